@@ -1,0 +1,176 @@
+// The camera: a position, the viewport that it is seen through, and its constraints.
+// Invariant: the position never violates a constraint. Every change goes through `settle`, the one place that applies them.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A map camera as a pure value.
+public struct Camera: Sendable {
+    public private(set) var position: CameraPosition
+    public private(set) var constraints: CameraConstraints
+    /// The projection of the current position.
+    public private(set) var projection: Projection
+
+    /// A camera at a position, brought within the constraints.
+    public init(
+        position: CameraPosition = .initial, viewport: Viewport = .standard,
+        constraints: CameraConstraints = CameraConstraints()
+    ) {
+        self.constraints = constraints
+        self.position = .initial
+        projection = Projection(.initial, viewport: viewport)
+        apply(.setCamera(position))
+    }
+
+    /// The size and padding of the screen. Changing it does not move the camera.
+    public var viewport: Viewport {
+        get { projection.viewport }
+        set { projection = Projection(projection.view, target: projection.target, viewport: newValue) }
+    }
+
+    /// Sets the zoom range; the camera moves inside at once.
+    public mutating func setZoomRange(_ range: ZoomRange) {
+        constraints.zoomRange = range
+        settle(current)
+    }
+
+    /// Sets the bounds of the target, or removes them; the camera moves inside at once.
+    public mutating func setTargetBounds(_ bounds: CoordinateBounds?) {
+        constraints.targetBounds = bounds
+        settle(current)
+    }
+
+    /// Moves the camera as far as its constraints allow.
+    public mutating func apply(_ update: CameraUpdate) {
+        settle(pose(for: update))
+    }
+
+    // MARK: The one place
+
+    /// Takes a pose, within the constraints: first the view, then the target that the view's anchor asks for.
+    mutating func settle(_ pose: Pose) {
+        let view = constraints.constrain(pose.view)
+        if view != projection.view {
+            projection = Projection(view, target: projection.target, viewport: viewport)
+        }
+        let wanted: MercatorPoint?
+        let target: LatLng
+        switch pose.anchor {
+        case .target(let coordinate):
+            (wanted, target) = (nil, coordinate)
+        case .place(let place, let point):
+            let shown = projection.target(showing: place, at: point)
+            (wanted, target) = (shown, shown.coordinate)
+        }
+        let allowed = constraints.constrain(target: target)
+        if let wanted, allowed == target {
+            projection.target = wanted
+        } else if allowed != position.target {
+            projection.target = MercatorPoint(allowed)
+        }
+        position = CameraPosition(
+            target: allowed, zoom: view.zoom, bearing: view.bearing, viewingAngle: view.viewingAngle)
+    }
+
+    // MARK: What an update asks for
+
+    /// Where the camera is.
+    var current: Pose { Pose(view: projection.view, anchor: .target(position.target)) }
+
+    /// The pose that an update asks for, seen from where the camera is.
+    func pose(for update: CameraUpdate) -> Pose {
+        var pose = current
+        switch update {
+        case .zoomIn:
+            pose.view.zoom += 1
+        case .zoomOut:
+            pose.view.zoom -= 1
+        case .zoomTo(let zoom):
+            pose.view.zoom = zoom
+        case .zoomBy(let amount, let focus):
+            pose.view.zoom += amount
+            pose.anchor = anchor(at: focus)
+        case .setTarget(let target, let zoom):
+            pose.view.zoom = zoom ?? pose.view.zoom
+            pose.anchor = .target(target)
+        case .setCamera(let position):
+            pose.view = View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle)
+            pose.anchor = .target(position.target)
+        case .scrollBy(let x, let y):
+            let from = projection.center + ScreenPoint(x: x, y: y)
+            pose.anchor = .place(projection.place(under: from), at: projection.center)
+        case .fitBounds(let bounds, let insets):
+            pose = fit(bounds, insets: insets).pose
+        case .setBearing(let bearing):
+            pose.view.bearing = bearing
+        case .setViewingAngle(let angle):
+            pose.view.viewingAngle = angle
+        case .pan(let from, let to):
+            pose.anchor = .place(projection.place(under: from), at: to)
+        case .rotateBy(let degrees, let focus):
+            pose.view.bearing += degrees
+            pose.anchor = anchor(at: focus)
+        case .tiltBy(let degrees):
+            pose.view.viewingAngle += degrees
+        }
+        return pose
+    }
+
+    /// Keeps the place under a point of the screen where it is; without one, the target.
+    func anchor(at focus: ScreenPoint?) -> Anchor {
+        guard let focus else { return .target(position.target) }
+        return .place(projection.place(under: focus), at: focus)
+    }
+
+    // MARK: Fitting bounds
+
+    /// The position that `fit-bounds` would give, and whether the bounds then fit. (Google: `cameraForBounds:insets:`.)
+    ///
+    /// - Returns: no position if padding and insets leave nothing of the viewport; `fits` is false as well if the
+    ///   lowest zoom is too high.
+    public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets) -> (position: CameraPosition?, fits: Bool) {
+        let (pose, fits) = fit(bounds, insets: insets)
+        guard let fits else { return (nil, false) }
+        var camera = self
+        camera.settle(pose)
+        return (camera.position, fits)
+    }
+
+    /// The pose that shows the bounds inside the insets; `fits` is `nil` if nothing of the viewport is left.
+    private func fit(_ bounds: CoordinateBounds, insets: EdgeInsets) -> (pose: Pose, fits: Bool?) {
+        let edges = viewport.padding + insets
+        let width = viewport.width - edges.left - edges.right
+        let height = viewport.height - edges.top - edges.bottom
+        let southWest = MercatorPoint(bounds.southWest)
+        let northEast = MercatorPoint(bounds.northEast)
+        let (spanX, spanY) = (bounds.width * (.pi / 180), northEast.y - southWest.y)
+        let middle = MercatorPoint(x: southWest.x + spanX / 2, y: (southWest.y + northEast.y) / 2)
+
+        let room = width > 0 && height > 0
+        let pointsPerRadian = min(width / spanX, height / spanY)  // infinite for a single place
+        let largest = room ? log2(pointsPerRadian * 2 * .pi / 256) : -.infinity
+        let zoom = constraints.zoomRange.clamp(largest)
+        let flat = Projection(
+            View(zoom: zoom, bearing: 0, viewingAngle: 0), target: projection.target, viewport: viewport)
+        let target = flat.target(showing: middle, at: viewport.center(insetBy: insets))
+        let pose = Pose(view: flat.view, anchor: .target(target.coordinate))
+        return (pose, room ? largest >= zoom : nil)
+    }
+}
+
+/// A view that is wanted, and what it is wanted about.
+struct Pose {
+    var view: View
+    var anchor: Anchor
+}
+
+/// What stays fixed while a view changes.
+enum Anchor {
+    /// The target is to be this place.
+    case target(LatLng)
+    /// This place is to be under a point of the screen.
+    case place(MercatorPoint, at: ScreenPoint)
+}

@@ -1,0 +1,61 @@
+// What a camera may not leave: zoom range, then the ceiling of the viewing angle, then the target bounds.
+// This is the only file that knows them. Whoever moves the camera, the move ends in `Camera.settle`, which asks here.
+
+/// The zooms a camera may have. (Google: `GMSMapView.minZoom`, `maxZoom`.)
+public struct ZoomRange: Equatable, Sendable {
+    public let min: Double
+    public let max: Double
+
+    /// The zooms that any camera may have; a range lies within. (Google: `kGMSMinZoomLevel`, `kGMSMaxZoomLevel`.)
+    public static let limits = 2.0...21.0
+
+    /// A range of zooms; `nil` if `min` is above `max` or either is outside of ``limits``.
+    public init?(min: Double, max: Double) {
+        guard min <= max, Self.limits.contains(min), Self.limits.contains(max) else { return nil }
+        self.min = min
+        self.max = max
+    }
+
+    private init() {
+        min = Self.limits.lowerBound
+        max = Self.limits.upperBound
+    }
+
+    /// All of ``limits``.
+    public static let all = ZoomRange()
+
+    public func clamp(_ zoom: Double) -> Double { zoom.clamped(to: min...max) }
+}
+
+/// The limits of one camera.
+public struct CameraConstraints: Equatable, Sendable {
+    public var zoomRange = ZoomRange.all
+    /// Where the target is kept; `nil` is anywhere. (Google: `GMSMapView.cameraTargetBounds`.)
+    public var targetBounds: CoordinateBounds?
+
+    public init() {}
+
+    /// The greatest viewing angle at a zoom, in degrees: 30 up to zoom 10, then straight lines to 45 at zoom 14 and to
+    /// 65 at zoom 16, and 65 above. (Google: "the maximum viewing angle depends on the zoom".)
+    public static func viewingAngleCeiling(atZoom zoom: Double) -> Double {
+        if zoom <= 10 { return 30 }
+        if zoom <= 14 { return 30 + (zoom - 10) * (15.0 / 4) }
+        if zoom < 16 { return 45 + (zoom - 14) * 10 }
+        return 65
+    }
+
+    /// The nearest zoom and viewing angle allowed, and the bearing in [0, 360).
+    func constrain(_ view: View) -> View {
+        let zoom = zoomRange.clamp(view.zoom)
+        return View(
+            zoom: zoom,
+            bearing: wrap360(view.bearing),
+            viewingAngle: view.viewingAngle.clamped(to: 0...Self.viewingAngleCeiling(atZoom: zoom)))
+    }
+
+    /// The nearest target allowed, on each axis for itself.
+    func constrain(target: LatLng) -> LatLng {
+        let target = target.normalized
+        return targetBounds?.clamp(target) ?? target
+    }
+}

@@ -1,0 +1,24 @@
+// Where the camera looks: the four attributes of Google's camera, and nothing else.
+
+/// The position of a map camera. (Google: `GMSCameraPosition`.)
+public struct CameraPosition: Equatable, Sendable {
+    /// The place at the centre of the viewport less its padding.
+    public var target: LatLng
+    /// The world is 256·2^zoom points wide.
+    public var zoom: Double
+    /// Degrees clockwise from north, of the direction that the top edge of the screen shows.
+    public var bearing: Double
+    /// Degrees from nadir: 0 looks straight down.
+    public var viewingAngle: Double
+
+    /// A position as given; ``CameraConstraints`` brings it into range.
+    public init(target: LatLng, zoom: Double, bearing: Double = 0, viewingAngle: Double = 0) {
+        self.target = target
+        self.zoom = zoom
+        self.bearing = bearing
+        self.viewingAngle = viewingAngle
+    }
+
+    /// The position of a new camera: the whole world, north up.
+    public static let initial = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: ZoomRange.limits.lowerBound)
+}

@@ -1,0 +1,40 @@
+// A rectangle of meridians and parallels: what a camera is kept inside of, or fitted to.
+
+/// A rectangle on the globe, edges included. (Google: `GMSCoordinateBounds`.)
+///
+/// A western edge east of the eastern one means that the rectangle crosses the antimeridian; -180…180 is every
+/// longitude. The southern edge is never north of the northern one.
+public struct CoordinateBounds: Equatable, Sendable {
+    public let southWest: LatLng
+    public let northEast: LatLng
+
+    /// Bounds between two corners; `nil` if the southern edge would be north of the northern one.
+    ///
+    /// Latitudes are clamped to ±85°, longitudes beyond ±180° are wrapped.
+    public init?(southWest: LatLng, northEast: LatLng) {
+        guard southWest.latitude <= northEast.latitude else { return nil }
+        self.southWest = Self.edge(southWest)
+        self.northEast = Self.edge(northEast)
+    }
+
+    private static func edge(_ corner: LatLng) -> LatLng {
+        let longitude = abs(corner.longitude) <= 180 ? corner.longitude : wrap180(corner.longitude)
+        return LatLng(latitude: corner.normalized.latitude, longitude: longitude)
+    }
+
+    /// Degrees of longitude from the western edge eastwards to the eastern one, in [0, 360].
+    public var width: Double {
+        let span = northEast.longitude - southWest.longitude
+        return span < 0 ? span + 360 : span
+    }
+
+    /// The place inside that is nearest to `place`, each axis for itself.
+    public func clamp(_ place: LatLng) -> LatLng {
+        let latitude = place.latitude.clamped(to: southWest.latitude...northEast.latitude)
+        let width = self.width
+        let east = wrap360(place.longitude - southWest.longitude)
+        if east <= width { return LatLng(latitude: latitude, longitude: place.longitude) }
+        let nearest = east - width <= 360 - east ? northEast.longitude : southWest.longitude
+        return LatLng(latitude: latitude, longitude: wrap180(nearest))
+    }
+}

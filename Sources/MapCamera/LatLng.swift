@@ -1,0 +1,79 @@
+// A place on the globe, and the Web Mercator plane that the camera moves over.
+// Invariant: every LatLng that leaves the camera has a latitude in [-85, 85] and a longitude in [-180, 180).
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A geographical coordinate on WGS 84. (Google: `CLLocationCoordinate2D`.)
+public struct LatLng: Equatable, Sendable {
+    /// Degrees north of the equator.
+    public var latitude: Double
+    /// Degrees east of Greenwich.
+    public var longitude: Double
+
+    /// A coordinate as given; nothing is clamped or wrapped.
+    public init(latitude: Double, longitude: Double) {
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+
+    /// The camera stays between these parallels, in degrees. (Google: "latitude is clamped to ±85".)
+    public static let latitudeLimit = 85.0
+
+    /// The same place with its latitude clamped to ±85° and its longitude wrapped to [-180°, 180°).
+    public var normalized: LatLng {
+        LatLng(latitude: latitude.clamped(to: -Self.latitudeLimit...Self.latitudeLimit), longitude: wrap180(longitude))
+    }
+}
+
+/// A point of the Web Mercator plane, in radians of the equator: `x` east of Greenwich, `y` north of the equator.
+public struct MercatorPoint: Equatable, Sendable {
+    public var x: Double
+    public var y: Double
+
+    public init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+    }
+
+    /// The projection of a coordinate. Its latitude must lie strictly between the poles.
+    public init(_ coordinate: LatLng) {
+        x = coordinate.longitude * (.pi / 180)
+        y = asinh(tan(coordinate.latitude * (.pi / 180)))
+    }
+
+    /// The coordinate of this point; the longitude is not wrapped.
+    public var coordinate: LatLng {
+        LatLng(latitude: atan(sinh(y)) * (180 / .pi), longitude: x * (180 / .pi))
+    }
+}
+
+/// The angle in [-180, 180) that differs from `degrees` by whole turns; exact.
+public func wrap180(_ degrees: Double) -> Double {
+    if degrees >= -180 && degrees < 180 { return degrees }
+    let wrapped = degrees.remainder(dividingBy: 360)
+    return wrapped == 180 ? -180 : wrapped
+}
+
+/// The angle in [0, 360) that differs from `degrees` by whole turns; exact.
+public func wrap360(_ degrees: Double) -> Double {
+    if degrees >= 0 && degrees < 360 { return degrees }
+    let wrapped = degrees.truncatingRemainder(dividingBy: 360)
+    let positive = wrapped < 0 ? wrapped + 360 : wrapped
+    return positive == 360 ? 0 : positive
+}
+
+/// The shortest way from one angle to another, in (-180, 180]: half a turn goes clockwise, or east.
+func shortestTurn(from start: Double, to end: Double) -> Double {
+    let turn = wrap180(end - start)
+    return turn == -180 ? 180 : turn
+}
+
+extension Comparable {
+    func clamped(to range: ClosedRange<Self>) -> Self {
+        min(max(self, range.lowerBound), range.upperBound)
+    }
+}

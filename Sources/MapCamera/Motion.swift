@@ -1,0 +1,138 @@
+// What goes on by itself: an animation, or the fling after a pan. Both are closed forms of the time since they began,
+// seen in frames 1000/60 ms apart; time comes in from outside.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A movement that goes on without anybody: which frame is due when, and where it puts the camera.
+public struct Motion: Sendable {
+    /// The time between two frames, as a fraction of which frame times are exact: 1000 ms / 60.
+    private static let framesPerSecond = 60.0
+
+    private enum Course: Sendable {
+        case animation(CameraAnimation)
+        case fling(Fling)
+    }
+
+    private let course: Course
+    private let start: Double
+    private var frame = 0
+
+    /// An animation that begins at a time in milliseconds.
+    public init(_ animation: CameraAnimation, at start: Double) {
+        (course, self.start) = (.animation(animation), start)
+    }
+
+    /// A fling that begins at a time in milliseconds.
+    public init(_ fling: Fling, at start: Double) {
+        (course, self.start) = (.fling(fling), start)
+    }
+
+    public var isFling: Bool {
+        if case .fling = course { true } else { false }
+    }
+
+    private func elapsed(at frame: Int) -> Double { Double(frame) * 1000 / Self.framesPerSecond }
+
+    /// When the next frame is due, in the milliseconds of the start.
+    public var nextFrame: Double { start + elapsed(at: frame + 1) }
+
+    /// Takes the next frame. The first one at or past the end carries the exact end.
+    ///
+    /// - Returns: whether more frames follow.
+    public mutating func step(_ camera: inout Camera) -> Bool {
+        frame += 1
+        let now = elapsed(at: frame)
+        switch course {
+        case .animation(let animation):
+            camera.settle(animation.pose(at: now))
+            return now < animation.duration
+        case .fling(let fling):
+            let before = camera.position
+            camera.settle(fling.pose(from: elapsed(at: frame - 1), to: now, of: camera))
+            return now < fling.duration && camera.position != before
+        }
+    }
+}
+
+/// An animated camera update: all four attributes at once, linear in the eased time.
+public struct CameraAnimation: Sendable {
+    /// Milliseconds.
+    public let duration: Double
+    private let easing: Easing
+    private let start: Projection
+    private let end: CameraPosition
+    private let path: MercatorPoint
+    private let turn: Double
+    private let anchor: Anchor?
+
+    /// An animation from where the camera is to where the update would put it at once.
+    ///
+    /// Longitude and bearing go the short way, exactly half a turn eastwards and clockwise. A `zoomBy` with a focus
+    /// keeps the place under it in every frame; any other update moves the target on a straight line of the Mercator plane.
+    public init(_ update: CameraUpdate, of camera: Camera, duration: Double, easing: Easing) {
+        var moved = camera
+        moved.apply(update)
+        self.duration = duration
+        self.easing = easing
+        start = camera.projection
+        end = moved.position
+        let east = shortestTurn(from: camera.position.target.longitude, to: end.target.longitude)
+        path = MercatorPoint(x: east * (.pi / 180), y: moved.projection.target.y - start.target.y)
+        turn = shortestTurn(from: camera.position.bearing, to: end.bearing)
+        if case .zoomBy(_, let focus?) = update { anchor = camera.anchor(at: focus) } else { anchor = nil }
+    }
+
+    func pose(at time: Double) -> Pose {
+        let endView = View(zoom: end.zoom, bearing: end.bearing, viewingAngle: end.viewingAngle)
+        guard time < duration else { return Pose(view: endView, anchor: anchor ?? .target(end.target)) }
+        let share = easing.progress(at: time / duration)
+        let view = View(
+            zoom: start.view.zoom + share * (end.zoom - start.view.zoom),
+            bearing: start.view.bearing + share * turn,
+            viewingAngle: start.view.viewingAngle + share * (end.viewingAngle - start.view.viewingAngle))
+        let target = MercatorPoint(x: start.target.x + share * path.x, y: start.target.y + share * path.y)
+        return Pose(view: view, anchor: anchor ?? .target(target.coordinate))
+    }
+}
+
+/// The glide after a pan: the ground leaves with the finger's velocity and slows as v(t) = v0·0.998^t, t in milliseconds.
+/// (UIKit: `UIScrollView.DecelerationRate.normal` is 0.998 per millisecond.)
+public struct Fling: Sendable {
+    private static let decay = log(0.998)
+    /// Below this speed of the finger, in points per second, there is no fling.
+    public static let leastSpeed = 50.0
+    /// At this speed, in points per second, it ends.
+    public static let stopSpeed = 5.0
+
+    /// Milliseconds until the speed has fallen to ``stopSpeed``.
+    public let duration: Double
+    /// The target's velocity on the Mercator plane at the start, in radians per second.
+    private let velocity: MercatorPoint
+
+    /// A fling by a finger that left the screen at `focus` with a velocity in points per second; `nil` if it was too slow.
+    public init?(focus: ScreenPoint, velocity: ScreenPoint, of camera: Camera) {
+        let speed = hypot(velocity.x, velocity.y)
+        guard speed >= Self.leastSpeed else { return nil }
+        duration = log(Self.stopSpeed / speed) / Self.decay
+        let projection = camera.projection
+        let ground = projection.plane(projection.groundVelocity(at: projection.lowered(focus), velocity: velocity))
+        self.velocity = MercatorPoint(x: -ground.x, y: -ground.y)
+    }
+
+    /// The integral of 0.998^t from the start, in seconds: how far a velocity of 1 per second has come.
+    private func reach(at time: Double) -> Double {
+        expm1(Self.decay * min(time, duration)) / (Self.decay * 1000)
+    }
+
+    /// The step from one time to another: a difference of the closed form, so that a bound in the way is slid along.
+    func pose(from: Double, to: Double, of camera: Camera) -> Pose {
+        let step = reach(at: to) - reach(at: from)
+        let target = camera.projection.target
+        let next = MercatorPoint(x: target.x + velocity.x * step, y: target.y + velocity.y * step)
+        return Pose(view: camera.projection.view, anchor: .target(next.coordinate))
+    }
+}

@@ -1,0 +1,165 @@
+// The perspective between the ground and the screen for one position and one viewport, in closed form.
+// The ground is the Mercator plane in points; offsets (u, v) on it start at the target, right and down the screen.
+// The camera stands d = 1.5 × viewport height from the target, a vertical field of view of 36.87°.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Zoom, bearing and viewing angle: a position without its target.
+struct View: Equatable, Sendable {
+    var zoom: Double
+    var bearing: Double
+    var viewingAngle: Double
+}
+
+/// An offset on the ground from the target, in points of the current zoom, right (u) and down (v) the screen.
+struct GroundOffset {
+    var u: Double
+    var v: Double
+}
+
+/// Converts between places and screen points. (Google: `GMSProjection`.)
+public struct Projection: Sendable {
+    /// What the projection was made of; never changed by it.
+    public let viewport: Viewport
+    let view: View
+    let center: ScreenPoint
+    /// Points from the camera to its target.
+    let distance: Double
+    /// Points per radian of the Mercator plane.
+    let scale: Double
+    let sinBearing: Double
+    let cosBearing: Double
+    let sinTilt: Double
+    let cosTilt: Double
+    var target: MercatorPoint
+
+    /// The projection of a position as it is: nothing is constrained.
+    public init(_ position: CameraPosition, viewport: Viewport) {
+        self.init(
+            View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle),
+            target: MercatorPoint(position.target), viewport: viewport)
+    }
+
+    init(_ view: View, target: MercatorPoint, viewport: Viewport) {
+        self.viewport = viewport
+        self.view = view
+        self.target = target
+        center = viewport.center
+        distance = 1.5 * viewport.height
+        scale = 256 / (2 * Double.pi) * exp2(view.zoom)
+        let bearing = view.bearing * (.pi / 180)
+        let tilt = view.viewingAngle * (.pi / 180)
+        (sinBearing, cosBearing) = (sin(bearing), cos(bearing))
+        (sinTilt, cosTilt) = (sin(tilt), cos(tilt))
+    }
+
+    // MARK: Screen and ground
+
+    /// The ground under a screen point; `nil` at the horizon and above it.
+    func ground(under point: ScreenPoint) -> GroundOffset? {
+        let (x, y) = (point.x - center.x, point.y - center.y)
+        let depth = distance * cosTilt + y * sinTilt
+        guard depth > 0 else { return nil }
+        let v = distance * y / depth
+        return GroundOffset(u: x * (distance - v * sinTilt) / distance, v: v)
+    }
+
+    /// The screen point of an offset on the ground; `nil` beside or behind the camera.
+    func screenPoint(of ground: GroundOffset) -> ScreenPoint? {
+        let depth = distance - ground.v * sinTilt
+        guard depth > 0 else { return nil }
+        return ScreenPoint(
+            x: center.x + distance * ground.u / depth,
+            y: center.y + distance * ground.v * cosTilt / depth)
+    }
+
+    /// The point itself, lowered to where a gesture may still take hold of the ground: 95 % of the way to the horizon.
+    func lowered(_ point: ScreenPoint) -> ScreenPoint {
+        guard sinTilt > 0 else { return point }
+        let highest = center.y - 0.95 * distance * cosTilt / sinTilt
+        return ScreenPoint(x: point.x, y: max(point.y, highest))
+    }
+
+    /// The velocity of the ground under a point that moves over the screen: the derivative of ``ground(under:)``.
+    func groundVelocity(at point: ScreenPoint, velocity: ScreenPoint) -> GroundOffset {
+        let (x, y) = (point.x - center.x, point.y - center.y)
+        let depth = distance * cosTilt + y * sinTilt
+        let v = distance * y / depth
+        let dv = distance * distance * cosTilt / (depth * depth) * velocity.y
+        return GroundOffset(
+            u: velocity.x * (distance - v * sinTilt) / distance - x * sinTilt / distance * dv,
+            v: dv)
+    }
+
+    // MARK: Ground and plane
+
+    /// An offset on the ground as a vector of the Mercator plane.
+    func plane(_ ground: GroundOffset) -> MercatorPoint {
+        MercatorPoint(
+            x: (ground.u * cosBearing - ground.v * sinBearing) / scale,
+            y: -(ground.u * sinBearing + ground.v * cosBearing) / scale)
+    }
+
+    /// A vector of the Mercator plane as an offset on the ground.
+    func ground(_ plane: MercatorPoint) -> GroundOffset {
+        let (east, south) = (plane.x * scale, -plane.y * scale)
+        return GroundOffset(u: east * cosBearing + south * sinBearing, v: south * cosBearing - east * sinBearing)
+    }
+
+    // MARK: What a gesture needs
+
+    /// The place under a screen point, lowered below the horizon where it must be.
+    func place(under point: ScreenPoint) -> MercatorPoint {
+        let ground = ground(under: lowered(point)) ?? GroundOffset(u: 0, v: 0)
+        let offset = plane(ground)
+        return MercatorPoint(x: target.x + offset.x, y: target.y + offset.y)
+    }
+
+    /// The target that brings a place under a screen point, lowered below the horizon where it must be.
+    func target(showing place: MercatorPoint, at point: ScreenPoint) -> MercatorPoint {
+        let ground = ground(under: lowered(point)) ?? GroundOffset(u: 0, v: 0)
+        let offset = plane(ground)
+        return MercatorPoint(x: place.x - offset.x, y: place.y - offset.y)
+    }
+
+    // MARK: Questions from outside
+
+    /// The screen point that shows a coordinate, or `nil` if it lies behind the camera. It may be off the viewport.
+    public func point(for coordinate: LatLng) -> ScreenPoint? {
+        let limited = LatLng(
+            latitude: coordinate.latitude.clamped(to: -90 + 1e-9...90 - 1e-9), longitude: coordinate.longitude)
+        let place = MercatorPoint(limited)
+        let east = wrap180((place.x - target.x) * (180 / .pi)) * (.pi / 180)
+        return screenPoint(of: ground(MercatorPoint(x: east, y: place.y - target.y)))
+    }
+
+    /// The coordinate under a screen point, or `nil` if the point shows no ground. The longitude is wrapped.
+    public func coordinate(for point: ScreenPoint) -> LatLng? {
+        guard let ground = ground(under: point) else { return nil }
+        let offset = plane(ground)
+        let place = MercatorPoint(x: target.x + offset.x, y: target.y + offset.y).coordinate
+        return LatLng(latitude: place.latitude, longitude: wrap180(place.longitude))
+    }
+
+    /// The four corners of what the viewport shows, or `nil` if a corner shows no ground.
+    public var visibleRegion: VisibleRegion? {
+        guard let nearLeft = coordinate(for: ScreenPoint(x: 0, y: viewport.height)),
+            let nearRight = coordinate(for: ScreenPoint(x: viewport.width, y: viewport.height)),
+            let farLeft = coordinate(for: ScreenPoint(x: 0, y: 0)),
+            let farRight = coordinate(for: ScreenPoint(x: viewport.width, y: 0))
+        else { return nil }
+        return VisibleRegion(nearLeft: nearLeft, nearRight: nearRight, farLeft: farLeft, farRight: farRight)
+    }
+}
+
+/// The quadrangle of ground that a viewport shows. (Google: `GMSVisibleRegion`.)
+public struct VisibleRegion: Equatable, Sendable {
+    public let nearLeft: LatLng
+    public let nearRight: LatLng
+    public let farLeft: LatLng
+    public let farRight: LatLng
+}

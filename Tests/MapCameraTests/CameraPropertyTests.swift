@@ -1,0 +1,212 @@
+// What must hold for every camera, on thousands of cameras from seeds.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MapCamera
+
+extension Seeded {
+    mutating func position() -> CameraPosition {
+        CameraPosition(
+            target: LatLng(latitude: number(-84...84), longitude: number(-180...179.999)), zoom: number(2...21),
+            bearing: number(0...359.999), viewingAngle: number(0...65))
+    }
+
+    mutating func viewport() -> Viewport {
+        let (width, height) = (number(100...2000), number(100...2000))
+        guard chance(0.3) else { return Viewport(width: width, height: height) }
+        let padding = EdgeInsets(
+            top: number(0...height / 4), left: number(0...width / 4), bottom: number(0...height / 4),
+            right: number(0...width / 4))
+        return Viewport(width: width, height: height, padding: padding)
+    }
+
+    mutating func camera() -> Camera { Camera(position: position(), viewport: viewport()) }
+
+    mutating func point(in viewport: Viewport) -> ScreenPoint {
+        ScreenPoint(x: number(0...viewport.width), y: number(0...viewport.height))
+    }
+
+    mutating func bounds() -> CoordinateBounds {
+        let (south, north) = (number(-85...85), number(-85...85))
+        return CoordinateBounds(
+            southWest: LatLng(latitude: min(south, north), longitude: number(-180...180)),
+            northEast: LatLng(latitude: max(south, north), longitude: number(-180...180)))!
+    }
+
+    mutating func update(of camera: Camera) -> CameraUpdate {
+        let focus = point(in: camera.viewport)
+        switch integer(0...12) {
+        case 0: return .zoomIn
+        case 1: return .zoomOut
+        case 2: return .zoomTo(number(-5...30))
+        case 3: return .zoomBy(number(-5...5), focus: chance(0.5) ? focus : nil)
+        case 4: return .setTarget(position().target, zoom: chance(0.5) ? number(0...25) : nil)
+        case 5: return .setCamera(position())
+        case 6: return .scrollBy(x: number(-500...500), y: number(-500...500))
+        case 7: return .fitBounds(bounds(), insets: EdgeInsets(all: number(0...100)))
+        case 8: return .setBearing(number(-1000...1000))
+        case 9: return .setViewingAngle(number(-50...100))
+        case 10: return .pan(from: focus, to: point(in: camera.viewport))
+        case 11: return .rotateBy(number(-400...400), focus: chance(0.5) ? focus : nil)
+        default: return .tiltBy(number(-60...60))
+        }
+    }
+}
+
+/// The distance of two screen points.
+private func distance(_ a: ScreenPoint?, _ b: ScreenPoint) -> Double {
+    a.map { hypot($0.x - b.x, $0.y - b.y) } ?? .infinity
+}
+
+/// Whether a camera is within its constraints.
+func isWithinConstraints(_ camera: Camera) -> Bool {
+    let position = camera.position
+    let range = camera.constraints.zoomRange
+    let inBounds = camera.constraints.targetBounds.map { $0.clamp(position.target) == position.target } ?? true
+    return (-85...85).contains(position.target.latitude) && position.target.longitude >= -180
+        && position.target.longitude < 180 && (range.min...range.max).contains(position.zoom)
+        && position.bearing >= 0 && position.bearing < 360 && position.viewingAngle >= 0
+        && position.viewingAngle <= CameraConstraints.viewingAngleCeiling(atZoom: position.zoom) && inBounds
+}
+
+@Suite struct CameraPropertyTests {
+    private static let seeds = UInt64(1)...3000
+
+    @Test func unprojectedPointsProjectBack() throws {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            let camera = random.camera()
+            let point = random.point(in: camera.viewport)
+            guard let place = camera.projection.coordinate(for: point), abs(place.latitude) < 89 else { continue }
+            // From more than half a world away, the short way round is another.
+            let east = abs(wrap180(place.longitude - camera.position.target.longitude))
+            guard camera.position.zoom > 4, east < 170 else { continue }
+            #expect(distance(camera.projection.point(for: place), point) < 1e-4, "seed \(seed)")
+        }
+    }
+
+    @Test func thePlaceUnderTheFingerStaysThere() throws {
+        var checked = 0
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.camera()
+            let point = random.point(in: camera.viewport)
+            let place = camera.projection.place(under: point)
+            switch random.integer(0...2) {
+            case 0: camera.apply(.zoomBy(random.number(-3...3), focus: point))
+            case 1: camera.apply(.rotateBy(random.number(-200...200), focus: point))
+            default:
+                let to = random.point(in: camera.viewport)
+                camera.apply(.pan(from: point, to: to))
+                guard abs(camera.position.target.latitude) < 85 else { continue }
+                try expectPlace(place, under: to, camera, seed)
+                checked += 1
+                continue
+            }
+            guard abs(camera.position.target.latitude) < 85 else { continue }
+            try expectPlace(place, under: point, camera, seed)
+            checked += 1
+        }
+        #expect(checked > 2000)
+    }
+
+    private func expectPlace(_ place: MercatorPoint, under point: ScreenPoint, _ camera: Camera, _ seed: UInt64) throws {
+        let now = camera.projection.place(under: point)
+        let east = (now.x - place.x).remainder(dividingBy: 2 * .pi)
+        let error = hypot(east, now.y - place.y) * camera.projection.scale
+        // A point near the horizon sees ground that is many points per point away.
+        #expect(error < 1e-5, "seed \(seed): off by \(error) points")
+    }
+
+    @Test func everyUpdateEndsWithinTheConstraints() throws {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.camera()
+            for _ in 0..<20 {
+                if random.chance(0.1) { camera.setTargetBounds(random.chance(0.3) ? nil : random.bounds()) }
+                if random.chance(0.1) {
+                    let (a, b) = (random.number(2...21), random.number(2...21))
+                    camera.setZoomRange(ZoomRange(min: min(a, b), max: max(a, b))!)
+                }
+                if random.chance(0.1) { camera.viewport = random.viewport() }
+                let update = random.update(of: camera)
+                camera.apply(update)
+                #expect(isWithinConstraints(camera), "seed \(seed): \(update) led to \(camera.position)")
+            }
+        }
+    }
+
+    @Test func constrainingTwiceIsConstrainingOnce() throws {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.camera()
+            camera.setTargetBounds(random.bounds())
+            camera.apply(random.update(of: camera))
+            let once = camera.position
+            camera.settle(camera.current)
+            #expect(camera.position == once, "seed \(seed)")
+        }
+    }
+
+    @Test func aPinchAndItsReverseAreNothing() throws {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.camera()
+            camera.apply(.setViewingAngle(0))
+            let before = camera.position
+            let amount = random.number(-2...2)
+            guard ZoomRange.limits.contains(before.zoom + amount) else { continue }
+            let focus = random.point(in: camera.viewport)
+            camera.apply(.zoomBy(amount, focus: focus))
+            guard abs(camera.position.target.latitude) < 85 else { continue }
+            camera.apply(.zoomBy(-amount, focus: focus))
+            let scale = camera.projection.scale
+            let moved = hypot(
+                wrap180(camera.position.target.longitude - before.target.longitude) * .pi / 180,
+                MercatorPoint(camera.position.target).y - MercatorPoint(before.target).y)
+            #expect(moved * scale < 1e-6 && abs(camera.position.zoom - before.zoom) < 1e-12, "seed \(seed)")
+        }
+    }
+
+    @Test func aPinchBeyondALimitDoesNotDrift() throws {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.camera()
+            camera.apply(.zoomTo(21))
+            let before = camera.position
+            camera.apply(.zoomBy(random.number(0...3), focus: random.point(in: camera.viewport)))
+            let printedAlike =
+                abs(camera.position.target.latitude - before.target.latitude) < 1e-11
+                && abs(wrap180(camera.position.target.longitude - before.target.longitude)) < 1e-11
+            #expect(printedAlike && camera.position.zoom == 21, "seed \(seed)")
+        }
+    }
+
+    @Test func fittedBoundsAreInsideTheViewportAndTouchIt() throws {
+        var touching = 0
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = Camera(viewport: Viewport(width: random.number(200...2000), height: random.number(200...2000)))
+            let bounds = random.bounds()
+            let insets = EdgeInsets(
+                top: random.number(0...60), left: random.number(0...60), bottom: random.number(0...60),
+                right: random.number(0...60))
+            let (position, fits) = camera.position(fitting: bounds, insets: insets)
+            guard fits, let position, position.zoom < 21, abs(position.target.latitude) < 85 else { continue }
+            camera.apply(.fitBounds(bounds, insets: insets))
+            #expect(camera.position == position)
+            let projection = camera.projection
+            let west = MercatorPoint(bounds.southWest)
+            let ground = projection.ground(
+                MercatorPoint(
+                    x: (west.x - projection.target.x).remainder(dividingBy: 2 * .pi), y: west.y - projection.target.y))
+            guard let corner = projection.screenPoint(of: ground), bounds.width < 179 else { continue }
+            let bottom = camera.viewport.height - insets.bottom
+            #expect(corner.x > insets.left - 1e-6 && corner.y < bottom + 1e-6, "seed \(seed): \(corner)")
+            if abs(corner.x - insets.left) < 1e-6 || abs(corner.y - bottom) < 1e-6 { touching += 1 }
+        }
+        #expect(touching > 300)
+    }
+}

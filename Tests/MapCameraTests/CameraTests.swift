@@ -1,0 +1,176 @@
+// Single cases: the table of the ceiling, wraps, bounds, easings, animations and flings.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MapCamera
+
+@Suite struct CameraTests {
+    @Test(arguments: [
+        (2.0, 30.0), (10, 30), (12, 37.5), (14, 45), (15, 55), (16, 65), (21, 65),
+    ])
+    func ceiling(zoom: Double, angle: Double) {
+        #expect(CameraConstraints.viewingAngleCeiling(atZoom: zoom) == angle)
+    }
+
+    @Test(arguments: [(480.0, 120.0), (840, 120), (1200, 120), (180, -180), (-180, -180), (-181, 179), (540, -180)])
+    func longitudeWraps(given: Double, wrapped: Double) {
+        var camera = Camera()
+        camera.apply(.setTarget(LatLng(latitude: 0, longitude: given), zoom: nil))
+        #expect(camera.position.target.longitude == wrapped)
+    }
+
+    @Test(arguments: [(370.0, 10.0), (-10, 350), (360, 0), (-360, 0), (720.5, 0.5), (-1e-20, 0)])
+    func bearingWraps(given: Double, wrapped: Double) {
+        var camera = Camera()
+        camera.apply(.setBearing(given))
+        #expect(camera.position.bearing == wrapped)
+    }
+
+    @Test func aTargetIsKeptToTheLastBit() {
+        var camera = Camera()
+        let target = LatLng(latitude: 49.26, longitude: -123.11)
+        camera.apply(.setTarget(target, zoom: 12))
+        camera.apply(.zoomIn)
+        #expect(camera.position.target == target)
+    }
+
+    @Test func zoomingOutLowersTheAngleAndZoomingInDoesNotRaiseIt() {
+        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 18, viewingAngle: 65))
+        camera.apply(.zoomTo(12))
+        #expect(camera.position.viewingAngle == 37.5)
+        camera.apply(.zoomTo(18))
+        #expect(camera.position.viewingAngle == 37.5)
+    }
+
+    @Test func boundsAcrossTheAntimeridianClampToTheNearerEdge() throws {
+        let bounds = try #require(
+            CoordinateBounds(
+                southWest: LatLng(latitude: -20, longitude: 170), northEast: LatLng(latitude: 20, longitude: -160)))
+        func clamped(_ longitude: Double) -> Double { bounds.clamp(LatLng(latitude: 0, longitude: longitude)).longitude }
+        #expect(bounds.width == 30)
+        #expect(clamped(175) == 175 && clamped(-165) == -165 && clamped(-180) == -180)
+        #expect(clamped(160) == 170 && clamped(-150) == -160)
+        #expect(bounds.clamp(LatLng(latitude: 50, longitude: 0)).latitude == 20)
+    }
+
+    @Test func worldBoundsHoldNothingBack() throws {
+        let world = try #require(
+            CoordinateBounds(
+                southWest: LatLng(latitude: -90, longitude: -180), northEast: LatLng(latitude: 90, longitude: 180)))
+        for longitude in stride(from: -180.0, to: 180, by: 7.3) {
+            #expect(world.clamp(LatLng(latitude: 0, longitude: longitude)).longitude == longitude)
+        }
+        #expect(CoordinateBounds(southWest: LatLng(latitude: 1, longitude: 0), northEast: LatLng(latitude: 0, longitude: 1)) == nil)
+    }
+
+    @Test func easingsGoFromNoughtToOneAndNeverBack() {
+        for easing in [Easing.default, .linear, .easeIn, .easeOut, .easeInOut] {
+            #expect(easing.progress(at: 0) == 0 && easing.progress(at: 1) == 1)
+            let samples = (0...100).map { easing.progress(at: Double($0) / 100) }
+            #expect(zip(samples, samples.dropFirst()).allSatisfy { $0 <= $1 })
+        }
+        // From a browser's cubic-bezier(.25, .1, .25, 1).
+        #expect(abs(Easing.default.progress(at: 0.5) - 0.802403387584857) < 1e-12)
+    }
+
+    @Test func anAnimationGoesTheShortWayAndEndsExactly() {
+        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 10, longitude: 170), zoom: 5, bearing: 350))
+        let end = CameraPosition(target: LatLng(latitude: -10, longitude: -170), zoom: 7, bearing: 20, viewingAngle: 30)
+        let animation = CameraAnimation(.setCamera(end), of: camera, duration: 100, easing: .linear)
+        var motion = Motion(animation, at: 500)
+        #expect(abs(motion.nextFrame - (500 + 1000.0 / 60)) < 1e-9)
+        var frames = 0
+        while motion.step(&camera) {
+            frames += 1
+            #expect(abs(camera.position.target.longitude) >= 170)
+            #expect(camera.position.bearing >= 350 || camera.position.bearing <= 20)
+        }
+        #expect(frames == 5 && camera.position == end)
+    }
+
+    @Test func halfATurnGoesClockwiseAndEast() {
+        #expect(shortestTurn(from: 0, to: 180) == 180)
+        #expect(shortestTurn(from: 90, to: 270) == 180)
+        #expect(shortestTurn(from: 10, to: 350) == -20)
+    }
+
+    @Test func aZoomWithFocusKeepsItsAnchorInEveryFrame() {
+        var random = Seeded(5)
+        for _ in 0..<200 {
+            var camera = random.camera()
+            let focus = random.point(in: camera.viewport)
+            let place = camera.projection.place(under: focus)
+            var motion = Motion(
+                CameraAnimation(.zoomBy(1.5, focus: focus), of: camera, duration: 200, easing: .default), at: 0)
+            var goesOn = true
+            while goesOn {
+                goesOn = motion.step(&camera)
+                guard abs(camera.position.target.latitude) < 85 else { break }
+                let now = camera.projection.place(under: focus)
+                let error = hypot((now.x - place.x).remainder(dividingBy: 2 * .pi), now.y - place.y)
+                #expect(error * camera.projection.scale < 1e-5)
+            }
+        }
+    }
+
+    @Test func aFlingStopsAtFivePointsPerSecond() throws {
+        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 10))
+        let fling = try #require(
+            Fling(focus: camera.viewport.center, velocity: ScreenPoint(x: -1000, y: 0), of: camera))
+        #expect(abs(fling.duration - log(5.0 / 1000) / log(0.998)) < 1e-9)
+        var motion = Motion(fling, at: 0)
+        while motion.step(&camera) {}
+        // The integral of v from v0 to 5 points/s: (v0 - 5) / (1000 * -ln 0.998) points.
+        let points = (1000 - 5) / (1000 * -log(0.998))
+        #expect(abs(camera.position.target.longitude - points * 360 / (256 * 1024)) < 1e-9)
+        #expect(Fling(focus: camera.viewport.center, velocity: ScreenPoint(x: 49.9, y: 0), of: camera) == nil)
+    }
+
+    @Test func aFlingLeavesWithTheFingersVelocityUnderTilt() throws {
+        var random = Seeded(9)
+        for _ in 0..<300 {
+            let camera = random.camera()
+            let focus = random.point(in: camera.viewport)
+            let velocity = ScreenPoint(x: random.number(-2000...2000), y: random.number(-2000...2000))
+            let step = 1e-6
+            let ground = camera.projection.groundVelocity(at: focus, velocity: velocity)
+            guard let before = camera.projection.ground(under: focus),
+                let after = camera.projection.ground(
+                    under: focus + ScreenPoint(x: velocity.x * step, y: velocity.y * step))
+            else { continue }
+            let scale = max(1, hypot(ground.u, ground.v))
+            #expect(abs((after.u - before.u) / step - ground.u) / scale < 1e-3)
+            #expect(abs((after.v - before.v) / step - ground.v) / scale < 1e-3)
+        }
+    }
+
+    @Test func aFlingSlidesAlongABoundAndEndsInItsCorner() throws {
+        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 10))
+        camera.setTargetBounds(
+            CoordinateBounds(
+                southWest: LatLng(latitude: -0.01, longitude: -1), northEast: LatLng(latitude: 0.01, longitude: 0.05)))
+        let fling = try #require(
+            Fling(focus: camera.viewport.center, velocity: ScreenPoint(x: -900, y: 900), of: camera))
+        var motion = Motion(fling, at: 0)
+        var longitudes: [Double] = []
+        while motion.step(&camera) { longitudes.append(camera.position.target.longitude) }
+        #expect(camera.position.target == LatLng(latitude: 0.01, longitude: 0.05))
+        #expect(zip(longitudes, longitudes.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(longitudes.count < 60)
+    }
+
+    @Test func boundsThatNeedALowerZoomDoNotFit() throws {
+        var camera = Camera()
+        camera.setZoomRange(try #require(ZoomRange(min: 10, max: 12)))
+        let bounds = try #require(
+            CoordinateBounds(southWest: LatLng(latitude: 0, longitude: 0), northEast: LatLng(latitude: 40, longitude: 40)))
+        let fitted = camera.position(fitting: bounds, insets: EdgeInsets())
+        #expect(fitted.position?.zoom == 10 && !fitted.fits)
+        let nothing = camera.position(fitting: bounds, insets: EdgeInsets(all: 400))
+        #expect(nothing.position == nil && !nothing.fits)
+        camera.apply(.fitBounds(bounds, insets: EdgeInsets(all: 400)))
+        #expect(camera.position.zoom == 10)
+    }
+}

@@ -1,0 +1,62 @@
+// Files beside the sources: the project's own, and recordings that are kept outside of it.
+
+import Foundation
+
+public enum Files {
+    /// The project's root.
+    public static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Recordings and high-precision cases beside the project; `nil` where there are none.
+    public static let shared: URL? = {
+        let folder = root.deletingLastPathComponent().appendingPathComponent("shared")
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }()
+
+    public static func data(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: root.appendingPathComponent(path)))
+    }
+
+    public static func text(_ path: String) throws -> String {
+        String(decoding: try data(path), as: UTF8.self)
+    }
+
+    /// The files of a folder of the project with an extension, by name.
+    public static func list(_ folder: String, _ ext: String) -> [URL] {
+        list(root.appendingPathComponent(folder), ext)
+    }
+
+    public static func list(_ folder: URL, _ ext: String) -> [URL] {
+        let all = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        return all.filter { $0.pathExtension == ext }.sorted { $0.path < $1.path }
+    }
+
+    /// The recorded gestures beside the project: name and bytes. Empty, with a word, where there are none.
+    public static func recordedTraces() throws -> [(name: String, bytes: [UInt8])] {
+        guard let shared else {
+            print("skipped: no folder ../shared with recordings")
+            return []
+        }
+        return try list(shared.appendingPathComponent("traces/gestures"), "ndjson").map {
+            ($0.lastPathComponent, Array(try Data(contentsOf: $0)))
+        }
+    }
+}
+
+/// A seeded generator: SplitMix64 (Steele, Lea, Flood 2014).
+public struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+    public init(_ seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    public mutating func number(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &self) }
+    public mutating func integer(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
+    public mutating func chance(_ share: Double) -> Bool { number(0...1) < share }
+}
