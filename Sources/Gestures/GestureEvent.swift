@@ -1,0 +1,93 @@
+// What a gesture recognizer says, in UIKit's terms: a phase, a focus, and a value that is cumulative since `began`.
+
+import MapCamera
+
+/// Where a gesture is in its life. (UIKit: `UIGestureRecognizer.State`.)
+public enum GesturePhase: Sendable {
+    case began, changed, ended, cancelled
+}
+
+/// The four gestures of Google's map.
+public enum GestureKind: Sendable {
+    case pan, pinch, rotate, tilt
+}
+
+/// One report of one gesture.
+public struct GestureEvent: Sendable {
+    /// The cumulative value since `began`.
+    public enum Value: Sendable {
+        /// Points.
+        case pan(ScreenPoint)
+        /// A factor above 0.
+        case pinch(Double)
+        /// Degrees, clockwise positive, not wrapped.
+        case rotate(Double)
+        /// Points, down positive.
+        case tilt(Double)
+    }
+
+    public var kind: GestureKind
+    public var phase: GesturePhase
+    /// `nil` if the report leaves it out: then it is 0 (1 for a pinch), or on `ended` what it was.
+    public var value: Value?
+    /// The centroid of the fingers; `nil` is the centre of the viewport less its padding.
+    public var focus: ScreenPoint?
+    /// The pan's velocity when it ended, in points per second; `nil` is measured from the samples.
+    public var velocity: ScreenPoint?
+    /// When it was reported, in milliseconds of the reporter's clock; `nil` is when it arrived.
+    public var time: Double?
+
+    public init(
+        _ kind: GestureKind, _ phase: GesturePhase, _ value: Value? = nil, focus: ScreenPoint? = nil,
+        velocity: ScreenPoint? = nil, time: Double? = nil
+    ) {
+        self.kind = kind
+        self.phase = phase
+        self.value = value
+        self.focus = focus
+        self.velocity = velocity
+        self.time = time
+    }
+}
+
+/// Tells apart the gestures of one camera: who reports it, its kind, and the reporter's own name for it.
+public struct GestureKey: Equatable, Sendable {
+    public enum Label: Equatable, Sendable {
+        case none
+        case number(Int64)
+        case text(String)
+    }
+
+    public var feed: Int
+    public var kind: GestureKind
+    public var label: Label
+
+    public init(feed: Int, kind: GestureKind, label: Label = .none) {
+        self.feed = feed
+        self.kind = kind
+        self.label = label
+    }
+}
+
+/// Which gestures move the camera. (Google: `GMSUISettings`.)
+public struct GestureSettings: Equatable, Sendable {
+    /// Pans; without it pinch and rotate leave the target where it is.
+    public var scroll = true
+    public var zoom = true
+    public var rotate = true
+    public var tilt = true
+    /// Without it pinch and rotate act about the target, and pans wait until they end.
+    public var scrollDuringRotateOrZoom = true
+
+    public init() {}
+
+    /// Whether a gesture of this kind does anything.
+    public func allows(_ kind: GestureKind) -> Bool {
+        switch kind {
+        case .pan: scroll
+        case .pinch: zoom
+        case .rotate: rotate
+        case .tilt: tilt
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// The last 100 ms of a pan. Holds at most 512 samples; a finger that reports faster than that has its window shortened.
+
+import MapCamera
+
+/// The samples of a pan that its velocity is measured from.
+struct SampleWindow: Sendable {
+    private struct Sample {
+        var time: Double
+        var translation: ScreenPoint
+    }
+
+    /// Milliseconds back from the end.
+    private static let span = 100.0
+    private static let capacity = 512
+
+    private var samples: [Sample] = []
+    private var oldest = 0
+    /// Whether the samples carry the reporter's own times. One that does otherwise starts the window anew.
+    private var hasOwnTimes: Bool?
+
+    mutating func append(_ translation: ScreenPoint, at own: Double?, arrival: Double) {
+        if hasOwnTimes != (own != nil) {
+            hasOwnTimes = own != nil
+            samples.removeAll(keepingCapacity: true)
+            oldest = 0
+        }
+        let time = own ?? arrival
+        while oldest < samples.count, samples[oldest].time < time - Self.span { oldest += 1 }
+        if samples.count - oldest >= Self.capacity { oldest += 1 }
+        if oldest == samples.count || oldest >= Self.capacity {
+            samples.removeFirst(oldest)
+            oldest = 0
+        }
+        samples.append(Sample(time: time, translation: translation))
+    }
+
+    /// Points per second since the oldest sample of the last 100 ms; `nil` if there is none, or no time has passed.
+    func velocity(of translation: ScreenPoint, at own: Double?, arrival: Double) -> ScreenPoint? {
+        guard hasOwnTimes == (own != nil) else { return nil }
+        let time = own ?? arrival
+        guard let first = samples[oldest...].first(where: { $0.time >= time - Self.span }) else { return nil }
+        let seconds = (time - first.time) / 1000
+        guard seconds > 0 else { return nil }
+        return ScreenPoint(
+            x: (translation.x - first.translation.x) / seconds,
+            y: (translation.y - first.translation.y) / seconds)
+    }
+}

@@ -1,0 +1,188 @@
+// Reports to updates: differences, composition, settings, and the velocity that a pan leaves with.
+
+import Foundation
+import MapCamera
+import TestSupport
+import Testing
+
+@testable import Gestures
+
+/// A tracker and the camera that it moves.
+private struct Hand {
+    var tracker = GestureTracker()
+    var camera = Camera(position: CameraPosition(target: LatLng(latitude: 10, longitude: 20), zoom: 12))
+
+    @discardableResult
+    mutating func report(_ event: GestureEvent, at time: Double = 0, label: GestureKey.Label = .none) -> CameraUpdate? {
+        let key = GestureKey(feed: 1, kind: event.kind, label: label)
+        let update = tracker.handle(event, of: key, at: time, viewport: camera.viewport)
+        if let update { camera.apply(update) }
+        return update
+    }
+
+    mutating func release() -> GestureTracker.Release? { tracker.takeRelease() }
+}
+
+private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, y: y) }
+
+@Suite struct GestureTrackerTests {
+    @Test func valuesAreCumulativeAndUpdatesAreDifferences() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pinch, .began))
+        #expect(hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == .zoomBy(1, focus: hand.camera.viewport.center))
+        #expect(hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == nil)
+        #expect(hand.report(GestureEvent(.pinch, .ended, .pinch(4))) == .zoomBy(1, focus: hand.camera.viewport.center))
+        #expect(!hand.tracker.isActive)
+    }
+
+    @Test func changedWithoutBeganBeginsThere() {
+        var hand = Hand()
+        #expect(hand.report(GestureEvent(.rotate, .changed, .rotate(90))) == nil)
+        #expect(hand.report(GestureEvent(.rotate, .changed, .rotate(100)))
+            == .rotateBy(-10, focus: hand.camera.viewport.center))
+    }
+
+    @Test func endedWithoutAValueChangesNothing() {
+        var hand = Hand()
+        hand.report(GestureEvent(.tilt, .began))
+        #expect(hand.report(GestureEvent(.tilt, .changed, .tilt(-40))) == .tiltBy(20))
+        #expect(hand.report(GestureEvent(.tilt, .ended)) == nil)
+    }
+
+    @Test func cancelledKeepsTheCameraAndThrowsNothing() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began, time: 0))
+        hand.report(GestureEvent(.pan, .changed, .pan(point(50, 0)), time: 10))
+        #expect(hand.report(GestureEvent(.pan, .cancelled, .pan(point(500, 0)), time: 20)) == nil)
+        #expect(hand.release() == nil)
+    }
+
+    @Test func labelsTellGesturesApart() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began), label: .number(1))
+        hand.report(GestureEvent(.pan, .began), label: .text("1"))
+        #expect(hand.tracker.count(of: 1) == 2)
+        hand.report(GestureEvent(.pan, .ended), label: .number(1))
+        #expect(hand.tracker.contains(GestureKey(feed: 1, kind: .pan, label: .text("1"))))
+        #expect(!hand.tracker.contains(GestureKey(feed: 1, kind: .pan, label: .number(1))))
+    }
+
+    /// After pan, pinch and rotate in one frame the places under two fingers are under the two fingers.
+    @Test func aFrameIsTheFingersSimilarity() throws {
+        for seed in UInt64(1)...500 {
+            var random = Seeded(seed)
+            var hand = Hand()
+            hand.camera.apply(.setBearing(random.number(0...360)))
+            func finger() -> ScreenPoint { point(random.number(100...290), random.number(200...600)) }
+            let (a, b) = (finger(), finger())
+            guard hypot(a.x - b.x, a.y - b.y) > 40 else { continue }
+            let places = try [a, b].map { try #require(hand.camera.projection.coordinate(for: $0)) }
+            hand.report(GestureEvent(.pan, .began))
+            hand.report(GestureEvent(.pinch, .began))
+            hand.report(GestureEvent(.rotate, .began))
+            let (c, d) = (finger(), finger())
+            let (before, after) = (b - a, d - c)
+            let scale = hypot(after.x, after.y) / hypot(before.x, before.y)
+            guard scale > 0.1, scale < 10 else { continue }
+            let turn = (atan2(after.y, after.x) - atan2(before.y, before.x)) * 180 / .pi
+            let focus = point((c.x + d.x) / 2, (c.y + d.y) / 2)
+            let moved = point((c.x + d.x - a.x - b.x) / 2, (c.y + d.y - a.y - b.y) / 2)
+            hand.report(GestureEvent(.pan, .changed, .pan(moved), focus: focus))
+            hand.report(GestureEvent(.pinch, .changed, .pinch(scale), focus: focus))
+            hand.report(GestureEvent(.rotate, .changed, .rotate(turn), focus: focus))
+            for (place, finger) in zip(places, [c, d]) {
+                let shown = try #require(hand.camera.projection.point(for: place))
+                #expect(hypot(shown.x - finger.x, shown.y - finger.y) < 1e-6, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func aDisabledGestureDoesNothingAndIsNotActive() {
+        var hand = Hand()
+        var settings = GestureSettings()
+        settings.scroll = false
+        hand.tracker.set(settings)
+        #expect(hand.report(GestureEvent(.pan, .began)) == nil)
+        #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(9, 9)))) == nil)
+        #expect(!hand.tracker.isActive)
+        hand.report(GestureEvent(.pinch, .began))
+        #expect(hand.report(GestureEvent(.pinch, .changed, .pinch(2), focus: point(1, 1))) == .zoomBy(1, focus: nil))
+    }
+
+    @Test func switchingAGestureOffCancelsIt() {
+        var hand = Hand()
+        hand.report(GestureEvent(.tilt, .began))
+        var settings = GestureSettings()
+        settings.tilt = false
+        hand.tracker.set(settings)
+        #expect(!hand.tracker.isActive)
+    }
+
+    @Test func aPanWaitsForPinchAndRotateIfToldTo() {
+        var hand = Hand()
+        var settings = GestureSettings()
+        settings.scrollDuringRotateOrZoom = false
+        hand.tracker.set(settings)
+        hand.report(GestureEvent(.pan, .began))
+        hand.report(GestureEvent(.pinch, .began))
+        #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(30, 0)))) == nil)
+        #expect(hand.report(GestureEvent(.pinch, .ended, .pinch(2), focus: point(1, 1))) == .zoomBy(1, focus: nil))
+        let center = hand.camera.viewport.center
+        #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(35, 0)))) == .pan(from: center - point(5, 0), to: center))
+    }
+
+    @Test func aFocusOutsideTheViewportIsMovedToItsEdge() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pinch, .began))
+        let update = hand.report(GestureEvent(.pinch, .changed, .pinch(2), focus: point(-50, 9000)))
+        #expect(update == .zoomBy(1, focus: point(0, 844)))
+    }
+
+    // MARK: Velocity
+
+    @Test func velocityIsMeasuredOverTheLastTenthOfASecond() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began, time: 0))
+        for time in stride(from: 10.0, through: 300, by: 10) {
+            // 100 points/s until 200 ms, then 1000.
+            let x = time <= 200 ? time * 0.1 : 20 + (time - 200) * 1
+            hand.report(GestureEvent(.pan, .changed, .pan(point(x, 0)), time: time))
+        }
+        hand.report(GestureEvent(.pan, .ended, .pan(point(120, 0)), time: 300))
+        #expect(hand.release()?.velocity == point(1000, 0))
+        #expect(hand.release() == nil)
+    }
+
+    @Test func aGivenVelocityCounts() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began))
+        hand.report(GestureEvent(.pan, .ended, focus: point(7, 8), velocity: point(3, 4)))
+        #expect(hand.release() == GestureTracker.Release(focus: point(7, 8), velocity: point(3, 4)))
+    }
+
+    @Test func withoutTimeThereIsNoVelocity() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began), at: 5)
+        hand.report(GestureEvent(.pan, .ended, .pan(point(100, 0))), at: 5)
+        #expect(hand.release()?.velocity == point(0, 0))
+    }
+
+    @Test func aPanThatEndsBesideAnActiveGestureThrowsNothing() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began))
+        hand.report(GestureEvent(.pinch, .began))
+        hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
+        #expect(hand.release() == nil)
+        hand.report(GestureEvent(.pinch, .ended))
+        #expect(hand.release() == nil)
+    }
+
+    @Test func aFastReporterCostsBoundedMemoryAndStillHasAVelocity() throws {
+        var window = SampleWindow()
+        for index in 0..<100_000 {
+            window.append(point(Double(index), 0), at: Double(index) / 100, arrival: 0)
+        }
+        let velocity = try #require(window.velocity(of: point(100_000, 0), at: 1000, arrival: 0))
+        #expect(abs(velocity.x - 100_000) < 1)
+    }
+}
