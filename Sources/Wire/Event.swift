@@ -1,0 +1,68 @@
+// What a camera broadcasts. Each event is encoded once, here, however many read it.
+
+/// What moved the camera.
+public enum MoveReason: Sendable {
+    case gesture, animation, command
+}
+
+/// One event of one camera.
+public struct Event: Sendable {
+    public enum Kind: Sendable {
+        case moveStarted, cameraChanged, idle
+
+        public var mask: EventKinds {
+            switch self {
+            case .moveStarted: .moveStarted
+            case .cameraChanged: .cameraChanged
+            case .idle: .idle
+            }
+        }
+    }
+
+    public var kind: Kind
+    public var seq: UInt64
+    /// Milliseconds of the camera's clock.
+    public var timeMs: Double
+    public var reason: MoveReason
+    public var position: PrintedPosition
+
+    public init(kind: Kind, seq: UInt64, timeMs: Double, reason: MoveReason, position: PrintedPosition) {
+        self.kind = kind
+        self.seq = seq
+        self.timeMs = timeMs
+        self.reason = reason
+        self.position = position
+    }
+}
+
+extension LineWriter {
+    /// Writes an event line of a camera, LF included.
+    public mutating func event(_ event: Event, camera: Span<UInt8>) {
+        switch event.kind {
+        case .moveStarted: write("{\"type\":\"move-started\",\"camera\":\"")
+        case .cameraChanged: write("{\"type\":\"camera-changed\",\"camera\":\"")
+        case .idle: write("{\"type\":\"idle\",\"camera\":\"")
+        }
+        write(camera)
+        write("\",\"seq\":")
+        write(event.seq)
+        write(",\"timeMs\":")
+        write(Decimal(event.timeMs, places: 3))
+        switch event.reason {
+        case .gesture: write(",\"reason\":\"gesture\",\"position\":")
+        case .animation: write(",\"reason\":\"animation\",\"position\":")
+        case .command: write(",\"reason\":\"command\",\"position\":")
+        }
+        event.position.write(to: &self)
+        write("}\n")
+    }
+
+    /// Writes the line that tells of a replay's new camera.
+    public mutating func reset(camera: String, position: PrintedPosition) {
+        write("{\"type\":\"reset\",\"camera\":")
+        write(string: camera)
+        write(",\"seq\":0,\"timeMs\":0,\"position\":")
+        position.write(to: &self)
+        write("}\n")
+    }
+}

@@ -1,0 +1,70 @@
+// Bytes in, lines out, however the bytes are cut into reads. Holds no bytes: what is not yet a line stays with the reader.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Finds lines in a stream of bytes.
+public struct LineFramer: Sendable {
+    public enum Line: Equatable, Sendable {
+        /// A line, its LF and a CR before it left out. Blank lines are lines too.
+        case line(Range<Int>)
+        /// A line beyond the limit; its bytes are skipped.
+        case tooLong
+    }
+
+    /// How many lines have begun to be answered for, blank and overlong ones included.
+    public private(set) var lineNumber: UInt64 = 0
+    private var isSkipping = false
+
+    public init() {}
+
+    /// Takes the next line from `bytes` at `position`, and moves the position behind it.
+    ///
+    /// - Returns: `nil` if the bytes from the position on are no whole line yet.
+    public mutating func next(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
+        while position < bytes.count {
+            let end = Self.lineFeed(in: bytes, from: position)
+            if isSkipping {
+                position = end.map { $0 + 1 } ?? bytes.count
+                isSkipping = end == nil
+                continue
+            }
+            var length = (end ?? bytes.count) - position
+            if length > 0, bytes[position + length - 1] == UInt8(ascii: "\r") { length -= 1 }
+            if length > RequestDecoder.longestLine {
+                lineNumber += 1
+                isSkipping = end == nil
+                position = end.map { $0 + 1 } ?? bytes.count
+                return .tooLong
+            }
+            guard let end else { return nil }
+            lineNumber += 1
+            defer { position = end + 1 }
+            return .line(position..<(position + length))
+        }
+        return nil
+    }
+
+    /// The last line, which the end of the stream ends instead of an LF.
+    public mutating func last(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
+        guard position < bytes.count, !isSkipping else { return nil }
+        var length = bytes.count - position
+        if bytes[bytes.count - 1] == UInt8(ascii: "\r") { length -= 1 }
+        lineNumber += 1
+        defer { position = bytes.count }
+        return .line(position..<(position + length))
+    }
+
+    private static func lineFeed(in bytes: Span<UInt8>, from position: Int) -> Int? {
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            // Sound: position < count, and the search ends with the buffer.
+            guard let base = buffer.baseAddress,
+                let found = unsafe memchr(base + position, 0x0a, buffer.count - position)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        }
+    }
+}

@@ -1,0 +1,247 @@
+// The lines that answer a request. Each opens with its type and the request's id as it was written; an empty id is none.
+
+import Gestures
+import MapCamera
+
+/// What `get-camera` tells.
+public struct CameraState: Sendable {
+    public var name: String
+    public var seq: UInt64
+    public var camera: Camera
+    public var gestures: GestureSettings
+
+    public init(name: String, seq: UInt64, camera: Camera, gestures: GestureSettings) {
+        self.name = name
+        self.seq = seq
+        self.camera = camera
+        self.gestures = gestures
+    }
+}
+
+/// What `trace-ended` tells.
+public struct TraceSummary: Sendable {
+    public var events: UInt64 = 0
+    public var rejected: UInt64 = 0
+    public var frames: UInt64 = 0
+    public var durationMs = 0.0
+
+    public init() {}
+}
+
+extension LineWriter {
+    private mutating func open(_ type: StaticString, _ id: Span<UInt8>) {
+        write("{\"type\":\"")
+        write(type)
+        write("\"")
+        guard !id.isEmpty else { return }
+        write(",\"id\":")
+        write(id)
+    }
+
+    private mutating func member(_ name: StaticString, _ position: PrintedPosition) {
+        member(name)
+        position.write(to: &self)
+    }
+
+    private mutating func member(_ name: StaticString, _ string: String) {
+        member(name)
+        write(string: string)
+    }
+
+    private mutating func member(_ name: StaticString, _ count: UInt64) {
+        member(name)
+        write(count)
+    }
+
+    private mutating func member(_ name: StaticString, _ value: Double, places: Int = 6) {
+        member(name)
+        write(Decimal(value, places: places))
+    }
+
+    private mutating func member(_ name: StaticString) {
+        write(",\"")
+        write(name)
+        write("\":")
+    }
+
+    private mutating func close() { write("}\n") }
+
+    // MARK: Replies
+
+    public mutating func ok(_ id: Span<UInt8>) {
+        open("ok", id)
+        close()
+    }
+
+    public mutating func error(_ error: WireError, line: UInt64, _ id: Span<UInt8>) {
+        open("error", id)
+        member("line", line)
+        member("code", error.code.rawValue)
+        if let field = error.field { member("field", field) }
+        member("message", error.message)
+        close()
+    }
+
+    public mutating func hello(server: String, _ id: Span<UInt8>) {
+        open("hello", id)
+        member("version", 1)
+        member("server", server)
+        close()
+    }
+
+    public mutating func pong(_ id: Span<UInt8>) {
+        open("pong", id)
+        close()
+    }
+
+    public mutating func subscribed(
+        camera: String, epoch: String, seq: UInt64, position: PrintedPosition, _ id: Span<UInt8>
+    ) {
+        open("subscribed", id)
+        member("camera", camera)
+        member("epoch", epoch)
+        member("seq", seq)
+        member("position", position)
+        close()
+    }
+
+    public mutating func lagged(camera: String, missed: UInt64, position: PrintedPosition) {
+        open("lagged", Span())
+        member("camera", camera)
+        member("missed", missed)
+        member("position", position)
+        close()
+    }
+
+    public mutating func removed(camera: String) {
+        open("removed", Span())
+        member("camera", camera)
+        close()
+    }
+
+    public mutating func traceEnded(_ summary: TraceSummary, position: PrintedPosition, _ id: Span<UInt8>) {
+        open("trace-ended", id)
+        member("events", summary.events)
+        member("rejected", summary.rejected)
+        member("frames", summary.frames)
+        member("durationMs", summary.durationMs, places: 3)
+        member("position", position)
+        close()
+    }
+
+    // MARK: Answers to queries
+
+    public mutating func camera(_ state: CameraState, _ id: Span<UInt8>) {
+        open("camera", id)
+        member("camera", state.name)
+        member("seq", state.seq)
+        member("position", PrintedPosition(state.camera.position))
+        member("minZoom", state.camera.constraints.zoomRange.min)
+        member("maxZoom", state.camera.constraints.zoomRange.max)
+        member("targetBounds")
+        if let bounds = state.camera.constraints.targetBounds { self.bounds(bounds) } else { write("null") }
+        member("viewport")
+        viewport(state.camera.viewport)
+        member("gestures")
+        gestures(state.gestures)
+        close()
+    }
+
+    private mutating func bounds(_ bounds: CoordinateBounds) {
+        write("{\"southWest\":")
+        edge(bounds.southWest)
+        write(",\"northEast\":")
+        edge(bounds.northEast)
+        write("}")
+    }
+
+    /// A corner of bounds: here 180 is an eastern edge and is not wrapped.
+    private mutating func edge(_ corner: LatLng) {
+        write("{\"latitude\":")
+        write(Decimal(corner.latitude, places: 9))
+        member("longitude", corner.longitude, places: 9)
+        write("}")
+    }
+
+    private mutating func viewport(_ viewport: Viewport) {
+        write("{\"width\":")
+        write(Decimal(viewport.width, places: 6))
+        member("height", viewport.height)
+        write(",\"padding\":{\"top\":")
+        write(Decimal(viewport.padding.top, places: 6))
+        member("left", viewport.padding.left)
+        member("bottom", viewport.padding.bottom)
+        member("right", viewport.padding.right)
+        write("}}")
+    }
+
+    private mutating func gestures(_ settings: GestureSettings) {
+        write("{\"scroll\":")
+        write(settings.scroll)
+        member("zoom")
+        write(settings.zoom)
+        member("rotate")
+        write(settings.rotate)
+        member("tilt")
+        write(settings.tilt)
+        member("scrollDuringRotateOrZoom")
+        write(settings.scrollDuringRotateOrZoom)
+        write("}")
+    }
+
+    public mutating func cameraForBounds(_ position: PrintedPosition?, fits: Bool, _ id: Span<UInt8>) {
+        open("camera-for-bounds", id)
+        member("position")
+        if let position { position.write(to: &self) } else { write("null") }
+        member("fits")
+        write(fits)
+        close()
+    }
+
+    public mutating func point(_ point: ScreenPoint, _ id: Span<UInt8>) {
+        open("point", id)
+        write(",\"point\":{\"x\":")
+        write(Decimal(point.x, places: 6))
+        member("y", point.y)
+        write("}")
+        close()
+    }
+
+    public mutating func coordinate(_ coordinate: LatLng, _ id: Span<UInt8>) {
+        open("coordinate", id)
+        member("coordinate", coordinate)
+        close()
+    }
+
+    private mutating func member(_ name: StaticString, _ coordinate: LatLng) {
+        member(name)
+        Wire.write(coordinate, to: &self)
+    }
+
+    public mutating func visibleRegion(_ region: VisibleRegion, _ id: Span<UInt8>) {
+        open("visible-region", id)
+        member("nearLeft", region.nearLeft)
+        member("nearRight", region.nearRight)
+        member("farLeft", region.farLeft)
+        member("farRight", region.farRight)
+        close()
+    }
+
+    public mutating func cameras(_ names: [String], _ id: Span<UInt8>) {
+        open("cameras", id)
+        write(",\"cameras\":[")
+        for (index, name) in names.enumerated() {
+            if index > 0 { write(",") }
+            write(string: name)
+        }
+        write("]")
+        close()
+    }
+
+    /// Writes counters in the order given.
+    public mutating func stats(_ counters: [(name: StaticString, count: UInt64)], _ id: Span<UInt8>) {
+        open("stats", id)
+        for (name, count) in counters { member(name, count) }
+        close()
+    }
+}

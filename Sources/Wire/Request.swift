@@ -1,0 +1,101 @@
+// What a client may ask, as values. A request borrows nothing: only its id and epoch are places in the line it came from.
+
+import Gestures
+import MapCamera
+
+/// One object of one line.
+public struct Request: Sendable {
+    /// The id as it is written in the line.
+    public var id: Slice?
+    /// The camera's name; `nil` if the line names none.
+    public var camera: String?
+    /// The line's own time in milliseconds.
+    public var timeMs: Double?
+    public var body: Body
+
+    public enum Body: Sendable {
+        case gesture(GestureEvent, label: GestureKey.Label)
+        case command(Command)
+        case query(Query)
+        case subscribe(Subscribe)
+        case unsubscribe
+        case hello
+        case trace(TraceHeader)
+        case traceEnd
+    }
+
+    public enum Command: Sendable {
+        case move(CameraUpdate)
+        case animate(CameraUpdate, durationMs: Double, easing: Easing)
+        case stop
+        case setGestures(GestureSettingsChange)
+        case setZoomRange(min: Double?, max: Double?)
+        case setTargetBounds(CoordinateBounds?)
+        case setViewport(Viewport)
+        case removeCamera
+    }
+
+    public enum Query: Sendable {
+        case getCamera
+        case cameraForBounds(CoordinateBounds, insets: EdgeInsets)
+        case project(LatLng)
+        case unproject(ScreenPoint)
+        case visibleRegion
+        case cameras
+        case stats
+        case ping
+    }
+}
+
+/// The kinds of event, as a subscriber chooses them.
+public struct EventKinds: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let moveStarted = EventKinds(rawValue: 1)
+    public static let cameraChanged = EventKinds(rawValue: 2)
+    public static let idle = EventKinds(rawValue: 4)
+    /// Goes to every subscriber, whatever it chose.
+    public static let reset = EventKinds(rawValue: 8)
+    public static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
+}
+
+public struct Subscribe: Sendable {
+    public enum Delivery: Sendable {
+        case every, latest
+    }
+
+    public var events: EventKinds = .all
+    public var delivery = Delivery.every
+    /// Resend what came after this event of this epoch.
+    public var since: (seq: UInt64, epoch: Slice)?
+}
+
+/// The gesture settings that a line names.
+public struct GestureSettingsChange: Sendable {
+    public var scroll: Bool?
+    public var zoom: Bool?
+    public var rotate: Bool?
+    public var tilt: Bool?
+    public var scrollDuringRotateOrZoom: Bool?
+
+    public func applied(to settings: GestureSettings) -> GestureSettings {
+        var settings = settings
+        settings.scroll = scroll ?? settings.scroll
+        settings.zoom = zoom ?? settings.zoom
+        settings.rotate = rotate ?? settings.rotate
+        settings.tilt = tilt ?? settings.tilt
+        settings.scrollDuringRotateOrZoom = scrollDuringRotateOrZoom ?? settings.scrollDuringRotateOrZoom
+        return settings
+    }
+}
+
+/// The first line of a trace: the camera that the trace begins with, and how fast it is played.
+public struct TraceHeader: Sendable {
+    /// Trace milliseconds per millisecond; infinite for `"max"`.
+    public var speed = 1.0
+    public var viewport = Viewport.standard
+    public var position = CameraPosition.initial
+    public var constraints = CameraConstraints()
+    public var gestures = GestureSettingsChange()
+}

@@ -1,0 +1,37 @@
+// What a peer did wrong, in the contract's own codes. It becomes an `error` line in one place: `LineWriter.error`.
+
+/// The codes of an `error` line.
+public enum ErrorCode: String, Sendable, CaseIterable {
+    case invalidJSON = "invalid-json"
+    case lineTooLong = "line-too-long"
+    case unknownType = "unknown-type"
+    case missingField = "missing-field"
+    case invalidValue = "invalid-value"
+    case unsupportedVersion = "unsupported-version"
+    case timeReversed = "time-reversed"
+    case busy = "busy"
+    case denied = "denied"
+    case limitReached = "limit-reached"
+}
+
+/// A peer's error: what was wrong, where, and what would be right.
+public struct WireError: Error, Equatable, Sendable {
+    public var code: ErrorCode
+    /// The field as a dotted path, where one is to blame.
+    public var field: String?
+    public var message: String
+
+    public init(_ code: ErrorCode, field: String? = nil, _ message: String) {
+        self.code = code
+        self.field = field
+        self.message = message
+    }
+
+    static func wrong(_ path: FieldPath, _ message: String) -> WireError {
+        WireError(.invalidValue, field: path.description, "\(path) \(message)")
+    }
+
+    static func missing(_ path: FieldPath, _ message: String) -> WireError {
+        WireError(.missingField, field: path.description, "\(path) is missing: \(message)")
+    }
+}

@@ -1,0 +1,86 @@
+// The conformance cases of Protocols/, and a player that runs one against whatever can be talked to in lines.
+
+import Foundation
+
+/// One connection, as a conformance case sees it.
+public protocol ConformancePeer: AnyObject {
+    func send(_ bytes: [UInt8]) throws
+    /// The next line, without its LF; `nil` when nothing comes, or the other side has closed.
+    func receive() throws -> String?
+    /// Whether the other side has closed, and nothing is left to read.
+    func isClosed() throws -> Bool
+    func halfClose() throws
+    func close() throws
+}
+
+public struct ConformanceCase: Sendable, CustomStringConvertible {
+    public let file: String
+    public let name: String
+    let steps: [JSON]
+
+    public var description: String { "\(file)/\(name)" }
+
+    public static func all() throws -> [ConformanceCase] {
+        try Files.list("Protocols/conformance", "json").flatMap { file in
+            let topic = try JSON(String(contentsOf: file, encoding: .utf8))
+            return (topic["cases"]?.array ?? []).map {
+                ConformanceCase(
+                    file: file.deletingPathExtension().lastPathComponent, name: $0["name"]?.string ?? "?",
+                    steps: $0["steps"]?.array ?? [])
+            }
+        }
+    }
+
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Plays the case. `connect` makes a peer; `emitted` is shown every line that was received.
+    public func play(_ connect: () throws -> any ConformancePeer, emitted: (String) -> Void) throws {
+        var peers: [String: any ConformancePeer] = [:]
+        for (index, step) in steps.enumerated() {
+            let name = step["peer"]?.string ?? "a"
+            let peer = try peers[name] ?? connect()
+            peers[name] = peer
+            if let failure = try play(step, peer, emitted) {
+                throw Failure(description: "\(self), step \(index + 1) \(step.text): \(failure)")
+            }
+        }
+        for peer in peers.values { try peer.close() }
+    }
+
+    /// Plays a step; says what was wrong.
+    private func play(_ step: JSON, _ peer: any ConformancePeer, _ emitted: (String) -> Void) throws -> String? {
+        if let value = step["send"] {
+            try peer.send(Array((value.string ?? value.text).utf8) + [0x0a])
+        } else if let bytes = step["sendBytes"]?.string {
+            try peer.send(Array(bytes.utf8))
+        } else if let repeated = step["sendRepeated"] {
+            let text = String(repeating: repeated["text"]?.string ?? "", count: Int(repeated["times"]?.number ?? 0))
+            let line = (repeated["before"]?.string ?? "") + text + (repeated["after"]?.string ?? "") + "\n"
+            try peer.send(Array(line.utf8))
+        } else if let pattern = step["expect"] {
+            guard let line = try peer.receive() else { return "nothing came" }
+            emitted(line)
+            if !(try JSON(line)).matches(pattern) { return "came \(line)" }
+        } else if let expected = step["line"]?.string {
+            guard let line = try peer.receive() else { return "nothing came" }
+            emitted(line)
+            if line != expected { return "came \(line)" }
+        } else if step["expectNothing"] != nil {
+            try peer.send(Array("{\"type\":\"ping\",\"id\":\"nothing more\"}\n".utf8))
+            let line = try peer.receive() ?? "nothing at all"
+            if line != "{\"type\":\"pong\",\"id\":\"nothing more\"}" { return "came \(line)" }
+        } else if step["halfClose"] != nil {
+            try peer.halfClose()
+        } else if step["close"] != nil {
+            try peer.close()
+        } else if step["expectClosed"] != nil {
+            if let line = try peer.receive() { return "came \(line)" }
+            if !(try peer.isClosed()) { return "still open" }
+        } else {
+            return "unknown step"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,148 @@
+// A client of a hub in the same process: no socket, and a clock that the test sets.
+
+import Hub
+
+/// A hub with a clock of its own.
+public final class HubHost {
+    public private(set) var now = 1000.0
+    public let hub: Hub
+    /// Deadlines come by themselves as long as somebody waits for a line.
+    fileprivate var peers: [HubPeer] = []
+
+    public init(limits: Limits = Limits(), epochSeed: UInt64 = 7) {
+        hub = Hub(limits: limits, server: "gimbald 0.1.0", epochSeed: epochSeed, at: 1000)
+    }
+
+    public func connect() -> HubPeer {
+        let peer = HubPeer(self)
+        peers.append(peer)
+        return peer
+    }
+
+    /// Ends a turn: what is due at the present time is done, and everything is sent.
+    public func turn() {
+        hub.advance(to: now)
+        hub.endTurn(at: now)
+    }
+
+    /// Lets time pass, turn by turn, stopping at every deadline.
+    public func pass(_ milliseconds: Double) {
+        let end = now + milliseconds
+        turn()
+        while let deadline = hub.deadline, deadline <= end {
+            now = max(now, deadline)
+            turn()
+        }
+        now = end
+        turn()
+    }
+
+    /// Moves on to the next deadline; `false` if there is none within a minute.
+    fileprivate func moveOn() -> Bool {
+        guard let deadline = hub.deadline, deadline < now + 60_000 else { return false }
+        now = max(now, deadline)
+        turn()
+        return true
+    }
+}
+
+public final class HubPeer: ConformancePeer {
+    private unowned let host: HubHost
+    public let peer: Peer
+    private let outlet: RecordingOutlet
+    private var read = 0
+
+    fileprivate init(_ host: HubHost) {
+        self.host = host
+        outlet = RecordingOutlet()
+        peer = host.hub.connect(outlet)
+    }
+
+    public var received: [UInt8] { outlet.received }
+    public var isOver: Bool { outlet.isOver }
+    public var isReading: Bool { outlet.isReading }
+
+    // MARK: From the test
+
+    /// Gives room for bytes; `nil` for all that come.
+    public func makeRoom(_ bytes: Int?) {
+        outlet.room = bytes
+        host.hub.writable(peer)
+    }
+
+    /// Sends bytes without ending the turn.
+    public func put(_ bytes: [UInt8]) { host.hub.receive(bytes.span, from: peer, at: host.now) }
+
+    public func send(_ bytes: [UInt8]) {
+        put(bytes)
+        host.turn()
+    }
+
+    public func send(_ line: String) { send(Array(line.utf8) + [0x0a]) }
+
+    public func receive() -> String? {
+        repeat {
+            if let end = received[read...].firstIndex(of: 0x0a) {
+                defer { read = end + 1 }
+                return String(decoding: received[read..<end], as: UTF8.self)
+            }
+        } while host.moveOn()
+        return nil
+    }
+
+    /// All lines that have come and were not asked for yet.
+    public func lines() -> [String] {
+        var lines: [String] = []
+        while let end = received[read...].firstIndex(of: 0x0a) {
+            lines.append(String(decoding: received[read..<end], as: UTF8.self))
+            read = end + 1
+        }
+        return lines
+    }
+
+    /// Forgets what was received and read.
+    public func compact() {
+        outlet.received.removeSubrange(..<read)
+        read = 0
+    }
+
+    public func isClosed() -> Bool { isOver && read == received.count }
+
+    public func halfClose() {
+        host.hub.endOfInput(peer, at: host.now)
+        host.turn()
+    }
+
+    /// Goes without a word.
+    public func close() {
+        outlet.isOver = true
+        host.hub.disconnect(peer, at: host.now)
+        host.turn()
+    }
+}
+
+/// Takes what a hub sends, as much as there is room for.
+final class RecordingOutlet: Outlet {
+    var received: [UInt8] = []
+    var isOver = false
+    var isReading = true
+    /// How many bytes the next sending takes; `nil` is all.
+    var room: Int?
+
+    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
+        if isOver { return -1 }
+        var taken = 0
+        for piece in pieces {
+            let count = min(piece.count, room.map { $0 - taken } ?? piece.count)
+            received.append(contentsOf: piece[..<count])
+            taken += count
+            if count < piece.count { break }
+        }
+        if room != nil { room = 0 }
+        return taken
+    }
+
+    func setReading(_ isReading: Bool) { self.isReading = isReading }
+    func finishSending() { isOver = true }
+    func close() { isOver = true }
+}

@@ -1,0 +1,194 @@
+// The decoder: as strict as it says, and of Foundation's opinion on random and mutated lines.
+
+import Foundation
+import Gestures
+import MapCamera
+import TestSupport
+import Testing
+
+@testable import Wire
+
+/// Decodes one line; the requests, or the rejection.
+private func decode(_ line: String) -> Result<[Request], Rejection> { decode(Array(line.utf8)) }
+
+private func decode(_ bytes: [UInt8]) -> Result<[Request], Rejection> {
+    var decoder = RequestDecoder()
+    do throws(Rejection) {
+        try decoder.decode(bytes.span)
+        return .success(decoder.requests)
+    } catch {
+        return .failure(error)
+    }
+}
+
+private func error(_ line: String) -> WireError? {
+    if case .failure(let rejection) = decode(line) { rejection.error } else { nil }
+}
+
+/// Whether the bytes are JSON, as far as the tape is concerned.
+private func isJSON(_ bytes: [UInt8]) -> Bool {
+    var tape = JSONTape()
+    do throws(WireError) {
+        try tape.read(bytes.span)
+        return true
+    } catch {
+        return error.code != .invalidJSON
+    }
+}
+
+@Suite struct DecoderTests {
+    @Test(arguments: [
+        "", "x", "{", "}", "[", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "{'a':1}", "[1 2]", "[1,]", "{\"a\":01}", "{\"a\":1.}",
+        "{\"a\":.5}", "{\"a\":+1}", "{\"a\":1e}", "{\"a\":-}", "{\"a\":NaN}", "{\"a\":Infinity}", "{\"a\":-Infinity}",
+        "{\"a\":0x1}", "{\"a\":tru}", "{\"a\":nul}", "{\"a\":\"\u{1}\"}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12\"}",
+        "{\"a\":\"\\ud800\"}", "{\"a\":\"\\udc00\"}", "{\"a\":\"\\ud800\\u0041\"}", "{\"a\":\"\\ud800\\ud800\"}", "{\"a\":\"b",
+        "{\"a\":1}{}", "{\"a\":1} x", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "{\"type\":\"ping\",\"t\\u0079pe\":1}",
+        "{\"a\":{\"b\":1,\"b\":1}}", "{\"a\":[{\"b\":1,\"b\":1}]}", "\u{feff}{}", "{\"a\":1}\u{0}",
+    ])
+    func isRejected(_ line: String) {
+        #expect(!isJSON(Array(line.utf8)), "\(line)")
+        #expect(error(line)?.code == .invalidJSON)
+    }
+
+    @Test(arguments: [
+        [0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22], [0x22, 0xe0, 0x80, 0x80, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22],
+        [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xf0, 0x80, 0x80, 0x80, 0x22], [0x22, 0xc3, 0x22],
+        [0x22, 0xe2, 0x82, 0x22], [0x22, 0xf8, 0x88, 0x80, 0x80, 0x80, 0x22],
+    ] as [[UInt8]])
+    func badUTF8IsRejected(_ string: [UInt8]) {
+        #expect(!isJSON(Array("{\"a\":".utf8) + string + Array("}".utf8)))
+    }
+
+    @Test func goodUnicodeIsTaken() {
+        #expect(isJSON(Array("{\"ключ\":\"naïve €uro 🗺 \\ud83d\\uddfa \\u00e9 \\/\\b\\f\\n\\r\\t\\\"\"}".utf8)))
+    }
+
+    @Test func ofFoundationsOpinionOnMutatedLines() {
+        let seeds = [
+            #"{"type":"pan","phase":"changed","timeMs":1234.5,"focus":{"x":195,"y":420},"translation":{"x":-12.5,"y":3e-2}}"#,
+            #"[{"type":"pinch","phase":"began","scale":1.0},{"type":"rotate","phase":"ended","rotationDeg":-0.5}]"#,
+            #"{"type":"subscribe","id":"\u00e9\ud83d\uddfa\n","events":["idle","move-started"],"since":0,"x":[null,true]}"#,
+        ].map { Array($0.utf8) }
+        let alphabet = Array("{}[]:,\"\\ \t0123456789eE+-.utfnalsrd\u{0}\u{1f}é".utf8)
+        var random = Seeded(1)
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var line = seeds.randomElement(using: &random)!
+            for _ in 0..<random.integer(1...3) {
+                let place = random.integer(0...(line.count - 1))
+                switch random.integer(0...3) {
+                case 0: line[place] = alphabet.randomElement(using: &random)!
+                case 1: line.insert(alphabet.randomElement(using: &random)!, at: place)
+                case 2: line.remove(at: place)
+                default: line.insert(line[random.integer(0...(line.count - 1))], at: place)
+                }
+            }
+            let own = isJSON(line)
+            let foundation = (try? JSONDecoder().decode(JSON.self, from: Data(line))) != nil
+            accepted += own ? 1 : 0
+            if own != foundation, !isKnownDifference(line, own: own) {
+                Issue.record("own \(own), Foundation \(foundation): \(String(decoding: line, as: UTF8.self))")
+            }
+        }
+        #expect(accepted > 2000)
+    }
+
+    /// Foundation takes duplicate keys and a comma before a closing bracket, and refuses numbers that no double holds.
+    private func isKnownDifference(_ line: [UInt8], own: Bool) -> Bool {
+        if own { return (try? JSONSerialization.jsonObject(with: Data(line), options: .fragmentsAllowed)) == nil }
+        var tape = JSONTape()
+        do throws(WireError) {
+            try tape.read(line.span)
+            return false
+        } catch {
+            let isTrailingComma = String(decoding: line, as: UTF8.self).contains(/,\s*[}\]]/)
+            return error.message.contains("stands twice") || isTrailingComma
+        }
+    }
+
+    @Test func numbersAreReadToTheLastBit() throws {
+        var random = Seeded(2)
+        for _ in 0..<3_000 {
+            let value = Double(bitPattern: random.next())
+            guard value.isFinite else { continue }
+            let texts = ["\(value)", String(format: "%.17g", value), String(format: "%.3e", value), String(format: "%.6f", value)]
+            for text in texts where text.count < 300 {
+                guard let wanted = Double(text), wanted.isFinite else { continue }
+                guard case .success(let requests) = decode(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(text)}}"#),
+                    case .command(.move(.zoomTo(let read))) = requests[0].body
+                else {
+                    Issue.record("\(text) was not read")
+                    continue
+                }
+                #expect(read.bitPattern == wanted.bitPattern, "\(text)")
+            }
+        }
+    }
+
+    @Test func aGestureLineIsReadWhole() throws {
+        let line = #"{"gesture":7,"type":"pan","camera":"left","phase":"ended","id":"a","timeMs":-1.5,"focus":{"x":1,"y":2},"#
+            + #""translation":{"y":3},"velocity":{"x":4,"y":5},"extra":[{"x":{"y":null}}]}"#
+        let request = try decode(line).get()[0]
+        guard case .gesture(let event, let label) = request.body else { return #expect(Bool(false), "no gesture") }
+        #expect(request.camera == "left" && request.timeMs == -1.5 && label == .number(7))
+        #expect(event.kind == .pan && event.phase == .ended && event.focus == ScreenPoint(x: 1, y: 2))
+        #expect(event.velocity == ScreenPoint(x: 4, y: 5))
+        guard case .pan(ScreenPoint(x: 0, y: 3)) = event.value else { return #expect(Bool(false), "\(event)") }
+    }
+
+    @Test(arguments: [
+        (#"{}"#, ErrorCode.missingField, "type"),
+        (#"{"type":7}"#, .invalidValue, "type"),
+        (#"{"type":"fly"}"#, .unknownType, "type"),
+        (#"{"type":"pan"}"#, .missingField, "phase"),
+        (#"{"type":"pan","phase":"over"}"#, .invalidValue, "phase"),
+        (#"{"type":"pan","phase":"began","focus":{"x":1}}"#, .missingField, "focus.y"),
+        (#"{"type":"pan","phase":"began","focus":null}"#, .invalidValue, "focus"),
+        (#"{"type":"pan","phase":"changed","translation":{"x":1e999}}"#, .invalidValue, "translation.x"),
+        (#"{"type":"pinch","phase":"changed","scale":0}"#, .invalidValue, "scale"),
+        (#"{"type":"pinch","phase":"changed","scale":-1}"#, .invalidValue, "scale"),
+        (#"{"type":"pinch","phase":"changed","scale":"2"}"#, .invalidValue, "scale"),
+        (#"{"type":"ping","camera":""}"#, .invalidValue, "camera"),
+        (#"{"type":"ping","camera":"a b"}"#, .invalidValue, "camera"),
+        (#"{"type":"ping","id":1.5}"#, .invalidValue, "id"),
+        (#"{"type":"ping","id":null}"#, .invalidValue, "id"),
+        (#"{"type":"hello"}"#, .missingField, "version"),
+        (#"{"type":"hello","version":2}"#, .unsupportedVersion, "version"),
+        (#"{"type":"move"}"#, .missingField, "update"),
+        (#"{"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":1,"longitude":2}}}}"#, .missingField,
+            "update.position.zoom"),
+        (#"{"type":"move","update":{"kind":"set-target","target":{"latitude":1}}}"#, .missingField, "update.target.longitude"),
+        (#"{"type":"set-zoom-range","minZoom":9,"maxZoom":8}"#, .invalidValue, "minZoom"),
+        (#"{"type":"set-zoom-range","minZoom":1}"#, .invalidValue, "minZoom"),
+        (#"{"type":"set-gestures","tilt":1}"#, .invalidValue, "tilt"),
+        (#"{"type":"subscribe","events":["camera-change"]}"#, .invalidValue, "events"),
+        (#"{"type":"subscribe","since":4}"#, .missingField, "epoch"),
+        (#"{"type":"trace","version":1,"speed":0}"#, .invalidValue, "speed"),
+        (#"{"type":"trace","version":1,"gestures":{"zoom":0}}"#, .invalidValue, "gestures.zoom"),
+        (#"7"#, .invalidValue, nil), (#"[]"#, .invalidValue, nil), (#"[7]"#, .invalidValue, nil),
+        (#"[{"type":"trace","version":1}]"#, .invalidValue, "type"),
+    ] as [(String, ErrorCode, String?)])
+    func errorsNameTheField(line: String, code: ErrorCode, field: String?) {
+        let error = error(line)
+        #expect(error?.code == code && error?.field == field, "\(String(describing: error))")
+        #expect(!(error?.message.isEmpty ?? true))
+    }
+
+    @Test func whatGrowsHasALimit() {
+        let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+        #expect(error("{\"type\":\"ping\",\"x\":\(deep)}")?.code == .limitReached)
+        let many = (0..<300).map { "\"k\($0)\":0" }.joined(separator: ",")
+        #expect(error("{\"type\":\"ping\",\(many)}")?.code == .limitReached)
+        let objects = Array(repeating: "{}", count: 5000).joined(separator: ",")
+        #expect(error("{\"type\":\"ping\",\"x\":[\(objects)]}")?.code == .limitReached)
+        let frame = Array(repeating: #"{"type":"ping"}"#, count: 65).joined(separator: ",")
+        #expect(error("[\(frame)]")?.code == .limitReached)
+    }
+
+    @Test func aBrokenHeaderIsKnownAsOne() {
+        guard case .failure(let rejection) = decode(#"{"type":"trace","version":1,"speed":"#) else {
+            return #expect(Bool(false), "accepted")
+        }
+        #expect(rejection.isHeader && rejection.error.code == .invalidJSON)
+    }
+}

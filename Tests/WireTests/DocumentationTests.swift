@@ -1,0 +1,53 @@
+// The protocol's prose says nothing that the decoder or the schema would not.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Wire
+
+@Suite struct DocumentationTests {
+    /// The lines of all fenced blocks of a kind.
+    private func examples(_ kind: String) throws -> [String] {
+        var found: [String] = []
+        var isInside = false
+        for line in try Files.text("Protocols/README.md").split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("```") {
+                isInside = line == "```json \(kind)"
+            } else if isInside, !line.isEmpty {
+                found.append(String(line))
+            }
+        }
+        return found
+    }
+
+    @Test(arguments: ["client", "trace"])
+    func theDecoderTakesEveryExample(_ kind: String) throws {
+        let lines = try examples(kind)
+        #expect(lines.count >= 5)
+        var decoder = RequestDecoder()
+        for line in lines {
+            do throws(Rejection) {
+                try decoder.decode(Array(line.utf8).span)
+            } catch {
+                Issue.record("\(line): \(error.error)")
+            }
+        }
+    }
+
+    @Test func theSchemaTakesEveryExample() throws {
+        for (kind, direction) in [("client", Schema.Direction.client), ("trace", .client), ("server", .server)] {
+            if let complaints = try Schema.complaints(try examples(kind), from: direction) { #expect(complaints == "") }
+        }
+    }
+
+    @Test func everyMessageIsInTheProseAndInTheSchema() throws {
+        let prose = try Files.text("Protocols/README.md")
+        let schema = try JSON(Files.text("Protocols/gimbal.schema.json"))
+        for type in RequestDecoder.knownTypes {
+            #expect(prose.contains("\"type\":\"\(type)\"") || prose.contains("`\(type)`"), "\(type) is not in the prose")
+            #expect(schema["$defs"]?["client.\(type)"] != nil, "\(type) is not in the schema")
+        }
+        for code in ErrorCode.allCases { #expect(prose.contains("`\(code.rawValue)`")) }
+    }
+}

@@ -1,0 +1,96 @@
+// Lines out of bytes however they are cut, and numbers into bytes.
+
+import Foundation
+import MapCamera
+import TestSupport
+import Testing
+
+@testable import Wire
+
+/// Feeds bytes in pieces and collects what the framer makes of them, as text.
+private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
+    var framer = LineFramer()
+    var waiting: [UInt8] = []
+    var found: [String] = []
+    func take(_ line: LineFramer.Line) {
+        switch line {
+        case .line(let range): found.append("\(framer.lineNumber):" + String(decoding: waiting[range], as: UTF8.self))
+        case .tooLong: found.append("\(framer.lineNumber): too long")
+        }
+    }
+    for (start, end) in zip([0] + cuts, cuts + [bytes.count]) {
+        waiting += bytes[start..<end]
+        var position = 0
+        while let line = framer.next(in: waiting.span, at: &position) { take(line) }
+        waiting.removeFirst(position)
+    }
+    var position = 0
+    if let line = framer.last(in: waiting.span, at: &position) { take(line) }
+    return found
+}
+
+@Suite struct FramerTests {
+    @Test func linesDoNotDependOnHowBytesAreCut() {
+        let long = [UInt8](repeating: UInt8(ascii: "x"), count: 65_537)
+        let exact = [UInt8](repeating: UInt8(ascii: "y"), count: 65_536)
+        let stream = Array("a\r\n\n  \nb\r\rc\n".utf8) + long + Array("\r\nd\n".utf8) + exact + Array("\r\n".utf8) + exact
+            + Array("\nlast".utf8)
+        let whole = lines(stream, cutAt: [])
+        #expect(whole.count == 9)
+        #expect(whole[0] == "1:a" && whole[1] == "2:" && whole[3] == "4:b\r\rc" && whole[4] == "5: too long")
+        #expect(whole[5] == "6:d" && whole[6].utf8.count == 65_538 && whole[8] == "9:last")
+        var random = Seeded(3)
+        for _ in 0..<60 {
+            let count = random.integer(1...200)
+            let cuts = (0..<count).map { _ in random.integer(0...stream.count) }.sorted()
+            #expect(lines(stream, cutAt: cuts) == whole)
+        }
+        let short = Array("a\r\n\r\n{}\n\nend".utf8)
+        #expect(lines(short, cutAt: Array(1..<short.count)) == lines(short, cutAt: []))
+    }
+}
+
+@Suite struct WriterTests {
+    private func text(_ body: (inout LineWriter) -> Void) -> String {
+        var line = LineWriter(capacity: 4)
+        body(&line)
+        return line.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    @Test(arguments: [
+        (0.0, 6, "0"), (-0.0, 6, "0"), (-0.0000004, 6, "0"), (0.0000005, 6, "0.000001"), (1, 3, "1"), (-1.5, 3, "-1.5"),
+        (100, 3, "100"), (0.1, 9, "0.1"), (123456.789, 3, "123456.789"), (1e15, 3, "1000000000000000"),
+        (-179.999999999, 9, "-179.999999999"), (1e300, 6, "9000000000000"), (0.05, 6, "0.05"), (10, 6, "10"),
+    ])
+    func numbersAreFixedDecimals(value: Double, places: Int, expected: String) {
+        #expect(text { $0.write(Decimal(value, places: places)) } == expected)
+    }
+
+    @Test func numbersAreThoseOfTheCLibrary() {
+        var random = Seeded(4)
+        for _ in 0..<20_000 {
+            let value = random.number(-1000...1000) * pow(10, Double(random.integer(-6...6)))
+            let places = random.integer(0...9)
+            guard abs(value) < 1e8 else { continue }
+            let printed = text { $0.write(Decimal(value, places: places)) }
+            let read = Double(printed) ?? .nan
+            #expect(abs(read - value) <= 0.5000001 * pow(10, Double(-places)), "\(value) became \(printed)")
+            #expect(!printed.contains("e") && printed != "-0" && !(printed.contains(".") && printed.hasSuffix("0")))
+        }
+    }
+
+    @Test func whatRoundsToTheOpenEndIsTheOtherEnd() {
+        let position = CameraPosition(
+            target: LatLng(latitude: 0, longitude: 179.99999999999), zoom: 2, bearing: 359.9999999, viewingAngle: 0)
+        let printed = PrintedPosition(position)
+        let expected = #"{"target":{"latitude":0,"longitude":-180},"zoom":2,"bearing":0,"viewingAngle":0}"#
+        #expect(text { printed.write(to: &$0) } == expected)
+    }
+
+    @Test func stringsAreEscaped() throws {
+        let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
+        let line = text { $0.error(WireError(.invalidValue, field: "x", message), line: 3, Span()) }
+        #expect(try JSON(line)["message"]?.string == message)
+        #expect(line == #"{"type":"error","line":3,"code":"invalid-value","field":"x","message":"a\"b\\c\u000a\u007f\u0001é🗺"}"# + "\n")
+    }
+}
