@@ -1,0 +1,160 @@
+// The history of one camera: every event line, encoded once, in a ring of bytes. It is the send buffer of all subscribers
+// at once (a subscriber is a cursor into it), what `since` resends, and what bounds a slow reader's cost.
+// Invariant: an entry's bytes are contiguous; live entries wrap around the end of the ring at most once.
+
+import Wire
+
+/// The event lines of one camera, oldest first, numbered from 0 for as long as the camera lives.
+@safe final class EventLog {
+    private struct Entry {
+        var offset: Int
+        var length: Int
+        var kind: EventKinds
+    }
+
+    /// Event lines that stand next to each other in memory.
+    @safe struct Run {
+        let bytes: UnsafeRawBufferPointer
+        /// The first entry, and the one after the last.
+        let entries: Range<UInt64>
+    }
+
+    /// A line that is still needed when its entry has left the history.
+    struct Pinned {
+        fileprivate(set) var entry: UInt64 = 0
+        fileprivate(set) var line: [UInt8] = []
+    }
+
+    private let minimumEvents: Int
+    private let minimumBytes: Int
+
+    /// The oldest entry held.
+    private(set) var first: UInt64 = 0
+    /// The entry that comes next.
+    private(set) var end: UInt64 = 0
+    /// The newest `move-started` and `reset`.
+    private(set) var lastMoveStarted = Pinned()
+    private(set) var lastReset = Pinned()
+
+    private var entries: [Entry]
+    // Sound: allocated for `capacity` bytes, freed only here and in `grow`. Runs point into it; they are used before the
+    // log changes again, in the same turn.
+    private var ring: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var tail = 0
+    private var bytes = 0
+    /// The entry at which the ring was last begun anew.
+    private var wrap: UInt64 = 0
+
+    init(limits: Limits) {
+        minimumEvents = limits.historyEvents
+        minimumBytes = limits.historyBytes
+        entries = Array(repeating: Entry(offset: 0, length: 0, kind: []), count: 16)
+        capacity = 4096
+        unsafe ring = .allocate(byteCount: capacity, alignment: 1)
+    }
+
+    deinit { unsafe ring.deallocate() }
+
+    private func slot(_ entry: UInt64) -> Int { Int(entry & UInt64(entries.count - 1)) }
+
+    func kind(of entry: UInt64) -> EventKinds { entries[slot(entry)].kind }
+
+    // MARK: Writing
+
+    func append(_ line: Span<UInt8>, kind: EventKinds) {
+        evict()
+        if Int(end - first) == entries.count { growEntries() }
+        let offset = place(line.count)
+        unsafe line.withUnsafeBytes { source in
+            if let start = source.baseAddress {
+                unsafe ring.advanced(by: offset).copyMemory(from: start, byteCount: source.count)
+            }
+        }
+        entries[slot(end)] = Entry(offset: offset, length: line.count, kind: kind)
+        if kind == .moveStarted { pin(line, \.lastMoveStarted) }
+        if kind == .reset { pin(line, \.lastReset) }
+        tail = offset + line.count
+        bytes += line.count
+        end += 1
+    }
+
+    private func pin(_ line: Span<UInt8>, _ pinned: ReferenceWritableKeyPath<EventLog, Pinned>) {
+        self[keyPath: pinned].entry = end
+        self[keyPath: pinned].line.removeAll(keepingCapacity: true)
+        for index in 0..<line.count { self[keyPath: pinned].line.append(line[index]) }
+    }
+
+    /// Lets go of what is older than the history has to be.
+    private func evict() {
+        while Int(end - first) > minimumEvents, bytes - entries[slot(first)].length >= minimumBytes {
+            bytes -= entries[slot(first)].length
+            first += 1
+        }
+    }
+
+    /// Finds contiguous room for a line.
+    private func place(_ length: Int) -> Int {
+        while true {
+            guard first < end else { return length <= capacity ? 0 : growRing(for: length) }
+            let head = entries[slot(first)].offset
+            if tail > head {
+                if tail + length <= capacity { return tail }
+                if length < head {
+                    wrap = end
+                    return 0
+                }
+            } else if tail + length < head {
+                return tail
+            }
+            _ = growRing(for: length)
+        }
+    }
+
+    private func growEntries() {
+        var larger = Array(repeating: Entry(offset: 0, length: 0, kind: []), count: entries.count * 2)
+        for entry in first..<end { larger[Int(entry & UInt64(larger.count - 1))] = entries[slot(entry)] }
+        entries = larger
+    }
+
+    private func growRing(for length: Int) -> Int {
+        let size = max(capacity * 2, length)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 1)
+        var offset = 0
+        for entry in first..<end {
+            let old = entries[slot(entry)]
+            unsafe larger.advanced(by: offset).copyMemory(from: ring.advanced(by: old.offset), byteCount: old.length)
+            entries[slot(entry)].offset = offset
+            offset += old.length
+        }
+        unsafe ring.deallocate()
+        unsafe ring = larger
+        capacity = size
+        tail = offset
+        wrap = first
+        return offset
+    }
+
+    // MARK: Reading
+
+    /// The longest run of entries from one on to before another that is contiguous in memory.
+    func run(from entry: UInt64, to end: UInt64) -> Run {
+        let stop = entry < wrap && wrap < end ? wrap : end
+        let start = entries[slot(entry)].offset
+        let last = entries[slot(stop - 1)]
+        let count = last.offset + last.length - start
+        return unsafe Run(
+            bytes: UnsafeRawBufferPointer(start: ring.advanced(by: start), count: count), entries: entry..<stop)
+    }
+
+    /// The entry in which a byte of a run lies, and where in the run the entry ends.
+    func entry(at byte: Int, of run: Run) -> (entry: UInt64, end: Int) {
+        var position = 0
+        var entry = run.entries.lowerBound
+        while true {
+            position += entries[slot(entry)].length
+            if byte < position { return (entry, position) }
+            entry += 1
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// One camera of the hub: the pure camera, the gestures on it, what moves by itself, and the events that come of it.
+// This file is the only one that emits events. Invariants: the stream matches (move-started camera-changed+)+ idle;
+// fingers and motion never move the camera at one time; the clock that comes in is the camera's own.
+
+import Gestures
+import MapCamera
+import Wire
+
+final class HostedCamera {
+    let name: String
+    private let nameBytes: [UInt8]
+    private(set) var epoch: String
+    private(set) var camera: Camera
+    private(set) var gestures = GestureTracker()
+    private(set) var motion: Motion?
+
+    let log: EventLog
+    var subscriptions: [Subscription] = []
+    /// The replay that feeds this camera; while there is one, nobody else may.
+    var replay: Replay?
+    /// Live: the hub's time at which the camera's clock was 0.
+    var clockStart: Double
+    /// Whether events have been emitted that the hub has not taken note of.
+    var hasNews = false
+    /// Whether the hub has its subscribers on the list of this turn's end.
+    var isListed = false
+    var isRemoved = false
+    /// Whether the hub watches it for frames that come due.
+    var isWatched = false
+
+    private(set) var seq: UInt64 = 0
+    /// The entry of the log that has seq 1.
+    private(set) var firstEntry: UInt64 = 0
+    /// The position that subscribers know.
+    private(set) var printed: PrintedPosition
+    /// Why the camera moves; `nil` when it is idle.
+    private var reason: MoveReason?
+    /// What changed the position in the frame that is being applied.
+    private var frameReason: MoveReason?
+
+    init(name: String, epoch: String, at now: Double, limits: Limits) {
+        self.name = name
+        self.epoch = epoch
+        nameBytes = Array(name.utf8)
+        camera = Camera()
+        printed = PrintedPosition(camera.position)
+        log = EventLog(limits: limits)
+        clockStart = now
+    }
+
+    var isMoving: Bool { reason != nil }
+    var state: CameraState { CameraState(name: name, seq: seq, camera: camera, gestures: gestures.settings) }
+
+    // MARK: A frame of requests
+
+    func apply(_ event: GestureEvent, of key: GestureKey, at time: Double) {
+        let update = gestures.handle(event, of: key, at: time, viewport: camera.viewport)
+        if gestures.isActive { motion = nil }
+        if let update { move(.gesture) { $0.apply(update) } }
+    }
+
+    func apply(_ command: Request.Command, at time: Double) {
+        switch command {
+        case .move(let update):
+            stop()
+            move(.command) { $0.apply(update) }
+        case .animate(let update, let duration, let easing):
+            stop()
+            if duration > 0 {
+                motion = Motion(CameraAnimation(update, of: camera, duration: duration, easing: easing), at: time)
+            } else {
+                move(.animation) { $0.apply(update) }
+            }
+        case .stop:
+            stop()
+        case .setGestures(let change):
+            gestures.set(change.applied(to: gestures.settings))
+        case .setZoomRange(let min, let max):
+            let old = camera.constraints.zoomRange
+            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else { return }
+            move(.command) { $0.setZoomRange(range) }
+        case .setTargetBounds(let bounds):
+            move(.command) { $0.setTargetBounds(bounds) }
+        case .setViewport(let viewport):
+            camera.viewport = viewport
+        case .removeCamera:
+            break  // The hub's part: a camera does not know where it is kept.
+        }
+    }
+
+    /// Ends gestures and motion where they are.
+    private func stop() {
+        gestures.cancelAll()
+        motion = nil
+    }
+
+    private func move(_ reason: MoveReason, _ change: (inout Camera) -> Void) {
+        let before = camera.position
+        change(&camera)
+        if camera.position != before { frameReason = reason }
+    }
+
+    /// Ends a frame: what it changed is one event, and what it set free comes to rest or flies on.
+    func endFrame(at time: Double, _ line: inout LineWriter) {
+        if let frameReason { publish(frameReason, at: time, &line) }
+        frameReason = nil
+        if let release = gestures.takeRelease(),
+            let fling = Fling(focus: release.focus, velocity: release.velocity, of: camera)
+        {
+            motion = Motion(fling, at: time)
+        }
+        rest(at: time, &line)
+    }
+
+    /// Cancels the gestures of a feed that is gone. To be followed by ``endFrame(at:_:)``.
+    func cancelGestures(of feed: Int) { gestures.cancel(feed: feed) }
+
+    // MARK: Motion
+
+    /// Takes the frames that are due up to a time; `false` if the limit of emitted events was reached before that.
+    func advance(to time: Double, events limit: Int, _ line: inout LineWriter) -> Bool {
+        let start = log.end
+        while let due = motion?.nextFrame, due <= time {
+            if log.end - start >= UInt64(limit) { return false }
+            let reason: MoveReason = motion?.isFling == true ? .gesture : .animation
+            let goesOn = motion?.step(&camera) ?? false
+            if !goesOn { motion = nil }
+            publish(reason, at: due, &line)
+            rest(at: due, &line)
+        }
+        return true
+    }
+
+    // MARK: Events
+
+    private func publish(_ newReason: MoveReason, at time: Double, _ line: inout LineWriter) {
+        let position = PrintedPosition(camera.position)
+        guard position != printed else { return }
+        if reason != newReason { emit(.moveStarted, newReason, at: time, &line) }
+        reason = newReason
+        printed = position
+        emit(.cameraChanged, newReason, at: time, &line)
+        replay?.summary.frames += 1
+    }
+
+    private func rest(at time: Double, _ line: inout LineWriter) {
+        guard let reason, motion == nil, !gestures.isActive else { return }
+        emit(.idle, reason, at: time, &line)
+        self.reason = nil
+    }
+
+    private func emit(_ kind: Event.Kind, _ reason: MoveReason, at time: Double, _ line: inout LineWriter) {
+        seq += 1
+        line.clear()
+        let name = nameBytes
+        line.event(Event(kind: kind, seq: seq, timeMs: time, reason: reason, position: printed), camera: name.span)
+        line.withBytes { log.append($0, kind: kind.mask) }
+        hasNews = true
+    }
+
+    // MARK: Replays
+
+    /// Makes the camera anew, as a trace's header says, and tells every subscriber.
+    func reset(_ header: TraceHeader, epoch: String, _ line: inout LineWriter) {
+        self.epoch = epoch
+        camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
+        gestures = GestureTracker()
+        gestures.set(header.gestures.applied(to: GestureSettings()))
+        motion = nil
+        reason = nil
+        frameReason = nil
+        printed = PrintedPosition(camera.position)
+        seq = 0
+        line.clear()
+        line.reset(camera: name, position: printed)
+        line.withBytes { log.append($0, kind: .reset) }
+        firstEntry = log.end
+        hasNews = true
+    }
+
+    /// Cancels every gesture, as the end of a trace does.
+    func cancelGestures() { gestures.cancelAll() }
+}

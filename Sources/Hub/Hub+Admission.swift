@@ -1,0 +1,131 @@
+// What may be wrong with a request because of how things stand, though its line is right. Nothing is changed here: a line
+// is admitted as a whole before any of it is applied.
+
+import Gestures
+import MapCamera
+import Wire
+
+extension Hub {
+    // MARK: Admission: what depends on the state of things. Nothing is changed here.
+
+    /// An error of one request of the line.
+    struct Refusal: Error {
+        var member: Int
+        var error: WireError
+
+        init(_ member: Int, _ code: ErrorCode, _ field: String?, _ message: String) {
+            self.member = member
+            error = WireError(code, field: field, message)
+        }
+    }
+
+    func admit(_ peer: Peer) throws(Refusal) {
+        var made = 0
+        for member in decoder.requests.indices {
+            let request = decoder.requests[member]
+            if let replay = peer.replay, let name = request.camera, name != replay.camera.name {
+                throw Refusal(
+                    member, .invalidValue, "camera", "camera must be \"\(replay.camera.name)\" in this trace, or left out")
+            }
+            let camera = existingCamera(request, peer)
+            if camera == nil, needsCamera(request.body), isFirst(member) {
+                made += 1
+                guard cameras.count + made <= limits.cameras else {
+                    throw Refusal(
+                        member, .limitReached, "camera", "there are \(limits.cameras) cameras; remove one with remove-camera")
+                }
+            }
+            try admit(request, member, camera, peer)
+        }
+    }
+
+    /// Whether no object before this one names its camera.
+    func isFirst(_ member: Int) -> Bool {
+        let requests = decoder.requests
+        return !requests[..<member].contains { ($0.camera ?? "main") == (requests[member].camera ?? "main") }
+    }
+
+    func admit(
+        _ request: Request, _ member: Int, _ camera: HostedCamera?, _ peer: Peer
+    ) throws(Refusal) {
+        let isBusy = camera?.replay != nil && camera?.replay !== peer.replay
+        func busy() -> Refusal {
+            Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+        }
+        switch request.body {
+        case .gesture(let event, let label):
+            if isBusy { throw busy() }
+            try admit(event, label, member, camera, peer)
+        case .command(let command):
+            if isBusy { throw busy() }
+            try admit(command, member, camera)
+        case .trace:
+            if peer.replay != nil {
+                throw Refusal(member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
+            }
+            if isBusy { throw busy() }
+        case .traceEnd:
+            if peer.replay == nil {
+                throw Refusal(member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
+            }
+        case .subscribe(let subscribe):
+            try admit(subscribe, member, camera, peer)
+        case .query, .unsubscribe, .hello:
+            break
+        }
+    }
+
+    func admit(
+        _ event: GestureEvent, _ label: GestureKey.Label, _ member: Int, _ camera: HostedCamera?, _ peer: Peer
+    ) throws(Refusal) {
+        guard event.phase == .began || event.phase == .changed, let camera else { return }
+        let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
+        guard camera.gestures.count(of: peer.number) >= limits.gestures, !camera.gestures.contains(key) else { return }
+        throw Refusal(
+            member, .limitReached, "gesture", "one connection has at most \(limits.gestures) active gestures on a camera")
+    }
+
+    func admit(_ command: Request.Command, _ member: Int, _ camera: HostedCamera?) throws(Refusal) {
+        switch command {
+        case .setZoomRange(let min, let max):
+            let old = zoomRange(of: camera, before: member)
+            if (min ?? old.min) > (max ?? old.max) {
+                let error = RequestDecoder.reversedZoomRange
+                throw Refusal(member, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
+            }
+        case .removeCamera where camera?.replay != nil:
+            throw Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+        default:
+            break
+        }
+    }
+
+    /// The zoom range that a camera has once the objects before one have been applied.
+    func zoomRange(of camera: HostedCamera?, before member: Int) -> ZoomRange {
+        var range = camera?.camera.constraints.zoomRange ?? .all
+        for earlier in decoder.requests[..<member] where earlier.camera == decoder.requests[member].camera {
+            if case .command(.setZoomRange(let min, let max)) = earlier.body {
+                range = ZoomRange(min: min ?? range.min, max: max ?? range.max) ?? range
+            }
+        }
+        return range
+    }
+
+    func admit(
+        _ subscribe: Subscribe, _ member: Int, _ camera: HostedCamera?, _ peer: Peer
+    ) throws(Refusal) {
+        let isNew = camera == nil || !peer.subscriptions.contains { $0.camera === camera }
+        if isNew, peer.subscriptions.count >= limits.subscriptions {
+            throw Refusal(
+                member, .limitReached, nil, "one connection has at most \(limits.subscriptions) subscriptions")
+        }
+    }
+
+    func needsCamera(_ body: Request.Body) -> Bool {
+        switch body {
+        case .hello, .traceEnd, .query(.cameras), .query(.stats), .query(.ping), .command(.removeCamera), .unsubscribe:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// An admitted line takes effect: each request in order, then the end of the frame for each camera that it touched.
+
+import Gestures
+import MapCamera
+import Wire
+
+extension Hub {
+    // MARK: Application
+
+    func apply(_ bytes: Span<UInt8>, from peer: Peer, at now: Double, traceTime: Double?) {
+        let replay = peer.replay
+        if let replay, let traceTime {
+            replay.advance(to: replay.time(of: traceTime))
+            replay.summary.events += 1
+        }
+        for member in decoder.requests.indices {
+            let request = decoder.requests[member]
+            let id = bytes.extracting(request.id?.range ?? 0..<0)
+            apply(request, id, bytes, from: peer, at: now)
+        }
+        for camera in frameCameras {
+            endFrame(camera, at: camera.replay.map(\.clock) ?? now - camera.clockStart)
+        }
+        frameCameras.removeAll(keepingCapacity: true)
+    }
+
+    func apply(
+        _ request: Request, _ id: Span<UInt8>, _ bytes: Span<UInt8>, from peer: Peer, at now: Double
+    ) {
+        switch request.body {
+        case .gesture(let event, let label):
+            let camera = touched(request, peer, at: now)
+            if peer.fedCameras.last !== camera, !peer.fedCameras.contains(where: { $0 === camera }) {
+                peer.fedCameras.append(camera)
+            }
+            acknowledge(peer, id)
+            let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
+            camera.apply(event, of: key, at: time(of: camera, at: now))
+        case .command(.removeCamera):
+            acknowledge(peer, id)
+            if let camera = existingCamera(request, peer) { remove(camera) }
+        case .command(let command):
+            let camera = touched(request, peer, at: now)
+            acknowledge(peer, id)
+            camera.apply(command, at: time(of: camera, at: now))
+        case .query(let query):
+            let camera = needsCamera(request.body) ? camera(request, peer, at: now) : nil
+            answer(query, camera, id, peer, at: now)
+        case .subscribe(let subscribe):
+            self.subscribe(subscribe, peer, to: camera(request, peer, at: now), id, bytes)
+        case .unsubscribe:
+            let camera = existingCamera(request, peer)
+            // What was emitted before goes out before the answer.
+            catchUp(peer)
+            for subscription in peer.subscriptions where subscription.camera === camera { unsubscribe(subscription) }
+            acknowledge(peer, id)
+        case .hello:
+            prepareReply(to: peer)
+            line.hello(server: server, id)
+            sendReply(to: peer)
+        case .trace(let header):
+            start(header, on: camera(request, peer, at: now), from: peer, id: (0..<id.count).map { id[$0] }, at: now)
+        case .traceEnd:
+            acknowledge(peer, id)
+            if let replay = peer.replay { end(replay, at: now) }
+        }
+    }
+
+    /// The camera of a gesture or a command, brought to the present; its frame ends with the line.
+    func touched(_ request: Request, _ peer: Peer, at now: Double) -> HostedCamera {
+        let camera = camera(request, peer, at: now)
+        if !frameCameras.contains(where: { $0 === camera }) {
+            if camera.replay == nil { catchUp(camera, at: now) }
+            frameCameras.append(camera)
+        }
+        return camera
+    }
+
+    /// The camera's own clock.
+    func time(of camera: HostedCamera, at now: Double) -> Double {
+        camera.replay.map(\.clock) ?? now - camera.clockStart
+    }
+
+    func endFrame(_ camera: HostedCamera, at time: Double) {
+        let before = camera.log.end
+        camera.endFrame(at: time, &line)
+        emitted(camera, since: before)
+        if camera.motion != nil, camera.replay == nil { watch(camera) }
+    }
+
+    func watch(_ camera: HostedCamera) {
+        guard !camera.isWatched else { return }
+        camera.isWatched = true
+        watched.append(camera)
+    }
+
+    /// Brings a live camera to the present.
+    func catchUp(_ camera: HostedCamera, at now: Double) {
+        if camera.motion != nil { _ = advance(camera, to: now - camera.clockStart) }
+    }
+
+    /// Takes a camera's frames up to a time of its clock; `false` if the turn has to end first.
+    func advance(_ camera: HostedCamera, to time: Double) -> Bool {
+        guard camera.motion != nil else { return true }
+        let before = camera.log.end
+        let arrived = camera.advance(to: time, events: max(limits.eventsPerTurn - turnEvents, 1), &line)
+        emitted(camera, since: before)
+        return arrived
+    }
+
+    func emitted(_ camera: HostedCamera, since entry: UInt64) {
+        guard camera.hasNews else { return }
+        let count = camera.log.end - entry
+        turnEvents += Int(count)
+        counters.events += count
+        if !camera.isListed {
+            camera.isListed = true
+            news.append(camera)
+        }
+        camera.hasNews = false
+    }
+
+    func remove(_ camera: HostedCamera) {
+        for subscription in camera.subscriptions {
+            prepareReply(to: subscription.peer)
+            line.removed(camera: camera.name)
+            sendReply(to: subscription.peer)
+            unsubscribe(subscription)
+        }
+        frameCameras.removeAll { $0 === camera }
+        camera.isRemoved = true
+        cameras[camera.name] = nil
+    }
+
+    // MARK: Cameras
+
+    func existingCamera(_ request: Request, _ peer: Peer) -> HostedCamera? {
+        if let replay = peer.replay { return replay.camera }
+        let name = request.camera ?? "main"
+        if let last = peer.lastCamera, last.name == name, !last.isRemoved { return last }
+        peer.lastCamera = cameras[name]
+        return peer.lastCamera
+    }
+
+    func camera(_ request: Request, _ peer: Peer, at now: Double) -> HostedCamera {
+        if let camera = existingCamera(request, peer) { return camera }
+        let camera = HostedCamera(name: request.camera ?? "main", epoch: newEpoch(), at: now, limits: limits)
+        cameras[camera.name] = camera
+        peer.lastCamera = camera
+        return camera
+    }
+
+    func newEpoch() -> String {
+        epochs += 1
+        return "\(String(epochSeed, radix: 16))-\(epochs)"
+    }
+
+    // MARK: Subscriptions
+
+    func subscribe(
+        _ subscribe: Subscribe, _ peer: Peer, to camera: HostedCamera, _ id: Span<UInt8>, _ bytes: Span<UInt8>
+    ) {
+        prepareReply(to: peer)
+        for old in peer.subscriptions where old.camera === camera { unsubscribe(old) }
+        let subscription = Subscription(subscribe, of: peer, to: camera)
+        peer.subscriptions.append(subscription)
+        camera.subscriptions.append(subscription)
+        counters.subscriptions += 1
+        line.subscribed(camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.printed, id)
+        if let since = subscribe.since { resume(subscription, since.seq, bytes.extracting(since.epoch.range)) }
+        sendReply(to: peer)
+    }
+
+    /// Goes on after an event that the peer has read, or tells it what it missed.
+    func resume(_ subscription: Subscription, _ seq: UInt64, _ epoch: Span<UInt8>) {
+        let camera = subscription.camera
+        let isSameEpoch = epoch.count == camera.epoch.utf8.count && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
+        let entry = camera.firstEntry + seq
+        if isSameEpoch, seq <= camera.seq, entry >= camera.log.first {
+            subscription.resume(from: entry)
+        } else {
+            line.lagged(
+                camera: camera.name, missed: isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq,
+                position: camera.printed)
+        }
+    }
+
+    func unsubscribe(_ subscription: Subscription) {
+        subscription.camera.subscriptions.removeAll { $0 === subscription }
+        subscription.peer.subscriptions.removeAll { $0 === subscription }
+        counters.subscriptions -= 1
+    }
+}

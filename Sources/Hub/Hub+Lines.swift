@@ -1,0 +1,116 @@
+// One line: decoded, admitted, and applied; or answered with its error. In a replay it waits for its time first.
+
+import MapCamera
+import Wire
+
+extension Hub {
+    // MARK: A line
+
+    /// Takes a line; `false` if its time has not come.
+    func take(line bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
+        if Self.isBlank(bytes) { return true }
+        do {
+            try decoder.decode(bytes)
+        } catch {
+            reject(error, bytes, peer, at: now)
+            return true
+        }
+        let time: Double?
+        do throws(Refusal) {
+            time = try traceTime(peer)
+            try admit(peer)
+        } catch {
+            let isHeader = if case .trace = decoder.requests[error.member].body { peer.replay == nil } else { false }
+            let member = decoder.requests.count > 1 ? error.member : nil
+            reject(Rejection(error: error.error, member: member, isHeader: isHeader), bytes, peer, at: now)
+            return true
+        }
+        if let time, let replay = peer.replay, !reach(time, in: replay, at: now) { return false }
+        counters.lines += 1
+        apply(bytes, from: peer, at: now, traceTime: time)
+        return true
+    }
+
+    static func isBlank(_ bytes: Span<UInt8>) -> Bool {
+        for index in 0..<bytes.count where bytes[index] != 0x20 && bytes[index] != 0x09 { return false }
+        return true
+    }
+
+    /// The time of the line in a replay, in the trace's `timeMs`; `nil` live, and for lines that ask only.
+    func traceTime(_ peer: Peer) throws(Refusal) -> Double? {
+        guard let replay = peer.replay else { return nil }
+        var time: Double?
+        for member in decoder.requests.indices {
+            switch decoder.requests[member].body {
+            case .gesture, .command: break
+            default: continue
+            }
+            let own = decoder.requests[member].timeMs
+            guard let given = own ?? time else {
+                throw Refusal(member, .missingField, "timeMs", "timeMs is missing: in a trace every gesture and command has one")
+            }
+            guard given == time ?? given else {
+                throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
+            }
+            if replay.time(of: given) < replay.clock {
+                throw Refusal(member, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
+            }
+            time = given
+        }
+        return time
+    }
+
+    /// Brings a replay to a line's time, as far as its pace allows; `false` if the line has to wait.
+    func reach(_ timeMs: Double, in replay: Replay, at now: Double) -> Bool {
+        replay.arrived(timeMs, at: now, late: replay.wake == nil)
+        let time = replay.time(of: timeMs)
+        let position = replay.position(at: now)
+        // A hair early is in time: a timer's clock is coarser than ours.
+        let isDue = time <= position + 1e-6 || replay.due(time) <= now
+        let arrived = advance(replay.camera, to: isDue ? time : min(time, position))
+        if isDue && arrived { return true }
+        let next = replay.camera.motion.map { min($0.nextFrame, time) } ?? time
+        replay.wake = arrived ? replay.due(next) : now
+        return false
+    }
+
+    // MARK: Errors
+
+    /// Answers a line that was no request.
+    func refuse(_ error: WireError, _ peer: Peer) {
+        counters.errors += 1
+        peer.replay?.summary.rejected += 1
+        answer(error, Span(), peer)
+    }
+
+    /// Answers every request of a rejected line that can be answered.
+    func reject(_ rejection: Rejection, _ bytes: Span<UInt8>, _ peer: Peer, at now: Double) {
+        counters.errors += 1
+        peer.replay?.summary.rejected += 1
+        var isAnswered = false
+        for (member, id) in decoder.ids.enumerated() {
+            let isWrong = rejection.member.map { $0 == member } ?? (decoder.ids.count == 1)
+            guard isWrong || id != nil else { continue }
+            var error = rejection.error
+            if !isWrong {
+                error.message = "the array was rejected as a whole: \(error.message)"
+                error.field = nil
+            }
+            answer(error, bytes.extracting(id?.range ?? 0..<0), peer)
+            isAnswered = true
+        }
+        if !isAnswered { answer(rejection.error, Span(), peer) }
+        if rejection.isHeader, peer.replay == nil {
+            peer.lingerEnd = now + limits.lingerMs
+            peer.input = []
+            lingering.append(peer)
+            leave(peer, at: now)
+        }
+    }
+
+    func answer(_ error: WireError, _ id: Span<UInt8>, _ peer: Peer) {
+        prepareReply(to: peer)
+        line.error(error, line: peer.framer.lineNumber, id)
+        sendReply(to: peer)
+    }
+}

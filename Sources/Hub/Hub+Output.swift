@@ -1,0 +1,148 @@
+// What goes out: replies and events in the order in which they arose, in one gather-write for each peer and turn.
+// Nothing is copied for a subscriber but the rest of a line that was cut, and what stands before a reply of its own.
+
+import Wire
+
+extension Hub {
+    // MARK: Replies
+
+    func acknowledge(_ peer: Peer, _ id: Span<UInt8>) {
+        guard !id.isEmpty else { return }
+        prepareReply(to: peer)
+        line.ok(id)
+        sendReply(to: peer)
+    }
+
+    /// Clears the line for a reply; what the peer has subscribed to and was emitted before goes ahead of it.
+    func prepareReply(to peer: Peer) {
+        catchUp(peer)
+        line.clear()
+    }
+
+    func sendReply(to peer: Peer) {
+        guard !peer.isGone else { return }
+        line.withBytes { bytes in
+            unsafe bytes.withUnsafeBufferPointer { unsafe peer.replies.append(contentsOf: $0) }
+        }
+        queue(peer)
+    }
+
+    /// Puts what a peer's subscriptions have waiting among its replies.
+    func catchUp(_ peer: Peer) {
+        for subscription in peer.subscriptions where subscription.backlog > 0 {
+            announce(subscription)
+            var end = subscription.cursor
+            subscription.gather(room: .max) { run in
+                unsafe peer.replies.append(contentsOf: run.bytes)
+                end = run.entries.upperBound
+            }
+            if end > subscription.cursor { subscription.sent(upTo: end) }
+        }
+    }
+
+    /// Puts what goes ahead of a subscription's lines among the peer's replies.
+    func announce(_ subscription: Subscription) {
+        guard subscription.cursor < subscription.camera.log.first else { return }
+        line.clear()
+        subscription.catchUp(&line)
+        sendReply(to: subscription.peer)
+    }
+
+    // MARK: The end of the turn
+
+    /// The peer's connection takes bytes again.
+    public func writable(_ peer: Peer) {
+        peer.isBlocked = false
+        queue(peer)
+    }
+
+    func queue(_ peer: Peer) {
+        guard !peer.isQueued, !peer.isBlocked, !peer.isGone else { return }
+        peer.isQueued = true
+        sendQueue.append(peer)
+    }
+
+    /// Sends everything that the turn has brought: one gather-write for each peer that has something to read.
+    public func endTurn(at now: Double) {
+        turnEvents = 0
+        repeat {
+            for camera in news {
+                camera.isListed = false
+                for subscription in camera.subscriptions { queue(subscription.peer) }
+            }
+            news.removeAll(keepingCapacity: true)
+            var index = 0
+            while index < sendQueue.count {
+                let peer = sendQueue[index]
+                index += 1
+                peer.isQueued = false
+                if !peer.isGone { flush(peer, at: now) }
+            }
+            sendQueue.removeAll(keepingCapacity: true)
+            // Sending can bring news: a peer that turns out to be gone had a gesture, and its camera comes to rest.
+        } while !news.isEmpty
+    }
+
+    func flush(_ peer: Peer, at now: Double) {
+        while true {
+            for subscription in peer.subscriptions { announce(subscription) }
+            unsafe pieces.removeAll(keepingCapacity: true)
+            runs.removeAll(keepingCapacity: true)
+            let offered = unsafe peer.replies.withUnsafeBytes { replies in
+                if peer.unreadReplies > 0 { unsafe pieces.append(.init(rebasing: replies[peer.repliesSent...])) }
+                for subscription in peer.subscriptions {
+                    subscription.gather(room: 256) { run in
+                        unsafe pieces.append(run.bytes)
+                        runs.append((subscription, run))
+                    }
+                }
+                let offered = unsafe pieces.reduce(0) { $0 + $1.count }
+                guard offered > 0 else { return (all: 0, taken: 0) }
+                return unsafe (all: offered, taken: peer.outlet.send(pieces))
+            }
+            guard offered.taken >= 0 else { return close(peer, at: now) }
+            counters.bytesOut += UInt64(offered.taken)
+            account(offered.taken, peer)
+            if offered.taken < offered.all {
+                peer.isBlocked = true
+                return
+            }
+            if offered.all == 0 || !peer.subscriptions.contains(where: { $0.backlog > 0 }) { break }
+        }
+        finishIfDone(peer, at: now)
+    }
+
+    /// Notes what has been sent. A line that was cut keeps its rest among the replies, so that cursors stand between lines.
+    func account(_ bytes: Int, _ peer: Peer) {
+        var left = bytes - peer.unreadReplies
+        if left < 0 {
+            peer.repliesSent += bytes
+            return
+        }
+        peer.replies.removeAll(keepingCapacity: peer.replies.capacity <= 4096)
+        peer.repliesSent = 0
+        for index in runs.indices {
+            let (subscription, run) = runs[index]
+            guard left > 0 else { return }
+            let length = unsafe run.bytes.count
+            if left >= length {
+                left -= length
+                subscription.sent(upTo: run.entries.upperBound)
+                continue
+            }
+            let cut = subscription.camera.log.entry(at: left, of: run)
+            unsafe peer.replies.append(contentsOf: run.bytes[left..<cut.end])
+            return subscription.sent(upTo: cut.entry + 1)
+        }
+    }
+
+    func finishIfDone(_ peer: Peer, at now: Double) {
+        if peer.lingerEnd != nil {
+            peer.outlet.finishSending()
+        } else if peer.hasEnded, peer.input.isEmpty, peer.replay == nil, peer.subscriptions.isEmpty, !peer.isStalled {
+            close(peer, at: now)
+        } else if !peer.input.isEmpty, mayTake(peer) {
+            stall(peer)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// Traces: a header makes the camera anew, the lines after it run on the trace's clock, and its end brings all to rest.
+
+import Wire
+
+extension Hub {
+    // MARK: Replays
+
+    func start(_ header: TraceHeader, on camera: HostedCamera, from peer: Peer, id: [UInt8], at now: Double) {
+        let replay = Replay(header, of: camera, from: peer, id: id)
+        peer.replay = replay
+        camera.replay = replay
+        replays.append(replay)
+        let before = camera.log.end
+        camera.reset(header, epoch: newEpoch(), &line)
+        emitted(camera, since: before)
+    }
+
+    /// Ends a replay: its gestures are cancelled, and what moves comes to rest on the trace's clock.
+    func end(_ replay: Replay, at now: Double) {
+        replay.isEnding = true
+        replay.camera.cancelGestures()
+        endFrame(replay.camera, at: replay.clock)
+        rest(replay, at: now)
+    }
+
+    func rest(_ replay: Replay, at now: Double) {
+        while let next = replay.camera.motion?.nextFrame {
+            guard replay.due(next) <= now else {
+                replay.wake = replay.due(next)
+                return
+            }
+            _ = advance(replay.camera, to: next)
+            replay.advance(to: next)
+            guard turnEvents < limits.eventsPerTurn else {
+                replay.wake = now
+                return
+            }
+        }
+        finish(replay, at: now)
+    }
+
+    func finish(_ replay: Replay, at now: Double) {
+        let camera = replay.camera
+        camera.replay = nil
+        camera.clockStart = now - replay.clock
+        replays.removeAll { $0 === replay }
+        replay.summary.durationMs = replay.clock
+        guard let peer = replay.peer else { return }
+        peer.replay = nil
+        let id = replay.id
+        prepareReply(to: peer)
+        line.traceEnded(replay.summary, position: camera.printed, id.span)
+        sendReply(to: peer)
+        stall(peer)
+    }
+}

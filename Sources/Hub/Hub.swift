@@ -1,0 +1,253 @@
+// The daemon's whole mind, without any I/O. Bytes and time come in by `receive` and `advance`; bytes go out at the end of
+// a turn, through each peer's outlet; deadlines are told. So it is driven by a socket's loop and by a test's seed alike.
+//
+// The path of a line: receive → take (framer, decoder) → admit → apply (gesture → camera → constraints → event → log)
+// → endTurn → flush to every subscriber. It never turns back. Times are milliseconds of one monotonic clock.
+
+import Gestures
+import MapCamera
+import Wire
+
+@safe public final class Hub {
+    let limits: Limits
+    let server: String
+    let started: Double
+    /// Tells this run's epochs from another's.
+    let epochSeed: UInt64
+    var epochs: UInt64 = 0
+
+    var cameras: [String: HostedCamera] = [:]
+    var replays: [Replay] = []
+    /// Live cameras that move by themselves.
+    var watched: [HostedCamera] = []
+    var stalled: [Peer] = []
+    var lingering: [Peer] = []
+
+    // The end of the turn
+    var news: [HostedCamera] = []
+    var sendQueue: [Peer] = []
+    var turnEvents = 0
+
+    // Kept from line to line, so that nothing is allocated
+    var decoder = RequestDecoder()
+    var line = LineWriter()
+    var frameCameras: [HostedCamera] = []
+    var pieces: [UnsafeRawBufferPointer] = unsafe []
+    var runs: [(subscription: Subscription, run: EventLog.Run)] = []
+
+    var peerNumbers = 0
+    var counters = Counters()
+
+    struct Counters {
+        var connections: UInt64 = 0
+        var connectionsTotal: UInt64 = 0
+        var subscriptions: UInt64 = 0
+        var lines: UInt64 = 0
+        var errors: UInt64 = 0
+        var events: UInt64 = 0
+        var bytesIn: UInt64 = 0
+        var bytesOut: UInt64 = 0
+    }
+
+    /// A hub that has nothing yet.
+    ///
+    /// - Parameters:
+    ///   - server: the name and version that `hello` tells.
+    ///   - epochSeed: any number that differs from run to run.
+    public init(limits: Limits = Limits(), server: String, epochSeed: UInt64, at now: Double) {
+        self.limits = limits
+        self.server = server
+        self.epochSeed = epochSeed
+        started = now
+    }
+    // MARK: Peers come and go
+
+    public func connect(_ outlet: any Outlet) -> Peer {
+        peerNumbers += 1
+        counters.connections += 1
+        counters.connectionsTotal += 1
+        return Peer(number: peerNumbers, outlet: outlet)
+    }
+
+    /// The client's end of the connection is closed: it neither sends nor reads any more. Its replay stops.
+    public func disconnect(_ peer: Peer, at now: Double) {
+        guard !peer.isGone else { return }
+        peer.isGone = true
+        counters.connections -= 1
+        for subscription in peer.subscriptions { unsubscribe(subscription) }
+        peer.input = []
+        if let replay = peer.replay {
+            replay.peer = nil
+            if !replay.isEnding { end(replay, at: now) }
+        }
+        leave(peer, at: now)
+    }
+
+    /// The client has sent its last byte. What it sent is still taken, and it may go on reading.
+    public func endOfInput(_ peer: Peer, at now: Double) {
+        guard !peer.isGone, !peer.hasEnded else { return }
+        peer.hasEnded = true
+        if peer.lingerEnd != nil { return close(peer, at: now) }
+        process(peer, at: now)
+    }
+
+    /// All that a peer sent has been taken: its gestures are cancelled, its replay ends.
+    func inputIsOver(_ peer: Peer, at now: Double) {
+        leave(peer, at: now)
+        if let replay = peer.replay, !replay.isEnding { end(replay, at: now) }
+        queue(peer)
+    }
+
+    /// Cancels the gestures of a peer.
+    func leave(_ peer: Peer, at now: Double) {
+        for camera in peer.fedCameras where camera.replay == nil {
+            catchUp(camera, at: now)
+            camera.cancelGestures(of: peer.number)
+            endFrame(camera, at: now - camera.clockStart)
+        }
+        peer.fedCameras = []
+        peer.lastCamera = nil
+    }
+
+    func close(_ peer: Peer, at now: Double) {
+        guard !peer.isGone else { return }
+        disconnect(peer, at: now)
+        peer.outlet.close()
+    }
+
+    // MARK: Bytes in
+
+    /// Takes bytes that a peer sent.
+    public func receive(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) {
+        counters.bytesIn += UInt64(bytes.count)
+        guard !peer.isGone, !peer.hasEnded, peer.lingerEnd == nil else { return }
+        guard peer.input.isEmpty else {
+            append(bytes, from: 0, to: peer)
+            return process(peer, at: now)
+        }
+        let taken = take(bytes, from: peer, at: now)
+        if peer.lingerEnd == nil { append(bytes, from: taken, to: peer) }
+        updateReading(peer)
+    }
+
+    func append(_ bytes: Span<UInt8>, from start: Int, to peer: Peer) {
+        guard start < bytes.count else { return }
+        unsafe bytes.extracting(start...).withUnsafeBufferPointer { unsafe peer.input.append(contentsOf: $0) }
+    }
+
+    /// Takes what a peer sent before and could not be taken then.
+    func process(_ peer: Peer, at now: Double) {
+        var input: [UInt8] = []
+        swap(&input, &peer.input)
+        let taken = take(input.span, from: peer, at: now)
+        if !peer.isGone, peer.lingerEnd == nil {
+            input.removeFirst(taken)
+            peer.input = input
+        }
+        if peer.hasEnded, peer.input.isEmpty, mayTake(peer) { inputIsOver(peer, at: now) }
+        updateReading(peer)
+    }
+
+    func updateReading(_ peer: Peer) {
+        guard !peer.isGone else { return }
+        let wanted = peer.lingerEnd != nil || peer.input.count < limits.readAhead
+        guard wanted != peer.isReading else { return }
+        peer.isReading = wanted
+        peer.outlet.setReading(wanted)
+    }
+
+    func mayTake(_ peer: Peer) -> Bool {
+        !peer.isGone && peer.lingerEnd == nil && peer.replay?.isEnding != true && turnEvents < limits.eventsPerTurn
+            && peer.unreadReplies < limits.unreadReplies && !isBehind(peer)
+    }
+
+    /// A peer that does not read what it has subscribed to has its own lines wait, before it lags.
+    func isBehind(_ peer: Peer) -> Bool {
+        !peer.subscriptions.isEmpty && peer.backlog > UInt64(limits.historyEvents / 2)
+    }
+
+    /// Takes lines as long as it may; says how many bytes that were.
+    func take(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
+        var position = 0
+        while mayTake(peer) {
+            let (framer, start) = (peer.framer, position)
+            let next = peer.framer.next(in: bytes, at: &position)
+            guard let next = next ?? (peer.hasEnded ? peer.framer.last(in: bytes, at: &position) : nil) else {
+                peer.replay?.wake = nil
+                return position
+            }
+            switch next {
+            case .tooLong:
+                refuse(WireError(.lineTooLong, "a line has at most \(RequestDecoder.longestLine) bytes"), peer)
+            case .line(let range):
+                if take(line: bytes.extracting(range), from: peer, at: now) { continue }
+                (peer.framer, position) = (framer, start)
+                return position
+            }
+        }
+        peer.replay?.wake = nil
+        stall(peer)
+        return position
+    }
+
+    func stall(_ peer: Peer) {
+        guard !peer.isStalled, !peer.isGone else { return }
+        peer.isStalled = true
+        stalled.append(peer)
+    }
+
+    // MARK: Time
+
+    /// When `advance` is to be called next, at the latest; `nil` if nothing is due. To be asked at the end of a turn.
+    public var deadline: Double? {
+        var earliest = Double.infinity
+        for camera in watched {
+            if let frame = camera.motion?.nextFrame { earliest = min(earliest, camera.clockStart + frame) }
+        }
+        for replay in replays { earliest = min(earliest, replay.wake ?? .infinity) }
+        for peer in lingering { earliest = min(earliest, peer.lingerEnd ?? .infinity) }
+        if stalled.contains(where: mayTake) { earliest = -.infinity }
+        return earliest == .infinity ? nil : earliest
+    }
+
+    /// Does what is due.
+    public func advance(to now: Double) {
+        for camera in watched where camera.motion != nil && camera.replay == nil { catchUp(camera, at: now) }
+        watched.removeAll { camera in
+            let isStill = camera.motion == nil || camera.replay != nil || camera.isRemoved
+            if isStill { camera.isWatched = false }
+            return isStill
+        }
+        for replay in replays {
+            if replay.isEnding {
+                rest(replay, at: now)
+            } else if let peer = replay.peer, let wake = replay.wake, wake <= now {
+                process(peer, at: now)
+            }
+        }
+        let waiting = stalled
+        stalled.removeAll(keepingCapacity: true)
+        for peer in waiting {
+            peer.isStalled = false
+            if mayTake(peer) { process(peer, at: now) } else { stall(peer) }
+        }
+        for peer in lingering where (peer.lingerEnd ?? now) <= now { close(peer, at: now) }
+        lingering.removeAll { $0.isGone }
+    }
+
+    // MARK: Counters
+
+    /// How many cameras there are.
+    public var cameraCount: Int { cameras.count }
+
+    /// What `stats` tells.
+    func stats(at now: Double) -> [(name: StaticString, count: UInt64)] {
+        [
+            ("uptimeMs", UInt64(max(now - started, 0))), ("connections", counters.connections),
+            ("connectionsTotal", counters.connectionsTotal), ("cameras", UInt64(cameras.count)),
+            ("subscriptions", counters.subscriptions), ("replays", UInt64(replays.count)), ("lines", counters.lines),
+            ("errors", counters.errors), ("events", counters.events), ("bytesIn", counters.bytesIn),
+            ("bytesOut", counters.bytesOut),
+        ]
+    }
+}

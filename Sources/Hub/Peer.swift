@@ -1,0 +1,62 @@
+// A client as the hub sees it: bytes that are not yet lines, answers that are not yet sent, and what it does here.
+
+import Wire
+
+/// What the hub needs of a client's connection.
+public protocol Outlet: AnyObject {
+    /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
+    /// is gone.
+    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
+    /// Stops or goes on reading.
+    func setReading(_ isReading: Bool)
+    /// Tells the client that nothing more will come.
+    func finishSending()
+    /// Ends the connection. The hub has forgotten the peer.
+    func close()
+}
+
+public final class Peer {
+    /// Tells feeds apart.
+    let number: Int
+    unowned let outlet: any Outlet
+
+    // Input
+    var framer = LineFramer()
+    /// What has been read and not taken: the beginning of a line, or lines that wait.
+    var input: [UInt8] = []
+    /// The client sends no more.
+    var hasEnded = false
+    /// What still comes is thrown away; this is when the connection ends at the latest.
+    var lingerEnd: Double?
+    var isReading = true
+    /// Lines wait in `input` for the next turn.
+    var isStalled = false
+
+    // Output
+    var replies: [UInt8] = []
+    var repliesSent = 0
+    /// The last sending was cut short: the connection says when it takes more.
+    public internal(set) var isBlocked = false
+    var isQueued = false
+    var isGone = false
+
+    // What it does
+    var subscriptions: [Subscription] = []
+    var replay: Replay?
+    /// The cameras that it sent gestures to.
+    var fedCameras: [HostedCamera] = []
+    /// The camera that it named last.
+    var lastCamera: HostedCamera?
+
+    init(number: Int, outlet: any Outlet) {
+        self.number = number
+        self.outlet = outlet
+    }
+
+    var unreadReplies: Int { replies.count - repliesSent }
+
+    /// Events that this peer has subscribed to and not been sent.
+    var backlog: UInt64 {
+        subscriptions.reduce(0) { $0 + ($1.delivery == .every ? $1.backlog : 0) }
+    }
+}

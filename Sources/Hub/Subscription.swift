@@ -1,0 +1,128 @@
+// One peer's reading of one camera: a cursor into the camera's log, and what of it the peer wants.
+// Costs the same however far behind it is.
+
+import Wire
+
+/// A subscription of a peer to a camera.
+final class Subscription {
+    unowned let peer: Peer
+    unowned let camera: HostedCamera
+    let kinds: EventKinds
+    let delivery: Subscribe.Delivery
+    /// The first entry that has not been sent.
+    private(set) var cursor: UInt64
+    /// What was sent last: with `latest`, what may follow depends on it.
+    private var lastSent: EventKinds = .idle
+
+    init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera) {
+        self.peer = peer
+        self.camera = camera
+        kinds = subscribe.events.union(.reset)
+        delivery = subscribe.delivery
+        cursor = camera.log.end
+    }
+
+    /// Entries not yet sent.
+    var backlog: UInt64 { camera.log.end - cursor }
+
+    /// Goes on from an entry; the peer has read what is before it.
+    func resume(from entry: UInt64) {
+        if entry > camera.log.first { lastSent = camera.log.kind(of: entry - 1) }
+        cursor = entry
+    }
+
+    func sent(upTo entry: UInt64) {
+        lastSent = camera.log.kind(of: entry - 1)
+        cursor = entry
+    }
+
+    // MARK: What is to be sent
+
+    /// Says what goes ahead of the log's own lines: that events were missed, and what must not be.
+    ///
+    /// With `every` the cursor then stands at the present; with `latest`, at the oldest entry that there is.
+    func catchUp(_ line: inout LineWriter) {
+        let log = camera.log
+        guard cursor < log.first else { return }
+        if log.lastReset.entry >= cursor, log.lastReset.entry < log.first, !log.lastReset.line.isEmpty {
+            line.write(log.lastReset.line.span)
+            lastSent = .idle
+        }
+        switch delivery {
+        case .every:
+            line.lagged(camera: camera.name, missed: backlog, position: camera.printed)
+            cursor = log.end
+        case .latest:
+            let started = log.lastMoveStarted
+            // What is left in the log belongs to a movement that the peer does not know of yet.
+            if lastSent == .idle, (max(cursor, log.lastReset.entry)..<log.first).contains(started.entry) {
+                if kinds.contains(.moveStarted) { line.write(started.line.span) }
+                lastSent = .moveStarted
+            }
+            cursor = log.first
+        }
+    }
+
+    /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
+    func gather(room: Int, _ add: (EventLog.Run) -> Void) {
+        let log = camera.log
+        guard cursor < log.end else { return }
+        switch delivery {
+        case .every where kinds == .all: gatherAll(log, room: room, add)
+        case .every: gatherChosen(log, room: room, add)
+        case .latest: gatherLatest(log, add)
+        }
+    }
+
+    private func gatherAll(_ log: EventLog, room: Int, _ add: (EventLog.Run) -> Void) {
+        var entry = cursor
+        var room = room
+        while entry < log.end, room > 0 {
+            let run = log.run(from: entry, to: log.end)
+            add(run)
+            entry = run.entries.upperBound
+            room -= 1
+        }
+    }
+
+    private func gatherChosen(_ log: EventLog, room: Int, _ add: (EventLog.Run) -> Void) {
+        var entry = cursor
+        var room = room
+        while entry < log.end, room > 0 {
+            guard !kinds.isDisjoint(with: log.kind(of: entry)) else {
+                if entry == cursor { cursor += 1 }
+                entry += 1
+                continue
+            }
+            var stop = entry + 1
+            while stop < log.end, !kinds.isDisjoint(with: log.kind(of: stop)) { stop += 1 }
+            let run = log.run(from: entry, to: stop)
+            add(run)
+            entry = run.entries.upperBound
+            room -= 1
+        }
+    }
+
+    /// The newest position, with the `move-started` before it and the `idle` behind it where the grammar asks for them.
+    private func gatherLatest(_ log: EventLog, _ add: (EventLog.Run) -> Void) {
+        var reset: UInt64?
+        var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
+        for entry in cursor..<log.end {
+            switch log.kind(of: entry) {
+            case .reset:
+                reset = entry
+                (started, changed, idle) = (nil, nil, nil)
+            case .moveStarted: (started, changed, idle) = (entry, nil, nil)
+            case .cameraChanged: changed = entry
+            default: idle = entry
+            }
+        }
+        if reset == nil, lastSent == .moveStarted { started = nil }
+        var isEmpty = true
+        for case let entry? in [reset, started, changed, idle] where !kinds.isDisjoint(with: log.kind(of: entry)) {
+            add(log.run(from: entry, to: entry + 1))
+            isEmpty = false
+        }
+        if isEmpty { cursor = log.end }
+    }
+}
