@@ -1,0 +1,52 @@
+// swift-tools-version: 6.2
+// The compiler holds the layers apart: a target knows only what it lists.
+import PackageDescription
+
+let strict: [SwiftSetting] = [.strictMemorySafety()]
+// Without it, libevent's headers and Glibc's module disagree about fd_set.
+let gnu: [CSetting] = [.define("_GNU_SOURCE")]
+
+let package = Package(
+    name: "gimbal",
+    products: [
+        .executable(name: "gimbald", targets: ["gimbald"]),
+        .executable(name: "gimbal", targets: ["gimbal"]),
+    ],
+    dependencies: [
+        // The command line of `gimbal`: parsing, help, completions and man pages from one description.
+        // The daemon does without: it would bring Foundation, 4 MB and 2 ms.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    ],
+    targets: [
+        // A gesture line's way, from the inside out.
+        .target(name: "MapCamera", swiftSettings: strict),
+        .target(name: "Gestures", dependencies: ["MapCamera"], swiftSettings: strict),
+        .target(name: "Wire", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
+        .target(name: "Hub", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
+
+        // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
+        // Only its core is linked.
+        .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
+        .target(name: "Libevent", dependencies: ["CLibevent"], cSettings: gnu, swiftSettings: strict),
+        .target(name: "UnixSocket", swiftSettings: strict),
+
+        .executableTarget(
+            name: "gimbald", dependencies: ["Hub", "Wire", "Libevent", "UnixSocket"], cSettings: gnu,
+            swiftSettings: strict),
+        .executableTarget(
+            name: "gimbal",
+            dependencies: [
+                "UnixSocket", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        // Tests.
+        .target(
+            name: "TestSupport", dependencies: ["Hub"], path: "Tests/TestSupport", exclude: ["check-schema.py"]),
+        .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"]),
+        .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
+        .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
+        .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,46 @@
+// libevent's loop, one turn at a time. This module knows nothing of what it is used for.
+// Rule for all of it: nothing is freed inside a callback; who owns an event frees it between turns.
+
+import CLibevent
+import Glibc
+
+/// A call to libevent or the system that failed.
+public struct LibeventError: Error, CustomStringConvertible {
+    public let call: StaticString
+    /// The error number at the time.
+    public let code: CInt
+
+    init(_ call: StaticString) {
+        self.call = call
+        code = errno
+    }
+
+    public var description: String { unsafe "\(call): \(String(cString: strerror(code)))" }
+}
+
+/// A loop of events. The corresponding C type is `event_base`.
+@safe public final class EventLoop {
+    let base: OpaquePointer
+
+    /// Makes a loop for one thread. The corresponding C function is `event_base_new_with_config`.
+    public init() throws(LibeventError) {
+        guard let config = unsafe event_config_new() else { throw LibeventError("event_config_new") }
+        defer { unsafe event_config_free(config) }
+        _ = unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
+        guard let base = unsafe event_base_new_with_config(config) else { throw LibeventError("event_base_new") }
+        unsafe self.base = base
+    }
+
+    deinit { unsafe event_base_free(base) }
+
+    /// Waits until something is ready, and calls back for all that is. The corresponding C function is `event_base_loop`.
+    public func turn() throws(LibeventError) {
+        guard unsafe event_base_loop(base, EVLOOP_ONCE) >= 0 else { throw LibeventError("event_base_loop") }
+    }
+
+    /// What the loop waits with, such as "epoll". The corresponding C function is `event_base_get_method`.
+    public var method: String { unsafe String(cString: event_base_get_method(base)) }
+
+    /// libevent's version. The corresponding C function is `event_get_version`.
+    public static var version: String { unsafe String(cString: event_get_version()) }
+}

@@ -1,0 +1,82 @@
+// Where the daemon's socket is. Daemon and client look in the same order.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A system call that failed.
+public struct SystemError: Error, CustomStringConvertible, Sendable {
+    /// What was tried, such as "bind /run/gimbal/gimbal.sock".
+    public let call: String
+    /// The error number.
+    public let code: CInt
+
+    public init(_ call: String, code: CInt? = nil) {
+        self.code = code ?? errno
+        self.call = call
+    }
+
+    public var description: String { unsafe "\(call): \(String(cString: strerror(code)))" }
+}
+
+/// The place of a daemon's socket in the file system.
+public enum SocketPath {
+    /// The path where no option names one: in `$RUNTIME_DIRECTORY` (a system service), in `$XDG_RUNTIME_DIR` (a user's
+    /// session), or in a folder of the user's own below /tmp.
+    public static func standard(environment: (String) -> String? = environmentValue) -> String {
+        if let folder = environment("RUNTIME_DIRECTORY")?.split(separator: ":").first {
+            return "\(folder)/gimbal.sock"
+        }
+        if let folder = environment("XDG_RUNTIME_DIR"), !folder.isEmpty { return "\(folder)/gimbal.sock" }
+        return "\(privateFolder)/gimbal.sock"
+    }
+
+    /// A folder that only this user may enter.
+    static var privateFolder: String { "/tmp/gimbal-\(getuid())" }
+
+    /// The path that a client connects to: an option's, `$GIMBAL_SOCKET`, or the standard one.
+    public static func forClient(
+        _ option: String?, environment: (String) -> String? = environmentValue
+    ) -> String {
+        if let option { return option }
+        if let path = environment("GIMBAL_SOCKET"), !path.isEmpty { return path }
+        return standard(environment: environment)
+    }
+
+    public static func environmentValue(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// Makes the private folder if the path lies in it, and checks that it is this user's alone.
+    static func prepareFolder(of path: String) throws(SystemError) {
+        guard path.hasPrefix(privateFolder + "/") else { return }
+        if unsafe mkdir(privateFolder, 0o700) != 0, errno != EEXIST { throw SystemError("mkdir \(privateFolder)") }
+        var status = stat()
+        guard unsafe lstat(privateFolder, &status) == 0 else { throw SystemError("stat \(privateFolder)") }
+        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(), status.st_mode & 0o077 == 0 else {
+            throw SystemError("\(privateFolder) is not this user's own folder", code: EPERM)
+        }
+    }
+
+    /// Calls a body with the address of a path.
+    static func withAddress<Result>(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) throws(SystemError) -> Result {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count < room, !bytes.isEmpty else {
+            throw SystemError("socket path \"\(path)\" must have 1 to \(room - 1) bytes", code: ENAMETOOLONG)
+        }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        // Sound: sockaddr_un begins as sockaddr does, and the length says how much is meant.
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

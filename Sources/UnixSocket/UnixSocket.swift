@@ -1,0 +1,111 @@
+// Stream sockets of the file system: listening on one that is nobody else's, and connecting to one.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A socket file that this process listens on. A lock file beside it tells a living daemon's socket from a stale one.
+public final class ListeningSocket {
+    public let descriptor: CInt
+    private let path: String
+    private let lock: CInt
+
+    /// Listens on a path, in the place of a stale socket file if there is one.
+    ///
+    /// - Parameter mode: the permissions of the socket file.
+    /// - Throws: `EADDRINUSE` if another process lives there, `EEXIST` if something else than a socket does.
+    public init(path: String, mode: mode_t, backlog: CInt = 4096) throws(SystemError) {
+        try SocketPath.prepareFolder(of: path)
+        lock = try Self.lock(path)
+        do throws(SystemError) {
+            try Self.removeStale(path)
+            descriptor = try Self.listen(path, mode: mode, backlog: backlog)
+        } catch {
+            _ = close(lock)
+            throw error
+        }
+        self.path = path
+    }
+
+    private static func lockPath(_ path: String) -> String { path + ".lock" }
+
+    private static func lock(_ path: String) throws(SystemError) -> CInt {
+        while true {
+            let lock = unsafe open(lockPath(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard lock >= 0 else { throw SystemError("open \(lockPath(path))") }
+            guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+                let error = SystemError("\(path) is another daemon's socket", code: EADDRINUSE)
+                _ = close(lock)
+                throw error
+            }
+            // The daemon before may have removed the file between our opening and locking it.
+            var (opened, named) = (stat(), stat())
+            let isSame =
+                unsafe fstat(lock, &opened) == 0 && stat(lockPath(path), &named) == 0 && opened.st_ino == named.st_ino
+            if isSame { return lock }
+            _ = close(lock)
+        }
+    }
+
+    private static func removeStale(_ path: String) throws(SystemError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw SystemError("\(path) is not a socket", code: EEXIST)
+        }
+        if let probe = try? UnixSocket.connect(path) {
+            _ = close(probe)
+            throw SystemError("\(path) is another program's socket", code: EADDRINUSE)
+        }
+        guard unsafe unlink(path) == 0 else { throw SystemError("unlink \(path)") }
+    }
+
+    private static func listen(_ path: String, mode: mode_t, backlog: CInt) throws(SystemError) -> CInt {
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
+        guard descriptor >= 0 else { throw SystemError("socket") }
+        do throws(SystemError) {
+            // Nobody but the owner may connect before the mode is what was asked for.
+            let before = umask(0o177)
+            let bound = try unsafe SocketPath.withAddress(path) { unsafe bind(descriptor, $0, $1) }
+            _ = umask(before)
+            guard bound == 0 else { throw SystemError("bind \(path)") }
+            guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
+            guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(path)") }
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Removes the socket file and the lock. Who owns the descriptor closes it.
+    public func remove() {
+        _ = unsafe unlink(path)
+        _ = unsafe unlink(Self.lockPath(path))
+        _ = close(lock)
+    }
+}
+
+public enum UnixSocket {
+    /// Connects to a path; the descriptor blocks.
+    public static func connect(_ path: String) throws(SystemError) -> CInt {
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SystemError("socket") }
+        let connected: CInt
+        do throws(SystemError) {
+            connected = try unsafe SocketPath.withAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+        guard connected == 0 else {
+            let error = SystemError("connect \(path)")
+            _ = close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+}

@@ -1,0 +1,234 @@
+// The process: sockets, signals, the service manager, and the turn of the loop. A turn reads what has come, does what is
+// due, sends everything in one go for each client, and only then frees what is over.
+
+import Glibc
+import Hub
+import Libevent
+import UnixSocket
+import Wire
+
+@safe final class Daemon {
+    let loop: EventLoop
+    let hub: Hub
+    private let options: Options
+    private let log: Log
+    private let manager: ServiceManager
+
+    private var ownSocket: ListeningSocket?
+    private var listeners: [Listener] = []
+    private var watchers: [Watcher] = []
+    private var deadline: ClosureWatcher?
+    private var armedDeadline: Double?
+
+    private var connections: [Connection] = []
+    private var retired: [Connection] = []
+    private var isEnding = false
+    /// When clients that do not read are waited for no longer.
+    private var endsBy: Double?
+    private static let graceMs = 2000.0
+
+    // Sound: both live as long as the daemon, and hold what is on its way between the kernel and the hub, no longer than
+    // one call.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
+
+    init(_ options: Options, _ log: Log) throws {
+        self.options = options
+        self.log = log
+        manager = ServiceManager(environment: SocketPath.environmentValue)
+        loop = try EventLoop()
+        var limits = Limits()
+        limits.cameras = options.maxCameras
+        var generator = SystemRandomNumberGenerator()
+        hub = Hub(
+            limits: limits, server: "gimbald \(version)", epochSeed: generator.next(), at: Self.monotonicMilliseconds())
+    }
+
+    deinit {
+        unsafe buffer.deallocate()
+        unsafe vectors.deallocate()
+    }
+
+    // MARK: The loop
+
+    /// Runs until a signal ends it.
+    func run() throws {
+        raiseDescriptorLimit()
+        try listen()
+        defer { ownSocket?.remove() }
+        try watch()
+        log(.info, "version \(version) is ready: libevent \(EventLoop.version) with \(loop.method)")
+        manager.notify("READY=1\nSTATUS=\(status)")
+        while !isOver {
+            try loop.turn()
+            hub.advance(to: now())
+            hub.endTurn(at: now())
+            releaseRetired()
+            try armDeadline()
+        }
+        for connection in connections { connection.close() }
+        releaseRetired()
+        log(.info, "ended")
+    }
+
+    /// Milliseconds of the monotonic clock.
+    func now() -> Double { Self.monotonicMilliseconds() }
+
+    private static func monotonicMilliseconds() -> Double {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
+    }
+
+    private func armDeadline() throws {
+        var wanted = hub.deadline
+        if let endsBy { wanted = min(wanted ?? endsBy, endsBy) }
+        guard wanted != armedDeadline || wanted != nil else { return }
+        armedDeadline = wanted
+        if let wanted {
+            try deadline?.wait(for: .timeout, milliseconds: wanted - now())
+        } else {
+            deadline?.stop()
+        }
+    }
+
+    private func releaseRetired() {
+        for connection in retired { connection.release() }
+        retired.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Starting
+
+    private func listen() throws {
+        if options.socket == nil, !manager.sockets.isEmpty {
+            for socket in manager.sockets { try listen(on: socket) }
+            log(.info, "listening on \(manager.sockets.count) socket(s) of the service manager")
+            return
+        }
+        let path = options.socket ?? SocketPath.standard()
+        let socket = try ListeningSocket(path: path, mode: options.mode)
+        ownSocket = socket
+        try listen(on: socket.descriptor)
+        log(.info, "listening on \(path)")
+    }
+
+    private func listen(on descriptor: CInt) throws {
+        let listener = try Listener(loop, descriptor) { [unowned self] in
+            accept($0)
+        } trouble: { [unowned self] error in
+            log(.error, "cannot accept a connection: \(error); trying again in a second")
+        }
+        listeners.append(listener)
+    }
+
+    private func watch() throws {
+        for signal in [SIGTERM, SIGINT] {
+            watchers.append(try ClosureWatcher.signal(loop, signal) { [unowned self] in end() })
+        }
+        watchers.append(
+            try ClosureWatcher.signal(loop, SIGHUP) { [unowned self] in log(.info, "SIGHUP: there is nothing to reload") })
+        deadline = ClosureWatcher(loop) {}  // It only ends the wait: what is due is done in every turn.
+        if manager.isListening || manager.watchdogInterval != nil {
+            let tick = ClosureWatcher(loop) { [unowned self] in manager.notify("WATCHDOG=1\nSTATUS=\(status)") }
+            try tick.wait(for: [.timeout, .persist], milliseconds: min(manager.watchdogInterval ?? 5000, 5000))
+            watchers.append(tick)
+        }
+    }
+
+    private var status: String {
+        "\(connections.count) connections, \(hub.cameraCount) cameras"
+    }
+
+    /// Each client needs a descriptor: as many as are allowed.
+    private func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(options.maxConnections + 64))
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    // MARK: Connections
+
+    private func accept(_ descriptor: CInt) {
+        guard connections.count < options.maxConnections else { return refuse(descriptor) }
+        let connection = Connection(descriptor, of: self)
+        do {
+            try connection.open(hub)
+        } catch {
+            log(.error, "cannot take a connection: \(error)")
+            if let peer = connection.peer { hub.disconnect(peer, at: now()) }
+            connection.release()
+            return
+        }
+        connection.index = connections.count
+        connections.append(connection)
+        log(.debug, "a client came: \(connections.count) connections")
+    }
+
+    /// Says why, as far as the socket takes it.
+    private func refuse(_ descriptor: CInt) {
+        log(.warning, "a client was refused: there are \(options.maxConnections) connections")
+        var line = LineWriter()
+        let reason = "there are \(options.maxConnections) connections, and no more are taken"
+        line.error(WireError(.limitReached, reason), line: 0, Span())
+        line.withBytes { bytes in
+            unsafe bytes.withUnsafeBytes { _ = unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        }
+        _ = close(descriptor)
+    }
+
+    /// Forgets a connection; it is freed at the end of the turn.
+    func retire(_ connection: Connection) {
+        let last = connections.removeLast()
+        if last !== connection {
+            connections[connection.index] = last
+            last.index = connection.index
+        }
+        retired.append(connection)
+        log(.debug, "a client went: \(connections.count) connections")
+    }
+
+    /// Reads once into the shared buffer. As read(2): 0 is the end, below 0 an error.
+    func read(_ descriptor: CInt, _ body: (Span<UInt8>) -> Void) -> Int {
+        let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        if count > 0 {
+            let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
+            body(unsafe Span(_unsafeElements: bytes))
+        }
+        return count
+    }
+
+    /// Writes pieces in one call. As sendmsg(2): below 0 is an error.
+    func write(_ descriptor: CInt, _ pieces: [UnsafeRawBufferPointer]) -> Int {
+        let count = unsafe min(pieces.count, vectors.count)
+        for index in 0..<count {
+            unsafe vectors[index] = iovec(
+                iov_base: UnsafeMutableRawPointer(mutating: pieces[index].baseAddress), iov_len: pieces[index].count)
+        }
+        var message = unsafe msghdr()
+        unsafe message.msg_iov = vectors.baseAddress
+        unsafe message.msg_iovlen = count
+        return unsafe sendmsg(descriptor, &message, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+    }
+
+    // MARK: Ending
+
+    /// Takes nothing more; what was emitted is still sent to who reads it.
+    private func end() {
+        guard !isEnding else { return endsBy = now() }
+        isEnding = true
+        endsBy = now() + Self.graceMs
+        log(.info, "ending")
+        manager.notify("STOPPING=1")
+        for connection in connections { connection.setReading(false) }
+    }
+
+    private var isOver: Bool {
+        guard isEnding, let endsBy else { return false }
+        if !listeners.isEmpty {
+            for listener in listeners { listener.close() }
+            listeners = []
+        }
+        return now() >= endsBy || !connections.contains { $0.peer?.isBlocked == true }
+    }
+}
