@@ -36,7 +36,7 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "UnixSocket", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Wire", "UnixSocket", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
 
@@ -46,7 +46,8 @@ let package = Package(
         .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
         .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
-        .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"]),
+        .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
+        .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -29,6 +29,8 @@ final class HostedCamera {
     var isWatched = false
 
     private(set) var seq: UInt64 = 0
+    /// The time of the last event: the next is not before it.
+    private var lastTime = 0.0
     /// The entry of the log that has seq 1.
     private(set) var firstEntry: UInt64 = 0
     /// The position that subscribers know.
@@ -117,18 +119,14 @@ final class HostedCamera {
 
     // MARK: Motion
 
-    /// Takes the frames that are due up to a time; `false` if the limit of emitted events was reached before that.
-    func advance(to time: Double, events limit: Int, _ line: inout LineWriter) -> Bool {
-        let start = log.end
-        while let due = motion?.nextFrame, due <= time {
-            if log.end - start >= UInt64(limit) { return false }
-            let reason: MoveReason = motion?.isFling == true ? .gesture : .animation
-            let goesOn = motion?.step(&camera) ?? false
-            if !goesOn { motion = nil }
-            publish(reason, at: due, &line)
-            rest(at: due, &line)
-        }
-        return true
+    /// Takes the next frame of what moves by itself.
+    func step(_ line: inout LineWriter) {
+        guard let due = motion?.nextFrame else { return }
+        let reason: MoveReason = motion?.isFling == true ? .gesture : .animation
+        let goesOn = motion?.step(&camera) ?? false
+        if !goesOn { motion = nil }
+        publish(reason, at: due, &line)
+        rest(at: due, &line)
     }
 
     // MARK: Events
@@ -151,9 +149,10 @@ final class HostedCamera {
 
     private func emit(_ kind: Event.Kind, _ reason: MoveReason, at time: Double, _ line: inout LineWriter) {
         seq += 1
+        lastTime = max(lastTime, time)
         line.clear()
         let name = nameBytes
-        line.event(Event(kind: kind, seq: seq, timeMs: time, reason: reason, position: printed), camera: name.span)
+        line.event(Event(kind: kind, seq: seq, timeMs: lastTime, reason: reason, position: printed), camera: name.span)
         line.withBytes { log.append($0, kind: kind.mask) }
         hasNews = true
     }
@@ -171,6 +170,7 @@ final class HostedCamera {
         frameReason = nil
         printed = PrintedPosition(camera.position)
         seq = 0
+        lastTime = 0
         line.clear()
         line.reset(camera: name, position: printed)
         line.withBytes { log.append($0, kind: .reset) }

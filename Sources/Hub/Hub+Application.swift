@@ -94,18 +94,16 @@ extension Hub {
         watched.append(camera)
     }
 
-    /// Brings a live camera to the present.
+    /// Brings a live camera to the present. Due is what the deadline said, so both are reckoned in the hub's time.
     func catchUp(_ camera: HostedCamera, at now: Double) {
-        if camera.motion != nil { _ = advance(camera, to: now - camera.clockStart) }
+        while let next = camera.motion?.nextFrame, camera.clockStart + next <= now { step(camera) }
     }
 
-    /// Takes a camera's frames up to a time of its clock; `false` if the turn has to end first.
-    func advance(_ camera: HostedCamera, to time: Double) -> Bool {
-        guard camera.motion != nil else { return true }
+    /// Takes a camera's next frame.
+    func step(_ camera: HostedCamera) {
         let before = camera.log.end
-        let arrived = camera.advance(to: time, events: max(limits.eventsPerTurn - turnEvents, 1), &line)
+        camera.step(&line)
         emitted(camera, since: before)
-        return arrived
     }
 
     func emitted(_ camera: HostedCamera, since entry: UInt64) {

@@ -64,14 +64,9 @@ extension Hub {
     func reach(_ timeMs: Double, in replay: Replay, at now: Double) -> Bool {
         replay.arrived(timeMs, at: now, late: replay.wake == nil)
         let time = replay.time(of: timeMs)
-        let position = replay.position(at: now)
-        // A hair early is in time: a timer's clock is coarser than ours.
-        let isDue = time <= position + 1e-6 || replay.due(time) <= now
-        let arrived = advance(replay.camera, to: isDue ? time : min(time, position))
-        if isDue && arrived { return true }
-        let next = replay.camera.motion.map { min($0.nextFrame, time) } ?? time
-        replay.wake = arrived ? replay.due(next) : now
-        return false
+        guard play(replay, upTo: time, at: now) else { return false }
+        replay.wake = replay.due(time)
+        return replay.due(time) <= now
     }
 
     // MARK: Errors

@@ -24,19 +24,19 @@ extension Hub {
     }
 
     func rest(_ replay: Replay, at now: Double) {
-        while let next = replay.camera.motion?.nextFrame {
-            guard replay.due(next) <= now else {
-                replay.wake = replay.due(next)
-                return
-            }
-            _ = advance(replay.camera, to: next)
-            replay.advance(to: next)
-            guard turnEvents < limits.eventsPerTurn else {
-                replay.wake = now
-                return
-            }
-        }
+        guard play(replay, upTo: .infinity, at: now) else { return }
         finish(replay, at: now)
+    }
+
+    /// Takes the frames that are due, up to a time of the trace; `false` if the pace or the end of the turn comes first.
+    func play(_ replay: Replay, upTo time: Double, at now: Double) -> Bool {
+        while let next = replay.camera.motion?.nextFrame, next <= time {
+            replay.wake = max(replay.due(next), turnEvents < limits.eventsPerTurn ? -.infinity : now)
+            guard replay.due(next) <= now, turnEvents < limits.eventsPerTurn else { return false }
+            step(replay.camera)
+            replay.advance(to: next)
+        }
+        return true
     }
 
     func finish(_ replay: Replay, at now: Double) {

@@ -173,7 +173,7 @@ import Wire
             let (framer, start) = (peer.framer, position)
             let next = peer.framer.next(in: bytes, at: &position)
             guard let next = next ?? (peer.hasEnded ? peer.framer.last(in: bytes, at: &position) : nil) else {
-                peer.replay?.wake = nil
+                waitForLines(peer)
                 return position
             }
             switch next {
@@ -185,9 +185,14 @@ import Wire
                 return position
             }
         }
-        peer.replay?.wake = nil
+        waitForLines(peer)
         stall(peer)
         return position
+    }
+
+    /// A replay that is not over has nothing to wait for but its next line.
+    private func waitForLines(_ peer: Peer) {
+        if let replay = peer.replay, !replay.isEnding { replay.wake = nil }
     }
 
     func stall(_ peer: Peer) {

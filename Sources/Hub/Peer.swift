@@ -53,6 +53,9 @@ public final class Peer {
         self.outlet = outlet
     }
 
+    /// Bytes that the hub keeps for this peer alone.
+    public var memory: Int { input.capacity + replies.capacity }
+
     var unreadReplies: Int { replies.count - repliesSent }
 
     /// Events that this peer has subscribed to and not been sent.

@@ -34,9 +34,6 @@ final class Replay {
     /// The trace's time of a line's `timeMs`.
     func time(of timeMs: Double) -> Double { origin.map { timeMs - $0 } ?? 0 }
 
-    /// How far the trace may have come by the hub's time.
-    func position(at now: Double) -> Double { speed == .infinity ? .infinity : (now - start) * speed }
-
     /// When a time of the trace comes, in the hub's time.
     func due(_ time: Double) -> Double { speed == .infinity ? -.infinity : start + time / speed }
 

@@ -31,7 +31,7 @@ import Glibc
         let flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC
         let accepted: evconnlistener_cb = { _, descriptor, _, _, context in
             guard let context = unsafe context else { return }
-            unsafe Unmanaged<Listener>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.accept(descriptor) }
+            unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().accept(descriptor)
         }
         guard let made = unsafe evconnlistener_new(loop.base, accepted, this, flags, 0, descriptor) else {
             throw LibeventError("evconnlistener_new")
@@ -39,7 +39,7 @@ import Glibc
         unsafe listener = made
         unsafe evconnlistener_set_error_cb(made) { _, context in
             guard let context = unsafe context else { return }
-            unsafe Unmanaged<Listener>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.failed() }
+            unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().failed()
         }
         pause = ClosureWatcher(loop) { [unowned self] in resume() }
     }

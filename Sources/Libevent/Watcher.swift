@@ -60,7 +60,7 @@ public struct Readiness: OptionSet, Sendable {
         let this = unsafe Unmanaged.passUnretained(self).toOpaque()
         let callback: event_callback_fn = { _, what, context in
             guard let context = unsafe context else { return }
-            unsafe Unmanaged<Watcher>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.ready(Readiness(rawValue: what)) }
+            unsafe Unmanaged<Watcher>.fromOpaque(context).takeUnretainedValue().ready(Readiness(rawValue: what))
         }
         if let event = unsafe event {
             _ = unsafe event_del(event)

@@ -13,7 +13,7 @@ struct Main {
     private static let cannotCreate: CInt = 73
 
     static func main() {
-        signal(SIGPIPE, SIG_IGN)
+        prepareSignals()
         do {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
             switch options.only {
@@ -28,6 +28,14 @@ struct Main {
         } catch {
             fail(osError, "\(error)")
         }
+    }
+
+    /// A client that is gone is no signal; and who started us may have had blocked those that we wait for.
+    private static func prepareSignals() {
+        signal(SIGPIPE, SIG_IGN)
+        var none = sigset_t()
+        _ = unsafe sigemptyset(&none)
+        _ = unsafe sigprocmask(SIG_SETMASK, &none, nil)
     }
 
     private static func run(_ options: Options) throws {

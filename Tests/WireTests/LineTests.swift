@@ -71,10 +71,10 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         for _ in 0..<20_000 {
             let value = random.number(-1000...1000) * pow(10, Double(random.integer(-6...6)))
             let places = random.integer(0...9)
-            guard abs(value) < 1e8 else { continue }
+            guard abs(value) * pow(10, Double(places)) < 1e14 else { continue }
             let printed = text { $0.write(Decimal(value, places: places)) }
             let read = Double(printed) ?? .nan
-            #expect(abs(read - value) <= 0.5000001 * pow(10, Double(-places)), "\(value) became \(printed)")
+            #expect(abs(read - value) <= 0.51 * pow(10, Double(-places)), "\(value) became \(printed)")
             #expect(!printed.contains("e") && printed != "-0" && !(printed.contains(".") && printed.hasSuffix("0")))
         }
     }

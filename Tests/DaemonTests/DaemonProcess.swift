@@ -1,0 +1,176 @@
+// The real daemon in a process of its own, on a socket in a folder of its own.
+
+import Foundation
+import TestSupport
+import Testing
+
+/// A running `gimbald`.
+final class DaemonProcess {
+    let folder: URL
+    let socket: String
+    let process = Process()
+    private let errors = Pipe()
+
+    /// The folder that the programs were built into: where this test program is.
+    static let products: URL = {
+        let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        return FileManager.default.fileExists(atPath: program.appendingPathComponent("gimbald").path)
+            ? program : Files.root.appendingPathComponent(".build/debug")
+    }()
+
+    struct NotReady: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Starts a daemon and waits until it listens.
+    init(_ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        self.socket = socket ?? folder.appendingPathComponent("gimbal.sock").path
+        process.executableURL = Self.products.appendingPathComponent("gimbald")
+        process.arguments = ["--socket", self.socket] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardError = errors
+        try process.run()
+        for _ in 0..<2000 {
+            if let client = try? SocketClient(self.socket) {
+                client.close()
+                return
+            }
+            if !process.isRunning { throw NotReady(description: "it ended with \(process.terminationStatus)") }
+            usleep(5000)
+        }
+        throw NotReady(description: "no socket after ten seconds")
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Sends a signal, waits for the end, and says how it ended.
+    func end(_ signal: CInt) -> CInt {
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+
+    /// What it wrote to standard error, once it has ended.
+    func log() -> String { String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
+
+    /// Runs a program of the project to its end.
+    static func run(
+        _ program: URL, _ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]
+    ) throws -> (status: CInt, output: String, errors: String) {
+        let process = Process()
+        let (standardInput, output, errors) = (Pipe(), Pipe(), Pipe())
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = standardInput
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let writer = Thread {
+            try? standardInput.fileHandleForWriting.write(contentsOf: Data(input))
+            try? standardInput.fileHandleForWriting.close()
+        }
+        writer.start()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let errorText = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text, errorText)
+    }
+}
+
+/// A client over a real socket.
+final class SocketClient: ConformancePeer {
+    private var descriptor: CInt
+    private var waiting: [UInt8] = []
+    private var isAtEnd = false
+    /// How long a line is waited for, in milliseconds; long, since machines are slow at times.
+    private static let patience: CInt = 10_000
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(_ path: String) throws {
+        descriptor = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard connected == 0 else {
+            Glibc.close(descriptor)
+            descriptor = -1
+            throw Failure(description: "connect: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
+
+    func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
+            sent += count
+        }
+    }
+
+    func send(_ line: String) throws { try send(Array((line + "\n").utf8)) }
+
+    /// Reads once; `false` at the end, or when nothing comes.
+    private func read(patience: CInt) -> Bool {
+        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard !isAtEnd, poll(&status, 1, patience) > 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else {
+            isAtEnd = true
+            return false
+        }
+        waiting += buffer[..<count]
+        return true
+    }
+
+    func receive() -> String? {
+        while true {
+            if let end = waiting.firstIndex(of: 0x0a) {
+                defer { waiting.removeFirst(end + 1) }
+                return String(decoding: waiting[..<end], as: UTF8.self)
+            }
+            guard read(patience: Self.patience) else { return nil }
+        }
+    }
+
+    /// Lines up to one of a type, and that one.
+    func receive(until type: String) throws -> [String] {
+        var lines: [String] = []
+        while let line = receive() {
+            lines.append(line)
+            if try JSON(line)["type"]?.string == type { return lines }
+        }
+        throw Failure(description: "no \(type) came, but \(lines.suffix(3))")
+    }
+
+    func isClosed() -> Bool {
+        while read(patience: Self.patience) {}
+        return isAtEnd && waiting.isEmpty
+    }
+
+    func halfClose() { shutdown(descriptor, CInt(SHUT_WR)) }
+
+    func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
+}

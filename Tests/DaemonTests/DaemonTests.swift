@@ -1,0 +1,273 @@
+// The daemon over a real socket: the protocol's cases, foreign clients, signals, and the ways it starts and ends.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct DaemonTests {
+    private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
+
+    // MARK: The protocol
+
+    @Test func everyConformanceCaseHoldsOverASocket() throws {
+        var emitted: [String] = []
+        for testCase in try ConformanceCase.all() {
+            let daemon = try DaemonProcess()
+            do {
+                try testCase.play({ try SocketClient(daemon.socket) }, emitted: { emitted.append($0) })
+            } catch {
+                Issue.record("\(error); it wrote: \(daemon.end(SIGTERM)) \(daemon.log())")
+            }
+        }
+        if let complaints = try Schema.complaints(emitted, from: .server) { #expect(complaints == "") }
+    }
+
+    @Test func everySubscriberGetsTheSameBytesAsEveryOther() throws {
+        let daemon = try DaemonProcess()
+        let subscribers = try (0..<20).map { _ in try SocketClient(daemon.socket) }
+        for subscriber in subscribers {
+            try subscriber.send(#"{"type":"subscribe"}"#)
+            _ = subscriber.receive()
+        }
+        for trace in try Files.list("Protocols/examples/traces", "ndjson").map({ try Data(contentsOf: $0) }) {
+            let feed = try SocketClient(daemon.socket)
+            let end = try #require(trace.firstIndex(of: 0x0a))
+            guard case .object(var header) = try JSON(String(decoding: trace[..<end], as: UTF8.self)) else { continue }
+            header["speed"] = .string("max")
+            try feed.send(Array(JSON.object(header).text.utf8) + trace[end...])
+            feed.halfClose()
+            _ = try feed.receive(until: "trace-ended")
+            let probe = try SocketClient(daemon.socket)
+            try probe.send(#"{"type":"get-camera"}"#)
+            let last = try JSON(probe.receive() ?? "")["seq"]
+            let streams = try subscribers.map { subscriber -> [String] in
+                var lines: [String] = []
+                while let line = subscriber.receive() {
+                    lines.append(line)
+                    if try JSON(line)["seq"] == last { break }
+                }
+                return lines
+            }
+            #expect(streams.allSatisfy { $0 == streams[0] } && streams[0].count > 10)
+        }
+    }
+
+    @Test func socatIsAClient() throws {
+        let socat = URL(fileURLWithPath: "/usr/bin/socat")
+        guard FileManager.default.isExecutableFile(atPath: socat.path) else {
+            print("skipped: no socat")
+            return
+        }
+        let daemon = try DaemonProcess()
+        let trace = try Files.data("Protocols/examples/traces/pinch-and-rotate.ndjson")
+        let input = Array("{\"type\":\"subscribe\"}\n".utf8) + trace
+        let (status, output, _) = try DaemonProcess.run(
+            socat, ["-t", "30", "-", "UNIX-CONNECT:\(daemon.socket)"], input: input)
+        let lines = output.split(separator: "\n")
+        #expect(status == 0 && lines.count > 50)
+        #expect(lines.contains { $0.hasPrefix(#"{"type":"trace-ended""#) })
+    }
+
+    @Test func manyClientsComeAndGo() throws {
+        let daemon = try DaemonProcess()
+        for round in 0..<20 {
+            let clients = try (0..<50).map { _ in try SocketClient(daemon.socket) }
+            for (index, client) in clients.enumerated() {
+                try client.send(#"{"type":"subscribe","camera":"c\#(index % 7)"}"#)
+                try client.send(#"{"type":"rotate","phase":"changed","camera":"c\#(index % 7)","rotationDeg":\#(round)}"#)
+                if index % 3 == 0 { try client.send(Array("{\"type\":\"pan\"".utf8)) }
+            }
+            for client in clients { client.close() }
+        }
+        let client = try SocketClient(daemon.socket)
+        for _ in 0..<200 {
+            try client.send(#"{"type":"stats"}"#)
+            let stats = try JSON(client.receive() ?? "")
+            if stats["connections"]?.number == 1 {
+                #expect(stats["subscriptions"]?.number == 0)
+                return
+            }
+            usleep(20_000)
+        }
+        Issue.record("connections are left")
+    }
+
+    // MARK: Starting
+
+    @Test(arguments: [
+        (["--mode", "9"], "--mode"), (["--max-cameras=0"], "--max-cameras"), (["--nonsense"], "--nonsense"), (["x"], "\"x\""),
+        (["--socket"], "--socket"), (["--log-level", "loud"], "--log-level"),
+    ])
+    func aWrongOptionIsOneLineAndExitCode64(arguments: [String], named: String) throws {
+        let (status, output, errors) = try DaemonProcess.run(gimbald, arguments)
+        #expect(status == 64 && output.isEmpty)
+        #expect(errors.split(separator: "\n").count == 1 && errors.contains(named))
+    }
+
+    @Test func versionAndHelpAreWrittenToStandardOutput() throws {
+        let version = try DaemonProcess.run(gimbald, ["--version"])
+        #expect(version.status == 0 && version.output.hasPrefix("gimbald ") && version.errors.isEmpty)
+        let help = try DaemonProcess.run(gimbald, ["--help"])
+        for option in ["--socket", "--mode", "--max-cameras", "--max-connections", "--log-level", "--version", "--help"] {
+            #expect(help.output.contains(option))
+        }
+    }
+
+    @Test func aLivingDaemonsSocketIsNotTaken() throws {
+        let daemon = try DaemonProcess()
+        let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", daemon.socket])
+        #expect(status == 69 && errors.split(separator: "\n").count == 1)
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"ping"}"#)
+        #expect(client.receive() == #"{"type":"pong"}"#)
+    }
+
+    @Test func aStaleSocketIsReplaced() throws {
+        let daemon = try DaemonProcess()
+        #expect(daemon.end(SIGKILL) == -SIGKILL)
+        #expect(FileManager.default.fileExists(atPath: daemon.socket))
+        let next = try DaemonProcess(socket: daemon.socket)
+        #expect(next.end(SIGTERM) == 0)
+        #expect(!FileManager.default.fileExists(atPath: daemon.socket))
+        #expect(!FileManager.default.fileExists(atPath: daemon.socket + ".lock"))
+    }
+
+    @Test func anotherKindOfFileIsLeftAlone() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-file-\(UUID().uuidString)").path
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", path])
+        #expect(status == 73 && errors.contains("not a socket"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+    }
+
+    @Test(arguments: [([], 0o660), (["--mode", "0600"], 0o600), (["--mode=666"], 0o666)])
+    func theSocketHasTheModeAskedFor(arguments: [String], mode: Int) throws {
+        let daemon = try DaemonProcess(arguments)
+        let attributes = try FileManager.default.attributesOfItem(atPath: daemon.socket)
+        #expect(attributes[.posixPermissions] as? Int == mode)
+    }
+
+    @Test func connectionsBeyondTheLimitAreToldWhy() throws {
+        let daemon = try DaemonProcess(["--max-connections", "3"])
+        var clients: [SocketClient] = []
+        for _ in 0..<200 where clients.count < 3 {
+            // The one that looked whether the daemon listens may still be there.
+            let client = try SocketClient(daemon.socket)
+            try? client.send(#"{"type":"ping"}"#)
+            if client.receive() == #"{"type":"pong"}"# { clients.append(client) } else { usleep(5000) }
+        }
+        let fourth = try SocketClient(daemon.socket)
+        #expect(try JSON(fourth.receive() ?? "")["code"]?.string == "limit-reached")
+        #expect(fourth.isClosed())
+        clients.removeLast().close()
+        for _ in 0..<200 {
+            let client = try SocketClient(daemon.socket)
+            try? client.send(#"{"type":"ping"}"#)
+            if client.receive() == #"{"type":"pong"}"# { return }
+            usleep(5000)
+        }
+        Issue.record("no place became free")
+    }
+
+    @Test func camerasHaveALimit() throws {
+        let daemon = try DaemonProcess(["--max-cameras", "2"])
+        let client = try SocketClient(daemon.socket)
+        for name in ["a", "b", "c"] { try client.send(#"{"type":"get-camera","camera":"\#(name)"}"#) }
+        _ = (client.receive(), client.receive())
+        #expect(try JSON(client.receive() ?? "")["code"]?.string == "limit-reached")
+    }
+
+    // MARK: Ending
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func itEndsInOrder(signal: CInt) throws {
+        let daemon = try DaemonProcess()
+        let subscriber = try SocketClient(daemon.socket)
+        try subscriber.send(#"{"type":"subscribe"}"#)
+        _ = subscriber.receive()
+        let feed = try SocketClient(daemon.socket)
+        for bearing in 1...200 {
+            try feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(bearing)}}"#)
+        }
+        try feed.send(#"{"type":"ping"}"#)
+        _ = feed.receive()
+        #expect(daemon.end(signal) == 0)
+        var lines = 0
+        while subscriber.receive() != nil { lines += 1 }
+        #expect(lines == 600)
+        #expect(!FileManager.default.fileExists(atPath: daemon.socket))
+    }
+
+    @Test func hangUpIsHarmless() throws {
+        let daemon = try DaemonProcess()
+        kill(daemon.process.processIdentifier, SIGHUP)
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"ping"}"#)
+        #expect(client.receive() == #"{"type":"pong"}"#)
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(daemon.log().contains("SIGHUP"))
+    }
+
+    // MARK: The service manager
+
+    @Test func itTellsTheServiceManager() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("notify-\(UUID().uuidString.prefix(8))").path
+        let manager = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        defer {
+            close(manager)
+            unlink(path)
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(manager, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(bound == 0)
+        let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"])
+        func message() -> String {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            var status = pollfd(fd: manager, events: Int16(POLLIN), revents: 0)
+            guard poll(&status, 1, 10_000) > 0 else { return "nothing" }
+            return String(decoding: buffer[..<max(recv(manager, &buffer, buffer.count, 0), 0)], as: UTF8.self)
+        }
+        #expect(message().hasPrefix("READY=1\nSTATUS="))
+        #expect(message().hasPrefix("WATCHDOG=1\n"))
+        #expect(message().hasPrefix("WATCHDOG=1\n"))
+        kill(daemon.process.processIdentifier, SIGTERM)
+        var last = message()
+        while last.hasPrefix("WATCHDOG") { last = message() }
+        #expect(last == "STOPPING=1")
+    }
+
+    @Test func itTakesTheSocketThatIsPassed() throws {
+        let activate = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
+        guard FileManager.default.isExecutableFile(atPath: activate.path) else {
+            print("skipped: no systemd-socket-activate")
+            return
+        }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("passed-\(UUID().uuidString.prefix(8))").path
+        let process = Process()
+        process.executableURL = activate
+        process.arguments = ["--listen=\(path)", gimbald.path]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+            unlink(path)
+        }
+        for _ in 0..<1000 {
+            if let client = try? SocketClient(path) {
+                try client.send(#"{"type":"ping"}"#)
+                #expect(client.receive() == #"{"type":"pong"}"#)
+                return
+            }
+            usleep(5000)
+        }
+        Issue.record("nothing listens")
+    }
+}

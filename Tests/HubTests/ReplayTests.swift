@@ -1,0 +1,195 @@
+// The promise: the same trace gives the same bytes, at any speed, on any run, however the bytes arrive.
+
+import Foundation
+import Hub
+import TestSupport
+import Testing
+
+/// Replays a trace in a hub of its own; the events that a subscriber sees, and the answer to the feed.
+private func replay(
+    _ trace: [UInt8], speed: String? = nil, seed: UInt64? = nil, camera: String = "main"
+) throws -> (events: [String], answer: JSON) {
+    let host = HubHost()
+    let subscriber = host.connect()
+    subscriber.send(#"{"type":"subscribe","camera":"\#(camera)"}"#)
+    _ = subscriber.receive()
+    let feed = host.connect()
+    var bytes = trace
+    if let speed { bytes = try Traces.withSpeed(speed, bytes) }
+    if let seed {
+        var random = Seeded(seed)
+        var start = 0
+        while start < bytes.count {
+            let end = min(start + random.integer(1...400), bytes.count)
+            feed.send(Array(bytes[start..<end]))
+            if random.chance(0.2) { host.pass(random.number(0...50)) }
+            start = end
+        }
+    } else {
+        feed.send(bytes)
+    }
+    feed.halfClose()
+    var answer: JSON?
+    while answer == nil, let line = feed.receive() {
+        let json = try JSON(line)
+        if json["type"]?.string == "trace-ended" { answer = json }
+    }
+    return (subscriber.lines(), try #require(answer))
+}
+
+enum Traces {
+    /// The trace with another speed in its header.
+    static func withSpeed(_ speed: String, _ trace: [UInt8]) throws -> [UInt8] {
+        let end = try #require(trace.firstIndex(of: 0x0a))
+        guard case .object(var header) = try JSON(String(decoding: trace[..<end], as: UTF8.self)) else { return trace }
+        header["speed"] = try JSON(speed)
+        return Array(JSON.object(header).text.utf8) + trace[end...]
+    }
+
+    /// The project's own traces, and the recorded ones where they are.
+    static func all() throws -> [(name: String, bytes: [UInt8])] {
+        let own = try Files.list("Protocols/examples/traces", "ndjson").map {
+            ($0.lastPathComponent, Array(try Data(contentsOf: $0)))
+        }
+        return try own + Files.recordedTraces()
+    }
+}
+
+@Suite struct ReplayTests {
+    @Test func theSameTraceGivesTheSameBytes() throws {
+        for (name, trace) in try Traces.all() {
+            let reference = try replay(trace, speed: "\"max\"")
+            #expect(reference.events.count > 4, "\(name)")
+            for speed in ["1", "4", "0.37", "1000"] {
+                let other = try replay(trace, speed: speed)
+                #expect(other.events == reference.events, "\(name) at \(speed)")
+                #expect(other.answer == reference.answer, "\(name) at \(speed)")
+            }
+            for seed in UInt64(1)...6 {
+                for speed in ["\"max\"", "1"] {
+                    let other = try replay(trace, speed: speed, seed: seed)
+                    #expect(other.events == reference.events, "\(name) in shreds, seed \(seed), speed \(speed)")
+                    #expect(other.answer == reference.answer, "\(name) in shreds, seed \(seed), speed \(speed)")
+                }
+            }
+        }
+    }
+
+    @Test func everyStreamIsOfTheGrammar() throws {
+        for (name, trace) in try Traces.all() {
+            let (events, answer) = try replay(trace, speed: "\"max\"")
+            var checker = StreamChecker(isEvery: true)
+            for line in events {
+                if let complaint = checker.take(try JSON(line)) { Issue.record("\(name): \(complaint): \(line)") }
+            }
+            let last = try JSON(try #require(events.last))
+            #expect(last["type"]?.string == "idle" && last["position"] == answer["position"], "\(name)")
+            #expect(answer["rejected"]?.number == 0, "\(name)")
+            let lines = trace.split(separator: 0x0a).dropFirst().filter { !$0.starts(with: "{\"type\":\"trace-end\"".utf8) }.count
+            #expect(answer["events"]?.number == Double(lines), "\(name)")
+            if let complaints = try Schema.complaints(events, from: .server) { #expect(complaints == "", "\(name)") }
+        }
+    }
+
+    @Test func aPacedReplayTakesItsTime() throws {
+        let trace = """
+            {"type":"trace","version":1,"speed":2}
+            {"type":"pinch","phase":"began","timeMs":5000}
+            {"type":"pinch","phase":"changed","timeMs":5100,"scale":2}
+            {"type":"pinch","phase":"ended","timeMs":6000}
+            {"type":"trace-end"}
+
+            """
+        let host = HubHost()
+        let feed = host.connect()
+        feed.send(#"{"type":"subscribe"}"#)
+        feed.send(Array(trace.utf8))
+        #expect(feed.lines().count == 2)
+        host.pass(49)
+        #expect(feed.lines().isEmpty)
+        host.pass(2)
+        #expect(feed.lines().count == 2)
+        host.pass(440)
+        #expect(feed.lines().isEmpty)
+        host.pass(20)
+        let end = feed.lines()
+        #expect(end.count == 2)
+        #expect(try JSON(end[0])["timeMs"]?.number == 1000)
+        #expect(try JSON(end[1])["durationMs"]?.number == 1000)
+    }
+
+    @Test func aClientThatVanishesStopsItsReplay() throws {
+        let host = HubHost()
+        let (feed, other) = (host.connect(), host.connect())
+        other.send(#"{"type":"subscribe"}"#)
+        feed.send(#"{"type":"trace","version":1}"#)
+        feed.send(#"{"type":"pinch","phase":"began","timeMs":0}"#)
+        feed.send(#"{"type":"pinch","phase":"changed","timeMs":1,"scale":3}"#)
+        feed.send(#"{"type":"pinch","phase":"changed","timeMs":90000,"scale":4}"#)
+        host.pass(10)
+        other.send(#"{"type":"stop","id":1}"#)
+        #expect(try JSON(other.lines().last ?? "")["code"]?.string == "busy")
+        feed.close()
+        other.send(#"{"type":"stop","id":2}"#)
+        let lines = try other.lines().map { try JSON($0) }
+        #expect(lines.map { $0["type"]?.string } == ["idle", "ok"])
+    }
+
+    @Test func whoHalfClosesIsPlayedToTheEnd() throws {
+        let host = HubHost()
+        let feed = host.connect()
+        feed.send(#"{"type":"trace","version":1}"#)
+        for time in stride(from: 0, through: 5000, by: 100) {
+            feed.send(#"{"type":"rotate","phase":"changed","timeMs":\#(time),"rotationDeg":\#(time / 100)}"#)
+        }
+        feed.halfClose()
+        let answer = try JSON(try #require(feed.receive()))
+        #expect(answer["events"]?.number == 51 && answer["durationMs"]?.number == 5000)
+        #expect(feed.isClosed())
+    }
+
+    @Test func aFarAheadFeedIsNotReadFrom() throws {
+        let host = HubHost()
+        let feed = host.connect()
+        feed.send(#"{"type":"trace","version":1,"speed":0.001}"#)
+        for time in 0..<4000 where feed.isReading {
+            feed.send(#"{"type":"rotate","phase":"changed","timeMs":\#(time),"rotationDeg":\#(time)}"#)
+        }
+        #expect(!feed.isReading)
+        host.pass(4_000_000)
+        #expect(feed.isReading)
+    }
+
+    @Test func liveTimeGoesOnFromTheTracesLast() throws {
+        let host = HubHost()
+        let feed = host.connect()
+        feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        feed.send(#"{"type":"rotate","phase":"changed","timeMs":0}"#)
+        feed.send(#"{"type":"rotate","phase":"changed","timeMs":70000,"rotationDeg":4}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        feed.send(#"{"type":"subscribe"}"#)
+        host.pass(500)
+        feed.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        #expect(try JSON(feed.lines().last ?? "")["timeMs"]?.number == 70500)
+    }
+
+    // MARK: Golden results
+
+    /// What the project's own traces lead to: how many lines, a checksum of them, and the last one.
+    /// `GIMBAL_RECORD=1 swift test --filter golden` writes it anew.
+    @Test func goldenTraces() throws {
+        let file = Files.root.appendingPathComponent("Tests/HubTests/Golden/traces.txt")
+        var found = ""
+        for trace in Files.list("Protocols/examples/traces", "ndjson") {
+            let events = try replay(Array(try Data(contentsOf: trace)), speed: "\"max\"").events
+            let bytes = events.joined(separator: "\n").utf8
+            // FNV-1a, 64 bits.
+            let checksum = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            found += "\(trace.lastPathComponent) \(events.count) \(String(checksum, radix: 16)) \(events.last ?? "")\n"
+        }
+        if ProcessInfo.processInfo.environment["GIMBAL_RECORD"] != nil {
+            try Data(found.utf8).write(to: file)
+        }
+        #expect(try String(contentsOf: file, encoding: .utf8) == found)
+    }
+}

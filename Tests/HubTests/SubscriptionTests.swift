@@ -1,0 +1,180 @@
+// Slow readers: what they are told, what they cost, and that nobody else notices.
+
+import Hub
+import TestSupport
+import Testing
+
+@Suite struct SubscriptionTests {
+    private func move(_ feed: HubPeer, _ index: Int) {
+        feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(Double(index % 3600) / 10 + 0.05)}}"#)
+        feed.compact()
+    }
+
+    @Test func aStoppedReaderLagsAndGoesOnFromThere() throws {
+        let host = HubHost()
+        let (slow, feed) = (host.connect(), host.connect())
+        slow.send(#"{"type":"subscribe"}"#)
+        _ = slow.receive()
+        slow.makeRoom(1000)
+        for index in 0..<3000 { move(feed, index) }
+        slow.makeRoom(nil)
+        host.turn()
+        let lines = try slow.lines().map { try JSON($0) }
+        let lagged = try #require(lines.firstIndex { $0["type"]?.string == "lagged" })
+        #expect(lagged < 8)
+        let last = try #require(lines[lagged - 1]["seq"]?.number)
+        #expect(lines[lagged]["missed"]?.number == 9000 - last)
+        #expect(lines.count == lagged + 1)
+        move(feed, 5)
+        #expect(try JSON(slow.lines().first ?? "")["seq"]?.number == 9001)
+    }
+
+    @Test func aReaderWithinTheHistoryMissesNothing() throws {
+        let host = HubHost()
+        let (slow, feed) = (host.connect(), host.connect())
+        slow.send(#"{"type":"subscribe"}"#)
+        var checker = StreamChecker(isEvery: true)
+        var random = Seeded(11)
+        for index in 0..<3000 {
+            if index % 50 == 0 { slow.makeRoom(random.integer(0...30_000)) }
+            if index % 1000 == 999 { slow.makeRoom(nil) }
+            move(feed, index)
+        }
+        slow.makeRoom(nil)
+        host.turn()
+        for line in slow.lines() { #expect(checker.take(try JSON(line)) == nil, "\(line)") }
+        #expect(checker.events == 9000)
+    }
+
+    @Test func latestSkipsToTheNewestAndKeepsTheGrammar() throws {
+        for seed in UInt64(1)...200 {
+            var random = Seeded(seed)
+            let host = HubHost()
+            let (slow, feed) = (host.connect(), host.connect())
+            slow.send(#"{"type":"subscribe","delivery":"latest"}"#)
+            var checker = StreamChecker(isEvery: false)
+            var isDown = false
+            for index in 1...300 {
+                switch random.integer(0...9) {
+                case 0: slow.makeRoom(random.integer(0...900))
+                case 1: slow.makeRoom(nil)
+                case 2:
+                    isDown.toggle()
+                    feed.send(#"{"type":"rotate","phase":"\#(isDown ? "began" : "ended")"}"#)
+                case 3: move(feed, index)
+                default: feed.send(#"{"type":"rotate","phase":"changed","rotationDeg":\#(index)}"#)
+                }
+                feed.compact()
+            }
+            feed.close()
+            slow.makeRoom(nil)
+            host.turn()
+            let lines = try slow.lines().map { try JSON($0) }
+            for line in lines {
+                if let complaint = checker.take(line) { Issue.record("seed \(seed): \(complaint): \(line.text)") }
+            }
+            let probe = host.connect()
+            probe.send(#"{"type":"get-camera"}"#)
+            let camera = try JSON(probe.receive() ?? "")
+            #expect(lines.last?["seq"] == camera["seq"] && lines.last?["position"] == camera["position"], "seed \(seed)")
+        }
+    }
+
+    @Test func latestHasAtMostOnePositionWaiting() throws {
+        let host = HubHost()
+        let (slow, feed) = (host.connect(), host.connect())
+        slow.send(#"{"type":"subscribe","delivery":"latest"}"#)
+        _ = slow.lines()
+        slow.makeRoom(0)
+        for index in 0..<20_000 { move(feed, index) }
+        slow.makeRoom(nil)
+        host.turn()
+        let types = try slow.lines().map { try JSON($0)["type"]?.string }
+        #expect(types.filter { $0 == "camera-changed" }.count == 1)
+        #expect(types.last == "idle" && types.first == "move-started")
+    }
+
+    @Test func sinceResendsWhatCameAfter() throws {
+        let host = HubHost()
+        let (first, feed) = (host.connect(), host.connect())
+        first.send(#"{"type":"subscribe"}"#)
+        let epoch = try #require(try JSON(first.receive() ?? "")["epoch"]?.string)
+        for index in 0..<100 { move(feed, index) }
+        let all = first.lines()
+        for seq in [0, 1, 150, 299, 300] {
+            let again = host.connect()
+            again.send(#"{"type":"subscribe","since":\#(seq),"epoch":"\#(epoch)"}"#)
+            #expect(Array(again.lines().dropFirst()) == Array(all.dropFirst(seq)), "since \(seq)")
+        }
+        for index in 100..<3000 { move(feed, index) }
+        let late = host.connect()
+        late.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
+        let lines = try late.lines().map { try JSON($0) }
+        #expect(lines.count == 2 && lines[1]["type"]?.string == "lagged" && lines[1]["missed"]?.number == 8990)
+        // A replay begins another epoch.
+        feed.send(#"{"type":"trace","version":1}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        let other = host.connect()
+        other.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
+        #expect(try JSON(other.lines().last ?? "")["type"]?.string == "lagged")
+    }
+
+    @Test func resetReachesEverySubscriberEvenOneThatLags() throws {
+        let host = HubHost()
+        let (slow, chosen, feed) = (host.connect(), host.connect(), host.connect())
+        slow.send(#"{"type":"subscribe"}"#)
+        chosen.send(#"{"type":"subscribe","events":["idle"]}"#)
+        _ = (slow.lines(), chosen.lines())
+        slow.makeRoom(0)
+        feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        for index in 0..<3000 { move(feed, index) }
+        #expect(try JSON(chosen.lines().first ?? "")["type"]?.string == "reset")
+        slow.makeRoom(nil)
+        host.turn()
+        let types = try slow.lines().map { try JSON($0)["type"]?.string }
+        #expect(types.prefix(2) == ["reset", "lagged"])
+    }
+
+    @Test func aPeerThatNeverReadsItsRepliesIsNotReadFrom() throws {
+        let host = HubHost()
+        let rude = host.connect()
+        rude.makeRoom(0)
+        var sent = 0
+        while rude.isReading, sent < 100_000 {
+            rude.send(#"{"type":"get-camera","id":\#(sent)}"#)
+            sent += 1
+        }
+        #expect(sent < 10_000)
+        rude.makeRoom(nil)
+        for _ in 0..<50 { host.turn() }
+        #expect(rude.lines().count == sent)
+        #expect(rude.isReading)
+    }
+
+    @Test func aFollowerOfItsOwnReplayLosesNothingAtAnySpeed() throws {
+        let host = HubHost()
+        let feed = host.connect()
+        feed.send(#"{"type":"subscribe"}"#)
+        feed.makeRoom(0)
+        var trace = #"{"type":"trace","version":1,"speed":"max"}"# + "\n"
+        for time in 0..<20_000 {
+            trace += #"{"type":"rotate","phase":"changed","timeMs":\#(time),"rotationDeg":\#(time % 360)}"# + "\n"
+        }
+        trace += "{\"type\":\"trace-end\"}\n"
+        feed.put(Array(trace.utf8))
+        var checker = StreamChecker(isEvery: true)
+        var isEnded = false
+        for _ in 0..<10_000 where !isEnded {
+            feed.makeRoom(20_000)
+            host.turn()
+            for line in feed.lines() {
+                let json = try JSON(line)
+                #expect(checker.take(json) == nil, "\(line)")
+                isEnded = isEnded || json["type"]?.string == "trace-ended"
+            }
+            feed.compact()
+        }
+        #expect(isEnded && checker.events == 20_001)
+    }
+}
