@@ -25,14 +25,16 @@ extension Hub {
             let request = decoder.requests[member]
             if let replay = peer.replay, let name = request.camera, name != replay.camera.name {
                 throw Refusal(
-                    member, .invalidValue, "camera", "camera must be \"\(replay.camera.name)\" in this trace, or left out")
+                    member, .invalidValue, "camera",
+                    "camera must be \"\(replay.camera.name)\" in this trace, or left out")
             }
             let camera = existingCamera(request, peer)
             if camera == nil, needsCamera(request.body), isFirst(member) {
                 made += 1
                 guard cameras.count + made <= limits.cameras else {
                     throw Refusal(
-                        member, .limitReached, "camera", "there are \(limits.cameras) cameras; remove one with remove-camera")
+                        member, .limitReached, "camera",
+                        "there are \(limits.cameras) cameras; remove one with remove-camera")
                 }
             }
             try admit(request, member, camera, peer)
@@ -61,12 +63,14 @@ extension Hub {
             try admit(command, member, camera)
         case .trace:
             if peer.replay != nil {
-                throw Refusal(member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
+                throw Refusal(
+                    member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
             }
             if isBusy { throw busy() }
         case .traceEnd:
             if peer.replay == nil {
-                throw Refusal(member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
+                throw Refusal(
+                    member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
             }
         case .subscribe(let subscribe):
             try admit(subscribe, member, camera, peer)
@@ -82,7 +86,8 @@ extension Hub {
         let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
         guard camera.gestures.count(of: peer.number) >= limits.gestures, !camera.gestures.contains(key) else { return }
         throw Refusal(
-            member, .limitReached, "gesture", "one connection has at most \(limits.gestures) active gestures on a camera")
+            member, .limitReached, "gesture",
+            "one connection has at most \(limits.gestures) active gestures on a camera")
     }
 
     func admit(_ command: Request.Command, _ member: Int, _ camera: HostedCamera?) throws(Refusal) {

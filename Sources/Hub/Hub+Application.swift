@@ -172,7 +172,9 @@ extension Hub {
     /// Goes on after an event that the peer has read, or tells it what it missed.
     func resume(_ subscription: Subscription, _ seq: UInt64, _ epoch: Span<UInt8>) {
         let camera = subscription.camera
-        let isSameEpoch = epoch.count == camera.epoch.utf8.count && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
+        let isSameEpoch =
+            epoch.count == camera.epoch.utf8.count
+            && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
         let entry = camera.firstEntry + seq
         if isSameEpoch, seq <= camera.seq, entry >= camera.log.first {
             subscription.resume(from: entry)

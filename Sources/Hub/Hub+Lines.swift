@@ -47,7 +47,8 @@ extension Hub {
             }
             let own = decoder.requests[member].timeMs
             guard let given = own ?? time else {
-                throw Refusal(member, .missingField, "timeMs", "timeMs is missing: in a trace every gesture and command has one")
+                throw Refusal(
+                    member, .missingField, "timeMs", "timeMs is missing: in a trace every gesture and command has one")
             }
             guard given == time ?? given else {
                 throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
@@ -70,13 +71,6 @@ extension Hub {
     }
 
     // MARK: Errors
-
-    /// Answers a line that was no request.
-    func refuse(_ error: WireError, _ peer: Peer) {
-        counters.errors += 1
-        peer.replay?.summary.rejected += 1
-        answer(error, Span(), peer)
-    }
 
     /// Answers every request of a rejected line that can be answered.
     func reject(_ rejection: Rejection, _ bytes: Span<UInt8>, _ peer: Peer, at now: Double) {

@@ -177,8 +177,8 @@ import Wire
                 return position
             }
             switch next {
-            case .tooLong:
-                refuse(WireError(.lineTooLong, "a line has at most \(RequestDecoder.longestLine) bytes"), peer)
+            case .tooLong(let range):
+                reject(decoder.rejectTooLong(bytes.extracting(range)), bytes, peer, at: now)
             case .line(let range):
                 if take(line: bytes.extracting(range), from: peer, at: now) { continue }
                 (peer.framer, position) = (framer, start)

@@ -53,6 +53,9 @@ public final class Peer {
         self.outlet = outlet
     }
 
+    /// Whether a trace that it sent is being played.
+    public var isPlaying: Bool { replay != nil }
+
     /// Bytes that the hub keeps for this peer alone.
     public var memory: Int { input.capacity + replies.capacity }
 

@@ -131,7 +131,9 @@ public struct Camera: Sendable {
     ///
     /// - Returns: no position if padding and insets leave nothing of the viewport; `fits` is false as well if the
     ///   lowest zoom is too high.
-    public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets) -> (position: CameraPosition?, fits: Bool) {
+    public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets) -> (
+        position: CameraPosition?, fits: Bool
+    ) {
         let (pose, fits) = fit(bounds, insets: insets)
         guard let fits else { return (nil, false) }
         var camera = self

@@ -20,5 +20,6 @@ public struct CameraPosition: Equatable, Sendable {
     }
 
     /// The position of a new camera: the whole world, north up.
-    public static let initial = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: ZoomRange.limits.lowerBound)
+    public static let initial = CameraPosition(
+        target: LatLng(latitude: 0, longitude: 0), zoom: ZoomRange.limits.lowerBound)
 }

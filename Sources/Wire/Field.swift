@@ -44,48 +44,65 @@ struct FieldPath: CustomStringConvertible, Sendable {
 
 /// Finds a word's place in a fixed list from its bytes, without allocating.
 struct WordTable: Sendable {
-    private struct Entry {
-        var start: Int
+    /// A word by its first and its last eight bytes, which for up to sixteen bytes is all of it.
+    private struct Key: Equatable {
+        var head: UInt64
+        var tail: UInt64
         var count: Int
+
+        init(_ text: Span<UInt8>, _ start: Int, _ end: Int) {
+            count = end - start
+            head = Self.load(text, start, min(count, 8))
+            tail = count > 8 ? Self.load(text, end - 8, 8) : 0
+        }
+
+        /// Up to eight bytes, the first one lowest.
+        private static func load(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+            if start + 8 <= text.count {
+                // Sound: all eight bytes are the text's.
+                let bytes = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
+                return count == 8 ? bytes : bytes & ((1 << UInt64(count * 8)) &- 1)
+            }
+            var bytes: UInt64 = 0
+            for index in (0..<count).reversed() { bytes = bytes << 8 | UInt64(text[start + index]) }
+            return bytes
+        }
+
+        var slot: Int { Int(truncatingIfNeeded: ((head ^ tail &* 31) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
     }
 
-    private var bytes: [UInt8] = []
-    private var entries: [Entry] = []
+    private var keys: [Key] = []
+    private let words: [[UInt8]]
     /// Open addressing; an empty slot is 255.
     private var slots = [UInt8](repeating: 255, count: 256)
 
     /// A table of at most 128 different words.
     init(_ words: [String]) {
         precondition(words.count <= 128)
-        for (index, word) in words.enumerated() {
-            let utf8 = Array(word.utf8)
-            entries.append(Entry(start: bytes.count, count: utf8.count))
-            bytes += utf8
-            var slot = Self.hash(utf8.span, 0, utf8.count)
+        self.words = words.map { Array($0.utf8) }
+        for (index, word) in self.words.enumerated() {
+            let key = Key(word.span, 0, word.count)
+            keys.append(key)
+            var slot = key.slot
             while slots[slot] != 255 { slot = (slot + 1) & 255 }
             slots[slot] = UInt8(index)
         }
     }
 
-    private static func hash(_ text: Span<UInt8>, _ start: Int, _ end: Int) -> Int {
-        guard start < end else { return 0 }
-        let (first, last, middle) = (text[start], text[end - 1], text[(start + end) / 2])
-        return (Int(first) &* 61 &+ Int(last) &* 13 &+ Int(middle) &* 7 &+ (end - start) &* 29) & 255
-    }
-
     /// The number of the word that stands in `text` from `start` to before `end`.
     func index(of text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
-        var slot = Self.hash(text, start, end)
+        let key = Key(text, start, end)
+        var slot = key.slot
         while slots[slot] != 255 {
             let index = Int(slots[slot])
-            if entries[index].count == end - start, isEqual(entries[index].start, text, start, end) { return index }
+            if keys[index] == key, key.count <= 16 || isEqual(words[index], text, start) { return index }
             slot = (slot + 1) & 255
         }
         return nil
     }
 
-    private func isEqual(_ own: Int, _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
-        for offset in 0..<(end - start) where bytes[own + offset] != text[start + offset] { return false }
+    private func isEqual(_ word: [UInt8], _ text: Span<UInt8>, _ start: Int) -> Bool {
+        for offset in word.indices where word[offset] != text[start + offset] { return false }
         return true
     }
 }

@@ -259,24 +259,49 @@ struct JSONTape: ~Copyable {
         position += 1
         let start = position
         var isEscaped = false
-        while position < line.count {
+        while true {
+            position = Self.plainEnd(line, from: position)
+            guard position < line.count else { throw broken("a string is not closed") }
             let byte = line[position]
             if byte == UInt8(ascii: "\"") {
-                let text = Slice(start, position)
                 position += 1
-                return (text, isEscaped)
+                return (Slice(start, position - 1), isEscaped)
             } else if byte == UInt8(ascii: "\\") {
                 isEscaped = true
                 try escape(line)
             } else if byte >= 0x80 {
                 try multibyte(line)
-            } else if byte >= 0x20 {
-                position += 1
             } else {
                 throw broken("a control character in a string must be escaped")
             }
         }
-        throw broken("a string is not closed")
+    }
+
+    /// Where the first character from `start` on is that needs a look: a quote, a backslash, a control character or one
+    /// beyond ASCII. Looks at eight bytes at a time.
+    @inline(__always)
+    private static func plainEnd(_ line: Span<UInt8>, from start: Int) -> Int {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        var index = start
+        while index + 8 <= line.count {
+            // Sound: all eight bytes are the line's.
+            let bytes = unsafe UInt64(
+                littleEndian: line.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let quote = bytes ^ (ones &* UInt64(UInt8(ascii: "\"")))
+            let backslash = bytes ^ (ones &* UInt64(UInt8(ascii: "\\")))
+            // The top bit of each such byte is set. A borrow may set that of a byte behind one, too, but not of one before.
+            let special =
+                ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | ((bytes &- (ones &* 0x20)) & ~bytes)
+                | bytes
+            if special & tops != 0 { return index + (special & tops).trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < line.count {
+            let byte = line[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 || byte >= 0x80 { break }
+            index += 1
+        }
+        return index
     }
 
     private mutating func escape(_ line: Span<UInt8>) throws(WireError) {
@@ -379,27 +404,22 @@ struct JSONTape: ~Copyable {
         let start = position
         let isNegative = line[position] == UInt8(ascii: "-")
         if isNegative { position += 1 }
-        guard let first = digit(line) else {
+        let whole = position
+        var mantissa: UInt64 = 0
+        position = Self.digits(line, from: position, &mantissa)
+        guard position > whole else {
             throw broken(isNegative ? "a digit was expected" : "a JSON value was expected", at: start)
         }
-        var mantissa: UInt64 = 0
-        var exponent = 0
-        let whole = position
-        while let digit = digit(line) {
-            mantissa = mantissa &* 10 &+ digit
-            position += 1
+        if position > whole + 1, line[whole] == UInt8(ascii: "0") {
+            throw broken("a number may not begin with 0", at: whole)
         }
-        if first == 0 && position - whole > 1 { throw broken("a number may not begin with 0", at: whole) }
         var digits = position - whole
+        var exponent = 0
         if position < line.count, line[position] == UInt8(ascii: ".") {
-            position += 1
-            let fraction = position
-            while let digit = digit(line) {
-                mantissa = mantissa &* 10 &+ digit
-                position += 1
-            }
+            let fraction = position + 1
+            position = Self.digits(line, from: fraction, &mantissa)
+            guard position > fraction else { throw broken("a digit was expected after '.'") }
             exponent = fraction - position
-            if exponent == 0 { throw broken("a digit was expected after '.'") }
             digits -= exponent
         }
         if position < line.count, line[position] | 0x20 == UInt8(ascii: "e") {
@@ -416,10 +436,17 @@ struct JSONTape: ~Copyable {
         return Self.double(line, start)
     }
 
-    private func digit(_ line: Span<UInt8>) -> UInt64? {
-        guard position < line.count else { return nil }
-        let value = line[position] &- 0x30
-        return value <= 9 ? UInt64(value) : nil
+    /// Reads on over digits; says where they end.
+    @inline(__always)
+    private static func digits(_ line: Span<UInt8>, from start: Int, _ mantissa: inout UInt64) -> Int {
+        var index = start
+        while index < line.count {
+            let digit = line[index] &- 0x30
+            guard digit <= 9 else { break }
+            mantissa = mantissa &* 10 &+ UInt64(digit)
+            index += 1
+        }
+        return index
     }
 
     private mutating func exponent(_ line: Span<UInt8>) throws(WireError) -> Int {
@@ -429,13 +456,13 @@ struct JSONTape: ~Copyable {
             isNegative = line[position] == UInt8(ascii: "-")
             position += 1
         }
-        guard digit(line) != nil else { throw broken("a digit was expected in the exponent") }
-        var value = 0
-        while let digit = digit(line) {
-            value = min(value * 10 + Int(digit), 1_000_000)
-            position += 1
-        }
-        return isNegative ? -value : value
+        var value: UInt64 = 0
+        let end = Self.digits(line, from: position, &value)
+        guard end > position else { throw broken("a digit was expected in the exponent") }
+        // Nineteen digits and more may have overflowed; they are beyond any double all the same.
+        let size = end - position > 18 ? 1_000_000 : Int(min(value, 1_000_000))
+        position = end
+        return isNegative ? -size : size
     }
 
     /// The C library's reading of a number that is known to be well-formed.

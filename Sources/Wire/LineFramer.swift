@@ -11,8 +11,8 @@ public struct LineFramer: Sendable {
     public enum Line: Equatable, Sendable {
         /// A line, its LF and a CR before it left out. Blank lines are lines too.
         case line(Range<Int>)
-        /// A line beyond the limit; its bytes are skipped.
-        case tooLong
+        /// A line beyond the limit, as far as it is there; its bytes are skipped.
+        case tooLong(Range<Int>)
     }
 
     /// How many lines have begun to be answered for, blank and overlong ones included.
@@ -37,8 +37,8 @@ public struct LineFramer: Sendable {
             if length > RequestDecoder.longestLine {
                 lineNumber += 1
                 isSkipping = end == nil
-                position = end.map { $0 + 1 } ?? bytes.count
-                return .tooLong
+                defer { position = end.map { $0 + 1 } ?? bytes.count }
+                return .tooLong(position..<(position + length))
             }
             guard let end else { return nil }
             lineNumber += 1

@@ -7,56 +7,63 @@ import Darwin
 #endif
 
 /// Writes lines of JSON.
-public struct LineWriter: ~Copyable {
-    /// Room to write in; what counts ends at `count`.
-    private var storage: [UInt8]
+@safe public struct LineWriter: ~Copyable {
+    // Sound: `base` has `capacity` bytes, is freed only here and in `grow`, and never leaves this type but as a span that
+    // lives no longer than a call of `withBytes`. Every write makes room first.
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
     /// How many bytes have been written.
     public private(set) var count = 0
 
     public init(capacity: Int = 1024) {
-        storage = [UInt8](repeating: 0, count: capacity)
+        self.capacity = max(capacity, 1)
+        unsafe base = .allocate(capacity: self.capacity)
     }
+
+    deinit { unsafe base.deallocate() }
 
     /// Lends what has been written.
     public func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        body(storage.span.extracting(0..<count))
+        body(unsafe Span(_unsafeStart: base, count: count))
     }
 
     /// Forgets what has been written.
     public mutating func clear() { count = 0 }
 
-    private mutating func reserve(_ more: Int) {
-        let missing = count + more - storage.count
-        if missing > 0 { storage += [UInt8](repeating: 0, count: max(missing, storage.count)) }
+    @inline(__always) private mutating func reserve(_ more: Int) {
+        if count + more > capacity { grow(more) }
+    }
+
+    @inline(never) private mutating func grow(_ more: Int) {
+        let larger = max(capacity * 2, count + more)
+        let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        unsafe grown.update(from: base, count: count)
+        unsafe base.deallocate()
+        unsafe base = grown
+        capacity = larger
     }
 
     // MARK: Text
 
-    public mutating func write(_ text: StaticString) {
+    /// Inlined, so that the copy of a literal is a few moves.
+    @inline(__always) public mutating func write(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         reserve(length)
-        // Sound: a static string lives for ever, and there is room for its length.
-        unsafe storage.withUnsafeMutableBytes { room in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
-                .copyMemory(from: UnsafeRawBufferPointer(start: text.utf8Start, count: length))
-        }
+        unsafe UnsafeMutableRawPointer(base + count).copyMemory(from: text.utf8Start, byteCount: length)
         count += length
     }
 
     public mutating func write(_ bytes: Span<UInt8>) {
         reserve(bytes.count)
-        unsafe bytes.withUnsafeBytes { source in
-            // Sound: there is room for as many bytes as the span has.
-            unsafe storage.withUnsafeMutableBytes { room in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: source)
-            }
+        unsafe bytes.withUnsafeBufferPointer { source in
+            if let start = source.baseAddress { unsafe (base + count).update(from: start, count: source.count) }
         }
         count += bytes.count
     }
 
     public mutating func write(byte: UInt8) {
         reserve(1)
-        storage[count] = byte
+        unsafe base[count] = byte
         count += 1
     }
 
@@ -84,54 +91,62 @@ public struct LineWriter: ~Copyable {
     // MARK: Numbers
 
     public mutating func write(_ number: UInt64) {
-        write(digits: number, decimals: 0)
+        reserve(20)
+        write(whole: number)
     }
 
     public mutating func write(_ flag: Bool) {
         if flag { write("true") } else { write("false") }
     }
 
-    /// Writes a number that counts units of the given decimal place.
+    /// Writes a number that counts units of the given decimal place, without trailing zeros.
     public mutating func write(_ decimal: Decimal) {
+        reserve(32)
         if decimal.units < 0 { write(byte: UInt8(ascii: "-")) }
-        write(digits: decimal.units.magnitude, decimals: decimal.places)
+        let power = UInt64(Decimal.powers[decimal.places])
+        let (whole, fraction) = decimal.units.magnitude.quotientAndRemainder(dividingBy: power)
+        write(whole: whole)
+        if fraction > 0 { write(fraction: UInt32(truncatingIfNeeded: fraction), places: decimal.places) }
     }
 
-    /// Writes `units` / 10^decimals without trailing zeros.
-    private mutating func write(digits units: UInt64, decimals: Int) {
-        var (units, decimals) = (units, decimals)
-        while decimals > 0, units % 10 == 0 {
-            units /= 10
-            decimals -= 1
+    /// The digits of a whole number. There is room for them.
+    private mutating func write(whole number: UInt64) {
+        var rest = number
+        let end = count + Self.length(of: number)
+        var index = end
+        count = end
+        repeat {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            index -= 1
+            unsafe base[index] = 0x30 + UInt8(truncatingIfNeeded: digit)
+            rest = quotient
+        } while rest > 0
+    }
+
+    /// A point and the digits of a fraction, which is not 0. There is room for them.
+    private mutating func write(fraction: UInt32, places: Int) {
+        var rest = fraction
+        var last = places
+        while rest % 10 == 0 {
+            rest /= 10
+            last -= 1
         }
-        reserve(24)
-        let length = max(Self.length(of: units), decimals + 1)
-        var index = count + length + (decimals > 0 ? 1 : 0)
+        let point = count
+        var index = point + 1 + last
         count = index
-        var storage = storage.mutableSpan
-        if decimals > 0 {
-            for _ in 0..<decimals {
-                index -= 1
-                storage[index] = 0x30 + UInt8(truncatingIfNeeded: units % 10)
-                units /= 10
-            }
+        unsafe base[point] = UInt8(ascii: ".")
+        while index > point + 1 {
             index -= 1
-            storage[index] = UInt8(ascii: ".")
-        }
-        for _ in 0..<(length - decimals) {
-            index -= 1
-            storage[index] = 0x30 + UInt8(truncatingIfNeeded: units % 10)
-            units /= 10
+            unsafe base[index] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 
     private static func length(of number: UInt64) -> Int {
-        var (length, bound) = (1, UInt64(10))
-        while length < 20, number >= bound {
-            length += 1
-            bound = length < 20 ? bound &* 10 : bound
-        }
-        return length
+        if number < 10 { return 1 }
+        // 1233 / 4096 is a little more than log10(2); at a power of ten it is one too many.
+        let guess = ((64 - number.leadingZeroBitCount) * 1233) >> 12
+        return guess + (guess < 20 && number >= Decimal.tens[guess] ? 1 : 0)
     }
 }
 
@@ -152,5 +167,7 @@ public struct Decimal: Equatable, Sendable {
         self.places = places
     }
 
-    private static let powers = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+    static let powers = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+    /// Powers of ten up to the largest that 64 bits hold.
+    static let tens: [UInt64] = (0...19).map { (0..<$0).reduce(1) { power, _ in power * 10 } }
 }

@@ -63,6 +63,15 @@ public struct RequestDecoder: ~Copyable {
         }
     }
 
+    /// Says what is wrong with a line beyond the limit, of which only the beginning need be there.
+    public mutating func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
+        requests.removeAll(keepingCapacity: true)
+        ids.removeAll(keepingCapacity: true)
+        try? tape.read(beginning)
+        let error = WireError(.lineTooLong, "a line has at most \(Self.longestLine) bytes")
+        return Rejection(error: error, member: nil, isHeader: looksLikeHeader(beginning))
+    }
+
     private static let notALine = WireError(.invalidValue, "a line is one object, or an array of objects")
 
     private mutating func frame(_ line: Span<UInt8>) throws(Rejection) {
@@ -152,7 +161,8 @@ public struct RequestDecoder: ~Copyable {
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node, line) }
         let camera = try cameraName(object, line)
         if isFrame && (type == .trace || type == .traceEnd) {
-            throw .wrong(FieldPath(.type), "must not be \"\(type.rawValue)\" in an array: it stands on a line of its own")
+            throw .wrong(
+                FieldPath(.type), "must not be \"\(type.rawValue)\" in an array: it stands on a line of its own")
         }
         let time = try number(object, FieldPath(.timeMs), .timeMs, in: -1e15...1e15)
         let body = try body(type, object, line, time)
@@ -511,9 +521,13 @@ public struct RequestDecoder: ~Copyable {
 
     private static func wanted(_ range: ClosedRange<Double>) -> String {
         if range.upperBound == .greatestFiniteMagnitude { return "must be a finite number" }
-        if range.lowerBound == .leastNonzeroMagnitude { return "must be a number above 0, up to \(range.upperBound)" }
-        return "must be a number from \(range.lowerBound) to \(range.upperBound)"
+        if range.lowerBound == .leastNonzeroMagnitude {
+            return "must be a number above 0, up to \(plain(range.upperBound))"
+        }
+        return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
     }
+
+    private static func plain(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     private func requiredNumber(
         _ object: Int, _ path: FieldPath, _ field: Field,
@@ -564,7 +578,9 @@ public struct RequestDecoder: ~Copyable {
     private func text(_ node: Int, _ line: Span<UInt8>) -> String {
         let slice = tape.nodes[node].text
         if tape.nodes[node].isEscaped { return JSONTape.text(line, slice) }
-        return unsafe line.extracting(slice.range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        return unsafe line.extracting(slice.range).withUnsafeBufferPointer {
+            unsafe String(decoding: $0, as: UTF8.self)
+        }
     }
 
     /// An integer written as one, no larger than a double holds exactly.

@@ -14,7 +14,10 @@ final class Connection: Watcher, Outlet {
 
     private var isReading = true
     private var isWriting = false
+    /// The client's last byte has been read.
     private var hasEnded = false
+    /// The client has closed its sending side while it went on reading: its leaving later is no vanishing.
+    private var saidItsEnd = false
 
     init(_ descriptor: CInt, of daemon: Daemon) {
         self.descriptor = descriptor
@@ -37,7 +40,7 @@ final class Connection: Watcher, Outlet {
             daemon.hub.writable(peer)
         }
         if what.contains(.read) {
-            if hasEnded { checkHangUp() } else { read(peer) }
+            if isReading && !hasEnded { read(peer) } else { lookForHangUp() }
         }
     }
 
@@ -46,8 +49,8 @@ final class Connection: Watcher, Outlet {
         if count > 0 { return }
         if count == 0 {
             hasEnded = true
-            // Who closed without a word is gone; who only stopped sending goes on reading.
-            if isHungUp { return vanish() }
+            lookForHangUp()
+            guard self.peer != nil else { return }
             update()
             daemon.hub.endOfInput(peer, at: daemon.now())
         } else if errno != EAGAIN && errno != EINTR {
@@ -55,13 +58,18 @@ final class Connection: Watcher, Outlet {
         }
     }
 
-    private var isHungUp: Bool {
-        var status = pollfd(fd: descriptor, events: 0, revents: 0)
-        return unsafe poll(&status, 1, 0) > 0 && status.revents & CShort(POLLHUP | POLLERR) != 0
-    }
-
-    private func checkHangUp() {
-        if isHungUp { vanish() }
+    /// Who closes without a word is gone, and so is its replay. Who first says that it sends no more, may then go without
+    /// stopping what it sent.
+    private func lookForHangUp() {
+        let readEnd: CShort = 0x2000  // POLLRDHUP of poll(2), a macro that Swift does not see
+        let hangUp = CShort(POLLHUP | POLLERR)
+        var status = pollfd(fd: descriptor, events: readEnd, revents: 0)
+        guard unsafe poll(&status, 1, 0) > 0 else { return }
+        if status.revents & hangUp == 0 {
+            saidItsEnd = saidItsEnd || status.revents & readEnd != 0
+        } else if !saidItsEnd || hasEnded && peer?.isPlaying == false {
+            vanish()
+        }
     }
 
     private func vanish() {
@@ -70,12 +78,12 @@ final class Connection: Watcher, Outlet {
         close()
     }
 
-    /// Waits for what is wanted now. After the end of input only a change is of interest: the client's closing.
+    /// Waits for what is wanted now. Where nothing is to be read, only changes are of interest: the client's closing.
     private func update() {
-        var wanted: Readiness = .persist
-        if hasEnded { wanted.formUnion([.read, .edge]) } else if isReading { wanted.insert(.read) }
+        var wanted: Readiness = [.persist, .read]
+        if hasEnded || !isReading { wanted.insert(.edge) }
         if isWriting { wanted.insert(.write) }
-        if wanted == .persist { stop() } else { try? wait(for: wanted) }
+        try? wait(for: wanted)
     }
 
     // MARK: From the hub

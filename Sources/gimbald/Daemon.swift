@@ -126,7 +126,8 @@ import Wire
             watchers.append(try ClosureWatcher.signal(loop, signal) { [unowned self] in end() })
         }
         watchers.append(
-            try ClosureWatcher.signal(loop, SIGHUP) { [unowned self] in log(.info, "SIGHUP: there is nothing to reload") })
+            try ClosureWatcher.signal(loop, SIGHUP) { [unowned self] in log(.info, "SIGHUP: there is nothing to reload")
+            })
         deadline = ClosureWatcher(loop) {}  // It only ends the wait: what is due is done in every turn.
         if manager.isListening || manager.watchdogInterval != nil {
             let tick = ClosureWatcher(loop) { [unowned self] in manager.notify("WATCHDOG=1\nSTATUS=\(status)") }
@@ -179,12 +180,12 @@ import Wire
 
     /// Forgets a connection; it is freed at the end of the turn.
     func retire(_ connection: Connection) {
+        retired.append(connection)  // first: the list of connections may hold the last reference
         let last = connections.removeLast()
         if last !== connection {
             connections[connection.index] = last
             last.index = connection.index
         }
-        retired.append(connection)
         log(.debug, "a client went: \(connections.count) connections")
     }
 

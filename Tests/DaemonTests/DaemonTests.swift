@@ -74,7 +74,8 @@ import Testing
             let clients = try (0..<50).map { _ in try SocketClient(daemon.socket) }
             for (index, client) in clients.enumerated() {
                 try client.send(#"{"type":"subscribe","camera":"c\#(index % 7)"}"#)
-                try client.send(#"{"type":"rotate","phase":"changed","camera":"c\#(index % 7)","rotationDeg":\#(round)}"#)
+                try client.send(
+                    #"{"type":"rotate","phase":"changed","camera":"c\#(index % 7)","rotationDeg":\#(round)}"#)
                 if index % 3 == 0 { try client.send(Array("{\"type\":\"pan\"".utf8)) }
             }
             for client in clients { client.close() }
@@ -95,7 +96,8 @@ import Testing
     // MARK: Starting
 
     @Test(arguments: [
-        (["--mode", "9"], "--mode"), (["--max-cameras=0"], "--max-cameras"), (["--nonsense"], "--nonsense"), (["x"], "\"x\""),
+        (["--mode", "9"], "--mode"), (["--max-cameras=0"], "--max-cameras"), (["--nonsense"], "--nonsense"),
+        (["x"], "\"x\""),
         (["--socket"], "--socket"), (["--log-level", "loud"], "--log-level"),
     ])
     func aWrongOptionIsOneLineAndExitCode64(arguments: [String], named: String) throws {
@@ -108,7 +110,9 @@ import Testing
         let version = try DaemonProcess.run(gimbald, ["--version"])
         #expect(version.status == 0 && version.output.hasPrefix("gimbald ") && version.errors.isEmpty)
         let help = try DaemonProcess.run(gimbald, ["--help"])
-        for option in ["--socket", "--mode", "--max-cameras", "--max-connections", "--log-level", "--version", "--help"] {
+        for option in [
+            "--socket", "--mode", "--max-cameras", "--max-connections", "--log-level", "--version", "--help",
+        ] {
             #expect(help.output.contains(option))
         }
     }
@@ -133,7 +137,8 @@ import Testing
     }
 
     @Test func anotherKindOfFileIsLeftAlone() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-file-\(UUID().uuidString)").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-file-\(UUID().uuidString)")
+            .path
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", path])
@@ -212,7 +217,9 @@ import Testing
     // MARK: The service manager
 
     @Test func itTellsTheServiceManager() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("notify-\(UUID().uuidString.prefix(8))").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "notify-\(UUID().uuidString.prefix(8))"
+        ).path
         let manager = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
         defer {
             close(manager)
@@ -249,7 +256,9 @@ import Testing
             print("skipped: no systemd-socket-activate")
             return
         }
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("passed-\(UUID().uuidString.prefix(8))").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "passed-\(UUID().uuidString.prefix(8))"
+        ).path
         let process = Process()
         process.executableURL = activate
         process.arguments = ["--listen=\(path)", gimbald.path]

@@ -29,7 +29,8 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
     @Test func valuesAreCumulativeAndUpdatesAreDifferences() {
         var hand = Hand()
         hand.report(GestureEvent(.pinch, .began))
-        #expect(hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == .zoomBy(1, focus: hand.camera.viewport.center))
+        #expect(
+            hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == .zoomBy(1, focus: hand.camera.viewport.center))
         #expect(hand.report(GestureEvent(.pinch, .changed, .pinch(2))) == nil)
         #expect(hand.report(GestureEvent(.pinch, .ended, .pinch(4))) == .zoomBy(1, focus: hand.camera.viewport.center))
         #expect(!hand.tracker.isActive)
@@ -38,8 +39,9 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
     @Test func changedWithoutBeganBeginsThere() {
         var hand = Hand()
         #expect(hand.report(GestureEvent(.rotate, .changed, .rotate(90))) == nil)
-        #expect(hand.report(GestureEvent(.rotate, .changed, .rotate(100)))
-            == .rotateBy(-10, focus: hand.camera.viewport.center))
+        #expect(
+            hand.report(GestureEvent(.rotate, .changed, .rotate(100)))
+                == .rotateBy(-10, focus: hand.camera.viewport.center))
     }
 
     @Test func endedWithoutAValueChangesNothing() {
@@ -128,7 +130,9 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
         #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(30, 0)))) == nil)
         #expect(hand.report(GestureEvent(.pinch, .ended, .pinch(2), focus: point(1, 1))) == .zoomBy(1, focus: nil))
         let center = hand.camera.viewport.center
-        #expect(hand.report(GestureEvent(.pan, .changed, .pan(point(35, 0)))) == .pan(from: center - point(5, 0), to: center))
+        #expect(
+            hand.report(GestureEvent(.pan, .changed, .pan(point(35, 0))))
+                == .pan(from: center - point(5, 0), to: center))
     }
 
     @Test func aFocusOutsideTheViewportIsMovedToItsEdge() {

@@ -85,7 +85,9 @@ enum Traces {
             let last = try JSON(try #require(events.last))
             #expect(last["type"]?.string == "idle" && last["position"] == answer["position"], "\(name)")
             #expect(answer["rejected"]?.number == 0, "\(name)")
-            let lines = trace.split(separator: 0x0a).dropFirst().filter { !$0.starts(with: "{\"type\":\"trace-end\"".utf8) }.count
+            let lines = trace.split(separator: 0x0a).dropFirst().filter {
+                !$0.starts(with: "{\"type\":\"trace-end\"".utf8)
+            }.count
             #expect(answer["events"]?.number == Double(lines), "\(name)")
             if let complaints = try Schema.complaints(events, from: .server) { #expect(complaints == "", "\(name)") }
         }

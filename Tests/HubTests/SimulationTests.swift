@@ -127,7 +127,9 @@ private struct Simulation {
             if random.chance(0.6) { clients[index].traceTime += random.number(0...(random.chance(0.05) ? 3000 : 30)) }
             members.append("\"timeMs\":\(clients[index].traceTime)")
         } else if random.chance(0.7) {
-            members.append("\"camera\":\"\(random.chance(0.01) ? "other\(random.integer(0...5))" : Self.names[random.integer(0...2)])\"")
+            members.append(
+                "\"camera\":\"\(random.chance(0.01) ? "other\(random.integer(0...5))" : Self.names[random.integer(0...2)])\""
+            )
         }
         if random.chance(0.1) { members.append("\"id\":\(random.integer(0...99))") }
         members.append(body())
@@ -141,14 +143,20 @@ private struct Simulation {
         switch random.integer(0...14) {
         case 0: return #""type":"move","update":{"kind":"zoom-by","amount":\#(a / 20),"focus":{"x":\#(b),"y":\#(a)}}"#
         case 1: return #""type":"move","update":{"kind":"set-target","target":\#(place)}"#
-        case 2: return #""type":"animate","durationMs":\#(abs(b) * 4),"update":{"kind":"set-camera","position":{"target":\#(place),"zoom":\#(abs(a) / 5)}}"#
+        case 2:
+            return
+                #""type":"animate","durationMs":\#(abs(b) * 4),"update":{"kind":"set-camera","position":{"target":\#(place),"zoom":\#(abs(a) / 5)}}"#
         case 3: return #""type":"animate","update":{"kind":"zoom-by","amount":\#(a / 30),"focus":{"x":100,"y":100}}"#
         case 4: return #""type":"animate","easing":"linear","update":{"kind":"set-bearing","bearing":\#(b)}"#
         case 5: return #""type":"stop""#
-        case 6: return #""type":"set-gestures","scroll":\#(random.chance(0.8)),"scrollDuringRotateOrZoom":\#(random.chance(0.5))"#
-        case 7: return #""type":"set-zoom-range","minZoom":\#(random.number(2...12)),"maxZoom":\#(random.number(8...21))"#
+        case 6:
+            return
+                #""type":"set-gestures","scroll":\#(random.chance(0.8)),"scrollDuringRotateOrZoom":\#(random.chance(0.5))"#
+        case 7:
+            return #""type":"set-zoom-range","minZoom":\#(random.number(2...12)),"maxZoom":\#(random.number(8...21))"#
         case 8:
-            return #""type":"set-target-bounds","bounds":{"southWest":{"latitude":-60,"longitude":\#(b)},"northEast":{"latitude":\#(a),"longitude":\#(a)}}"#
+            return
+                #""type":"set-target-bounds","bounds":{"southWest":{"latitude":-60,"longitude":\#(b)},"northEast":{"latitude":\#(a),"longitude":\#(a)}}"#
         case 9: return #""type":"set-target-bounds","bounds":null"#
         case 10: return #""type":"set-viewport","width":\#(abs(b) * 5 + 1),"height":\#(abs(a) * 8 + 1)"#
         case 11: return #""type":"get-camera""#
@@ -177,7 +185,8 @@ private struct Simulation {
     private mutating func put(_ line: String, _ index: Int) {
         clients[index].outbox += Array((line + "\n").utf8)
         while !clients[index].outbox.isEmpty {
-            let count = random.chance(0.8) ? clients[index].outbox.count : random.integer(1...clients[index].outbox.count)
+            let count =
+                random.chance(0.8) ? clients[index].outbox.count : random.integer(1...clients[index].outbox.count)
             let part = Array(clients[index].outbox.prefix(count))
             clients[index].outbox.removeFirst(count)
             clients[index].peer.put(part)
@@ -200,7 +209,9 @@ private struct Simulation {
         for byte in line.utf8 { checksum = (checksum ^ UInt64(byte)) &* 0x100_0000_01b3 }
         guard let json = try? JSON(line) else { return complaints.append("no JSON: \(line)") }
         let type = json["type"]?.string
-        if type == "trace-ended" || type == "error" && json["code"]?.string == "busy" { clients[index].isReplaying = false }
+        if type == "trace-ended" || type == "error" && json["code"]?.string == "busy" {
+            clients[index].isReplaying = false
+        }
         guard let camera = json["camera"]?.string, type != "camera" else { return }
         if type == "subscribed" {
             clients[index].checkers[camera] = json["id"]?.string.map { StreamChecker(isEvery: $0 == "every") }

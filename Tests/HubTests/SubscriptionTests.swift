@@ -76,7 +76,8 @@ import Testing
             let probe = host.connect()
             probe.send(#"{"type":"get-camera"}"#)
             let camera = try JSON(probe.receive() ?? "")
-            #expect(lines.last?["seq"] == camera["seq"] && lines.last?["position"] == camera["position"], "seed \(seed)")
+            #expect(
+                lines.last?["seq"] == camera["seq"] && lines.last?["position"] == camera["position"], "seed \(seed)")
         }
     }
 

@@ -30,9 +30,12 @@ extension Seeded {
 
     mutating func bounds() -> CoordinateBounds {
         let (south, north) = (number(-85...85), number(-85...85))
-        return CoordinateBounds(
-            southWest: LatLng(latitude: min(south, north), longitude: number(-180...180)),
-            northEast: LatLng(latitude: max(south, north), longitude: number(-180...180)))!
+        let southWest = LatLng(latitude: min(south, north), longitude: number(-180...180))
+        let northEast = LatLng(latitude: max(south, north), longitude: number(-180...180))
+        guard let bounds = CoordinateBounds(southWest: southWest, northEast: northEast) else {
+            preconditionFailure("the south is south of the north")
+        }
+        return bounds
     }
 
     mutating func update(of camera: Camera) -> CameraUpdate {
@@ -112,7 +115,8 @@ func isWithinConstraints(_ camera: Camera) -> Bool {
         #expect(checked > 2000)
     }
 
-    private func expectPlace(_ place: MercatorPoint, under point: ScreenPoint, _ camera: Camera, _ seed: UInt64) throws {
+    private func expectPlace(_ place: MercatorPoint, under point: ScreenPoint, _ camera: Camera, _ seed: UInt64) throws
+    {
         let now = camera.projection.place(under: point)
         let east = (now.x - place.x).remainder(dividingBy: 2 * .pi)
         let error = hypot(east, now.y - place.y) * camera.projection.scale

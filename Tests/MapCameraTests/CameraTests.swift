@@ -37,7 +37,8 @@ import Testing
     }
 
     @Test func zoomingOutLowersTheAngleAndZoomingInDoesNotRaiseIt() {
-        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 18, viewingAngle: 65))
+        var camera = Camera(
+            position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 18, viewingAngle: 65))
         camera.apply(.zoomTo(12))
         #expect(camera.position.viewingAngle == 37.5)
         camera.apply(.zoomTo(18))
@@ -48,7 +49,9 @@ import Testing
         let bounds = try #require(
             CoordinateBounds(
                 southWest: LatLng(latitude: -20, longitude: 170), northEast: LatLng(latitude: 20, longitude: -160)))
-        func clamped(_ longitude: Double) -> Double { bounds.clamp(LatLng(latitude: 0, longitude: longitude)).longitude }
+        func clamped(_ longitude: Double) -> Double {
+            bounds.clamp(LatLng(latitude: 0, longitude: longitude)).longitude
+        }
         #expect(bounds.width == 30)
         #expect(clamped(175) == 175 && clamped(-165) == -165 && clamped(-180) == -180)
         #expect(clamped(160) == 170 && clamped(-150) == -160)
@@ -62,7 +65,9 @@ import Testing
         for longitude in stride(from: -180.0, to: 180, by: 7.3) {
             #expect(world.clamp(LatLng(latitude: 0, longitude: longitude)).longitude == longitude)
         }
-        #expect(CoordinateBounds(southWest: LatLng(latitude: 1, longitude: 0), northEast: LatLng(latitude: 0, longitude: 1)) == nil)
+        #expect(
+            CoordinateBounds(southWest: LatLng(latitude: 1, longitude: 0), northEast: LatLng(latitude: 0, longitude: 1))
+                == nil)
     }
 
     @Test func easingsGoFromNoughtToOneAndNeverBack() {
@@ -76,7 +81,8 @@ import Testing
     }
 
     @Test func anAnimationGoesTheShortWayAndEndsExactly() {
-        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 10, longitude: 170), zoom: 5, bearing: 350))
+        var camera = Camera(
+            position: CameraPosition(target: LatLng(latitude: 10, longitude: 170), zoom: 5, bearing: 350))
         let end = CameraPosition(target: LatLng(latitude: -10, longitude: -170), zoom: 7, bearing: 20, viewingAngle: 30)
         let animation = CameraAnimation(.setCamera(end), of: camera, duration: 100, easing: .linear)
         var motion = Motion(animation, at: 500)
@@ -165,7 +171,8 @@ import Testing
         var camera = Camera()
         camera.setZoomRange(try #require(ZoomRange(min: 10, max: 12)))
         let bounds = try #require(
-            CoordinateBounds(southWest: LatLng(latitude: 0, longitude: 0), northEast: LatLng(latitude: 40, longitude: 40)))
+            CoordinateBounds(
+                southWest: LatLng(latitude: 0, longitude: 0), northEast: LatLng(latitude: 40, longitude: 40)))
         let fitted = camera.position(fitting: bounds, insets: EdgeInsets())
         #expect(fitted.position?.zoom == 10 && !fitted.fits)
         let nothing = camera.position(fitting: bounds, insets: EdgeInsets(all: 400))

@@ -38,11 +38,14 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
 
 @Suite struct DecoderTests {
     @Test(arguments: [
-        "", "x", "{", "}", "[", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "{'a':1}", "[1 2]", "[1,]", "{\"a\":01}", "{\"a\":1.}",
+        "", "x", "{", "}", "[", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "{'a':1}", "[1 2]", "[1,]", "{\"a\":01}",
+        "{\"a\":1.}",
         "{\"a\":.5}", "{\"a\":+1}", "{\"a\":1e}", "{\"a\":-}", "{\"a\":NaN}", "{\"a\":Infinity}", "{\"a\":-Infinity}",
         "{\"a\":0x1}", "{\"a\":tru}", "{\"a\":nul}", "{\"a\":\"\u{1}\"}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12\"}",
-        "{\"a\":\"\\ud800\"}", "{\"a\":\"\\udc00\"}", "{\"a\":\"\\ud800\\u0041\"}", "{\"a\":\"\\ud800\\ud800\"}", "{\"a\":\"b",
-        "{\"a\":1}{}", "{\"a\":1} x", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "{\"type\":\"ping\",\"t\\u0079pe\":1}",
+        "{\"a\":\"\\ud800\"}", "{\"a\":\"\\udc00\"}", "{\"a\":\"\\ud800\\u0041\"}", "{\"a\":\"\\ud800\\ud800\"}",
+        "{\"a\":\"b",
+        "{\"a\":1}{}", "{\"a\":1} x", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}",
+        "{\"type\":\"ping\",\"t\\u0079pe\":1}",
         "{\"a\":{\"b\":1,\"b\":1}}", "{\"a\":[{\"b\":1,\"b\":1}]}", "\u{feff}{}", "{\"a\":1}\u{0}",
     ])
     func isRejected(_ line: String) {
@@ -50,11 +53,13 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         #expect(error(line)?.code == .invalidJSON)
     }
 
-    @Test(arguments: [
-        [0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22], [0x22, 0xe0, 0x80, 0x80, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22],
-        [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xf0, 0x80, 0x80, 0x80, 0x22], [0x22, 0xc3, 0x22],
-        [0x22, 0xe2, 0x82, 0x22], [0x22, 0xf8, 0x88, 0x80, 0x80, 0x80, 0x22],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22], [0x22, 0xe0, 0x80, 0x80, 0x22],
+            [0x22, 0xed, 0xa0, 0x80, 0x22],
+            [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xf0, 0x80, 0x80, 0x80, 0x22], [0x22, 0xc3, 0x22],
+            [0x22, 0xe2, 0x82, 0x22], [0x22, 0xf8, 0x88, 0x80, 0x80, 0x80, 0x22],
+        ] as [[UInt8]])
     func badUTF8IsRejected(_ string: [UInt8]) {
         #expect(!isJSON(Array("{\"a\":".utf8) + string + Array("}".utf8)))
     }
@@ -111,10 +116,15 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         for _ in 0..<3_000 {
             let value = Double(bitPattern: random.next())
             guard value.isFinite else { continue }
-            let texts = ["\(value)", String(format: "%.17g", value), String(format: "%.3e", value), String(format: "%.6f", value)]
+            let texts = [
+                "\(value)", String(format: "%.17g", value), String(format: "%.3e", value),
+                String(format: "%.6f", value),
+            ]
             for text in texts where text.count < 300 {
                 guard let wanted = Double(text), wanted.isFinite else { continue }
-                guard case .success(let requests) = decode(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(text)}}"#),
+                guard
+                    case .success(let requests) = decode(
+                        #"{"type":"move","update":{"kind":"zoom-to","zoom":\#(text)}}"#),
                     case .command(.move(.zoomTo(let read))) = requests[0].body
                 else {
                     Issue.record("\(text) was not read")
@@ -126,7 +136,8 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
     }
 
     @Test func aGestureLineIsReadWhole() throws {
-        let line = #"{"gesture":7,"type":"pan","camera":"left","phase":"ended","id":"a","timeMs":-1.5,"focus":{"x":1,"y":2},"#
+        let line =
+            #"{"gesture":7,"type":"pan","camera":"left","phase":"ended","id":"a","timeMs":-1.5,"focus":{"x":1,"y":2},"#
             + #""translation":{"y":3},"velocity":{"x":4,"y":5},"extra":[{"x":{"y":null}}]}"#
         let request = try decode(line).get()[0]
         guard case .gesture(let event, let label) = request.body else { return #expect(Bool(false), "no gesture") }
@@ -136,38 +147,45 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         guard case .pan(ScreenPoint(x: 0, y: 3)) = event.value else { return #expect(Bool(false), "\(event)") }
     }
 
-    @Test(arguments: [
-        (#"{}"#, ErrorCode.missingField, "type"),
-        (#"{"type":7}"#, .invalidValue, "type"),
-        (#"{"type":"fly"}"#, .unknownType, "type"),
-        (#"{"type":"pan"}"#, .missingField, "phase"),
-        (#"{"type":"pan","phase":"over"}"#, .invalidValue, "phase"),
-        (#"{"type":"pan","phase":"began","focus":{"x":1}}"#, .missingField, "focus.y"),
-        (#"{"type":"pan","phase":"began","focus":null}"#, .invalidValue, "focus"),
-        (#"{"type":"pan","phase":"changed","translation":{"x":1e999}}"#, .invalidValue, "translation.x"),
-        (#"{"type":"pinch","phase":"changed","scale":0}"#, .invalidValue, "scale"),
-        (#"{"type":"pinch","phase":"changed","scale":-1}"#, .invalidValue, "scale"),
-        (#"{"type":"pinch","phase":"changed","scale":"2"}"#, .invalidValue, "scale"),
-        (#"{"type":"ping","camera":""}"#, .invalidValue, "camera"),
-        (#"{"type":"ping","camera":"a b"}"#, .invalidValue, "camera"),
-        (#"{"type":"ping","id":1.5}"#, .invalidValue, "id"),
-        (#"{"type":"ping","id":null}"#, .invalidValue, "id"),
-        (#"{"type":"hello"}"#, .missingField, "version"),
-        (#"{"type":"hello","version":2}"#, .unsupportedVersion, "version"),
-        (#"{"type":"move"}"#, .missingField, "update"),
-        (#"{"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":1,"longitude":2}}}}"#, .missingField,
-            "update.position.zoom"),
-        (#"{"type":"move","update":{"kind":"set-target","target":{"latitude":1}}}"#, .missingField, "update.target.longitude"),
-        (#"{"type":"set-zoom-range","minZoom":9,"maxZoom":8}"#, .invalidValue, "minZoom"),
-        (#"{"type":"set-zoom-range","minZoom":1}"#, .invalidValue, "minZoom"),
-        (#"{"type":"set-gestures","tilt":1}"#, .invalidValue, "tilt"),
-        (#"{"type":"subscribe","events":["camera-change"]}"#, .invalidValue, "events"),
-        (#"{"type":"subscribe","since":4}"#, .missingField, "epoch"),
-        (#"{"type":"trace","version":1,"speed":0}"#, .invalidValue, "speed"),
-        (#"{"type":"trace","version":1,"gestures":{"zoom":0}}"#, .invalidValue, "gestures.zoom"),
-        (#"7"#, .invalidValue, nil), (#"[]"#, .invalidValue, nil), (#"[7]"#, .invalidValue, nil),
-        (#"[{"type":"trace","version":1}]"#, .invalidValue, "type"),
-    ] as [(String, ErrorCode, String?)])
+    @Test(
+        arguments: [
+            (#"{}"#, ErrorCode.missingField, "type"),
+            (#"{"type":7}"#, .invalidValue, "type"),
+            (#"{"type":"fly"}"#, .unknownType, "type"),
+            (#"{"type":"pan"}"#, .missingField, "phase"),
+            (#"{"type":"pan","phase":"over"}"#, .invalidValue, "phase"),
+            (#"{"type":"pan","phase":"began","focus":{"x":1}}"#, .missingField, "focus.y"),
+            (#"{"type":"pan","phase":"began","focus":null}"#, .invalidValue, "focus"),
+            (#"{"type":"pan","phase":"changed","translation":{"x":1e999}}"#, .invalidValue, "translation.x"),
+            (#"{"type":"pinch","phase":"changed","scale":0}"#, .invalidValue, "scale"),
+            (#"{"type":"pinch","phase":"changed","scale":-1}"#, .invalidValue, "scale"),
+            (#"{"type":"pinch","phase":"changed","scale":"2"}"#, .invalidValue, "scale"),
+            (#"{"type":"ping","camera":""}"#, .invalidValue, "camera"),
+            (#"{"type":"ping","camera":"a b"}"#, .invalidValue, "camera"),
+            (#"{"type":"ping","id":1.5}"#, .invalidValue, "id"),
+            (#"{"type":"ping","id":null}"#, .invalidValue, "id"),
+            (#"{"type":"hello"}"#, .missingField, "version"),
+            (#"{"type":"hello","version":2}"#, .unsupportedVersion, "version"),
+            (#"{"type":"move"}"#, .missingField, "update"),
+            (
+                #"{"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":1,"longitude":2}}}}"#,
+                .missingField,
+                "update.position.zoom"
+            ),
+            (
+                #"{"type":"move","update":{"kind":"set-target","target":{"latitude":1}}}"#, .missingField,
+                "update.target.longitude"
+            ),
+            (#"{"type":"set-zoom-range","minZoom":9,"maxZoom":8}"#, .invalidValue, "minZoom"),
+            (#"{"type":"set-zoom-range","minZoom":1}"#, .invalidValue, "minZoom"),
+            (#"{"type":"set-gestures","tilt":1}"#, .invalidValue, "tilt"),
+            (#"{"type":"subscribe","events":["camera-change"]}"#, .invalidValue, "events"),
+            (#"{"type":"subscribe","since":4}"#, .missingField, "epoch"),
+            (#"{"type":"trace","version":1,"speed":0}"#, .invalidValue, "speed"),
+            (#"{"type":"trace","version":1,"gestures":{"zoom":0}}"#, .invalidValue, "gestures.zoom"),
+            (#"7"#, .invalidValue, nil), (#"[]"#, .invalidValue, nil), (#"[7]"#, .invalidValue, nil),
+            (#"[{"type":"trace","version":1}]"#, .invalidValue, "type"),
+        ] as [(String, ErrorCode, String?)])
     func errorsNameTheField(line: String, code: ErrorCode, field: String?) {
         let error = error(line)
         #expect(error?.code == code && error?.field == field, "\(String(describing: error))")

@@ -45,7 +45,8 @@ import Testing
         let prose = try Files.text("Protocols/README.md")
         let schema = try JSON(Files.text("Protocols/gimbal.schema.json"))
         for type in RequestDecoder.knownTypes {
-            #expect(prose.contains("\"type\":\"\(type)\"") || prose.contains("`\(type)`"), "\(type) is not in the prose")
+            #expect(
+                prose.contains("\"type\":\"\(type)\"") || prose.contains("`\(type)`"), "\(type) is not in the prose")
             #expect(schema["$defs"]?["client.\(type)"] != nil, "\(type) is not in the schema")
         }
         for code in ErrorCode.allCases { #expect(prose.contains("`\(code.rawValue)`")) }

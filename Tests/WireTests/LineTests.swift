@@ -15,7 +15,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
     func take(_ line: LineFramer.Line) {
         switch line {
         case .line(let range): found.append("\(framer.lineNumber):" + String(decoding: waiting[range], as: UTF8.self))
-        case .tooLong: found.append("\(framer.lineNumber): too long")
+        case .tooLong(_): found.append("\(framer.lineNumber): too long")
         }
     }
     for (start, end) in zip([0] + cuts, cuts + [bytes.count]) {
@@ -33,7 +33,8 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
     @Test func linesDoNotDependOnHowBytesAreCut() {
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 65_537)
         let exact = [UInt8](repeating: UInt8(ascii: "y"), count: 65_536)
-        let stream = Array("a\r\n\n  \nb\r\rc\n".utf8) + long + Array("\r\nd\n".utf8) + exact + Array("\r\n".utf8) + exact
+        let stream =
+            Array("a\r\n\n  \nb\r\rc\n".utf8) + long + Array("\r\nd\n".utf8) + exact + Array("\r\n".utf8) + exact
             + Array("\nlast".utf8)
         let whole = lines(stream, cutAt: [])
         #expect(whole.count == 9)
@@ -91,6 +92,9 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
         let line = text { $0.error(WireError(.invalidValue, field: "x", message), line: 3, Span()) }
         #expect(try JSON(line)["message"]?.string == message)
-        #expect(line == #"{"type":"error","line":3,"code":"invalid-value","field":"x","message":"a\"b\\c\u000a\u007f\u0001é🗺"}"# + "\n")
+        #expect(
+            line
+                == #"{"type":"error","line":3,"code":"invalid-value","field":"x","message":"a\"b\\c\u000a\u007f\u0001é🗺"}"#
+                + "\n")
     }
 }

@@ -1,0 +1,132 @@
+# Builds, tests and installs Gimbal. What the machine lacks is installed by `deps`, or named in one line.
+
+PREFIX ?= /usr
+DESTDIR ?=
+# Where SwiftPM builds. The scripts in Tests/System read it too.
+SCRATCH ?= .build
+export SCRATCH
+
+PACKAGES = libevent-dev pkg-config
+TEST_PACKAGES = $(PACKAGES) socat jq python3 python3-jsonschema systemd systemd-container
+MINIMUM_SWIFT = 6.2
+
+swift_build = swift build -c release --static-swift-stdlib --scratch-path '$(SCRATCH)'
+programs = $(SCRATCH)/release/gimbald $(SCRATCH)/release/gimbal
+swift_sources = Package.swift Sources $(wildcard Tests)
+
+bin = $(DESTDIR)$(PREFIX)/bin
+units = $(DESTDIR)$(PREFIX)/lib/systemd
+sysusers = $(DESTDIR)$(PREFIX)/lib/sysusers.d
+doc = $(DESTDIR)$(PREFIX)/share/doc/gimbal
+
+# $(call quietly,COMMAND): what it prints is shown only if it fails.
+quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { cat "$$log"; exit 1; }
+
+.DEFAULT_GOAL := build
+.NOTPARALLEL:
+.PHONY: help swift deps deps-test build demo test install uninstall lint format clean
+
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo 'Variables: PREFIX ($(PREFIX)), DESTDIR and SCRATCH ($(SCRATCH), where it builds)'
+
+# MARK: What is needed
+
+swift_version = $(shell swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*[0-9]\).*/\1/p')
+oldest = $(shell printf '%s\n' $(1) | sort -V | head -n 1)
+swift_is_old = $(filter-out $(MINIMUM_SWIFT),$(call oldest,$(swift_version) $(MINIMUM_SWIFT)))
+
+swift:
+	@: $(if $(swift_version),,$(error Swift $(MINIMUM_SWIFT) or later is needed, and no swift is on the PATH))
+	@: $(if $(swift_is_old),$(error Swift $(MINIMUM_SWIFT) or later is needed, and this is $(swift_version)))
+
+# $(call lacking,PACKAGES): those that are not installed. Without dpkg, libevent is what counts.
+ifneq ($(shell command -v dpkg-query),)
+lacking = $(shell for package in $(1); do \
+    dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null | grep -q '^installed' || echo $$package; done)
+else
+lacking = $(shell pkg-config --exists libevent_core 2>/dev/null || echo $(1))
+endif
+
+# $(call get,PACKAGES): installs them, or says in one line why it cannot.
+get = $(if $(strip $(1)),$(if $(trouble),$(error $(strip $(1)) must be installed, $(trouble)),$(apt_install)),@:)
+trouble = $(if $(shell command -v apt-get),$(if $(as_root),,and that takes root or sudo),and there is no apt-get here)
+as_root = $(if $(filter 0,$(shell id -u)),env,$(if $(shell command -v sudo),sudo env))
+apt_get = $(as_root) DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=120
+# apt's lists are updated only where it does not work without.
+define apt_install
+@echo 'installing $(strip $(1))'
+$(call quietly,install="$(apt_get) install --no-install-recommends $(strip $(1))"; \
+    { $$install || { $(apt_get) update && $$install; }; })
+endef
+
+deps: ## install the Debian packages that building needs
+	$(call get,$(call lacking,$(PACKAGES)))
+
+deps-test: ## install the Debian packages that testing needs
+	$(call get,$(call lacking,$(TEST_PACKAGES)))
+
+# MARK: Building and testing
+
+build: swift deps ## build gimbald and gimbal for release, without a need for Swift's libraries (the default)
+	$(swift_build)
+
+demo: swift deps ## build, then replay a sample trace through a daemon of its own
+	@echo 'building'
+	$(call quietly,$(swift_build) --quiet)
+	@Tests/System/demo.sh
+
+test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
+	$(call quietly,swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
+	@$(unit_tests)
+	$(call quietly,$(swift_build) --quiet)
+	@status=0; for script in $(filter-out %/demo.sh,$(wildcard Tests/System/*.sh)); do $$script || status=1; done; \
+	    exit $$status
+	$(call quietly,Tests/System/demo.sh)
+	@echo 'demo: passed'
+
+# What passed is left out. The last lines of `swift test` are its summary, or where it broke off.
+define unit_tests
+log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+if swift test --skip-build --scratch-path '$(SCRATCH)' >"$$log" 2>&1; then \
+    grep -E 'Executed [1-9]|Test run with' "$$log" | tail -n 2; \
+else \
+    head -n -5 "$$log" | grep -vE '^(◇|✔|Test (Case|Suite) .* (started|passed))'; \
+    tail -n 5 "$$log"; \
+    exit 1; \
+fi
+endef
+
+lint: swift ## check the style of the Swift sources
+	swift format lint --strict --recursive $(swift_sources)
+
+format: swift ## put the Swift sources into this style
+	swift format --in-place --recursive $(swift_sources)
+
+clean: ## remove what was built
+	rm -rf '$(SCRATCH)'
+
+# MARK: Installing
+
+$(programs) &:
+	@$(MAKE) --no-print-directory build
+
+install: $(programs) ## install below DESTDIR and PREFIX; builds only what was never built
+	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(doc)'
+	install -m 755 -s $(programs) '$(bin)'
+	install -m 644 systemd/gimbald.socket '$(units)/system'
+	install -m 644 systemd/user/gimbald.socket '$(units)/user'
+	for unit in system user; do \
+	    folder=systemd; [ $$unit = system ] || folder=systemd/user; \
+	    sed 's|/usr/bin/|$(PREFIX)/bin/|g' $$folder/gimbald.service >'$(units)'/$$unit/gimbald.service; \
+	    chmod 644 '$(units)'/$$unit/gimbald.service; \
+	done
+	install -m 644 systemd/gimbal.sysusers '$(sysusers)/gimbal.conf'
+	cp -R $(wildcard README.md LICENSE) Protocols '$(doc)'
+	chmod -R u=rwX,go=rX '$(doc)'
+
+uninstall: ## remove what `install` installs
+	rm -f '$(bin)/gimbald' '$(bin)/gimbal' '$(sysusers)/gimbal.conf'
+	rm -f '$(units)/system/gimbald.service' '$(units)/system/gimbald.socket'
+	rm -f '$(units)/user/gimbald.service' '$(units)/user/gimbald.socket'
+	rm -rf '$(doc)'

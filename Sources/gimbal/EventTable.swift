@@ -1,0 +1,60 @@
+// Events as rows for people: what does not fit a narrow terminal is left out, never wrapped.
+
+import Glibc
+
+struct EventTable {
+    private struct Column {
+        let title: String
+        let width: Int
+        var isText = false
+    }
+
+    private let style = Style(STDOUT_FILENO)
+    private let isWide: Bool
+    private let showsCamera: Bool
+    private let columns: [Column]
+
+    /// - Parameter cameras: the names that will come.
+    init(cameras: [String]) {
+        isWide = Terminal.columns(STDOUT_FILENO) >= 100
+        showsCamera = isWide || cameras.count > 1
+        let name = Column(title: "camera", width: max(cameras.map(\.count).max() ?? 0, 6), isText: true)
+        columns =
+            [Column(title: "time", width: 9)] + (showsCamera ? [name] : []) + [
+                Column(title: "seq", width: 5), Column(title: "event", width: 14, isText: true),
+                Column(title: "reason", width: 9, isText: true), Column(title: "lat", width: isWide ? 10 : 8),
+                Column(title: "lng", width: isWide ? 11 : 9), Column(title: "zoom", width: isWide ? 6 : 5),
+                Column(title: "bearing", width: 7), Column(title: "angle", width: 5),
+            ]
+    }
+
+    var head: String { style.dim(row(columns.map(\.title))) }
+
+    /// An event's row.
+    func row(_ event: CameraEvent) -> String {
+        let position = event.position
+        let places = isWide ? 6 : 4
+        let cells =
+            [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
+                String(event.seq), event.type, event.reason ?? "", fixed(position.target.latitude, places),
+                fixed(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
+                fixed(position.bearing, 1), fixed(position.viewingAngle, 1),
+            ]
+        return paint(row(cells), event.type)
+    }
+
+    private func row(_ cells: [String]) -> String {
+        zip(cells, columns)
+            .map { cell, column in column.isText ? filled(cell, column.width) : padded(cell, column.width) }
+            .joined(separator: isWide ? "  " : " ")
+    }
+
+    private func paint(_ row: String, _ type: String) -> String {
+        switch EventKind(rawValue: type) {
+        case .moveStarted: style.green(row)
+        case .cameraChanged: row
+        case .idle: style.dim(row)
+        case nil: type == "reset" ? style.yellow(row) : style.dim(row)
+        }
+    }
+}

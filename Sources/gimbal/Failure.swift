@@ -1,0 +1,46 @@
+// How the program ends when it does not end well. The numbers are those of sysexits.h, and part of the interface.
+
+import ArgumentParser
+
+/// The status that the process ends with.
+enum ExitStatus: CInt {
+    case rejected = 1
+    case usage = 64
+    case dataError = 65
+    case noInput = 66
+    case unavailable = 69
+    case ioError = 74
+    case busy = 75
+    case noPermission = 77
+
+    /// The table in the help.
+    static let help = """
+          0    all was taken
+          1    the daemon rejected a line
+          64   wrong usage
+          65   not a trace, or the daemon refused its header
+          66   a trace cannot be read
+          69   no daemon, or it went away
+          74   the output cannot be written
+          75   the camera is busy: another trace is playing
+          77   no permission to use the socket
+        """
+}
+
+/// An end with one line to standard error.
+struct Failure: Error {
+    let status: ExitStatus
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    static let daemonWentAway = Failure(.unavailable, "the daemon ended the connection")
+}
+
+extension ExitCode {
+    /// An end that has said already what there is to say.
+    init(_ status: ExitStatus) { self.init(status.rawValue) }
+}

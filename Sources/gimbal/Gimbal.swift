@@ -1,0 +1,50 @@
+// The program: its subcommands, and the one place where it ends. A subcommand either returns or throws; what it throws
+// says how the process ends.
+
+import ArgumentParser
+import Glibc
+
+@main
+struct Gimbal: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gimbal",
+        abstract: "Plays gestures into map cameras, and shows what the cameras do.",
+        discussion: """
+            Talks to the daemon, gimbald, on a Unix socket. The socket is --socket PATH, else $GIMBAL_SOCKET, else \
+            gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR or in /tmp/gimbal-UID.
+
+            For people on a terminal, for programs in a pipe: there, each line is a line of JSON as the daemon sent it. \
+            Colours are left out where NO_COLOR is set.
+
+            Exit status:
+            \(ExitStatus.help)
+            """,
+        version: "gimbal 0.1.0",
+        subcommands: [Replay.self, Watch.self, Send.self, Get.self]
+    )
+
+    static func main() {
+        occupyStandardDescriptors()
+        // A reader that has seen enough is no reason for a message, nor is it an error.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let failure as Failure {
+            say("gimbal: \(failure.message)")
+            Glibc.exit(failure.status.rawValue)
+        } catch let interrupt as Interrupt {
+            interrupt.end()
+        } catch is ClosedOutput {
+            Glibc.exit(0)
+        } catch {
+            exit(withError: error)
+        }
+    }
+    /// A standard descriptor that was closed must not become the socket's number.
+    private static func occupyStandardDescriptors() {
+        var descriptor: CInt
+        repeat { descriptor = unsafe open("/dev/null", O_RDWR) } while (0...2).contains(descriptor)
+        _ = close(descriptor)
+    }
+}

@@ -1,0 +1,55 @@
+// Numbers for people: fixed places, grouped thousands, clocks.
+
+/// A number with so many decimals.
+func fixed(_ value: Double, _ places: Int) -> String {
+    let power = (0..<places).reduce(1.0) { power, _ in power * 10 }
+    let scaled = (value.magnitude * power).rounded()
+    guard scaled < 1e18 else { return "\(value)" }
+    let units = Int64(scaled)
+    let sign = value < 0 && units > 0 ? "-" : ""
+    guard places > 0 else { return sign + String(units) }
+    let digits = padded(String(units), places + 1, "0")
+    return "\(sign)\(digits.dropLast(places)).\(digits.suffix(places))"
+}
+
+/// A count with commas between its thousands.
+func grouped(_ count: Int) -> String {
+    var digits = String(count.magnitude)
+    var groups: [String] = []
+    while digits.count > 3 {
+        groups.insert(String(digits.suffix(3)), at: 0)
+        digits.removeLast(3)
+    }
+    return (count < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
+}
+
+/// A count and what it counts.
+func counted(_ count: Int, _ noun: String) -> String { "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")" }
+
+/// A time as a clock shows it: minutes, seconds, and hours where there are some.
+///
+/// - Parameter places: decimals of the seconds.
+func clock(milliseconds: Double, _ places: Int) -> String {
+    let unit = (0..<places).reduce(1.0) { unit, _ in unit / 10 }
+    let seconds = (milliseconds / 1000 / unit).rounded() * unit
+    let minutes = (seconds / 60).rounded(.down)
+    guard minutes.magnitude < 1e9 else { return "\(milliseconds) ms" }
+    let rest = padded(fixed(seconds - minutes * 60, places), places > 0 ? places + 3 : 2, "0")
+    let (whole, hours) = (Int(minutes), Int(minutes) / 60)
+    return hours > 0 ? "\(hours):\(padded(String(whole % 60), 2, "0")):\(rest)" : "\(whole):\(rest)"
+}
+
+/// A number without decimals that say nothing.
+func short(_ value: Double) -> String {
+    value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
+}
+
+/// Text moved to the right end of a width.
+func padded(_ text: String, _ width: Int, _ filler: Character = " ") -> String {
+    String(repeating: filler, count: max(width - text.count, 0)) + text
+}
+
+/// Text at the left end of a width.
+func filled(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(width - text.count, 0))
+}

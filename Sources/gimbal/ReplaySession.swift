@@ -1,0 +1,152 @@
+// One trace's way through one connection: the header, the lines as fast as the daemon takes them, a ping that is answered
+// when all is over. The sending side stays open until then: who vanishes has not half-closed, and the daemon stops.
+
+import Glibc
+
+final class ReplaySession {
+    private let reader: TraceReader
+    private let connection: DaemonConnection
+    private let output: Output
+    private let opening: TraceReader.Opening
+    private let follows: Bool
+    private let table: EventTable?
+    private var bar: ProgressBar
+    private var progress: TraceProgress
+
+    /// Lines of the connection before the trace's first.
+    private var linesBefore = 0
+    private var isAllQueued = false
+    private var isOver = false
+    private var rejected = 0
+    /// The last thing that the daemon said, if it was an error.
+    private var lastError: ErrorReply?
+
+    private static let endMark = "gimbal-replay-end"
+
+    init(_ name: String, _ options: Replay, _ output: Output) throws {
+        reader = try TraceReader(name)
+        connection = try DaemonConnection(options.socket)
+        self.output = output
+        follows = options.follow
+        var opening = try reader.opening()
+        try opening.header.set(speed: options.speed, camera: options.camera, of: name)
+        self.opening = opening
+        table = follows && output.isTerminal ? EventTable(cameras: [opening.header.camera.text]) : nil
+        let title = name == "-" ? "standard input" : name.split(separator: "/").last.map(String.init) ?? name
+        // Rows that scroll by show well enough how far it is.
+        bar = ProgressBar(title, isWanted: table == nil)
+        progress = TraceProgress(opening, of: reader, isWanted: bar.isOn)
+    }
+
+    // MARK: Running
+
+    /// Plays the trace; says how many errors there were.
+    func run() throws -> Int {
+        defer { bar.clear() }
+        try begin()
+        while !isOver {
+            let source = !isAllQueued && connection.wantsMore ? reader.descriptor : nil
+            let turn = try connection.turn(source: source, timeout: bar.timeout, take)
+            try flush()
+            if let end = turn.end, !isOver { throw failure(end) }
+            if turn.isSourceReady { try sendMore() }
+            bar.update { progress.state(of: reader, unsent: connection.unsent) }
+        }
+        return rejected
+    }
+
+    private func begin() throws {
+        if let table { output.add(table.head) }
+        if follows {
+            connection.queue(try Request("subscribe", camera: opening.header.camera).line())
+            linesBefore = 1
+        }
+        connection.queue(opening.blank + opening.header.bytes + [0x0a])
+        guard opening.header.isRight else {
+            // It will be refused. Nothing of what follows may be taken for live input.
+            isAllQueued = true
+            return connection.finishSending()
+        }
+        try send(opening.rest)
+    }
+
+    private func sendMore() throws { try send(try reader.read()) }
+
+    private func send(_ piece: [UInt8]) throws {
+        connection.queue(piece)
+        progress.note(piece)
+        guard reader.isAtEnd else { return }
+        connection.queue(reader.ending)
+        connection.queue(try Request("ping", id: Self.endMark).line())
+        isAllQueued = true
+    }
+
+    /// Why the daemon has ended what was not over.
+    private func failure(_ end: DaemonConnection.End) -> Failure {
+        guard let lastError else { return .daemonWentAway }
+        let line = lastError.line - linesBefore
+        guard line > 0 else { return Failure(.unavailable, lastError.message) }
+        // After a header that it refuses, the daemon still listens.
+        guard line == opening.headerLine || end == .quiet else { return .daemonWentAway }
+        return Failure(lastError.code == "busy" ? .busy : .dataError, "\(reader.name) was not played")
+    }
+
+    // MARK: From the daemon
+
+    private func take(_ line: ArraySlice<UInt8>) throws {
+        let message = Message(line)
+        lastError = nil
+        switch message.type {
+        case "error": report(message)
+        case "trace-ended": conclude(message)
+        case "pong": isOver = isOver || message.decode(Pong.self)?.id == Self.endMark
+        case "lagged":
+            if let lagged = message.decode(Lagged.self) { announce("gimbal: \(lagged.text)") }
+            show(message)
+        case _ where message.isEvent: show(message)
+        default: break
+        }
+    }
+
+    /// Prints a row for people, where it makes one, or the line.
+    private func show(_ message: Message) {
+        guard let table else { return output.add(message.bytes) }
+        if let event = message.decode(CameraEvent.self) { output.add(table.row(event)) }
+    }
+
+    private func report(_ message: Message) {
+        guard let error = message.decode(ErrorReply.self) else { return }
+        lastError = error
+        let line = error.line - linesBefore
+        guard line > 0 else { return }
+        rejected += 1
+        announce("\(reader.name):\(line): \(error.text)")
+    }
+
+    private func conclude(_ message: Message) {
+        guard output.isTerminal, let ended = message.decode(TraceEnded.self) else { return output.add(message.bytes) }
+        let style = Style(STDOUT_FILENO)
+        let (position, target) = (ended.position, ended.position.target)
+        let rejected = "\(grouped(ended.rejected)) rejected"
+        let counts = [
+            counted(ended.events, "event"), ended.rejected > 0 ? style.yellow(rejected) : rejected,
+            counted(ended.frames, "frame"), clock(milliseconds: ended.durationMs, 3),
+        ]
+        output.add("\(style.bold(printable(reader.name))): \(counts.joined(separator: ", "))")
+        let place = "\(fixed(target.latitude, 6)), \(fixed(target.longitude, 6))"
+        output.add(
+            "  at \(place), zoom \(fixed(position.zoom, 3)), bearing \(fixed(position.bearing, 1)), "
+                + "viewing angle \(fixed(position.viewingAngle, 1))")
+    }
+
+    /// A line to standard error that the progress does not get mixed up with.
+    private func announce(_ text: String) {
+        bar.clear()
+        say(text)
+    }
+
+    private func flush() throws {
+        if output.isTerminal && !output.isEmpty { bar.clear() }
+        try output.flush()
+    }
+}

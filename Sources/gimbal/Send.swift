@@ -1,0 +1,84 @@
+// `gimbal send`: lines as they are, and what the daemon says to them.
+
+import ArgumentParser
+
+struct Send: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send lines, and print what comes back.",
+        discussion: """
+            Sends its arguments, else the lines of standard input, and ends when all are answered. A request without \
+            \"id\" is answered by data or an error only. After a \"subscribe\" it goes on until ^C. The status is 1 \
+            if anything was answered by an error.
+
+            Examples:
+              gimbal send '{"type":"cameras"}'
+              gimbal send '{"type":"animate","update":{"kind":"zoom-to","zoom":9}}'
+              gimbal send '{"type":"subscribe"}' '{"type":"stop"}'
+              gimbal send < commands.ndjson
+            """
+    )
+
+    @OptionGroup var socket: SocketOptions
+
+    @Argument(help: "The lines; standard input if there are none.")
+    var lines: [String] = []
+
+    func run() throws {
+        Interrupt.arm()
+        let session = try SendSession(self)
+        do {
+            try session.run()
+        } catch let interrupt as Interrupt where session.isSubscribed && interrupt.isOrderly() {
+        }
+        if session.hasErrors { throw ExitCode(.rejected) }
+    }
+}
+
+private final class SendSession {
+    private let connection: DaemonConnection
+    private let output = Output()
+    /// Where lines come from; `nil` when there are no more.
+    private var input: InputFile?
+    private(set) var hasErrors = false
+    private(set) var isSubscribed = false
+
+    init(_ options: Send) throws {
+        connection = try DaemonConnection(options.socket)
+        if options.lines.isEmpty {
+            input = try InputFile("-")
+        } else {
+            for line in options.lines { connection.queue((line + "\n").utf8) }
+            connection.finishSending()
+        }
+    }
+
+    /// Sends, and prints until the daemon has answered everything.
+    func run() throws {
+        while true {
+            let turn = try connection.turn(source: connection.wantsMore ? input?.descriptor : nil, take)
+            try output.flush()
+            if turn.end != nil { break }
+            if turn.isSourceReady { try sendMore() }
+        }
+        // A trace that is refused ends before its lines do, and has said why.
+        let isAllSent = input == nil && connection.unsent == 0 && connection.canSend
+        if !isAllSent, !hasErrors { throw Failure.daemonWentAway }
+    }
+
+    private func sendMore() throws {
+        guard let piece = try input?.read(), !piece.isEmpty else {
+            input = nil
+            return connection.finishSending()
+        }
+        connection.queue(piece)
+    }
+
+    private func take(_ line: ArraySlice<UInt8>) {
+        switch Message(line).type {
+        case "error": hasErrors = true
+        case "subscribed": isSubscribed = true
+        default: break
+        }
+        output.add(line)
+    }
+}

@@ -1,0 +1,114 @@
+// Standard output and standard error: what a terminal gets more than a pipe, and what a line may hold. Text that comes
+// from the daemon or a file never reaches a terminal with control characters in it.
+
+import Glibc
+import UnixSocket
+
+enum Terminal {
+    /// Whether a descriptor is a terminal that moves its cursor.
+    static func canMoveCursor(_ descriptor: CInt) -> Bool {
+        isatty(descriptor) == 1 && SocketPath.environmentValue("TERM") != "dumb"
+    }
+
+    /// How many columns a terminal has; 80 where it does not say.
+    static func columns(_ descriptor: CInt) -> Int {
+        var size = winsize()
+        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isKnown ? Int(size.ws_col) : 80
+    }
+
+    /// Whether text may hold more than ASCII.
+    static let isUTF8: Bool = {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"]
+        let locale = names.lazy.compactMap(SocketPath.environmentValue).first { !$0.isEmpty } ?? ""
+        return locale.lowercased().contains("utf-8") || locale.lowercased().contains("utf8")
+    }()
+}
+
+/// Colours, or none.
+struct Style {
+    let isOn: Bool
+
+    init(_ descriptor: CInt) {
+        let noColor = SocketPath.environmentValue("NO_COLOR") ?? ""
+        isOn = noColor.isEmpty && Terminal.canMoveCursor(descriptor)
+    }
+
+    func bold(_ text: String) -> String { paint(text, "1") }
+    func dim(_ text: String) -> String { paint(text, "2") }
+    func green(_ text: String) -> String { paint(text, "32") }
+    func yellow(_ text: String) -> String { paint(text, "33") }
+
+    private func paint(_ text: String, _ code: String) -> String { isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text }
+}
+
+// MARK: Standard error
+
+/// Writes one line to standard error.
+func say(_ line: String) { writeError(printable(line) + "\n") }
+
+/// Writes text to standard error as it is.
+func writeError(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+/// Text with its control characters spelt out.
+func printable(_ text: String) -> String {
+    let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    if isPlain { return text }
+    return text.unicodeScalars.reduce(into: "") { result, scalar in
+        result += scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : String(scalar)
+    }
+}
+
+// MARK: Standard output
+
+/// Nobody reads standard output any more.
+struct ClosedOutput: Error {}
+
+/// Lines on their way to standard output. They go out together when they are flushed.
+final class Output {
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    private var bytes: [UInt8] = []
+
+    /// Whether there is nothing to flush.
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// Adds a line of the daemon's, as it is.
+    func add(_ line: ArraySlice<UInt8>) {
+        bytes += line
+        bytes.append(0x0a)
+    }
+
+    /// Adds a line of text.
+    func add(_ line: String) {
+        bytes += line.utf8
+        bytes.append(0x0a)
+    }
+
+    /// Writes what was added.
+    ///
+    /// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.
+    func flush() throws {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { all in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[written...])
+                return unsafe write(STDOUT_FILENO, rest.baseAddress, rest.count)
+            }
+            if count >= 0 {
+                written += count
+                continue
+            }
+            let error = SystemError("standard output")
+            try Interrupt.check()
+            switch error.code {
+            case EINTR: continue
+            case EPIPE: throw ClosedOutput()
+            default: throw Failure(.ioError, "\(error)")
+            }
+        }
+        bytes.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,78 @@
+// How far a replay has come, as well as the client can know. At "max" that is how much has been sent; otherwise the daemon
+// sets the pace, reads ahead, and the clock tells.
+
+/// How far a trace has come.
+struct ProgressState {
+    /// Lines sent.
+    var lines = 0
+    /// The trace's clock, milliseconds.
+    var time: Double?
+    /// The trace's length, milliseconds.
+    var duration: Double?
+    /// Whether the last line has been played, and what moves comes to rest.
+    var isResting = false
+    /// The share that is done, 0 to 1.
+    var share: Double?
+    /// Trace time per time.
+    var speed: Double?
+}
+
+struct TraceProgress {
+    private let speed: Double
+    private let started = ContinuousClock.now
+    private let firstTime: Double?
+    private let endTime: Double?
+    private var sentTime: Double?
+    /// What was sent last and not looked into: that happens a few times a second only.
+    private var newest: [UInt8] = []
+
+    /// - Parameter isWanted: whether anybody will ask.
+    init(_ opening: TraceReader.Opening, of reader: TraceReader, isWanted: Bool) {
+        speed = opening.header.speed.factor
+        firstTime = isWanted ? TraceTime.first(in: opening.rest) : nil
+        endTime = isWanted ? reader.lastTime() : nil
+    }
+
+    /// Takes note of a piece that is sent.
+    mutating func note(_ piece: [UInt8]) {
+        if !piece.isEmpty { newest = piece }
+    }
+
+    mutating func state(of reader: TraceReader, unsent: Int) -> ProgressState {
+        if let firstTime, let time = TraceTime.last(in: newest) { sentTime = max(time - firstTime, 0) }
+        newest = []
+        var state = ProgressState(lines: reader.lines)
+        if let firstTime, let endTime, endTime > firstTime { state.duration = endTime - firstTime }
+        let elapsed = (ContinuousClock.now - started) / .milliseconds(1)
+        if speed.isFinite {
+            let played = elapsed * speed
+            state.speed = speed
+            state.isResting = reader.isAtEnd && sentTime.map { $0 < played } ?? false
+            state.time = sentTime.map { state.isResting ? played : min($0, played) }
+            if let time = state.time, let duration = state.duration { state.share = min(time / duration, 1) }
+        } else {
+            state.time = sentTime
+            state.speed = sentTime.map { $0 / elapsed }
+            if let size = reader.size, size > 0 { state.share = min(Double(reader.bytes - unsent) / Double(size), 1) }
+        }
+        return state
+    }
+}
+
+/// The times in a piece of a trace, found without parsing it.
+enum TraceTime {
+    private static let key = Array("\"timeMs\":".utf8)
+
+    static func first(in bytes: [UInt8]) -> Double? { bytes.indices.lazy.compactMap { time(in: bytes, at: $0) }.first }
+
+    static func last(in bytes: [UInt8]) -> Double? {
+        bytes.indices.reversed().lazy.compactMap { time(in: bytes, at: $0) }.first
+    }
+
+    private static func time(in bytes: [UInt8], at index: Int) -> Double? {
+        guard bytes[index] == key[0], bytes[index...].starts(with: key) else { return nil }
+        let number = bytes[(index + key.count)...].drop { $0 == 0x20 }.prefix(32)
+        guard let end = number.firstIndex(where: { !"+-.0123456789eE".utf8.contains($0) }) else { return nil }
+        return Double(String(decoding: number[..<end], as: UTF8.self))
+    }
+}

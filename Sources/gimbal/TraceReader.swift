@@ -1,0 +1,130 @@
+// A trace as it is read: a piece at a time, never whole. Only its header is looked into, and for the progress the times
+// at the seams of the pieces.
+
+import Glibc
+import Wire
+
+/// The first line of a trace.
+struct HeaderLine {
+    /// The line without its line feed.
+    private(set) var bytes: [UInt8]
+    /// Whether it is right. One that is not is sent for the daemon to answer.
+    let isRight: Bool
+    private(set) var camera = CameraName.main
+    private(set) var speed = Speed.recorded
+
+    /// - Throws: a `Failure` when the line begins something else than a trace.
+    init(_ bytes: [UInt8], of name: String) throws(Failure) {
+        self.bytes = bytes
+        var decoder = RequestDecoder()
+        do {
+            try decoder.decode(bytes.span)
+        } catch {
+            guard error.isHeader else { throw Self.noTrace(name) }
+            isRight = false
+            return
+        }
+        guard decoder.requests.count == 1, case .trace(let header) = decoder.requests[0].body else {
+            throw Self.noTrace(name)
+        }
+        isRight = true
+        speed = Speed(factor: header.speed)
+        if let camera = decoder.requests[0].camera.flatMap(CameraName.init) { self.camera = camera }
+    }
+
+    static func noTrace(_ name: String) -> Failure {
+        Failure(.dataError, "\(name) is no Gimbal trace: its first line must be a header, {\"type\":\"trace\",…}")
+    }
+
+    /// Sets members anew. One that is not right stays as it is.
+    mutating func set(speed: Speed?, camera: CameraName?, of name: String) throws {
+        guard isRight, speed != nil || camera != nil else { return }
+        guard case .object(var members)? = try? JSON.decode(JSONValue.self, bytes) else {
+            throw Failure(.dataError, "\(name): the header holds what cannot be written anew: play it without options")
+        }
+        if let speed { members["speed"] = speed.json }
+        if let camera { members["camera"] = .string(camera.text) }
+        self.speed = speed ?? self.speed
+        self.camera = camera ?? self.camera
+        bytes = try JSON.encode(JSONValue.object(members))
+    }
+}
+
+/// Reads a trace from a file or from standard input.
+final class TraceReader {
+    private let file: InputFile
+    private(set) var isAtEnd = false
+    /// Lines that have been read.
+    private(set) var lines = 0
+    /// Bytes that have been read.
+    private(set) var bytes = 0
+    /// The end of what has been read: enough to know a `trace-end`.
+    private var tail: [UInt8] = []
+
+    private static let tailSize = 1024
+
+    /// Opens a file; `-` is standard input.
+    init(_ name: String) throws(Failure) { file = try InputFile(name) }
+
+    /// The file as it was named.
+    var name: String { file.name }
+    var descriptor: CInt { file.descriptor }
+    /// The bytes that it has, where that is known.
+    var size: Int? { file.size }
+
+    /// Reads a piece; an empty one is the end.
+    func read() throws -> [UInt8] {
+        let piece = try file.read()
+        isAtEnd = piece.isEmpty
+        bytes += piece.count
+        for byte in piece where byte == 0x0a { lines += 1 }
+        tail = Array((tail + piece.suffix(Self.tailSize)).suffix(Self.tailSize))
+        return piece
+    }
+
+    // MARK: The beginning
+
+    /// How a trace begins.
+    struct Opening {
+        /// Blank lines before the header.
+        var blank: [UInt8]
+        var header: HeaderLine
+        /// The line of the header, from 1.
+        var headerLine: Int
+        /// What has been read behind the header's line.
+        var rest: [UInt8]
+    }
+
+    /// Reads the header.
+    func opening() throws -> Opening {
+        var bytes: [UInt8] = []
+        while true {
+            let piece = try read()
+            bytes += piece
+            let start = bytes.firstIndex { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } ?? bytes.count
+            let end = bytes[start...].firstIndex(of: 0x0a)
+            guard end != nil || isAtEnd || bytes.count - start > RequestDecoder.longestLine else { continue }
+            guard start < bytes.count else { throw Failure(.dataError, "\(name) is no Gimbal trace: it is empty") }
+            let line = Array(bytes[start..<(end ?? bytes.count)])
+            guard line.count <= RequestDecoder.longestLine else { throw HeaderLine.noTrace(name) }
+            return Opening(
+                blank: Array(bytes[..<start]), header: try HeaderLine(line, of: name),
+                headerLine: bytes[..<start].count { $0 == 0x0a } + 1,
+                rest: end.map { Array(bytes[($0 + 1)...]) } ?? [])
+        }
+    }
+
+    // MARK: The end
+
+    /// What ends the trace if it does not end itself.
+    var ending: [UInt8] {
+        let lines = tail.split { $0 == 0x0a || $0 == 0x0d }
+        let last = lines.last { line in line.contains { $0 != 0x20 && $0 != 0x09 } }
+        let separator: [UInt8] = tail.last == 0x0a ? [] : [0x0a]
+        if let last, Message(last).type == "trace-end" { return separator }
+        return separator + Array("{\"type\":\"trace-end\"}\n".utf8)
+    }
+
+    /// The time of a file's last lines: its `timeMs`.
+    func lastTime() -> Double? { file.lastPiece().flatMap(TraceTime.last) }
+}
