@@ -68,6 +68,43 @@ import Testing
         #expect(lines.contains { $0.hasPrefix(#"{"type":"trace-ended""#) })
     }
 
+    /// A trace larger than what is read ahead, so that the daemon does not read while it plays.
+    private var longTrace: [UInt8] {
+        var lines = [#"{"type":"trace","version":1}"#]
+        for time in 0..<6000 {
+            lines.append(#"{"type":"rotate","phase":"changed","timeMs":\#(time * 100),"rotationDeg":\#(time)}"#)
+        }
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
+    }
+
+    private func replays(_ client: SocketClient) throws -> Double? {
+        try client.send(#"{"type":"stats"}"#)
+        return try JSON(client.receive() ?? "")["replays"]?.number
+    }
+
+    @Test func whoVanishesIsNoticedEvenWhileNothingIsReadFromIt() throws {
+        let daemon = try DaemonProcess()
+        let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
+        try feed.send(longTrace)
+        for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
+        #expect(try replays(other) == 1)
+        feed.close()
+        for _ in 0..<2000 where try replays(other) != 0 { usleep(1000) }
+        #expect(try replays(other) == 0)
+    }
+
+    @Test func whoSaysThatItSendsNoMoreMayGo() throws {
+        let daemon = try DaemonProcess()
+        let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
+        try feed.send(longTrace)
+        feed.halfClose()
+        for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
+        usleep(50_000)
+        feed.close()
+        usleep(50_000)
+        #expect(try replays(other) == 1)
+    }
+
     @Test func manyClientsComeAndGo() throws {
         let daemon = try DaemonProcess()
         for round in 0..<20 {

@@ -150,6 +150,19 @@ enum Traces {
         #expect(feed.isClosed())
     }
 
+    @Test func aHeaderThatIsTooLongIsStillAHeader() throws {
+        let host = HubHost()
+        let feed = host.connect()
+        let padding = String(repeating: "x", count: 70_000)
+        feed.send("{\"type\":\"trace\",\"version\":1,\"note\":\"\(padding)\"}")
+        feed.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        #expect(try feed.lines().map { try JSON($0)["code"]?.string } == ["line-too-long"])
+        #expect(feed.isOver)
+        let probe = host.connect()
+        probe.send(#"{"type":"get-camera"}"#)
+        #expect(try JSON(probe.receive() ?? "")["position"]?["zoom"]?.number == 2)
+    }
+
     @Test func aFarAheadFeedIsNotReadFrom() throws {
         let host = HubHost()
         let feed = host.connect()

@@ -1,0 +1,139 @@
+// `gimbal` as a user's shell sees it: in a pipe, with its exit status.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandLineTests {
+    private func gimbal(
+        _ daemon: DaemonProcess?, _ arguments: [String], input: String = ""
+    ) throws -> (status: CInt, output: [String], errors: String) {
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        let socket = daemon?.socket ?? "/nonexistent/gimbal.sock"
+        let (status, output, errors) = try DaemonProcess.run(
+            program, arguments, input: Array(input.utf8), environment: ["GIMBAL_SOCKET": socket])
+        return (status, output.split(separator: "\n").map(String.init), errors)
+    }
+
+    private func sample(_ name: String) -> String {
+        Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
+    }
+
+    private func type(_ line: String) throws -> String? { try JSON(line)["type"]?.string }
+
+    @Test func aReplayEndsWithItsSummary() throws {
+        let daemon = try DaemonProcess()
+        let traces = [sample("tilt"), sample("limits")]
+        let (status, output, errors) = try gimbal(daemon, ["replay", "--speed", "max"] + traces)
+        #expect(status == 0 && errors.isEmpty, "\(errors)")
+        #expect(try output.map(type) == ["trace-ended", "trace-ended"])
+    }
+
+    @Test func followingPrintsTheSameBytesAtAnySpeed() throws {
+        let daemon = try DaemonProcess()
+        let fast = try gimbal(daemon, ["replay", "--follow", "--speed", "max", sample("tilt")])
+        let slow = try gimbal(daemon, ["replay", "--follow", "--speed", "40", sample("tilt")])
+        let named = try gimbal(daemon, ["replay", "--follow", "--speed", "max", "--camera", "other", sample("tilt")])
+        #expect(fast.output.count > 100 && fast.output == slow.output)
+        #expect(named.output.map { $0.replacing("\"other\"", with: "\"main\"") } == fast.output)
+        if let complaints = try Schema.complaints(fast.output, from: .server) { #expect(complaints == "") }
+    }
+
+    @Test func aRejectedLineIsNamedAndTellsTheExitStatus() throws {
+        let daemon = try DaemonProcess()
+        let trace = """
+            {"type":"trace","version":1,"speed":"max"}
+            {"type":"pinch","phase":"began","timeMs":0}
+            {"type":"pinch","phase":"changed","timeMs":10,"scale":0}
+            {"type":"pinch","phase":"changed","timeMs":10,"scale":2}
+            """
+        let (status, output, errors) = try gimbal(daemon, ["replay", "-"], input: trace)
+        #expect(status == 1)
+        #expect(errors.contains(":3:") && errors.contains("scale"))
+        let summary = try JSON(output.last ?? "")
+        #expect(summary["rejected"]?.number == 1 && summary["position"]?["zoom"]?.number == 3)
+    }
+
+    @Test func whatIsNoTraceIsNotSent() throws {
+        let daemon = try DaemonProcess()
+        let (status, _, errors) = try gimbal(
+            daemon, ["replay", "-"], input: #"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        #expect(status == 65 && !errors.isEmpty)
+        let state = try gimbal(daemon, ["get"])
+        #expect(try JSON(state.output.first ?? "")["position"]?["zoom"]?.number == 2)
+    }
+
+    @Test func linesAreSentAndAnswered() throws {
+        let daemon = try DaemonProcess()
+        let fine = try gimbal(daemon, ["send", #"{"type":"ping","id":1}"#, #"{"type":"ping","id":2}"#])
+        #expect(fine.status == 0 && fine.output == [#"{"type":"pong","id":1}"#, #"{"type":"pong","id":2}"#])
+        let wrong = try gimbal(daemon, ["send"], input: "{\"type\":\"fly\"}\n{\"type\":\"ping\"}\n")
+        #expect(wrong.status == 1 && wrong.output.count == 2)
+    }
+
+    @Test func theCameraIsShown() throws {
+        let daemon = try DaemonProcess()
+        let (status, output, _) = try gimbal(daemon, ["get", "--camera", "left"])
+        #expect(status == 0 && output.count == 1)
+        #expect(try JSON(output[0])["camera"]?.string == "left")
+    }
+
+    @Test func aWatcherSeesWhatItAsksFor() throws {
+        let daemon = try DaemonProcess()
+        let watcher = Process()
+        let output = Pipe()
+        watcher.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
+        watcher.arguments = ["watch", "--events", "idle,camera-changed", "--count", "4", "--socket", daemon.socket]
+        watcher.standardOutput = output
+        try watcher.run()
+        let client = try SocketClient(daemon.socket)
+        // Until the watcher has subscribed.
+        for _ in 0..<2000 {
+            try client.send(#"{"type":"stats"}"#)
+            if try JSON(client.receive() ?? "")["subscriptions"]?.number == 1 { break }
+            usleep(5000)
+        }
+        for _ in 0..<2 { try client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#) }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        watcher.waitUntilExit()
+        #expect(watcher.terminationStatus == 0)
+        #expect(
+            try text.split(separator: "\n").map { try type(String($0)) }
+                == ["camera-changed", "idle", "camera-changed", "idle"])
+    }
+
+    @Test func noDaemonIsOneClearLine() throws {
+        for arguments in [["get"], ["watch"], ["send", "{}"], ["replay", sample("tilt")]] {
+            let (status, output, errors) = try gimbal(nil, arguments)
+            #expect(status == 69 && output.isEmpty)
+            #expect(errors.contains("/nonexistent/gimbal.sock") && errors.contains("gimbald"), "\(errors)")
+        }
+    }
+
+    @Test(arguments: ["replay", "watch", "send", "get"])
+    func everyCommandHasExamplesInItsHelp(_ command: String) throws {
+        let (status, output, _) = try gimbal(nil, ["help", command])
+        #expect(status == 0)
+        #expect(output.contains { $0.contains("gimbal \(command)") && !$0.contains("USAGE") })
+    }
+
+    @Test func theReadmeNamesOnlyWhatThereIs() throws {
+        let readme = try Files.text("README.md")
+        let help = try gimbal(nil, ["--help"]).output.joined(separator: "\n")
+        for match in readme.matches(of: /^gimbal ([a-z]+)/.anchorsMatchLineEndings()) {
+            #expect(help.contains("  \(match.1)"), "gimbal \(match.1)")
+        }
+        for match in readme.matches(of: /`make ([a-z]+)`/) {
+            #expect(try Files.text("Makefile").contains("\n\(match.1):"), "make \(match.1)")
+        }
+        for match in readme.matches(of: /\]\(([A-Za-z\/.]+)\)/) {
+            let path = Files.root.appendingPathComponent(String(match.1)).path
+            #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
+        }
+        // The lines in the README are lines that the daemon takes.
+        let daemon = try DaemonProcess()
+        let lines = readme.split(separator: "\n").filter { $0.hasPrefix("{\"type\"") && !$0.contains("subscribe") }
+        #expect(lines.count == 3)
+        #expect(try gimbal(daemon, ["send"] + lines.map(String.init)).output.isEmpty)
+    }
+}
