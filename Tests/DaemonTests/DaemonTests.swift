@@ -71,7 +71,7 @@ import Testing
     /// A trace larger than what is read ahead, so that the daemon does not read while it plays.
     private var longTrace: [UInt8] {
         var lines = [#"{"type":"trace","version":1}"#]
-        for time in 0..<6000 {
+        for time in 0..<3500 {
             lines.append(#"{"type":"rotate","phase":"changed","timeMs":\#(time * 100),"rotationDeg":\#(time)}"#)
         }
         return Array((lines.joined(separator: "\n") + "\n").utf8)
