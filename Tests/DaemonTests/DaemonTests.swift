@@ -60,7 +60,7 @@ import Testing
         }
         let daemon = try DaemonProcess()
         let trace = try Files.data("Protocols/examples/traces/pinch-and-rotate.ndjson")
-        let input = Array("{\"type\":\"subscribe\"}\n".utf8) + trace
+        let input = Array("{\"type\":\"subscribe\"}\n".utf8) + trace + Array("{\"type\":\"unsubscribe\"}\n".utf8)
         let (status, output, _) = try DaemonProcess.run(
             socat, ["-t", "30", "-", "UNIX-CONNECT:\(daemon.socket)"], input: input)
         let lines = output.split(separator: "\n")
