@@ -45,7 +45,8 @@ final class Subscription {
         let log = camera.log
         guard cursor < log.first else { return }
         if log.lastReset.entry >= cursor, log.lastReset.entry < log.first, !log.lastReset.line.isEmpty {
-            line.write(log.lastReset.line.span)
+            let reset = log.lastReset.line
+            line.write(reset.span)
             lastSent = .idle
         }
         switch delivery {
@@ -56,7 +57,8 @@ final class Subscription {
             let started = log.lastMoveStarted
             // What is left in the log belongs to a movement that the peer does not know of yet.
             if lastSent == .idle, (max(cursor, log.lastReset.entry)..<log.first).contains(started.entry) {
-                if kinds.contains(.moveStarted) { line.write(started.line.span) }
+                let text = started.line
+                if kinds.contains(.moveStarted) { line.write(text.span) }
                 lastSent = .moveStarted
             }
             cursor = log.first

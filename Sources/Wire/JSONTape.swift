@@ -70,7 +70,12 @@ struct JSONTape: ~Copyable {
         WireError(.invalidJSON, "column \((position ?? self.position) + 1): \(message)")
     }
 
-    private mutating func skipSpace(_ line: Span<UInt8>) {
+    @inline(__always) private mutating func skipSpace(_ line: Span<UInt8>) {
+        if position < line.count, line[position] > 0x20 { return }
+        skipMoreSpace(line)
+    }
+
+    private mutating func skipMoreSpace(_ line: Span<UInt8>) {
         while position < line.count {
             switch line[position] {
             case 0x20, 0x09, 0x0a, 0x0d: position += 1

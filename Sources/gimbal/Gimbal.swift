@@ -2,6 +2,7 @@
 // says how the process ends.
 
 import ArgumentParser
+import Wire
 import Glibc
 
 @main
@@ -19,7 +20,7 @@ struct Gimbal: ParsableCommand {
             Exit status:
             \(ExitStatus.help)
             """,
-        version: "gimbal 0.1.0",
+        version: "gimbal \(gimbalVersion)",
         subcommands: [Replay.self, Watch.self, Send.self, Get.self]
     )
 

@@ -41,7 +41,8 @@ import Wire
         limits.cameras = options.maxCameras
         var generator = SystemRandomNumberGenerator()
         hub = Hub(
-            limits: limits, server: "gimbald \(version)", epochSeed: generator.next(), at: Self.monotonicMilliseconds())
+            limits: limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
+            at: Self.monotonicMilliseconds())
     }
 
     deinit {
@@ -57,7 +58,7 @@ import Wire
         try listen()
         defer { ownSocket?.remove() }
         try watch()
-        log(.info, "version \(version) is ready: libevent \(EventLoop.version) with \(loop.method)")
+        log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")
         while !isOver {
             try loop.turn()

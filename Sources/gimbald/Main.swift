@@ -3,6 +3,7 @@
 import Glibc
 import Libevent
 import UnixSocket
+import Wire
 
 @main
 struct Main {
@@ -18,7 +19,7 @@ struct Main {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
             switch options.only {
             case .help: print(Options.help, terminator: "")
-            case .version: print("gimbald \(version)")
+            case .version: print("gimbald \(gimbalVersion)")
             case nil: try run(options)
             }
         } catch let error as Options.UsageError {

@@ -3,8 +3,6 @@
 
 import Glibc
 
-let version = "0.1.0"
-
 /// What the command line asks for.
 struct Options {
     /// What else than running was asked for.

@@ -1,0 +1,151 @@
+// Members of an object on the tape, by field and kind of value. `nil` is a member that is left out; what is there but wrong
+// is an error that says what would be right.
+
+import MapCamera
+
+extension RequestDecoder {
+    /// The node of an object's member.
+    func child(_ object: Int, _ field: Field) -> Int? {
+        guard tape.nodes[object].payload & field.bit != 0 else { return nil }
+        var index = object + 1
+        while tape.nodes[index].field != field.rawValue { index = Int(tape.nodes[index].next) }
+        return index
+    }
+
+    func object(_ object: Int, _ path: FieldPath, _ field: Field) throws(WireError) -> Int? {
+        guard let node = child(object, field) else { return nil }
+        guard tape.nodes[node].kind == .object else { throw .wrong(path, "must be an object") }
+        return node
+    }
+
+    func requiredObject(_ object: Int, _ path: FieldPath, _ field: Field) throws(WireError) -> Int {
+        guard let node = try self.object(object, path, field) else { throw .missing(path, "an object belongs there") }
+        return node
+    }
+
+    func number(
+        _ object: Int, _ path: FieldPath, _ field: Field,
+        in range: ClosedRange<Double> = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
+    ) throws(WireError) -> Double? {
+        guard let node = child(object, field) else { return nil }
+        guard tape.nodes[node].kind == .number, range.contains(tape.nodes[node].number) else {
+            throw .wrong(path, Self.wanted(range))
+        }
+        return tape.nodes[node].number
+    }
+
+    static func wanted(_ range: ClosedRange<Double>) -> String {
+        if range.upperBound == .greatestFiniteMagnitude { return "must be a finite number" }
+        if range.lowerBound == .leastNonzeroMagnitude {
+            return "must be a number above 0, up to \(plain(range.upperBound))"
+        }
+        return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
+    }
+
+    static func plain(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+
+    func requiredNumber(
+        _ object: Int, _ path: FieldPath, _ field: Field,
+        in range: ClosedRange<Double> = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
+    ) throws(WireError) -> Double {
+        guard let number = try number(object, path, field, in: range) else {
+            throw .missing(path, "a number belongs there")
+        }
+        return number
+    }
+
+    func flag(_ object: Int, _ parent: FieldPath?, _ field: Field) throws(WireError) -> Bool? {
+        guard let node = child(object, field) else { return nil }
+        switch tape.nodes[node].kind {
+        case .true: return true
+        case .false: return false
+        default: throw .wrong(parent.map { $0 / field } ?? FieldPath(field), "must be true or false")
+        }
+    }
+
+    /// The number of a string's word in a table.
+    func word(_ node: Int, _ table: WordTable, _ line: Span<UInt8>) -> Int? {
+        let slice = tape.nodes[node].text
+        guard tape.nodes[node].isEscaped else { return table.index(of: line, Int(slice.start), Int(slice.end)) }
+        let plain = JSONTape.unescape(line, slice)
+        return table.index(of: plain.span, 0, plain.count)
+    }
+
+    func word(
+        _ object: Int, _ field: Field, _ table: WordTable, _ line: Span<UInt8>, _ words: String
+    ) throws(WireError) -> Int? {
+        guard let node = child(object, field) else { return nil }
+        guard tape.nodes[node].kind == .string, let index = word(node, table, line) else {
+            throw .wrong(FieldPath(field), "must be \(words)")
+        }
+        return index
+    }
+
+    func requiredWord(
+        _ object: Int, _ field: Field, _ table: WordTable, _ line: Span<UInt8>, _ words: String
+    ) throws(WireError) -> Int {
+        guard let index = try word(object, field, table, line, words) else {
+            throw .missing(FieldPath(field), "it is \(words)")
+        }
+        return index
+    }
+
+    func text(_ node: Int, _ line: Span<UInt8>) -> String {
+        let slice = tape.nodes[node].text
+        if tape.nodes[node].isEscaped { return JSONTape.text(line, slice) }
+        return unsafe line.extracting(slice.range).withUnsafeBufferPointer {
+            unsafe String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    /// An integer written as one, no larger than a double holds exactly.
+    func integer(_ node: Int, _ line: Span<UInt8>) -> Int64? {
+        let slice = tape.nodes[node].text
+        guard tape.nodes[node].kind == .number, slice.count <= 17 else { return nil }
+        for index in slice.range {
+            let byte = line[index]
+            guard byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte) else { return nil }
+        }
+        let value = tape.nodes[node].number
+        return abs(value) < 0x1p53 ? Int64(value) : nil
+    }
+
+    func id(_ node: Int, _ line: Span<UInt8>) throws(WireError) -> Slice {
+        let slice = tape.nodes[node].text
+        if tape.nodes[node].kind == .string, slice.count <= Self.longestID {
+            return Slice(Int(slice.start) - 1, Int(slice.end) + 1)
+        }
+        if integer(node, line) != nil { return slice }
+        throw .wrong(FieldPath(.id), "must be an integer, or a string of at most \(Self.longestID) bytes")
+    }
+
+    mutating func cameraName(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> String? {
+        guard let node = child(object, .camera) else { return nil }
+        let error = WireError.wrong(
+            FieldPath(.camera), "must be 1 to \(Self.longestName) characters of A-Z a-z 0-9 . _ -")
+        guard tape.nodes[node].kind == .string else { throw error }
+        if !isLastName(tape.nodes[node].text, line) {
+            let name = text(node, line)
+            guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
+                throw error
+            }
+            lastName = name
+        }
+        return lastName
+    }
+
+    func isLastName(_ slice: Slice, _ line: Span<UInt8>) -> Bool {
+        guard slice.count == lastName.utf8.count, slice.count > 0 else { return false }
+        return zip(slice.range, lastName.utf8).allSatisfy { line[$0] == $1 }
+    }
+
+    static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default:
+            false
+        }
+    }
+}
