@@ -12,7 +12,11 @@ final class HostedCamera {
     private(set) var epoch: String
     private(set) var camera: Camera
     private(set) var gestures = GestureTracker()
-    private(set) var motion: Motion?
+    private var motion: Motion? {
+        didSet { nextFrame = motion?.nextFrame }
+    }
+    /// When the next frame of what moves by itself is due, on the camera's clock; `nil` if nothing does.
+    private(set) var nextFrame: Double?
 
     let log: EventLog
     var subscriptions: [Subscription] = []
@@ -57,7 +61,7 @@ final class HostedCamera {
 
     func apply(_ event: GestureEvent, of key: GestureKey, at time: Double) {
         let update = gestures.handle(event, of: key, at: time, viewport: camera.viewport)
-        if gestures.isActive { motion = nil }
+        if nextFrame != nil, gestures.isActive { motion = nil }
         if let update { move(.gesture) { $0.apply(update) } }
     }
 
@@ -121,10 +125,9 @@ final class HostedCamera {
 
     /// Takes the next frame of what moves by itself.
     func step(_ line: inout LineWriter) {
-        guard let due = motion?.nextFrame else { return }
-        let reason: MoveReason = motion?.isFling == true ? .gesture : .animation
-        let goesOn = motion?.step(&camera) ?? false
-        if !goesOn { motion = nil }
+        guard let due = nextFrame, var motion else { return }
+        let reason: MoveReason = motion.isFling ? .gesture : .animation
+        self.motion = motion.step(&camera) ? motion : nil
         publish(reason, at: due, &line)
         rest(at: due, &line)
     }
@@ -142,7 +145,7 @@ final class HostedCamera {
     }
 
     private func rest(at time: Double, _ line: inout LineWriter) {
-        guard let reason, motion == nil, !gestures.isActive else { return }
+        guard let reason, nextFrame == nil, !gestures.isActive else { return }
         emit(.idle, reason, at: time, &line)
         self.reason = nil
     }

@@ -85,7 +85,7 @@ extension Hub {
         let before = camera.log.end
         camera.endFrame(at: time, &line)
         emitted(camera, since: before)
-        if camera.motion != nil, camera.replay == nil { watch(camera) }
+        if camera.nextFrame != nil, camera.replay == nil { watch(camera) }
     }
 
     func watch(_ camera: HostedCamera) {
@@ -96,7 +96,7 @@ extension Hub {
 
     /// Brings a live camera to the present. Due is what the deadline said, so both are reckoned in the hub's time.
     func catchUp(_ camera: HostedCamera, at now: Double) {
-        while let next = camera.motion?.nextFrame, camera.clockStart + next <= now { step(camera) }
+        while let next = camera.nextFrame, camera.clockStart + next <= now { step(camera) }
     }
 
     /// Takes a camera's next frame.

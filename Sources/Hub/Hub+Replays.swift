@@ -30,7 +30,7 @@ extension Hub {
 
     /// Takes the frames that are due, up to a time of the trace; `false` if the pace or the end of the turn comes first.
     func play(_ replay: Replay, upTo time: Double, at now: Double) -> Bool {
-        while let next = replay.camera.motion?.nextFrame, next <= time {
+        while let next = replay.camera.nextFrame, next <= time {
             replay.wake = max(replay.due(next), turnEvents < limits.eventsPerTurn ? -.infinity : now)
             guard replay.due(next) <= now, turnEvents < limits.eventsPerTurn else { return false }
             step(replay.camera)

@@ -207,7 +207,7 @@ import Wire
     public var deadline: Double? {
         var earliest = Double.infinity
         for camera in watched {
-            if let frame = camera.motion?.nextFrame { earliest = min(earliest, camera.clockStart + frame) }
+            if let frame = camera.nextFrame { earliest = min(earliest, camera.clockStart + frame) }
         }
         for replay in replays { earliest = min(earliest, replay.wake ?? .infinity) }
         for peer in lingering { earliest = min(earliest, peer.lingerEnd ?? .infinity) }
@@ -217,9 +217,9 @@ import Wire
 
     /// Does what is due.
     public func advance(to now: Double) {
-        for camera in watched where camera.motion != nil && camera.replay == nil { catchUp(camera, at: now) }
+        for camera in watched where camera.nextFrame != nil && camera.replay == nil { catchUp(camera, at: now) }
         watched.removeAll { camera in
-            let isStill = camera.motion == nil || camera.replay != nil || camera.isRemoved
+            let isStill = camera.nextFrame == nil || camera.replay != nil || camera.isRemoved
             if isStill { camera.isWatched = false }
             return isStill
         }
