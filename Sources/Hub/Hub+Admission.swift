@@ -72,9 +72,7 @@ extension Hub {
                 throw Refusal(
                     member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
             }
-        case .subscribe(let subscribe):
-            try admit(subscribe, member, camera, peer)
-        case .query, .unsubscribe, .hello:
+        case .query, .subscribe, .unsubscribe, .hello:
             break
         }
     }
@@ -114,16 +112,6 @@ extension Hub {
             }
         }
         return range
-    }
-
-    func admit(
-        _ subscribe: Subscribe, _ member: Int, _ camera: HostedCamera?, _ peer: Peer
-    ) throws(Refusal) {
-        let isNew = camera == nil || !peer.subscriptions.contains { $0.camera === camera }
-        if isNew, peer.subscriptions.count >= limits.subscriptions {
-            throw Refusal(
-                member, .limitReached, nil, "one connection has at most \(limits.subscriptions) subscriptions")
-        }
     }
 
     func needsCamera(_ body: Request.Body) -> Bool {

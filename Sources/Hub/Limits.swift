@@ -11,8 +11,6 @@ public struct Limits: Sendable {
     public var unreadReplies = 256 << 10
     /// Bytes of a paced trace that are read before their time.
     public var readAhead = 128 << 10
-    /// Subscriptions of one peer.
-    public var subscriptions = 64
     /// Active gestures of one peer on one camera.
     public var gestures = 64
     /// Events emitted before a turn ends and subscribers are written to: a part of the history, so that nobody lags who reads.
