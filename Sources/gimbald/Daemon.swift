@@ -18,7 +18,7 @@ import Wire
     private var listeners: [Listener] = []
     private var watchers: [Watcher] = []
     private var deadline: ClosureWatcher?
-    private var armedDeadline: Double?
+    private var hasDeadline = false
 
     private var connections: [Connection] = []
     private var retired: [Connection] = []
@@ -81,16 +81,16 @@ import Wire
         return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
 
+    /// Lets the loop wait no longer than until the next deadline; a far one is looked at again every hour.
     private func armDeadline() throws {
         var wanted = hub.deadline
         if let endsBy { wanted = min(wanted ?? endsBy, endsBy) }
-        guard wanted != armedDeadline || wanted != nil else { return }
-        armedDeadline = wanted
         if let wanted {
-            try deadline?.wait(for: .timeout, milliseconds: wanted - now())
-        } else {
+            try deadline?.wait(for: .timeout, milliseconds: min(wanted - now(), 3_600_000))
+        } else if hasDeadline {
             deadline?.stop()
         }
+        hasDeadline = wanted != nil
     }
 
     private func releaseRetired() {

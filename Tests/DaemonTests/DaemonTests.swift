@@ -93,6 +93,17 @@ import Testing
         #expect(try replays(other) == 0)
     }
 
+    @Test func aTraceMayBeSlowerThanTheUniverse() throws {
+        let daemon = try DaemonProcess()
+        let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
+        try feed.send(#"{"type":"trace","version":1,"speed":1e-300}"#)
+        try feed.send(#"{"type":"rotate","phase":"began","timeMs":-1e15}"#)
+        try feed.send(#"{"type":"rotate","phase":"changed","timeMs":1e15}"#)
+        for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
+        usleep(20_000)
+        #expect(try replays(other) == 1)
+    }
+
     @Test func whoSaysThatItSendsNoMoreMayGo() throws {
         let daemon = try DaemonProcess()
         let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
