@@ -82,7 +82,9 @@ extension Hub {
     ) throws(Refusal) {
         guard event.phase == .began || event.phase == .changed, let camera else { return }
         let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
-        guard camera.gestures.count(of: peer.number) >= limits.gestures, !camera.gestures.contains(key) else { return }
+        let earlier = decoder.requests[..<member].count { if case .gesture = $0.body { true } else { false } }
+        let active = camera.gestures.count(of: peer.number) + earlier
+        guard active >= limits.gestures, !camera.gestures.contains(key) else { return }
         throw Refusal(
             member, .limitReached, "gesture",
             "one connection has at most \(limits.gestures) active gestures on a camera")

@@ -117,6 +117,11 @@ extension Hub {
         var left = bytes - peer.unreadReplies
         if left < 0 {
             peer.repliesSent += bytes
+            // A reader that never quite catches up must not have all that it has read kept for it.
+            if peer.repliesSent > peer.replies.count / 2 {
+                peer.replies.removeFirst(peer.repliesSent)
+                peer.repliesSent = 0
+            }
             return
         }
         peer.replies.removeAll(keepingCapacity: peer.replies.capacity <= 4096)

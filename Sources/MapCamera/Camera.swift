@@ -52,6 +52,17 @@ public struct Camera: Sendable {
 
     /// Takes a pose, within the constraints: first the view, then the target that the view's anchor asks for.
     mutating func settle(_ pose: Pose) {
+        let before = self
+        take(pose)
+        // No input is known to lead to a number that is none; if one does, the camera stays where it is.
+        if !(position.target.latitude + position.target.longitude + position.zoom + position.bearing
+            + position.viewingAngle).isFinite
+        {
+            self = before
+        }
+    }
+
+    private mutating func take(_ pose: Pose) {
         let view = constraints.constrain(pose.view)
         if view != projection.view {
             projection = Projection(view, target: projection.target, viewport: viewport)
@@ -152,7 +163,8 @@ public struct Camera: Sendable {
         let middle = MercatorPoint(x: southWest.x + spanX / 2, y: (southWest.y + northEast.y) / 2)
 
         let room = width > 0 && height > 0
-        let pointsPerRadian = min(width / spanX, height / spanY)  // infinite for a single place
+        // A span of nothing fits at any zoom.
+        let pointsPerRadian = min(spanX > 0 ? width / spanX : .infinity, spanY > 0 ? height / spanY : .infinity)
         let largest = room ? log2(pointsPerRadian * 2 * .pi / 256) : -.infinity
         let zoom = constraints.zoomRange.clamp(largest)
         let flat = Projection(

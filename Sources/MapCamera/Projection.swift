@@ -89,7 +89,7 @@ public struct Projection: Sendable {
         let (x, y) = (point.x - center.x, point.y - center.y)
         let depth = distance * cosTilt + y * sinTilt
         let v = distance * y / depth
-        let dv = distance * distance * cosTilt / (depth * depth) * velocity.y
+        let dv = (distance / depth) * (distance / depth) * cosTilt * velocity.y
         return GroundOffset(
             u: velocity.x * (distance - v * sinTilt) / distance - x * sinTilt / distance * dv,
             v: dv)

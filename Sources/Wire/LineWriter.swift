@@ -155,10 +155,10 @@ public struct Decimal: Equatable, Sendable {
     public let units: Int64
     public let places: Int
 
-    /// Rounds half away from zero; what is too large to count is cut off.
+    /// Rounds half away from zero; what is too large to count is cut off, and what is no number is 0.
     public init(_ value: Double, places: Int) {
         let scaled = (value * Self.powers[places]).rounded()
-        units = Int64(min(max(scaled, -9e18), 9e18))
+        units = scaled.isNaN ? 0 : Int64(min(max(scaled, -9e18), 9e18))
         self.places = places
     }
 

@@ -260,8 +260,8 @@ extension RequestDecoder {
 
     func viewport(_ object: Int, _ parent: FieldPath?) throws(WireError) -> Viewport {
         func path(_ field: Field) -> FieldPath { parent.map { $0 / field } ?? FieldPath(field) }
-        let width = try requiredNumber(object, path(.width), .width, in: Double.leastNonzeroMagnitude...100_000)
-        let height = try requiredNumber(object, path(.height), .height, in: Double.leastNonzeroMagnitude...100_000)
+        let width = try requiredNumber(object, path(.width), .width, in: 0.001...100_000)
+        let height = try requiredNumber(object, path(.height), .height, in: 0.001...100_000)
         let padding = try insets(object, path(.padding), .padding)
         return Viewport(width: width, height: height, padding: padding ?? EdgeInsets())
     }

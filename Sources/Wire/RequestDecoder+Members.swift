@@ -36,9 +36,6 @@ extension RequestDecoder {
 
     static func wanted(_ range: ClosedRange<Double>) -> String {
         if range.upperBound == .greatestFiniteMagnitude { return "must be a finite number" }
-        if range.lowerBound == .leastNonzeroMagnitude {
-            return "must be a number above 0, up to \(plain(range.upperBound))"
-        }
         return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
     }
 

@@ -252,7 +252,9 @@ private struct Simulation {
             var (first, second) = (Simulation(seed: seed), Simulation(seed: seed))
             first.run(steps: 1500)
             second.run(steps: 1500)
-            if seed == 1, let complaints = try Schema.complaints(first.lines, from: .server) { #expect(complaints == "") }
+            if seed == 1, let complaints = try Schema.complaints(first.lines, from: .server) {
+                #expect(complaints == "")
+            }
             #expect(first.checksum == second.checksum, "seed \(seed)")
             total += first.events
         }

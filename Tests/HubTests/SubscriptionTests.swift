@@ -153,6 +153,41 @@ import Testing
         #expect(rude.isReading)
     }
 
+    /// A reader that is always a little behind is kept what it has not read, not what it has.
+    @Test func aPeerThatNeverQuiteCatchesUpCostsNoMore() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.makeRoom(0)
+        for index in 0..<300 { peer.send(#"{"type":"get-camera","id":\#(index)}"#) }
+        for index in 0..<20_000 {
+            peer.send(#"{"type":"get-camera","id":\#(index)}"#)
+            peer.makeRoom(415)
+            host.turn()
+            _ = peer.lines()
+            peer.compact()
+        }
+        #expect(peer.peer.memory < 1 << 20)
+    }
+
+    @Test func aFrameCannotPassTheLimitOfGestures() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        func began(_ labels: Range<Int>) -> String {
+            "[" + labels.map { #"{"type":"tilt","phase":"began","gesture":\#($0)}"# }.joined(separator: ",") + "]"
+        }
+        peer.send(began(0..<60))
+        peer.send(began(60..<64))
+        #expect(peer.lines().isEmpty)
+        peer.send(began(0..<60))
+        #expect(peer.lines().isEmpty)
+        peer.send(began(64..<65))
+        #expect(try JSON(peer.lines().first ?? "")["code"]?.string == "limit-reached")
+        let other = host.connect()
+        other.send(began(0..<40))
+        other.send(began(40..<80))
+        #expect(try JSON(other.lines().first ?? "")["code"]?.string == "limit-reached")
+    }
+
     @Test func aFollowerOfItsOwnReplayLosesNothingAtAnySpeed() throws {
         let host = HubHost()
         let feed = host.connect()

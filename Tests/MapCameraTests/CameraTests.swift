@@ -167,6 +167,40 @@ import Testing
         #expect(longitudes.count < 60)
     }
 
+    @Test func aPlaceOfNoSizeFitsAtTheHighestZoomHoweverItsZerosAreSigned() throws {
+        let edges: [(Double, Double, Double, Double)] = [
+            (0, 1, -0.0, 1), (1, 0, 1, -0.0), (-0.0, 0, -0.0, -0.0), (0, 0, 0, 0),
+        ]
+        for (south, west, north, east) in edges {
+            let bounds = try #require(
+                CoordinateBounds(
+                    southWest: LatLng(latitude: south, longitude: west),
+                    northEast: LatLng(latitude: north, longitude: east)))
+            let (position, fits) = Camera().position(fitting: bounds, insets: EdgeInsets())
+            #expect(position?.zoom == 21 && fits)
+        }
+    }
+
+    @Test func aFlingOverATinyViewportIsStillANumber() throws {
+        for height in [1e-300, 1e-200, 1e-3] {
+            var camera = Camera(viewport: Viewport(width: 390, height: height))
+            let velocity = ScreenPoint(x: 0, y: 1000)
+            let fling = try #require(Fling(focus: camera.viewport.center, velocity: velocity, of: camera))
+            var motion = Motion(fling, at: 0)
+            while motion.step(&camera) {}
+            #expect(isWithinConstraints(camera))
+        }
+    }
+
+    @Test func aPoseThatIsNoNumberChangesNothing() {
+        var camera = Camera()
+        let before = camera.position
+        camera.apply(.zoomTo(.nan))
+        camera.apply(.setTarget(LatLng(latitude: .nan, longitude: 0), zoom: nil))
+        camera.apply(.setBearing(.infinity))
+        #expect(camera.position == before)
+    }
+
     @Test func boundsThatNeedALowerZoomDoNotFit() throws {
         var camera = Camera()
         camera.setZoomRange(try #require(ZoomRange(min: 10, max: 12)))

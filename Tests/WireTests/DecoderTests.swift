@@ -203,10 +203,13 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         #expect(error("[\(frame)]")?.code == .limitReached)
     }
 
-    @Test func aBrokenHeaderIsKnownAsOne() {
-        guard case .failure(let rejection) = decode(#"{"type":"trace","version":1,"speed":"#) else {
-            return #expect(Bool(false), "accepted")
-        }
+    @Test(arguments: [
+        #"{"type":"trace","version":1,"speed":"#, #"{"version":NaN,"type":"trace"}"#,
+        #"{"version":1,"version":1,"type" :\#t"trace"}"#, #"{"version":1,"id":tru,"type":"trace"}"#,
+        "\u{feff}{\"type\":\"trace\",\"version\":1}", #"{"type":"tr","x":""type":"trace"}"#,
+    ])
+    func aBrokenHeaderIsKnownAsOne(_ line: String) {
+        guard case .failure(let rejection) = decode(line) else { return #expect(Bool(false), "accepted") }
         #expect(rejection.isHeader && rejection.error.code == .invalidJSON)
     }
 }
