@@ -22,6 +22,7 @@ import Wire
 
     private var connections: [Connection] = []
     private var retired: [Connection] = []
+    private var isFull = false
     private var isEnding = false
     /// When clients that do not read are waited for no longer.
     private var endsBy: Double?
@@ -162,6 +163,7 @@ import Wire
             connection.release()
             return
         }
+        isFull = false
         connection.index = connections.count
         connections.append(connection)
         log(.debug, "a client came: \(connections.count) connections")
@@ -169,7 +171,9 @@ import Wire
 
     /// Says why, as far as the socket takes it.
     private func refuse(_ descriptor: CInt) {
-        log(.warning, "a client was refused: there are \(options.maxConnections) connections")
+        // Once for each time that it is full: who is refused may come again at once, and for ever.
+        if !isFull { log(.warning, "clients are refused: there are \(options.maxConnections) connections") }
+        isFull = true
         var line = LineWriter()
         let reason = "there are \(options.maxConnections) connections, and no more are taken"
         line.error(WireError(.limitReached, reason), line: 0, Span())
