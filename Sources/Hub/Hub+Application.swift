@@ -28,8 +28,10 @@ extension Hub {
         _ request: Request, _ id: Span<UInt8>, _ bytes: Span<UInt8>, from peer: Peer, at now: Double
     ) {
         switch request.body {
-        case .gesture(let event, let label):
+        case .gesture(var event, let label):
             let camera = touched(request, peer, at: now)
+            // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
+            if camera.replay != nil { event.time = nil }
             if peer.fedCameras.last !== camera, !peer.fedCameras.contains(where: { $0 === camera }) {
                 peer.fedCameras.append(camera)
             }

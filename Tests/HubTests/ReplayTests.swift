@@ -175,6 +175,21 @@ enum Traces {
         #expect(feed.isReading)
     }
 
+    @Test func aTimeNamedOnceInAFrameIsThatOfAllItsObjects() throws {
+        func trace(_ own: (Int) -> String) -> [UInt8] {
+            var lines = [#"{"type":"trace","version":1}"#]
+            for (time, phase) in [(0, "began"), (20, "changed"), (40, "changed"), (60, "ended")] {
+                let pinch = #"{"type":"pinch","phase":"\#(phase)","timeMs":\#(time + 5000)}"#
+                let pan = #"{"type":"pan","phase":"\#(phase)"\#(own(time + 5000)),"translation":{"x":\#(time),"y":0}}"#
+                lines.append("[\(pinch),\(pan)]")
+            }
+            return Array((lines.joined(separator: "\n") + "\n").utf8)
+        }
+        let named = try replay(trace { ",\"timeMs\":\($0)" }, speed: "\"max\"")
+        let once = try replay(trace { $0 == 5060 ? ",\"timeMs\":5060" : "" }, speed: "\"max\"")
+        #expect(named.events.count > 50 && named.events == once.events)
+    }
+
     @Test func liveTimeGoesOnFromTheTracesLast() throws {
         let host = HubHost()
         let feed = host.connect()
