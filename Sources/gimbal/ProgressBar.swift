@@ -46,7 +46,7 @@ struct ProgressBar {
             let length = progress.duration.map { " of " + clock(milliseconds: $0, 1) } ?? ""
             facts.append(clock(milliseconds: time, 1) + (progress.isResting ? ", coming to rest" : length))
         }
-        facts.append("\(counted(progress.lines, "line")) sent")
+        facts.append(counted(progress.frames, "frame"))
         if let speed = progress.speed {
             let factor = speed < 10 ? short((speed * 10).rounded() / 10) : grouped(Int(min(speed, 1e15)))
             facts.append((Terminal.isUTF8 ? "×" : "x") + factor)

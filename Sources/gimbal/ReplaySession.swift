@@ -57,8 +57,10 @@ final class ReplaySession {
 
     private func begin() throws {
         if let table { output.add(table.head) }
-        if follows {
-            connection.queue(try Request("subscribe", camera: opening.header.camera).line())
+        if follows || bar.isOn {
+            // The bar counts the frames that the camera makes, and nobody else can.
+            let kinds = follows ? nil : [EventKind.cameraChanged]
+            connection.queue(try Request("subscribe", camera: opening.header.camera, events: kinds).line())
             linesBefore = 1
         }
         connection.queue(opening.blank + opening.header.bytes + [0x0a])
@@ -100,10 +102,11 @@ final class ReplaySession {
         case "error": report(message)
         case "trace-ended": conclude(message)
         case "pong": isOver = isOver || message.decode(Pong.self)?.id == Self.endMark
-        case "lagged":
+        case EventKind.cameraChanged.rawValue where !follows: progress.frames += 1
+        case "lagged" where follows:
             if let lagged = message.decode(Lagged.self) { announce("gimbal: \(lagged.text)") }
             show(message)
-        case _ where message.isEvent: show(message)
+        case _ where follows && message.isEvent: show(message)
         default: break
         }
     }

@@ -3,8 +3,8 @@
 
 /// How far a trace has come.
 struct ProgressState {
-    /// Lines sent.
-    var lines = 0
+    /// Frames that the camera has made of it.
+    var frames = 0
     /// The trace's clock, milliseconds.
     var time: Double?
     /// The trace's length, milliseconds.
@@ -23,6 +23,8 @@ struct TraceProgress {
     private let firstTime: Double?
     private let endTime: Double?
     private var sentTime: Double?
+    /// Frames that the camera has made of it so far.
+    var frames = 0
     /// What was sent last and not looked into: that happens a few times a second only.
     private var newest: [UInt8] = []
 
@@ -41,7 +43,7 @@ struct TraceProgress {
     mutating func state(of reader: TraceReader, unsent: Int) -> ProgressState {
         if let firstTime, let time = TraceTime.last(in: newest) { sentTime = max(time - firstTime, 0) }
         newest = []
-        var state = ProgressState(lines: reader.lines)
+        var state = ProgressState(frames: frames)
         if let firstTime, let endTime, endTime > firstTime { state.duration = endTime - firstTime }
         let elapsed = (ContinuousClock.now - started) / .milliseconds(1)
         if speed.isFinite {

@@ -54,8 +54,6 @@ struct HeaderLine {
 final class TraceReader {
     private let file: InputFile
     private(set) var isAtEnd = false
-    /// Lines that have been read.
-    private(set) var lines = 0
     /// Bytes that have been read.
     private(set) var bytes = 0
     /// The end of what has been read: enough to know a `trace-end`.
@@ -77,7 +75,6 @@ final class TraceReader {
         let piece = try file.read()
         isAtEnd = piece.isEmpty
         bytes += piece.count
-        for byte in piece where byte == 0x0a { lines += 1 }
         tail = Array((tail + piece.suffix(Self.tailSize)).suffix(Self.tailSize))
         return piece
     }
