@@ -7,9 +7,15 @@ public enum GesturePhase: Sendable {
     case began, changed, ended, cancelled
 }
 
-/// The four gestures of Google's map.
+/// The gestures of Google's map.
 public enum GestureKind: Sendable {
     case pan, pinch, rotate, tilt
+    /// A tap and a drag by one finger.
+    case oneFingerZoom
+    /// Two taps by one finger.
+    case doubleTap
+    /// One tap by two fingers.
+    case twoFingerTap
 }
 
 /// One report of one gesture.
@@ -24,11 +30,13 @@ public struct GestureEvent: Sendable {
         case rotate(Double)
         /// Points, down positive.
         case tilt(Double)
+        /// Points, down positive.
+        case oneFingerZoom(Double)
     }
 
     public var kind: GestureKind
     public var phase: GesturePhase
-    /// `nil` if the report leaves it out: then it is 0 (1 for a pinch), or on `ended` what it was.
+    /// `nil` if the report leaves it out: then it is 0 (1 for a pinch), or on `ended` what it was. A tap has none.
     public var value: Value?
     /// The centroid of the fingers; `nil` is the centre of the viewport less its padding.
     public var focus: ScreenPoint?
@@ -71,21 +79,27 @@ public struct GestureKey: Equatable, Sendable {
 
 /// Which gestures move the camera. (Google: `GMSUISettings`.)
 public struct GestureSettings: Equatable, Sendable {
-    /// Pans; without it pinch and rotate leave the target where it is.
+    /// Pans; without it the other gestures leave the target where it is.
     public var scroll = true
+    /// Pinches, taps and one-finger zooms.
     public var zoom = true
     public var rotate = true
     public var tilt = true
-    /// Without it pinch and rotate act about the target, and pans wait until they end.
+    /// Without it zoom and rotation are about the target, and pans wait until they end.
     public var scrollDuringRotateOrZoom = true
+    /// Whether a pan goes on when its finger has left the screen.
+    public var fling = true
+    /// Whether a pinch and a rotation do.
+    public var inertia = false
 
+    /// The settings of a new camera: everything but inertia.
     public init() {}
 
     /// Whether a gesture of this kind does anything.
     public func allows(_ kind: GestureKind) -> Bool {
         switch kind {
         case .pan: scroll
-        case .pinch: zoom
+        case .pinch, .oneFingerZoom, .doubleTap, .twoFingerTap: zoom
         case .rotate: rotate
         case .tilt: tilt
         }

@@ -1,6 +1,6 @@
 // Gesture reports in, camera updates out. Keeps the last value of each active gesture, since reports are cumulative and
-// updates are differences, and the last 100 ms of each pan, for the velocity that it ends with.
-// Invariant: only gestures that the settings allow are active.
+// updates are differences, and the last 100 ms of what may go on by itself, for the velocity that it ends with.
+// Invariant: only gestures that the settings allow are active. A tap never is: it has happened when it is reported.
 
 import MapCamera
 
@@ -12,16 +12,24 @@ import Darwin
 
 /// The active gestures of one camera.
 public struct GestureTracker: Sendable {
-    /// A pan that left the screen: what a fling begins with.
-    public struct Release: Equatable, Sendable {
-        public var focus: ScreenPoint
-        /// Points per second.
-        public var velocity: ScreenPoint
+    /// What goes on when no finger is left on the screen.
+    public enum Release: Equatable, Sendable {
+        /// The camera glides on.
+        case glide(Momentum)
+        /// A tap changes the camera, over ``tapDuration``.
+        case tap(CameraUpdate)
     }
+
+    /// How long a tap changes the camera, in milliseconds: as long as an animation does by default.
+    public static let tapDuration = 250.0
+    /// How far a finger moves for one level of zoom, in points.
+    static let pointsPerLevel = 128.0
 
     private struct Active: Sendable {
         let key: GestureKey
         var value: GestureEvent.Value
+        /// What a one-finger zoom is about: the first focus that it told.
+        var origin: ScreenPoint?
         var samples: SampleWindow?
         /// A pan that waited for a pinch or a rotation throws no fling.
         var waiting = false
@@ -48,14 +56,19 @@ public struct GestureTracker: Sendable {
         _ event: GestureEvent, of key: GestureKey, at arrival: Double, viewport: Viewport
     ) -> CameraUpdate? {
         guard settings.allows(event.kind) else { return nil }
+        let focus = event.focus.map(viewport.clamp) ?? viewport.center
+        guard let zero = event.kind.zero else {
+            tap(event, at: focus)
+            return nil
+        }
         let found = active.firstIndex { $0.key == key }
         switch event.phase {
         case .began:
             if let found { active.remove(at: found) }
-            begin(key, from: event.kind.zero)
+            begin(key, from: zero)
         case .changed:
             // No `began`: it begins here, and what it already was is no change.
-            if found == nil { begin(key, from: event.value ?? event.kind.zero) }
+            if found == nil { begin(key, from: event.value ?? zero) }
         case .ended:
             guard found != nil else { return nil }
         case .cancelled:
@@ -63,62 +76,87 @@ public struct GestureTracker: Sendable {
             return nil
         }
         let index = active.firstIndex { $0.key == key } ?? 0
-        let value = event.value ?? (event.phase == .ended ? active[index].value : event.kind.zero)
-        let focus = event.focus.map(viewport.clamp) ?? viewport.center
+        let value = event.value ?? (event.phase == .ended ? active[index].value : zero)
         let waits = isHeldBack(event.kind)
         if waits { active[index].waiting = true }
-        let update = waits ? nil : change(from: active[index].value, to: value, focus: focus)
-        active[index].value = value
-        if case .pan(let translation) = value {
-            sample(event, translation, focus: focus, at: arrival, index: index)
+        if event.kind == .oneFingerZoom, active[index].origin == nil, event.focus != nil {
+            active[index].origin = focus
         }
-        if event.phase == .ended { active.remove(at: index) }
+        let update =
+            waits ? nil : change(from: active[index].value, to: value, focus: active[index].origin ?? focus)
+        active[index].value = value
+        if event.phase == .ended {
+            let last = active.remove(at: index)
+            if !last.waiting { letGo(last, event, focus: focus, at: arrival) }
+        } else {
+            active[index].samples?.append(value.sample, at: event.time, arrival: arrival)
+        }
         return update
     }
 
     private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value) {
-        active.append(Active(key: key, value: value, samples: key.kind == .pan ? SampleWindow() : nil))
+        let isSampled = key.kind == .pan || settings.inertia && (key.kind == .pinch || key.kind == .rotate)
+        active.append(Active(key: key, value: value, samples: isSampled ? SampleWindow() : nil))
         release = nil
     }
 
-    /// A pan waits while a pinch or a rotation is active, if the settings say so.
+    /// A pan waits while another gesture zooms or rotates, if the settings say so.
     private func isHeldBack(_ kind: GestureKind) -> Bool {
         guard kind == .pan, !settings.scrollDuringRotateOrZoom else { return false }
-        return active.contains { $0.key.kind == .pinch || $0.key.kind == .rotate }
+        return active.contains { $0.key.kind != .pan && $0.key.kind != .tilt }
+    }
+
+    /// The point that zoom and bearing change about; `nil` is the target.
+    private func anchor(_ focus: ScreenPoint) -> ScreenPoint? {
+        settings.scroll && settings.scrollDuringRotateOrZoom ? focus : nil
     }
 
     /// The camera update that a difference of values makes.
     private func change(from old: GestureEvent.Value, to new: GestureEvent.Value, focus: ScreenPoint) -> CameraUpdate? {
-        let anchor = settings.scroll && settings.scrollDuringRotateOrZoom ? focus : nil
         switch (old, new) {
         case (.pan(let old), .pan(let new)) where old != new:
             return .pan(from: focus - (new - old), to: focus)
         case (.pinch(let old), .pinch(let new)) where old != new:
-            return .zoomBy(log2(new / old), focus: anchor)
+            return .zoomBy(log2(new / old), focus: anchor(focus))
         case (.rotate(let old), .rotate(let new)) where old != new:
-            return .rotateBy(old - new, focus: anchor)
+            return .rotateBy(old - new, focus: anchor(focus))
         case (.tilt(let old), .tilt(let new)) where old != new:
             return .tiltBy(-0.5 * (new - old))
+        case (.oneFingerZoom(let old), .oneFingerZoom(let new)) where old != new:
+            return .zoomBy((new - old) / Self.pointsPerLevel, focus: anchor(focus))
         default:
             return nil
         }
     }
 
-    private mutating func sample(
-        _ event: GestureEvent, _ translation: ScreenPoint, focus: ScreenPoint, at arrival: Double, index: Int
-    ) {
-        guard event.phase == .ended else {
-            active[index].samples?.append(translation, at: event.time, arrival: arrival)
-            return
-        }
-        guard !active[index].waiting else { return }
-        let measured = active[index].samples?.velocity(of: translation, at: event.time, arrival: arrival)
-        release = Release(focus: focus, velocity: event.velocity ?? measured ?? ScreenPoint(x: 0, y: 0))
+    // MARK: What goes on
+
+    private mutating func tap(_ event: GestureEvent, at focus: ScreenPoint) {
+        guard event.phase == .ended else { return }
+        release = .tap(.zoomBy(event.kind == .doubleTap ? 1 : -1, focus: anchor(focus)))
     }
 
-    // MARK: The end of a frame
+    /// Takes note of the velocity with which a gesture ended, where it may go on.
+    private mutating func letGo(_ gesture: Active, _ event: GestureEvent, focus: ScreenPoint, at arrival: Double) {
+        let measured = gesture.samples?.velocity(of: gesture.value.sample, at: event.time, arrival: arrival)
+        var momentum = Momentum()
+        if case .glide(let earlier) = release { momentum = earlier }
+        switch event.kind {
+        case .pan where settings.fling:
+            momentum.focus = focus
+            momentum.pan = event.velocity ?? measured ?? ScreenPoint(x: 0, y: 0)
+        case .pinch where settings.inertia:
+            momentum.anchor = anchor(focus)
+            momentum.zoom = measured?.x ?? 0
+        case .rotate where settings.inertia:
+            momentum.anchor = anchor(focus)
+            momentum.bearing = -(measured?.x ?? 0)
+        default: return
+        }
+        release = .glide(momentum)
+    }
 
-    /// The pan that ended in this frame, if the frame has left no gesture active. To be asked at the end of each frame.
+    /// What goes on since this frame, if the frame has left no gesture active. To be asked at the end of each frame.
     public mutating func takeRelease() -> Release? {
         defer { release = nil }
         return isActive ? nil : release
@@ -141,18 +179,31 @@ public struct GestureTracker: Sendable {
     public mutating func set(_ settings: GestureSettings) {
         self.settings = settings
         active.removeAll { !settings.allows($0.key.kind) }
-        if !settings.scroll { release = nil }
     }
 }
 
 extension GestureKind {
-    /// The value of a gesture that has just begun.
-    var zero: GestureEvent.Value {
+    /// The value of a gesture that has just begun; `nil` for a tap.
+    var zero: GestureEvent.Value? {
         switch self {
         case .pan: .pan(ScreenPoint(x: 0, y: 0))
         case .pinch: .pinch(1)
         case .rotate: .rotate(0)
         case .tilt: .tilt(0)
+        case .oneFingerZoom: .oneFingerZoom(0)
+        case .doubleTap, .twoFingerTap: nil
+        }
+    }
+}
+
+extension GestureEvent.Value {
+    /// What a velocity is measured of: a translation, or in x the levels or degrees.
+    fileprivate var sample: ScreenPoint {
+        switch self {
+        case .pan(let translation): translation
+        case .pinch(let scale): ScreenPoint(x: log2(scale), y: 0)
+        case .rotate(let degrees): ScreenPoint(x: degrees, y: 0)
+        case .tilt(let y), .oneFingerZoom(let y): ScreenPoint(x: 0, y: y)
         }
     }
 }

@@ -1,12 +1,12 @@
-// The last 100 ms of a pan. Holds at most 512 samples; a finger that reports faster than that has its window shortened.
+// The last 100 ms of a gesture. Holds at most 512 samples; a finger that reports faster than that has its window shortened.
 
 import MapCamera
 
-/// The samples of a pan that its velocity is measured from.
+/// The samples of a gesture that its velocity is measured from.
 struct SampleWindow: Sendable {
     private struct Sample {
         var time: Double
-        var translation: ScreenPoint
+        var value: ScreenPoint
     }
 
     /// Milliseconds back from the end.
@@ -18,7 +18,7 @@ struct SampleWindow: Sendable {
     /// Whether the samples carry the reporter's own times. One that does otherwise starts the window anew.
     private var hasOwnTimes: Bool?
 
-    mutating func append(_ translation: ScreenPoint, at own: Double?, arrival: Double) {
+    mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {
         if hasOwnTimes != (own != nil) {
             hasOwnTimes = own != nil
             samples.removeAll(keepingCapacity: true)
@@ -31,18 +31,18 @@ struct SampleWindow: Sendable {
             samples.removeFirst(oldest)
             oldest = 0
         }
-        samples.append(Sample(time: time, translation: translation))
+        samples.append(Sample(time: time, value: value))
     }
 
-    /// Points per second since the oldest sample of the last 100 ms; `nil` if there is none, or no time has passed.
-    func velocity(of translation: ScreenPoint, at own: Double?, arrival: Double) -> ScreenPoint? {
+    /// The change per second since the oldest sample of the last 100 ms; `nil` if there is none, or no time has passed.
+    func velocity(of value: ScreenPoint, at own: Double?, arrival: Double) -> ScreenPoint? {
         guard hasOwnTimes == (own != nil) else { return nil }
         let time = own ?? arrival
         guard let first = samples[oldest...].first(where: { $0.time >= time - Self.span }) else { return nil }
         let seconds = (time - first.time) / 1000
         guard seconds > 0 else { return nil }
         return ScreenPoint(
-            x: (translation.x - first.translation.x) / seconds,
-            y: (translation.y - first.translation.y) / seconds)
+            x: (value.x - first.value.x) / seconds,
+            y: (value.y - first.value.y) / seconds)
     }
 }

@@ -15,6 +15,8 @@ final class HostedCamera {
     private var motion: Motion? {
         didSet { nextFrame = motion?.nextFrame }
     }
+    /// Why it moves by itself, if it does.
+    private var motionReason = MoveReason.animation
     /// When the next frame of what moves by itself is due, on the camera's clock; `nil` if nothing does.
     private(set) var nextFrame: Double?
 
@@ -73,7 +75,7 @@ final class HostedCamera {
         case .animate(let update, let duration, let easing):
             stop()
             if duration > 0 {
-                motion = Motion(CameraAnimation(update, of: camera, duration: duration, easing: easing), at: time)
+                animate(update, duration: duration, easing: easing, at: time, .animation)
             } else {
                 move(.animation) { $0.apply(update) }
             }
@@ -100,6 +102,13 @@ final class HostedCamera {
         motion = nil
     }
 
+    private func animate(
+        _ update: CameraUpdate, duration: Double, easing: Easing, at time: Double, _ reason: MoveReason
+    ) {
+        motion = CameraAnimation(update, of: camera, duration: duration, easing: easing).map { Motion($0, at: time) }
+        motionReason = reason
+    }
+
     private func move(_ reason: MoveReason, _ change: (inout Camera) -> Void) {
         let before = camera.position
         change(&camera)
@@ -110,10 +119,13 @@ final class HostedCamera {
     func endFrame(at time: Double, _ line: inout LineWriter) {
         if let frameReason { publish(frameReason, at: time, &line) }
         frameReason = nil
-        if let release = gestures.takeRelease(),
-            let fling = Fling(focus: release.focus, velocity: release.velocity, of: camera)
-        {
-            motion = Motion(fling, at: time)
+        switch gestures.takeRelease() {
+        case .glide(let momentum):
+            motion = Glide(momentum, of: camera).map { Motion($0, at: time) }
+            motionReason = .gesture
+        case .tap(let update):
+            animate(update, duration: GestureTracker.tapDuration, easing: .default, at: time, .gesture)
+        case nil: break
         }
         rest(at: time, &line)
     }
@@ -126,9 +138,8 @@ final class HostedCamera {
     /// Takes the next frame of what moves by itself.
     func step(_ line: inout LineWriter) {
         guard let due = nextFrame, var motion else { return }
-        let reason: MoveReason = motion.isFling ? .gesture : .animation
         self.motion = motion.step(&camera) ? motion : nil
-        publish(reason, at: due, &line)
+        publish(motionReason, at: due, &line)
         rest(at: due, &line)
     }
 

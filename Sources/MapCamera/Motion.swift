@@ -1,5 +1,5 @@
-// What goes on by itself: an animation, or the fling after a pan. Both are closed forms of the time since they began,
-// seen in frames 1000/60 ms apart; time comes in from outside.
+// What goes on by itself: an animation, or what fingers have set going when they left. Both are closed forms of the time
+// since they began, seen in frames 1000/60 ms apart; time comes in from outside.
 
 #if canImport(Glibc)
 import Glibc
@@ -14,7 +14,7 @@ public struct Motion: Sendable {
 
     private enum Course: Sendable {
         case animation(CameraAnimation)
-        case fling(Fling)
+        case glide(Glide)
     }
 
     private let course: Course
@@ -26,13 +26,9 @@ public struct Motion: Sendable {
         (course, self.start) = (.animation(animation), start)
     }
 
-    /// A fling that begins at a time in milliseconds.
-    public init(_ fling: Fling, at start: Double) {
-        (course, self.start) = (.fling(fling), start)
-    }
-
-    public var isFling: Bool {
-        if case .fling = course { true } else { false }
+    /// A glide that begins at a time in milliseconds.
+    public init(_ glide: Glide, at start: Double) {
+        (course, self.start) = (.glide(glide), start)
     }
 
     private func elapsed(at frame: Int) -> Double { Double(frame) * 1000 / Self.framesPerSecond }
@@ -50,10 +46,10 @@ public struct Motion: Sendable {
         case .animation(let animation):
             camera.settle(animation.pose(at: now))
             return now < animation.duration
-        case .fling(let fling):
+        case .glide(let glide):
             let before = camera.position
-            camera.settle(fling.pose(from: elapsed(at: frame - 1), to: now, of: camera))
-            return now < fling.duration && camera.position != before
+            camera.settle(glide.pose(from: elapsed(at: frame - 1), to: now, of: camera))
+            return now < glide.duration && camera.position != before
         }
     }
 }
@@ -69,13 +65,14 @@ public struct CameraAnimation: Sendable {
     private let turn: Double
     private let anchor: Anchor?
 
-    /// An animation from where the camera is to where the update would put it at once.
+    /// An animation from where the camera is to where the update would put it at once; `nil` if that is the same.
     ///
     /// Longitude and bearing go the short way, exactly half a turn eastwards and clockwise. A `zoomBy` with a focus
     /// keeps the place under it in every frame; any other update moves the target on a straight line of the Mercator plane.
-    public init(_ update: CameraUpdate, of camera: Camera, duration: Double, easing: Easing) {
+    public init?(_ update: CameraUpdate, of camera: Camera, duration: Double, easing: Easing) {
         var moved = camera
         moved.apply(update)
+        guard moved.position != camera.position else { return nil }
         self.duration = duration
         self.easing = easing
         start = camera.projection
@@ -96,43 +93,5 @@ public struct CameraAnimation: Sendable {
             viewingAngle: start.view.viewingAngle + share * (end.viewingAngle - start.view.viewingAngle))
         let target = MercatorPoint(x: start.target.x + share * path.x, y: start.target.y + share * path.y)
         return Pose(view: view, anchor: anchor ?? .target(target.coordinate))
-    }
-}
-
-/// The glide after a pan: the ground leaves with the finger's velocity and slows as v(t) = v0·0.998^t, t in milliseconds.
-/// (UIKit: `UIScrollView.DecelerationRate.normal` is 0.998 per millisecond.)
-public struct Fling: Sendable {
-    private static let decay = log(0.998)
-    /// Below this speed of the finger, in points per second, there is no fling.
-    public static let leastSpeed = 50.0
-    /// At this speed, in points per second, it ends.
-    public static let stopSpeed = 5.0
-
-    /// Milliseconds until the speed has fallen to ``stopSpeed``.
-    public let duration: Double
-    /// The target's velocity on the Mercator plane at the start, in radians per second.
-    private let velocity: MercatorPoint
-
-    /// A fling by a finger that left the screen at `focus` with a velocity in points per second; `nil` if it was too slow.
-    public init?(focus: ScreenPoint, velocity: ScreenPoint, of camera: Camera) {
-        let speed = hypot(velocity.x, velocity.y)
-        guard speed >= Self.leastSpeed else { return nil }
-        duration = log(Self.stopSpeed / speed) / Self.decay
-        let projection = camera.projection
-        let ground = projection.plane(projection.groundVelocity(at: projection.lowered(focus), velocity: velocity))
-        self.velocity = MercatorPoint(x: -ground.x, y: -ground.y)
-    }
-
-    /// The integral of 0.998^t from the start, in seconds: how far a velocity of 1 per second has come.
-    private func reach(at time: Double) -> Double {
-        expm1(Self.decay * min(time, duration)) / (Self.decay * 1000)
-    }
-
-    /// The step from one time to another: a difference of the closed form, so that a bound in the way is slid along.
-    func pose(from: Double, to: Double, of camera: Camera) -> Pose {
-        let step = reach(at: to) - reach(at: from)
-        let target = camera.projection.target
-        let next = MercatorPoint(x: target.x + velocity.x * step, y: target.y + velocity.y * step)
-        return Pose(view: camera.projection.view, anchor: .target(next.coordinate))
     }
 }

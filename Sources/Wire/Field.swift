@@ -8,7 +8,7 @@ enum Field: UInt8, CaseIterable, Sendable {
     case update, kind, amount, padding, insets, bounds, durationMs, easing
     case southWest, northEast, top, left, bottom, right
     case minZoom, maxZoom, targetBounds, viewport, width, height
-    case scroll, rotate, tilt, scrollDuringRotateOrZoom
+    case scroll, rotate, tilt, scrollDuringRotateOrZoom, fling, inertia
     case events, delivery, since, epoch
     case coordinate, point, speed, gestures
 

@@ -186,6 +186,10 @@ extension LineWriter {
         write(settings.tilt)
         member("scrollDuringRotateOrZoom")
         write(settings.scrollDuringRotateOrZoom)
+        member("fling")
+        write(settings.fling)
+        member("inertia")
+        write(settings.inertia)
         write("}")
     }
 

@@ -78,6 +78,8 @@ public struct GestureSettingsChange: Sendable {
     public var rotate: Bool?
     public var tilt: Bool?
     public var scrollDuringRotateOrZoom: Bool?
+    public var fling: Bool?
+    public var inertia: Bool?
 
     public func applied(to settings: GestureSettings) -> GestureSettings {
         var settings = settings
@@ -86,6 +88,8 @@ public struct GestureSettingsChange: Sendable {
         settings.rotate = rotate ?? settings.rotate
         settings.tilt = tilt ?? settings.tilt
         settings.scrollDuringRotateOrZoom = scrollDuringRotateOrZoom ?? settings.scrollDuringRotateOrZoom
+        settings.fling = fling ?? settings.fling
+        settings.inertia = inertia ?? settings.inertia
         return settings
     }
 }

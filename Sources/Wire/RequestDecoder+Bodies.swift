@@ -10,13 +10,8 @@ extension RequestDecoder {
     func gesture(
         _ kind: GestureKind, _ object: Int, _ line: Span<UInt8>, _ time: Double?
     ) throws(WireError) -> Request.Body {
-        let phase: GesturePhase
-        switch try requiredWord(object, .phase, phases, line, "began, changed, ended or cancelled") {
-        case 0: phase = .began
-        case 1: phase = .changed
-        case 2: phase = .ended
-        default: phase = .cancelled
-        }
+        let isTap = kind == .doubleTap || kind == .twoFingerTap
+        let phase = try phase(object, line, isRequired: !isTap)
         var event = GestureEvent(kind, phase)
         event.time = time
         event.focus = try point(object, FieldPath(.focus), .focus)
@@ -30,8 +25,23 @@ extension RequestDecoder {
             event.value = try number(object, FieldPath(.rotationDeg), .rotationDeg, in: -1e9...1e9).map { .rotate($0) }
         case .tilt:
             event.value = try translation(object).map { .tilt($0.y) }
+        case .oneFingerZoom:
+            event.value = try translation(object).map { .oneFingerZoom($0.y) }
+        case .doubleTap, .twoFingerTap:
+            break
         }
         return .gesture(event, label: try label(object, line))
+    }
+
+    /// A tap has happened when it is reported: its phase is `ended`, and may be left out.
+    func phase(_ object: Int, _ line: Span<UInt8>, isRequired: Bool) throws(WireError) -> GesturePhase {
+        if !isRequired, child(object, .phase) == nil { return .ended }
+        switch try requiredWord(object, .phase, phases, line, "began, changed, ended or cancelled") {
+        case 0: return .began
+        case 1: return .changed
+        case 2: return .ended
+        default: return .cancelled
+        }
     }
 
     func translation(_ object: Int) throws(WireError) -> ScreenPoint? {
@@ -58,6 +68,8 @@ extension RequestDecoder {
         change.rotate = try flag(object, path, .rotate)
         change.tilt = try flag(object, path, .tilt)
         change.scrollDuringRotateOrZoom = try flag(object, path, .scrollDuringRotateOrZoom)
+        change.fling = try flag(object, path, .fling)
+        change.inertia = try flag(object, path, .inertia)
         return change
     }
 

@@ -138,6 +138,9 @@ public struct RequestDecoder: ~Copyable {
 
     enum MessageType: String, CaseIterable {
         case pan, pinch, rotate, tilt
+        case oneFingerZoom = "one-finger-zoom"
+        case doubleTap = "double-tap"
+        case twoFingerTap = "two-finger-tap"
         case move, animate, stop
         case setGestures = "set-gestures"
         case setZoomRange = "set-zoom-range"
@@ -186,6 +189,9 @@ public struct RequestDecoder: ~Copyable {
         case .pinch: try gesture(.pinch, object, line, time)
         case .rotate: try gesture(.rotate, object, line, time)
         case .tilt: try gesture(.tilt, object, line, time)
+        case .oneFingerZoom: try gesture(.oneFingerZoom, object, line, time)
+        case .doubleTap: try gesture(.doubleTap, object, line, time)
+        case .twoFingerTap: try gesture(.twoFingerTap, object, line, time)
         case .move: .command(.move(try update(object, line)))
         case .animate: .command(try animate(object, line))
         case .stop: .command(.stop)

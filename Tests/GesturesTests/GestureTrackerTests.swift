@@ -21,6 +21,10 @@ private struct Hand {
     }
 
     mutating func release() -> GestureTracker.Release? { tracker.takeRelease() }
+
+    mutating func momentum() -> Momentum? {
+        if case .glide(let momentum) = release() { momentum } else { nil }
+    }
 }
 
 private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, y: y) }
@@ -153,7 +157,8 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
             hand.report(GestureEvent(.pan, .changed, .pan(point(x, 0)), time: time))
         }
         hand.report(GestureEvent(.pan, .ended, .pan(point(120, 0)), time: 300))
-        #expect(hand.release()?.velocity == point(1000, 0))
+        let momentum = hand.momentum()
+        #expect(momentum?.pan == point(1000, 0))
         #expect(hand.release() == nil)
     }
 
@@ -161,14 +166,15 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
         var hand = Hand()
         hand.report(GestureEvent(.pan, .began))
         hand.report(GestureEvent(.pan, .ended, focus: point(7, 8), velocity: point(3, 4)))
-        #expect(hand.release() == GestureTracker.Release(focus: point(7, 8), velocity: point(3, 4)))
+        #expect(hand.release() == .glide(Momentum(focus: point(7, 8), pan: point(3, 4))))
     }
 
     @Test func withoutTimeThereIsNoVelocity() {
         var hand = Hand()
         hand.report(GestureEvent(.pan, .began), at: 5)
         hand.report(GestureEvent(.pan, .ended, .pan(point(100, 0))), at: 5)
-        #expect(hand.release()?.velocity == point(0, 0))
+        let momentum = hand.momentum()
+        #expect(momentum?.pan == point(0, 0))
     }
 
     @Test func aPanThatEndsBesideAnActiveGestureThrowsNothing() {
@@ -178,6 +184,95 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
         hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
         #expect(hand.release() == nil)
         hand.report(GestureEvent(.pinch, .ended))
+        #expect(hand.release() == nil)
+    }
+
+    // MARK: Inertia
+
+    @Test func withInertiaPinchAndRotationLeaveWithTheirVelocityAboutTheFocus() {
+        var hand = Hand()
+        var settings = GestureSettings()
+        settings.inertia = true
+        hand.tracker.set(settings)
+        let focus = point(100, 200)
+        for (kind, value) in [
+            (GestureKind.pinch, { GestureEvent.Value.pinch(exp2($0 / 100)) }),
+            (.rotate, { GestureEvent.Value.rotate($0) }),
+        ] {
+            hand.report(GestureEvent(kind, .began, focus: focus, time: 0))
+            for time in stride(from: 10.0, through: 300, by: 10) {
+                hand.report(GestureEvent(kind, .changed, value(time / 2), focus: focus, time: time))
+            }
+        }
+        hand.report(GestureEvent(.pinch, .ended, focus: focus, time: 300))
+        hand.report(GestureEvent(.rotate, .ended, focus: focus, time: 300))
+        guard let momentum = hand.momentum() else { return #expect(Bool(false), "no momentum") }
+        #expect(abs(momentum.zoom - 5) < 1e-9)
+        #expect(abs(momentum.bearing + 500) < 1e-9)
+        #expect(momentum.anchor == focus && momentum.pan == point(0, 0))
+    }
+
+    @Test func withoutItTheyDoNot() {
+        var hand = Hand()
+        hand.report(GestureEvent(.pinch, .began, time: 0))
+        hand.report(GestureEvent(.pinch, .changed, .pinch(2), time: 10))
+        hand.report(GestureEvent(.pinch, .ended, time: 20))
+        #expect(hand.release() == nil)
+    }
+
+    @Test func withoutFlingAPanEndsWhereItEnds() {
+        var hand = Hand()
+        var settings = GestureSettings()
+        settings.fling = false
+        hand.tracker.set(settings)
+        hand.report(GestureEvent(.pan, .began))
+        hand.report(GestureEvent(.pan, .ended, velocity: point(900, 0)))
+        #expect(hand.release() == nil)
+    }
+
+    // MARK: Taps and the one-finger zoom
+
+    @Test func tapsZoomAboutThemWhenNoFingerIsLeft() {
+        var hand = Hand()
+        #expect(hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20))) == nil)
+        #expect(!hand.tracker.isActive)
+        #expect(hand.release() == .tap(.zoomBy(1, focus: point(10, 20))))
+        hand.report(GestureEvent(.twoFingerTap, .ended, focus: point(10, 20)))
+        #expect(hand.release() == .tap(.zoomBy(-1, focus: point(10, 20))))
+        #expect(hand.release() == nil)
+
+        hand.report(GestureEvent(.doubleTap, .cancelled))
+        #expect(hand.release() == nil)
+        hand.report(GestureEvent(.pan, .began))
+        hand.report(GestureEvent(.doubleTap, .ended))
+        #expect(hand.release() == nil)
+    }
+
+    @Test func tapsFollowTheSwitches() {
+        var hand = Hand()
+        var settings = GestureSettings()
+        settings.scroll = false
+        hand.tracker.set(settings)
+        hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20)))
+        #expect(hand.release() == .tap(.zoomBy(1, focus: nil)))
+        settings.zoom = false
+        hand.tracker.set(settings)
+        hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20)))
+        #expect(hand.release() == nil)
+        #expect(hand.report(GestureEvent(.oneFingerZoom, .changed, .oneFingerZoom(5))) == nil)
+        #expect(!hand.tracker.isActive)
+    }
+
+    @Test func aOneFingerZoomIsAboutTheFirstTap() {
+        var hand = Hand()
+        let first = point(100, 300)
+        hand.report(GestureEvent(.oneFingerZoom, .began, focus: first))
+        #expect(
+            hand.report(GestureEvent(.oneFingerZoom, .changed, .oneFingerZoom(64), focus: point(100, 364)))
+                == .zoomBy(0.5, focus: first))
+        #expect(
+            hand.report(GestureEvent(.oneFingerZoom, .ended, .oneFingerZoom(-64), focus: point(100, 236)))
+                == .zoomBy(-1, focus: first))
         #expect(hand.release() == nil)
     }
 

@@ -152,7 +152,8 @@ private struct Simulation {
         case 5: return #""type":"stop""#
         case 6:
             return
-                #""type":"set-gestures","scroll":\#(random.chance(0.8)),"scrollDuringRotateOrZoom":\#(random.chance(0.5))"#
+                #""type":"set-gestures","scroll":\#(random.chance(0.8)),"scrollDuringRotateOrZoom":\#(random.chance(0.5)),"#
+                + #""fling":\#(random.chance(0.8)),"inertia":\#(random.chance(0.6))"#
         case 7:
             return #""type":"set-zoom-range","minZoom":\#(random.number(2...12)),"maxZoom":\#(random.number(8...21))"#
         case 8:
@@ -168,16 +169,21 @@ private struct Simulation {
     }
 
     private mutating func gesture() -> String {
+        if random.chance(0.05) {
+            let tap = random.chance(0.5) ? "double-tap" : "two-finger-tap"
+            return "\"type\":\"\(tap)\",\"focus\":{\"x\":\(random.number(0...390)),\"y\":\(random.number(0...844))}"
+        }
         let phases = ["began", "changed", "changed", "changed", "changed", "ended", "cancelled"]
         let phase = phases[random.integer(0...6)]
         let (x, y) = (random.number(-300...300), random.number(-300...300))
         let common = "\"phase\":\"\(phase)\",\"focus\":{\"x\":\(abs(x)),\"y\":\(abs(y))}"
-        switch random.integer(0...3) {
+        switch random.integer(0...4) {
         case 0:
             let velocity = phase == "ended" && random.chance(0.5) ? ",\"velocity\":{\"x\":\(x * 5),\"y\":\(y * 5)}" : ""
             return "\"type\":\"pan\",\(common),\"translation\":{\"x\":\(x),\"y\":\(y)}\(velocity)"
         case 1: return "\"type\":\"pinch\",\(common),\"scale\":\(exp(x / 150))"
         case 2: return "\"type\":\"rotate\",\(common),\"rotationDeg\":\(y)"
+        case 3: return "\"type\":\"one-finger-zoom\",\(common),\"translation\":{\"y\":\(y)}"
         default: return "\"type\":\"tilt\",\(common),\"translation\":{\"y\":\(y)}"
         }
     }

@@ -1,4 +1,4 @@
-// Single cases: the table of the ceiling, wraps, bounds, easings, animations and flings.
+// Single cases: the table of the ceiling, wraps, bounds, easings and animations.
 
 import Foundation
 import TestSupport
@@ -80,11 +80,11 @@ import Testing
         #expect(abs(Easing.default.progress(at: 0.5) - 0.802403387584857) < 1e-12)
     }
 
-    @Test func anAnimationGoesTheShortWayAndEndsExactly() {
+    @Test func anAnimationGoesTheShortWayAndEndsExactly() throws {
         var camera = Camera(
             position: CameraPosition(target: LatLng(latitude: 10, longitude: 170), zoom: 5, bearing: 350))
         let end = CameraPosition(target: LatLng(latitude: -10, longitude: -170), zoom: 7, bearing: 20, viewingAngle: 30)
-        let animation = CameraAnimation(.setCamera(end), of: camera, duration: 100, easing: .linear)
+        let animation = try #require(CameraAnimation(.setCamera(end), of: camera, duration: 100, easing: .linear))
         var motion = Motion(animation, at: 500)
         #expect(abs(motion.nextFrame - (500 + 1000.0 / 60)) < 1e-9)
         var frames = 0
@@ -102,14 +102,22 @@ import Testing
         #expect(shortestTurn(from: 10, to: 350) == -20)
     }
 
+    @Test func anAnimationToWhereTheCameraIsIsNone() {
+        let camera = Camera(position: CameraPosition(target: LatLng(latitude: 10, longitude: 170), zoom: 21))
+        for update in [CameraUpdate.zoomIn, .setBearing(360), .setTarget(camera.position.target, zoom: nil)] {
+            #expect(CameraAnimation(update, of: camera, duration: 100, easing: .linear) == nil)
+        }
+    }
+
     @Test func aZoomWithFocusKeepsItsAnchorInEveryFrame() {
         var random = Seeded(5)
         for _ in 0..<200 {
             var camera = random.camera()
             let focus = random.point(in: camera.viewport)
             let place = camera.projection.place(under: focus)
-            var motion = Motion(
-                CameraAnimation(.zoomBy(1.5, focus: focus), of: camera, duration: 200, easing: .default), at: 0)
+            let animation = CameraAnimation(.zoomBy(1.5, focus: focus), of: camera, duration: 200, easing: .default)
+            guard let animation else { continue }
+            var motion = Motion(animation, at: 0)
             var goesOn = true
             while goesOn {
                 goesOn = motion.step(&camera)
@@ -119,52 +127,6 @@ import Testing
                 #expect(error * camera.projection.scale < 1e-5)
             }
         }
-    }
-
-    @Test func aFlingStopsAtFivePointsPerSecond() throws {
-        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 10))
-        let fling = try #require(
-            Fling(focus: camera.viewport.center, velocity: ScreenPoint(x: -1000, y: 0), of: camera))
-        #expect(abs(fling.duration - log(5.0 / 1000) / log(0.998)) < 1e-9)
-        var motion = Motion(fling, at: 0)
-        while motion.step(&camera) {}
-        // The integral of v from v0 to 5 points/s: (v0 - 5) / (1000 * -ln 0.998) points.
-        let points = (1000 - 5) / (1000 * -log(0.998))
-        #expect(abs(camera.position.target.longitude - points * 360 / (256 * 1024)) < 1e-9)
-        #expect(Fling(focus: camera.viewport.center, velocity: ScreenPoint(x: 49.9, y: 0), of: camera) == nil)
-    }
-
-    @Test func aFlingLeavesWithTheFingersVelocityUnderTilt() throws {
-        var random = Seeded(9)
-        for _ in 0..<300 {
-            let camera = random.camera()
-            let focus = random.point(in: camera.viewport)
-            let velocity = ScreenPoint(x: random.number(-2000...2000), y: random.number(-2000...2000))
-            let step = 1e-6
-            let ground = camera.projection.groundVelocity(at: focus, velocity: velocity)
-            guard let before = camera.projection.ground(under: focus),
-                let after = camera.projection.ground(
-                    under: focus + ScreenPoint(x: velocity.x * step, y: velocity.y * step))
-            else { continue }
-            let scale = max(1, hypot(ground.u, ground.v))
-            #expect(abs((after.u - before.u) / step - ground.u) / scale < 1e-3)
-            #expect(abs((after.v - before.v) / step - ground.v) / scale < 1e-3)
-        }
-    }
-
-    @Test func aFlingSlidesAlongABoundAndEndsInItsCorner() throws {
-        var camera = Camera(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 10))
-        camera.setTargetBounds(
-            CoordinateBounds(
-                southWest: LatLng(latitude: -0.01, longitude: -1), northEast: LatLng(latitude: 0.01, longitude: 0.05)))
-        let fling = try #require(
-            Fling(focus: camera.viewport.center, velocity: ScreenPoint(x: -900, y: 900), of: camera))
-        var motion = Motion(fling, at: 0)
-        var longitudes: [Double] = []
-        while motion.step(&camera) { longitudes.append(camera.position.target.longitude) }
-        #expect(camera.position.target == LatLng(latitude: 0.01, longitude: 0.05))
-        #expect(zip(longitudes, longitudes.dropFirst()).allSatisfy { $0 <= $1 })
-        #expect(longitudes.count < 60)
     }
 
     @Test func aPlaceOfNoSizeFitsAtTheHighestZoomHoweverItsZerosAreSigned() throws {
@@ -178,17 +140,6 @@ import Testing
                     northEast: LatLng(latitude: north, longitude: east)))
             let (position, fits) = Camera().position(fitting: bounds, insets: EdgeInsets())
             #expect(position?.zoom == 21 && fits)
-        }
-    }
-
-    @Test func aFlingOverATinyViewportIsStillANumber() throws {
-        for height in [1e-300, 1e-200, 1e-3] {
-            var camera = Camera(viewport: Viewport(width: 390, height: height))
-            let velocity = ScreenPoint(x: 0, y: 1000)
-            let fling = try #require(Fling(focus: camera.viewport.center, velocity: velocity, of: camera))
-            var motion = Motion(fling, at: 0)
-            while motion.step(&camera) {}
-            #expect(isWithinConstraints(camera))
         }
     }
 

@@ -1,0 +1,125 @@
+// What fingers have set going when they left the screen: the fling of a pan, the inertia of a pinch and a rotation.
+// Each value slows down by itself, v(t) = v0·r^t; a frame takes the difference of the closed form since the frame before,
+// so that a limit in the way is slid along and never jumped from.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// How fast fingers moved the camera when they left.
+public struct Momentum: Equatable, Sendable {
+    /// Where a pan's finger left the screen.
+    public var focus: ScreenPoint
+    /// The pan's velocity on the screen, in points per second.
+    public var pan: ScreenPoint
+    /// The point about which zoom and bearing go on; `nil` is the target.
+    public var anchor: ScreenPoint?
+    /// Zoom levels per second.
+    public var zoom: Double
+    /// Degrees of bearing per second, clockwise.
+    public var bearing: Double
+
+    /// A momentum; what is left out is at rest.
+    public init(
+        focus: ScreenPoint = ScreenPoint(x: 0, y: 0), pan: ScreenPoint = ScreenPoint(x: 0, y: 0),
+        anchor: ScreenPoint? = nil, zoom: Double = 0, bearing: Double = 0
+    ) {
+        self.focus = focus
+        self.pan = pan
+        self.anchor = anchor
+        self.zoom = zoom
+        self.bearing = bearing
+    }
+}
+
+/// How a camera goes on when fingers with a momentum have left.
+public struct Glide: Sendable {
+    /// Milliseconds until all has come to rest.
+    public let duration: Double
+    private let momentum: Momentum
+    /// The velocity of the ground under the pan's finger, in points per second.
+    private let ground: GroundOffset
+    private let pan: Slowing?
+    private let zoom: Slowing?
+    private let bearing: Slowing?
+
+    /// A glide from where the camera is; `nil` if nothing was fast enough for one.
+    public init?(_ momentum: Momentum, of camera: Camera) {
+        pan = Slowing(.pan, from: hypot(momentum.pan.x, momentum.pan.y))
+        zoom = Slowing(.zoom, from: abs(momentum.zoom))
+        bearing = Slowing(.bearing, from: abs(momentum.bearing))
+        let durations = [pan, zoom, bearing].compactMap { $0?.duration }
+        guard let longest = durations.max() else { return nil }
+        duration = longest
+        let projection = camera.projection
+        ground = projection.groundVelocity(at: projection.lowered(momentum.focus), velocity: momentum.pan)
+        self.momentum = momentum
+    }
+
+    /// Where the camera is to be at one time, if it is where it was at another; in milliseconds since the start.
+    func pose(from: Double, to: Double, of camera: Camera) -> Pose {
+        let projection = camera.projection
+        var view = projection.view
+        view.zoom += momentum.zoom * (zoom?.way(from: from, to: to) ?? 0)
+        view.bearing += momentum.bearing * (bearing?.way(from: from, to: to) ?? 0)
+        view = camera.constraints.constrain(view)
+
+        let velocity = projection.plane(ground)
+        let way = pan?.way(from: from, to: to) ?? 0
+        // At a limit of the zoom nothing turns about the anchor any more: no drift.
+        guard let anchor = momentum.anchor, view != projection.view else {
+            guard way != 0 else { return Pose(view: view, anchor: .target(camera.position.target)) }
+            let (x, y) = (projection.target.x - velocity.x * way, projection.target.y - velocity.y * way)
+            return Pose(view: view, anchor: .target(MercatorPoint(x: x, y: y).coordinate))
+        }
+        let held = projection.place(under: anchor)
+        let place = MercatorPoint(x: held.x - velocity.x * way, y: held.y - velocity.y * way)
+        return Pose(view: view, anchor: .place(place, at: anchor))
+    }
+}
+
+/// A speed that falls exponentially from what it was at the start to where it ends.
+struct Slowing: Sendable {
+    /// What slows down, in units per second.
+    struct Course {
+        /// The factor for each millisecond.
+        let factor: Double
+        /// Below this speed there is no glide.
+        let least: Double
+        /// At this speed it ends.
+        let stop: Double
+        /// A greater speed is taken for this one.
+        let greatest: Double
+
+        /// Points. (UIKit: `UIScrollView.DecelerationRate.normal` is 0.998 per millisecond.)
+        static let pan = Course(factor: 0.998, least: 50, stop: 5, greatest: .infinity)
+        /// Zoom levels: two fingers 200 points apart whose distance grows by 70 points a second make half a level.
+        /// (UIKit: `UIScrollView.DecelerationRate.fast` is 0.99 per millisecond.)
+        static let zoom = Course(factor: 0.99, least: 0.5, stop: 0.05, greatest: 10)
+        /// Degrees. (MapLibre GL JS, too, bounds the inertia of the bearing to a turn per second.)
+        static let bearing = Course(factor: 0.99, least: 30, stop: 3, greatest: 360)
+    }
+
+    /// Milliseconds until the speed has fallen to where it ends.
+    let duration: Double
+    private let decay: Double
+    /// The part of the speed that counts: less than 1 where it was above the greatest.
+    private let share: Double
+
+    /// `nil` if the speed, not negative, is too low.
+    init?(_ course: Course, from speed: Double) {
+        guard speed >= course.least else { return nil }
+        let bounded = min(speed, course.greatest)
+        share = bounded / speed
+        decay = log(course.factor)
+        duration = log(course.stop / bounded) / decay
+    }
+
+    /// How far a speed of 1 per second comes between two times, in milliseconds since the start.
+    func way(from: Double, to: Double) -> Double { (reach(at: to) - reach(at: from)) * share }
+
+    /// The integral of factor^t from the start, in seconds.
+    private func reach(at time: Double) -> Double { expm1(decay * min(time, duration)) / (decay * 1000) }
+}
