@@ -4,12 +4,26 @@ import MapCamera
 
 /// Where a gesture is in its life. (UIKit: `UIGestureRecognizer.State`.)
 public enum GesturePhase: Sendable {
-    case began, changed, ended, cancelled
+    /// Fingers have been recognized as this gesture.
+    case began
+    /// They have moved.
+    case changed
+    /// They have left the screen: a pan may fling.
+    case ended
+    /// The gesture counts no more. The camera stays where it is, and nothing goes on.
+    case cancelled
 }
 
 /// The gestures of Google's map.
 public enum GestureKind: Sendable {
-    case pan, pinch, rotate, tilt
+    /// A finger drags the map. (UIKit: `UIPanGestureRecognizer`.)
+    case pan
+    /// Two fingers zoom. (UIKit: `UIPinchGestureRecognizer`.)
+    case pinch
+    /// Two fingers turn. (UIKit: `UIRotationGestureRecognizer`.)
+    case rotate
+    /// Two fingers side by side tilt the map: up is towards the horizon.
+    case tilt
     /// A tap and a drag by one finger.
     case oneFingerZoom
     /// Two taps by one finger.
@@ -34,7 +48,9 @@ public struct GestureEvent: Sendable {
         case oneFingerZoom(Double)
     }
 
+    /// Which gesture it is.
     public var kind: GestureKind
+    /// Where the gesture is in its life. A tap is always ``GesturePhase/ended``.
     public var phase: GesturePhase
     /// `nil` if the report leaves it out: then it is 0 (1 for a pinch), or on `ended` what it was. A tap has none.
     public var value: Value?
@@ -45,6 +61,9 @@ public struct GestureEvent: Sendable {
     /// When it was reported, in milliseconds of the reporter's clock; `nil` is when it arrived.
     public var time: Double?
 
+    /// A report; what is left out is as the members say.
+    ///
+    /// The value's case must be that of the kind.
     public init(
         _ kind: GestureKind, _ phase: GesturePhase, _ value: Value? = nil, focus: ScreenPoint? = nil,
         velocity: ScreenPoint? = nil, time: Double? = nil
@@ -60,16 +79,24 @@ public struct GestureEvent: Sendable {
 
 /// Tells apart the gestures of one camera: who reports it, its kind, and the reporter's own name for it.
 public struct GestureKey: Equatable, Sendable {
+    /// The reporter's own name for one of several gestures of a kind.
     public enum Label: Equatable, Sendable {
+        /// The only one, or the one that needs no name.
         case none
+        /// A number, such as a finger's.
         case number(Int64)
+        /// A word.
         case text(String)
     }
 
+    /// Who reports the gesture: any number that no other reporter has.
     public var feed: Int
+    /// The gesture's kind.
     public var kind: GestureKind
+    /// The reporter's own name for it.
     public var label: Label
 
+    /// A key of its three parts.
     public init(feed: Int, kind: GestureKind, label: Label = .none) {
         self.feed = feed
         self.kind = kind
@@ -83,7 +110,9 @@ public struct GestureSettings: Equatable, Sendable {
     public var scroll = true
     /// Pinches, taps and one-finger zooms.
     public var zoom = true
+    /// Rotations.
     public var rotate = true
+    /// Tilts.
     public var tilt = true
     /// Without it zoom and rotation are about the target, and pans wait until they end.
     public var scrollDuringRotateOrZoom = true

@@ -35,10 +35,12 @@ public struct GestureTracker: Sendable {
         var waiting = false
     }
 
+    /// Which gestures move the camera; changed by ``set(_:)``.
     public private(set) var settings = GestureSettings()
     private var active: [Active] = []
     private var release: Release?
 
+    /// A tracker without gestures, with the settings of a new camera.
     public init() {}
 
     /// Whether any finger is down, as far as the camera is concerned.
@@ -47,6 +49,7 @@ public struct GestureTracker: Sendable {
     /// How many gestures of one feed are active.
     public func count(of feed: Int) -> Int { active.count { $0.key.feed == feed } }
 
+    /// Whether a gesture is active.
     public func contains(_ key: GestureKey) -> Bool { active.contains { $0.key == key } }
 
     // MARK: Reports

@@ -9,7 +9,9 @@ import Darwin
 
 /// A map camera as a pure value.
 public struct Camera: Sendable {
+    /// Where it looks. It never violates a constraint.
     public private(set) var position: CameraPosition
+    /// Its limits; changed by ``setZoomRange(_:)`` and ``setTargetBounds(_:)``.
     public private(set) var constraints: CameraConstraints
     /// The projection of the current position.
     public private(set) var projection: Projection

@@ -3,7 +3,9 @@
 
 /// The zooms a camera may have. (Google: `GMSMapView.minZoom`, `maxZoom`.)
 public struct ZoomRange: Equatable, Sendable {
+    /// The lowest zoom.
     public let min: Double
+    /// The highest zoom.
     public let max: Double
 
     /// The zooms that any camera may have; a range lies within. (Google: `kGMSMinZoomLevel`, `kGMSMaxZoomLevel`.)
@@ -24,15 +26,18 @@ public struct ZoomRange: Equatable, Sendable {
     /// All of ``limits``.
     public static let all = ZoomRange()
 
+    /// The zoom of the range that is nearest to `zoom`.
     public func clamp(_ zoom: Double) -> Double { zoom.clamped(to: min...max) }
 }
 
 /// The limits of one camera.
 public struct CameraConstraints: Equatable, Sendable {
+    /// The zooms allowed. (Google: `setMinZoom:maxZoom:`.)
     public var zoomRange = ZoomRange.all
     /// Where the target is kept; `nil` is anywhere. (Google: `GMSMapView.cameraTargetBounds`.)
     public var targetBounds: CoordinateBounds?
 
+    /// No limits but those that every camera has.
     public init() {}
 
     /// The greatest viewing angle at a zoom, in degrees: 30 up to zoom 10, then straight lines to 45 at zoom 14 and to

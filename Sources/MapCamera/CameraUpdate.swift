@@ -4,23 +4,28 @@
 ///
 /// An update says what is wanted; ``Camera/apply(_:)`` brings it within the camera's constraints.
 public enum CameraUpdate: Equatable, Sendable {
-    /// One zoom level in, about the target.
+    /// One zoom level in, about the target. (Google: `zoomIn`.)
     case zoomIn
-    /// One zoom level out, about the target.
+    /// One zoom level out, about the target. (Google: `zoomOut`.)
     case zoomOut
+    /// A new zoom, about the target. (Google: `zoomTo:`.)
     case zoomTo(Double)
-    /// `amount` zoom levels in; the place under the focus stays there. No focus: about the target.
+    /// Zoom levels in, out if negative; the place under the focus, in points of the screen, stays there. No focus: about
+    /// the target. (Google: `zoomBy:`, `zoomBy:atPoint:`.)
     case zoomBy(Double, focus: ScreenPoint?)
-    /// A new target, with a new zoom or the current one.
+    /// A new target, with a new zoom or the current one. (Google: `setTarget:`, `setTarget:zoom:`.)
     case setTarget(LatLng, zoom: Double?)
+    /// A new position. (Google: `setCamera:`.)
     case setCamera(CameraPosition)
     /// The place at the centre plus (x, y) points becomes the centre: positive x moves the camera right.
+    /// (Google: `scrollByX:Y:`.)
     case scrollBy(x: Double, y: Double)
-    /// North up, straight down, at the greatest zoom at which the bounds fit inside the insets.
+    /// North up, straight down, at the greatest zoom at which the bounds fit inside the insets, in points.
+    /// (Google: `fitBounds:`, `fitBounds:withPadding:`, `fitBounds:withEdgeInsets:`.)
     case fitBounds(CoordinateBounds, insets: EdgeInsets)
-    /// Degrees clockwise from north.
+    /// A new bearing about the target, in degrees clockwise from north. (Google: `animateToBearing:`.)
     case setBearing(Double)
-    /// Degrees from nadir.
+    /// A new viewing angle about the target, in degrees from nadir. (Google: `animateToViewingAngle:`.)
     case setViewingAngle(Double)
 
     /// The place under `from` comes under `to`.

@@ -5,7 +5,9 @@
 /// A western edge east of the eastern one means that the rectangle crosses the antimeridian; -180…180 is every
 /// longitude. The southern edge is never north of the northern one.
 public struct CoordinateBounds: Equatable, Sendable {
+    /// The southern and the western edge, in degrees; the longitude in [-180, 180].
     public let southWest: LatLng
+    /// The northern and the eastern edge, in degrees; the longitude in [-180, 180].
     public let northEast: LatLng
 
     /// Bounds between two corners; `nil` if the southern edge would be north of the northern one.

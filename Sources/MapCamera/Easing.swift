@@ -9,10 +9,15 @@ public struct Easing: Equatable, Sendable {
         (self.x1, self.y1, self.x2, self.y2) = (x1.clamped(to: 0...1), y1, x2.clamped(to: 0...1), y2)
     }
 
+    /// Fast at first: cubic-bezier(.25, .1, .25, 1).
     public static let `default` = Easing(x1: 0.25, y1: 0.1, x2: 0.25, y2: 1)
+    /// The same speed all the way.
     public static let linear = Easing(x1: 0, y1: 0, x2: 1, y2: 1)
+    /// Slow at first: cubic-bezier(.42, 0, 1, 1).
     public static let easeIn = Easing(x1: 0.42, y1: 0, x2: 1, y2: 1)
+    /// Slow at last: cubic-bezier(0, 0, .58, 1).
     public static let easeOut = Easing(x1: 0, y1: 0, x2: 0.58, y2: 1)
+    /// Slow at both ends: cubic-bezier(.42, 0, .58, 1).
     public static let easeInOut = Easing(x1: 0.42, y1: 0, x2: 0.58, y2: 1)
 
     /// The eased share of the way at a share of the time, both in [0, 1].

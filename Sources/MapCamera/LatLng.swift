@@ -31,9 +31,12 @@ public struct LatLng: Equatable, Sendable {
 
 /// A point of the Web Mercator plane, in radians of the equator: `x` east of Greenwich, `y` north of the equator.
 public struct MercatorPoint: Equatable, Sendable {
+    /// Radians east of Greenwich; not wrapped.
     public var x: Double
+    /// Radians of the equator's length north of it.
     public var y: Double
 
+    /// A point as given; nothing is wrapped.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y

@@ -158,8 +158,12 @@ public struct Projection: Sendable {
 
 /// The quadrangle of ground that a viewport shows. (Google: `GMSVisibleRegion`.)
 public struct VisibleRegion: Equatable, Sendable {
+    /// The place under the bottom left corner.
     public let nearLeft: LatLng
+    /// The place under the bottom right corner.
     public let nearRight: LatLng
+    /// The place under the top left corner.
     public let farLeft: LatLng
+    /// The place under the top right corner.
     public let farRight: LatLng
 }

@@ -2,25 +2,35 @@
 
 /// A point of the screen, in points from the top-left corner of the viewport; or a difference of two.
 public struct ScreenPoint: Equatable, Sendable {
+    /// Points to the right.
     public var x: Double
+    /// Points down.
     public var y: Double
 
+    /// A point, or a difference of two.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 
+    /// Adds a difference to a point.
     public static func + (a: ScreenPoint, b: ScreenPoint) -> ScreenPoint { ScreenPoint(x: a.x + b.x, y: a.y + b.y) }
+    /// The difference of two points.
     public static func - (a: ScreenPoint, b: ScreenPoint) -> ScreenPoint { ScreenPoint(x: a.x - b.x, y: a.y - b.y) }
 }
 
 /// Distances from the four edges of a viewport, in points. (UIKit: `UIEdgeInsets`.)
 public struct EdgeInsets: Equatable, Sendable {
+    /// Points from the top edge.
     public var top: Double
+    /// Points from the left edge.
     public var left: Double
+    /// Points from the bottom edge.
     public var bottom: Double
+    /// Points from the right edge.
     public var right: Double
 
+    /// Insets, in points; none on the sides that are left out.
     public init(top: Double = 0, left: Double = 0, bottom: Double = 0, right: Double = 0) {
         self.top = top
         self.left = left
@@ -44,8 +54,10 @@ public struct Viewport: Equatable, Sendable {
     public var width: Double
     /// Points, above 0.
     public var height: Double
+    /// What covers the map at its edges, in points; each 0 or more.
     public var padding: EdgeInsets
 
+    /// A viewport in points, without padding where it is left out.
     public init(width: Double, height: Double, padding: EdgeInsets = EdgeInsets()) {
         self.width = width
         self.height = height
