@@ -30,6 +30,9 @@ public enum GestureKind: Sendable {
     case doubleTap
     /// One tap by two fingers.
     case twoFingerTap
+
+    /// Whether it has happened when it is reported, and is never active.
+    public var isTap: Bool { self == .doubleTap || self == .twoFingerTap }
 }
 
 /// One report of one gesture.

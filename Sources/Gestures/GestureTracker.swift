@@ -49,8 +49,8 @@ public struct GestureTracker: Sendable {
     /// How many gestures of one feed are active.
     public func count(of feed: Int) -> Int { active.count { $0.key.feed == feed } }
 
-    /// Whether a gesture is active.
-    public func contains(_ key: GestureKey) -> Bool { active.contains { $0.key == key } }
+    /// The active gestures of one feed.
+    public func keys(of feed: Int) -> [GestureKey] { active.map(\.key).filter { $0.feed == feed } }
 
     // MARK: Reports
 
@@ -59,9 +59,8 @@ public struct GestureTracker: Sendable {
         _ event: GestureEvent, of key: GestureKey, at arrival: Double, viewport: Viewport
     ) -> CameraUpdate? {
         guard settings.allows(event.kind) else { return nil }
-        let focus = event.focus.map(viewport.clamp) ?? viewport.center
         guard let zero = event.kind.zero else {
-            tap(event, at: focus)
+            tap(event)
             return nil
         }
         let found = active.firstIndex { $0.key == key }
@@ -82,15 +81,14 @@ public struct GestureTracker: Sendable {
         let value = event.value ?? (event.phase == .ended ? active[index].value : zero)
         let waits = isHeldBack(event.kind)
         if waits { active[index].waiting = true }
-        if event.kind == .oneFingerZoom, active[index].origin == nil, event.focus != nil {
-            active[index].origin = focus
-        }
+        if event.kind == .oneFingerZoom { active[index].origin = active[index].origin ?? event.focus }
+        let focus = (active[index].origin ?? event.focus).map(viewport.clamp)
         let update =
-            waits ? nil : change(from: active[index].value, to: value, focus: active[index].origin ?? focus)
+            waits ? nil : change(from: active[index].value, to: value, focus: focus, center: viewport.center)
         active[index].value = value
         if event.phase == .ended {
             let last = active.remove(at: index)
-            if !last.waiting { letGo(last, event, focus: focus, at: arrival) }
+            if !last.waiting { letGo(last, event, focus: focus, center: viewport.center, at: arrival) }
         } else {
             active[index].samples?.append(value.sample, at: event.time, arrival: arrival)
         }
@@ -110,15 +108,17 @@ public struct GestureTracker: Sendable {
     }
 
     /// The point that zoom and bearing change about; `nil` is the target.
-    private func anchor(_ focus: ScreenPoint) -> ScreenPoint? {
+    private func anchor(_ focus: ScreenPoint?) -> ScreenPoint? {
         settings.scroll && settings.scrollDuringRotateOrZoom ? focus : nil
     }
 
     /// The camera update that a difference of values makes.
-    private func change(from old: GestureEvent.Value, to new: GestureEvent.Value, focus: ScreenPoint) -> CameraUpdate? {
+    private func change(
+        from old: GestureEvent.Value, to new: GestureEvent.Value, focus: ScreenPoint?, center: ScreenPoint
+    ) -> CameraUpdate? {
         switch (old, new) {
         case (.pan(let old), .pan(let new)) where old != new:
-            return .pan(from: focus - (new - old), to: focus)
+            return .pan(from: (focus ?? center) - (new - old), to: focus ?? center)
         case (.pinch(let old), .pinch(let new)) where old != new:
             return .zoomBy(log2(new / old), focus: anchor(focus))
         case (.rotate(let old), .rotate(let new)) where old != new:
@@ -134,19 +134,27 @@ public struct GestureTracker: Sendable {
 
     // MARK: What goes on
 
-    private mutating func tap(_ event: GestureEvent, at focus: ScreenPoint) {
+    private mutating func tap(_ event: GestureEvent) {
         guard event.phase == .ended else { return }
-        release = .tap(.zoomBy(event.kind == .doubleTap ? 1 : -1, focus: anchor(focus)))
+        var amount = event.kind == .doubleTap ? 1.0 : -1
+        if case .tap(.zoomBy(let earlier, _)) = release { amount += earlier }
+        release = .tap(.zoomBy(amount, focus: anchor(event.focus)))
     }
 
     /// Takes note of the velocity with which a gesture ended, where it may go on.
-    private mutating func letGo(_ gesture: Active, _ event: GestureEvent, focus: ScreenPoint, at arrival: Double) {
+    private mutating func letGo(
+        _ gesture: Active, _ event: GestureEvent, focus: ScreenPoint?, center: ScreenPoint, at arrival: Double
+    ) {
         let measured = gesture.samples?.velocity(of: gesture.value.sample, at: event.time, arrival: arrival)
         var momentum = Momentum()
-        if case .glide(let earlier) = release { momentum = earlier }
+        switch release {
+        case .glide(let earlier): momentum = earlier
+        case .tap: return  // A tap stops what glides.
+        case nil: break
+        }
         switch event.kind {
         case .pan where settings.fling:
-            momentum.focus = focus
+            momentum.focus = focus ?? center
             momentum.pan = event.velocity ?? measured ?? ScreenPoint(x: 0, y: 0)
         case .pinch where settings.inertia:
             momentum.anchor = anchor(focus)
@@ -182,6 +190,15 @@ public struct GestureTracker: Sendable {
     public mutating func set(_ settings: GestureSettings) {
         self.settings = settings
         active.removeAll { !settings.allows($0.key.kind) }
+        switch release {
+        case .tap where !settings.zoom: release = nil
+        case .glide(var momentum):
+            if !settings.scroll || !settings.fling { momentum.pan = ScreenPoint(x: 0, y: 0) }
+            if !settings.zoom || !settings.inertia { momentum.zoom = 0 }
+            if !settings.rotate || !settings.inertia { momentum.bearing = 0 }
+            release = .glide(momentum)
+        default: break
+        }
     }
 }
 

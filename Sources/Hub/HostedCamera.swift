@@ -85,7 +85,9 @@ final class HostedCamera {
             gestures.set(change.applied(to: gestures.settings))
         case .setZoomRange(let min, let max):
             let old = camera.constraints.zoomRange
-            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else { return }
+            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
+                preconditionFailure("a zoom range that was not admitted")
+            }
             move(.command) { $0.setZoomRange(range) }
         case .setTargetBounds(let bounds):
             move(.command) { $0.setTargetBounds(bounds) }

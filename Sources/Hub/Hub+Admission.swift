@@ -6,8 +6,6 @@ import MapCamera
 import Wire
 
 extension Hub {
-    // MARK: Admission: what depends on the state of things. Nothing is changed here.
-
     /// An error of one request of the line.
     struct Refusal: Error {
         var member: Int
@@ -29,7 +27,7 @@ extension Hub {
                     "camera must be \"\(replay.camera.name)\" in this trace, or left out")
             }
             let camera = existingCamera(request, peer)
-            if camera == nil, needsCamera(request.body), isFirst(member) {
+            if camera == nil, needsCamera(request.body), isFirst(member, peer) {
                 made += 1
                 guard cameras.count + made <= limits.cameras else {
                     throw Refusal(
@@ -41,10 +39,20 @@ extension Hub {
         }
     }
 
-    /// Whether no object before this one names its camera.
-    func isFirst(_ member: Int) -> Bool {
-        let requests = decoder.requests
-        return !requests[..<member].contains { ($0.camera ?? "main") == (requests[member].camera ?? "main") }
+    /// Whether no object before this one makes its camera.
+    func isFirst(_ member: Int, _ peer: Peer) -> Bool {
+        !earlier(member, peer).contains { needsCamera($0.body) }
+    }
+
+    /// The objects of the line that stand before one and concern the same camera.
+    func earlier(_ member: Int, _ peer: Peer) -> some Sequence<Request> {
+        let name = cameraName(decoder.requests[member], peer)
+        return decoder.requests[..<member].lazy.filter { self.cameraName($0, peer) == name }
+    }
+
+    /// The name of the camera that a request concerns.
+    func cameraName(_ request: Request, _ peer: Peer) -> String {
+        request.camera ?? peer.replay?.camera.name ?? "main"
     }
 
     func admit(
@@ -60,13 +68,13 @@ extension Hub {
             try admit(event, label, member, camera, peer)
         case .command(let command):
             if isBusy { throw busy() }
-            try admit(command, member, camera)
+            try admit(command, member, camera, peer)
         case .trace:
             if peer.replay != nil {
                 throw Refusal(
                     member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
             }
-            if isBusy { throw busy() }
+            if isBusy || peer.isDeaf { throw busy() }
         case .traceEnd:
             if peer.replay == nil {
                 throw Refusal(
@@ -80,20 +88,26 @@ extension Hub {
     func admit(
         _ event: GestureEvent, _ label: GestureKey.Label, _ member: Int, _ camera: HostedCamera?, _ peer: Peer
     ) throws(Refusal) {
-        guard event.phase == .began || event.phase == .changed, let camera else { return }
+        let active = camera?.gestures.count(of: peer.number) ?? 0
+        // So many are there neither now nor after this object, whatever stands before it.
+        guard active + member >= limits.gestures, event.begins else { return }
+        var keys = camera?.gestures.keys(of: peer.number) ?? []
+        for case .gesture(let event, let label) in earlier(member, peer).map(\.body) {
+            let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
+            keys.removeAll { $0 == key }
+            if event.begins { keys.append(key) }
+        }
         let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
-        let earlier = decoder.requests[..<member].count { if case .gesture = $0.body { true } else { false } }
-        let active = camera.gestures.count(of: peer.number) + earlier
-        guard active >= limits.gestures, !camera.gestures.contains(key) else { return }
+        guard keys.count >= limits.gestures, !keys.contains(key) else { return }
         throw Refusal(
             member, .limitReached, "gesture",
             "one connection has at most \(limits.gestures) active gestures on a camera")
     }
 
-    func admit(_ command: Request.Command, _ member: Int, _ camera: HostedCamera?) throws(Refusal) {
+    func admit(_ command: Request.Command, _ member: Int, _ camera: HostedCamera?, _ peer: Peer) throws(Refusal) {
         switch command {
         case .setZoomRange(let min, let max):
-            let old = zoomRange(of: camera, before: member)
+            let old = zoomRange(of: camera, before: member, peer)
             if (min ?? old.min) > (max ?? old.max) {
                 let error = RequestDecoder.reversedZoomRange
                 throw Refusal(member, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
@@ -106,11 +120,14 @@ extension Hub {
     }
 
     /// The zoom range that a camera has once the objects before one have been applied.
-    func zoomRange(of camera: HostedCamera?, before member: Int) -> ZoomRange {
+    func zoomRange(of camera: HostedCamera?, before member: Int, _ peer: Peer) -> ZoomRange {
         var range = camera?.camera.constraints.zoomRange ?? .all
-        for earlier in decoder.requests[..<member] where earlier.camera == decoder.requests[member].camera {
-            if case .command(.setZoomRange(let min, let max)) = earlier.body {
+        for case .command(let command) in earlier(member, peer).map(\.body) {
+            switch command {
+            case .setZoomRange(let min, let max):
                 range = ZoomRange(min: min ?? range.min, max: max ?? range.max) ?? range
+            case .removeCamera: range = .all
+            default: break
             }
         }
         return range
@@ -123,4 +140,9 @@ extension Hub {
         default: true
         }
     }
+}
+
+extension GestureEvent {
+    /// Whether the gesture is active after this report, if its kind is enabled.
+    fileprivate var begins: Bool { !kind.isTap && (phase == .began || phase == .changed) }
 }

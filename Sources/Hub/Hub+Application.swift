@@ -33,6 +33,7 @@ extension Hub {
             // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
             if camera.replay != nil { event.time = nil }
             if peer.fedCameras.last !== camera, !peer.fedCameras.contains(where: { $0 === camera }) {
+                peer.fedCameras.removeAll(where: \.isRemoved)
                 peer.fedCameras.append(camera)
             }
             acknowledge(peer, id)
@@ -52,9 +53,11 @@ extension Hub {
             self.subscribe(subscribe, peer, to: camera(request, peer, at: now), id, bytes)
         case .unsubscribe:
             let camera = existingCamera(request, peer)
-            // What was emitted before goes out before the answer.
-            catchUp(peer)
-            for subscription in peer.subscriptions where subscription.camera === camera { unsubscribe(subscription) }
+            for subscription in peer.subscriptions where subscription.camera === camera {
+                // What was emitted before goes out before the answer.
+                catchUp(subscription)
+                unsubscribe(subscription)
+            }
             acknowledge(peer, id)
         case .hello:
             prepareReply(to: peer)
@@ -122,7 +125,8 @@ extension Hub {
 
     func remove(_ camera: HostedCamera) {
         for subscription in camera.subscriptions {
-            prepareReply(to: subscription.peer)
+            catchUp(subscription)
+            line.clear()
             line.removed(camera: camera.name)
             sendReply(to: subscription.peer)
             unsubscribe(subscription)
@@ -162,6 +166,7 @@ extension Hub {
     ) {
         prepareReply(to: peer)
         for old in peer.subscriptions where old.camera === camera { unsubscribe(old) }
+        guard !peer.isDeaf else { return }
         let subscription = Subscription(subscribe, of: peer, to: camera)
         peer.subscriptions.append(subscription)
         camera.subscriptions.append(subscription)

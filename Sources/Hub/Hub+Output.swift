@@ -13,36 +13,40 @@ extension Hub {
         sendReply(to: peer)
     }
 
-    /// Clears the line for a reply; what the peer has subscribed to and was emitted before goes ahead of it.
+    /// Clears the line for a reply; what the peer has subscribed to and was emitted before goes ahead of it. With `latest`
+    /// it does not: there, never more than one change is to wait.
     func prepareReply(to peer: Peer) {
-        catchUp(peer)
+        for subscription in peer.subscriptions where subscription.delivery == .every { catchUp(subscription) }
         line.clear()
     }
 
     func sendReply(to peer: Peer) {
-        guard !peer.isGone else { return }
+        guard !peer.isGone, !peer.isDeaf else { return }
         line.withBytes { bytes in
             unsafe bytes.withUnsafeBufferPointer { unsafe peer.replies.append(contentsOf: $0) }
         }
         queue(peer)
     }
 
-    /// Puts what a peer's subscriptions have waiting among its replies.
-    func catchUp(_ peer: Peer) {
-        for subscription in peer.subscriptions where subscription.backlog > 0 {
-            announce(subscription)
-            var end = subscription.cursor
-            subscription.gather(room: .max) { run in
-                unsafe peer.replies.append(contentsOf: run.bytes)
-                end = run.entries.upperBound
-            }
-            if end > subscription.cursor { subscription.sent(upTo: end) }
+    /// Puts what a subscription has waiting among its peer's replies. A peer that reads nothing misses it: a copy for each
+    /// reply would cost more and more.
+    func catchUp(_ subscription: Subscription) {
+        guard subscription.backlog > 0 else { return }
+        let peer = subscription.peer
+        let isCostly = peer.backlog > UInt64(limits.historyEvents) || peer.unreadReplies > limits.unreadReplies
+        if isCostly { subscription.giveUp() }
+        announce(subscription)
+        var end = subscription.cursor
+        subscription.gather(room: .max) { run in
+            unsafe peer.replies.append(contentsOf: run.bytes)
+            end = run.entries.upperBound
         }
+        if end > subscription.cursor { subscription.sent(upTo: end) }
     }
 
     /// Puts what goes ahead of a subscription's lines among the peer's replies.
     func announce(_ subscription: Subscription) {
-        guard subscription.cursor < subscription.camera.log.first else { return }
+        guard subscription.hasMissed else { return }
         line.clear()
         subscription.catchUp(&line)
         sendReply(to: subscription.peer)
@@ -100,7 +104,11 @@ extension Hub {
                 guard offered > 0 else { return (all: 0, taken: 0) }
                 return unsafe (all: offered, taken: peer.outlet.send(pieces))
             }
-            guard offered.taken >= 0 else { return close(peer, at: now) }
+            guard offered.taken >= 0 else {
+                // Whether it is gone altogether, its sending side will tell.
+                goDeaf(peer)
+                break
+            }
             counters.bytesOut += UInt64(offered.taken)
             account(offered.taken, peer)
             if offered.taken < offered.all {

@@ -14,6 +14,7 @@ extension Hub {
             guard let camera else { return }
             if let error = answer(query, about: camera, id) {
                 counters.errors += 1
+                peer.replay?.summary.rejected += 1
                 line.clear()
                 line.error(error, line: peer.framer.lineNumber, id)
             }

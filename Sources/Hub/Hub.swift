@@ -27,6 +27,9 @@ import Wire
     var news: [HostedCamera] = []
     var sendQueue: [Peer] = []
     var turnEvents = 0
+    /// Whether peers wait for a turn because others have used up one: then nobody is served ahead of them.
+    var isCrowded = false
+    private var isEnding = false
 
     // Kept from line to line, so that nothing is allocated
     var decoder = RequestDecoder()
@@ -60,6 +63,7 @@ import Wire
         self.epochSeed = epochSeed
         started = now
     }
+
     // MARK: Peers come and go
 
     public func connect(_ outlet: any Outlet) -> Peer {
@@ -77,11 +81,31 @@ import Wire
         for subscription in peer.subscriptions { unsubscribe(subscription) }
         peer.input = []
         if let replay = peer.replay {
-            replay.peer = nil
-            if !replay.isEnding { end(replay, at: now) }
+            replay.abandon()
+            if replay.isEnding { rest(replay, at: now) } else { end(replay, at: now) }
         }
         leave(peer, at: now)
     }
+
+    /// The client is gone without a word, as who writes and closes is: what it sent is still taken, but its replay stops.
+    public func hangUp(_ peer: Peer, at now: Double) {
+        guard !peer.isGone else { return }
+        if peer.replay != nil || peer.lingerEnd != nil { return close(peer, at: now) }
+        goDeaf(peer)
+        if peer.hasEnded { queue(peer) } else { endOfInput(peer, at: now) }
+    }
+
+    /// The client reads no more: what it would be told is thrown away.
+    func goDeaf(_ peer: Peer) {
+        for subscription in peer.subscriptions { unsubscribe(subscription) }
+        peer.isDeaf = true
+        peer.isBlocked = false
+        peer.replies = []
+        peer.repliesSent = 0
+    }
+
+    /// No line is taken any more. What was emitted is still sent.
+    public func end() { isEnding = true }
 
     /// The client has sent its last byte. What it sent is still taken, and it may go on reading.
     public func endOfInput(_ peer: Peer, at now: Double) {
@@ -100,7 +124,7 @@ import Wire
 
     /// Cancels the gestures of a peer.
     func leave(_ peer: Peer, at now: Double) {
-        for camera in peer.fedCameras where camera.replay == nil {
+        for camera in peer.fedCameras where camera.replay == nil && !camera.isRemoved {
             catchUp(camera, at: now)
             camera.cancelGestures(of: peer.number)
             endFrame(camera, at: now - camera.clockStart)
@@ -121,6 +145,11 @@ import Wire
     public func receive(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) {
         counters.bytesIn += UInt64(bytes.count)
         guard !peer.isGone, !peer.hasEnded, peer.lingerEnd == nil else { return }
+        guard !isCrowded else {
+            append(bytes, from: 0, to: peer)
+            stall(peer)
+            return updateReading(peer)
+        }
         guard peer.input.isEmpty else {
             append(bytes, from: 0, to: peer)
             return process(peer, at: now)
@@ -149,16 +178,19 @@ import Wire
     }
 
     func updateReading(_ peer: Peer) {
-        guard !peer.isGone else { return }
+        guard !peer.isGone, !isEnding else { return }
         let wanted = peer.lingerEnd != nil || peer.input.count < limits.readAhead
         guard wanted != peer.isReading else { return }
         peer.isReading = wanted
         peer.outlet.setReading(wanted)
     }
 
-    func mayTake(_ peer: Peer) -> Bool {
+    func mayTake(_ peer: Peer) -> Bool { mayGoOn(peer) && !isBehind(peer) }
+
+    /// Whether a peer that may take lines may take one more in this turn, which is too short for it to fall behind.
+    private func mayGoOn(_ peer: Peer) -> Bool {
         !peer.isGone && peer.lingerEnd == nil && peer.replay?.isEnding != true && turnEvents < limits.eventsPerTurn
-            && peer.unreadReplies < limits.unreadReplies && !isBehind(peer)
+            && peer.unreadReplies < limits.unreadReplies && !isEnding
     }
 
     /// A peer that does not read what it has subscribed to has its own lines wait, before it lags.
@@ -169,7 +201,7 @@ import Wire
     /// Takes lines as long as it may; says how many bytes that were.
     func take(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
         var position = 0
-        while mayTake(peer) {
+        while position == 0 ? mayTake(peer) : mayGoOn(peer) {
             let (framer, start) = (peer.framer, position)
             let next = peer.framer.next(in: bytes, at: &position)
             guard let next = next ?? (peer.hasEnded ? peer.framer.last(in: bytes, at: &position) : nil) else {
@@ -187,6 +219,7 @@ import Wire
         }
         waitForLines(peer)
         stall(peer)
+        isCrowded = isCrowded || turnEvents >= limits.eventsPerTurn
         return position
     }
 
@@ -230,14 +263,28 @@ import Wire
                 process(peer, at: now)
             }
         }
-        let waiting = stalled
-        stalled.removeAll(keepingCapacity: true)
-        for peer in waiting {
-            peer.isStalled = false
-            if mayTake(peer) { process(peer, at: now) } else { stall(peer) }
-        }
+        serveStalled(at: now)
         for peer in lingering where (peer.lingerEnd ?? now) <= now { close(peer, at: now) }
         lingering.removeAll { $0.isGone }
+    }
+
+    /// Takes the lines that wait, in the order in which their peers came. Who gets nothing in this turn is first in the next.
+    private func serveStalled(at now: Double) {
+        let waiting = stalled
+        stalled.removeAll(keepingCapacity: true)
+        var denied: [Peer] = []
+        for peer in waiting where !peer.isGone {
+            if mayTake(peer) {
+                peer.isStalled = false
+                process(peer, at: now)
+            } else {
+                denied.append(peer)
+            }
+        }
+        stalled.insert(contentsOf: denied, at: 0)
+        let isUsedUp = turnEvents >= limits.eventsPerTurn
+        isCrowded = isUsedUp && !stalled.isEmpty
+        if isUsedUp, replays.count > 1 { replays.append(replays.removeFirst()) }
     }
 
     // MARK: Counters

@@ -9,7 +9,7 @@ public struct Limits: Sendable {
     public var historyBytes = 1 << 20
     /// Bytes of answers that a peer may leave unread before its requests wait.
     public var unreadReplies = 256 << 10
-    /// Bytes of a paced trace that are read before their time.
+    /// Bytes of a peer's lines that wait, for their time in a trace or for their turn, before no more are read from it.
     public var readAhead = 128 << 10
     /// Active gestures of one peer on one camera.
     public var gestures = 64

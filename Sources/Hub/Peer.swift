@@ -5,7 +5,7 @@ import Wire
 /// What the hub needs of a client's connection.
 public protocol Outlet: AnyObject {
     /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
-    /// is gone.
+    /// reads no more.
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
     /// Stops or goes on reading.
     func setReading(_ isReading: Bool)
@@ -39,6 +39,8 @@ public final class Peer {
     public internal(set) var isBlocked = false
     var isQueued = false
     var isGone = false
+    /// The client reads no more.
+    var isDeaf = false
 
     // What it does
     var subscriptions: [Subscription] = []

@@ -6,7 +6,9 @@ import Wire
 final class Replay {
     unowned let camera: HostedCamera
     /// Who feeds it; `nil` when that peer is gone.
-    weak var peer: Peer?
+    private(set) weak var peer: Peer?
+    /// Nobody waits for it any more.
+    private var isAbandoned = false
     /// The header's id as it was written.
     let id: [UInt8]
     /// Trace milliseconds per millisecond; infinite is as fast as possible.
@@ -35,7 +37,13 @@ final class Replay {
     func time(of timeMs: Double) -> Double { origin.map { timeMs - $0 } ?? 0 }
 
     /// When a time of the trace comes, in the hub's time.
-    func due(_ time: Double) -> Double { speed == .infinity ? -.infinity : start + time / speed }
+    func due(_ time: Double) -> Double { speed == .infinity || isAbandoned ? -.infinity : start + time / speed }
+
+    /// The peer is gone: what is left is played at once.
+    func abandon() {
+        peer = nil
+        isAbandoned = true
+    }
 
     /// Takes note of a line that waits for its time or is taken; one that came too late moves the pace with it.
     func arrived(_ timeMs: Double, at now: Double, late: Bool) {

@@ -13,6 +13,8 @@ final class Subscription {
     private(set) var cursor: UInt64
     /// What was sent last: with `latest`, what may follow depends on it.
     private var lastSent: EventKinds = .idle
+    /// What waits is not to be sent any more.
+    private var hasGivenUp = false
 
     init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera) {
         self.peer = peer
@@ -36,15 +38,24 @@ final class Subscription {
         cursor = entry
     }
 
+    /// Lets go of what waits: the peer is told that it missed it.
+    func giveUp() { hasGivenUp = delivery == .every }
+
     // MARK: What is to be sent
+
+    /// Whether the peer has missed what it is to be told of.
+    var hasMissed: Bool { cursor < camera.log.first || hasGivenUp }
 
     /// Says what goes ahead of the log's own lines: that events were missed, and what must not be.
     ///
     /// With `every` the cursor then stands at the present; with `latest`, at the oldest entry that there is.
     func catchUp(_ line: inout LineWriter) {
         let log = camera.log
-        guard cursor < log.first else { return }
-        if log.lastReset.entry >= cursor, log.lastReset.entry < log.first, !log.lastReset.line.isEmpty {
+        guard hasMissed else { return }
+        hasGivenUp = false
+        // With `every` all that is there is skipped; with `latest` what the log still holds comes from there.
+        let isSkipped = delivery == .every || log.lastReset.entry < log.first
+        if log.lastReset.entry >= cursor, isSkipped, !log.lastReset.line.isEmpty {
             let reset = log.lastReset.line
             line.write(reset.span)
             lastSent = .idle
@@ -125,6 +136,6 @@ final class Subscription {
             add(log.run(from: entry, to: entry + 1))
             isEmpty = false
         }
-        if isEmpty { cursor = log.end }
+        if isEmpty { sent(upTo: log.end) }
     }
 }

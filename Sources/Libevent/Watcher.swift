@@ -22,7 +22,7 @@ public struct Readiness: OptionSet, Sendable {
 ///
 /// It has to be alive as long as it waits: `stop()` it before the last reference goes.
 @safe open class Watcher {
-    private unowned let loop: EventLoop
+    private let loop: EventLoop
     private var event: OpaquePointer?
     private let number: CInt
     private var waitingFor: Readiness = []

@@ -24,6 +24,7 @@ public struct Camera: Sendable {
         self.constraints = constraints
         self.position = .initial
         projection = Projection(.initial, viewport: viewport)
+        settle(current)
         apply(.setCamera(position))
     }
 
@@ -66,12 +67,17 @@ public struct Camera: Sendable {
 
     private mutating func take(_ pose: Pose) {
         let view = constraints.constrain(pose.view)
-        if view != projection.view {
-            projection = Projection(view, target: projection.target, viewport: viewport)
-        }
+        let before = projection
+        if view != before.view { projection = Projection(view, target: before.target, viewport: viewport) }
         let wanted: MercatorPoint?
         let target: LatLng
         switch pose.anchor {
+        case .hold(let held) where view != before.view:
+            let point = before.lowered(held)
+            let shown = projection.target(showing: before.place(under: point), at: point)
+            (wanted, target) = (shown, shown.coordinate)
+        case .hold:
+            (wanted, target) = (nil, position.target)
         case .target(let coordinate):
             (wanted, target) = (nil, coordinate)
         case .place(let place, let point):
@@ -105,7 +111,7 @@ public struct Camera: Sendable {
             pose.view.zoom = zoom
         case .zoomBy(let amount, let focus):
             pose.view.zoom += amount
-            pose.anchor = anchor(at: focus)
+            pose.anchor = focus.map(hold) ?? pose.anchor
         case .setTarget(let target, let zoom):
             pose.view.zoom = zoom ?? pose.view.zoom
             pose.anchor = .target(target)
@@ -125,17 +131,20 @@ public struct Camera: Sendable {
             pose.anchor = .place(projection.place(under: from), at: to)
         case .rotateBy(let degrees, let focus):
             pose.view.bearing += degrees
-            pose.anchor = anchor(at: focus)
+            pose.anchor = focus.map(hold) ?? pose.anchor
         case .tiltBy(let degrees):
             pose.view.viewingAngle += degrees
         }
         return pose
     }
 
-    /// Keeps the place under a point of the screen where it is; without one, the target.
-    func anchor(at focus: ScreenPoint?) -> Anchor {
-        guard let focus else { return .target(position.target) }
-        return .place(projection.place(under: focus), at: focus)
+    /// Keeps the place under a focus where it is; one outside of the viewport is moved to its edge.
+    private func hold(_ focus: ScreenPoint) -> Anchor { .hold(viewport.clamp(focus)) }
+
+    /// Keeps the place under a focus, moved in the same way, where it is now, however the view changes from now on.
+    func fixed(_ focus: ScreenPoint) -> Anchor {
+        let point = projection.lowered(viewport.clamp(focus))
+        return .place(projection.place(under: point), at: point)
     }
 
     // MARK: Fitting bounds
@@ -173,7 +182,8 @@ public struct Camera: Sendable {
             View(zoom: zoom, bearing: 0, viewingAngle: 0), target: projection.target, viewport: viewport)
         let target = flat.target(showing: middle, at: viewport.center(insetBy: insets))
         let pose = Pose(view: flat.view, anchor: .target(target.coordinate))
-        return (pose, room ? largest >= zoom : nil)
+        // What fits exactly does, though the logarithm is rounded.
+        return (pose, room ? largest >= zoom - 1e-12 : nil)
     }
 }
 
@@ -189,4 +199,6 @@ enum Anchor {
     case target(LatLng)
     /// This place is to be under a point of the screen.
     case place(MercatorPoint, at: ScreenPoint)
+    /// The place under a point of the screen stays there: where the view does not change, nothing does.
+    case hold(ScreenPoint)
 }

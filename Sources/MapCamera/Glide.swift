@@ -64,26 +64,26 @@ public struct Glide: Sendable {
         var view = projection.view
         view.zoom += momentum.zoom * (zoom?.way(from: from, to: to) ?? 0)
         view.bearing += momentum.bearing * (bearing?.way(from: from, to: to) ?? 0)
-        view = camera.constraints.constrain(view)
-
-        let velocity = projection.plane(ground)
         let way = pan?.way(from: from, to: to) ?? 0
-        // At a limit of the zoom nothing turns about the anchor any more: no drift.
-        guard let anchor = momentum.anchor, view != projection.view else {
-            guard way != 0 else { return Pose(view: view, anchor: .target(camera.position.target)) }
-            let (x, y) = (projection.target.x - velocity.x * way, projection.target.y - velocity.y * way)
-            return Pose(view: view, anchor: .target(MercatorPoint(x: x, y: y).coordinate))
+        guard way != 0 else {
+            return Pose(view: view, anchor: momentum.anchor.map { .hold($0) } ?? .target(camera.position.target))
         }
-        let held = projection.place(under: anchor)
-        let place = MercatorPoint(x: held.x - velocity.x * way, y: held.y - velocity.y * way)
-        return Pose(view: view, anchor: .place(place, at: anchor))
+        let velocity = projection.plane(ground)
+        func shifted(_ place: MercatorPoint) -> MercatorPoint {
+            MercatorPoint(x: place.x - velocity.x * way, y: place.y - velocity.y * way)
+        }
+        if let focus = momentum.anchor, view != projection.view {
+            let anchor = projection.lowered(focus)
+            return Pose(view: view, anchor: .place(shifted(projection.place(under: anchor)), at: anchor))
+        }
+        return Pose(view: view, anchor: .target(shifted(projection.target).coordinate))
     }
 }
 
 /// A speed that falls exponentially from what it was at the start to where it ends.
 struct Slowing: Sendable {
-    /// What slows down, in units per second.
-    struct Course {
+    /// How something slows down, in units per second.
+    struct Rate {
         /// The factor for each millisecond.
         let factor: Double
         /// Below this speed there is no glide.
@@ -94,12 +94,12 @@ struct Slowing: Sendable {
         let greatest: Double
 
         /// Points. (UIKit: `UIScrollView.DecelerationRate.normal` is 0.998 per millisecond.)
-        static let pan = Course(factor: 0.998, least: 50, stop: 5, greatest: .infinity)
+        static let pan = Rate(factor: 0.998, least: 50, stop: 5, greatest: .infinity)
         /// Zoom levels: two fingers 200 points apart whose distance grows by 70 points a second make half a level.
         /// (UIKit: `UIScrollView.DecelerationRate.fast` is 0.99 per millisecond.)
-        static let zoom = Course(factor: 0.99, least: 0.5, stop: 0.05, greatest: 10)
+        static let zoom = Rate(factor: 0.99, least: 0.5, stop: 0.05, greatest: 10)
         /// Degrees. (MapLibre GL JS, too, bounds the inertia of the bearing to a turn per second.)
-        static let bearing = Course(factor: 0.99, least: 30, stop: 3, greatest: 360)
+        static let bearing = Rate(factor: 0.99, least: 30, stop: 3, greatest: 360)
     }
 
     /// Milliseconds until the speed has fallen to where it ends.
@@ -109,12 +109,12 @@ struct Slowing: Sendable {
     private let share: Double
 
     /// `nil` if the speed, not negative, is too low.
-    init?(_ course: Course, from speed: Double) {
-        guard speed >= course.least else { return nil }
-        let bounded = min(speed, course.greatest)
+    init?(_ rate: Rate, from speed: Double) {
+        guard speed >= rate.least else { return nil }
+        let bounded = min(speed, rate.greatest)
         share = bounded / speed
-        decay = log(course.factor)
-        duration = log(course.stop / bounded) / decay
+        decay = log(rate.factor)
+        duration = log(rate.stop / bounded) / decay
     }
 
     /// How far a speed of 1 per second comes between two times, in milliseconds since the start.

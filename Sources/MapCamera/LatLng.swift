@@ -61,7 +61,7 @@ public func wrap180(_ degrees: Double) -> Double {
     return wrapped == 180 ? -180 : wrapped
 }
 
-/// The angle in [0, 360) that differs from `degrees` by whole turns; exact.
+/// The angle in [0, 360) that differs from `degrees` by whole turns, to the nearest double.
 public func wrap360(_ degrees: Double) -> Double {
     if degrees >= 0 && degrees < 360 { return degrees }
     let wrapped = degrees.truncatingRemainder(dividingBy: 360)

@@ -80,7 +80,7 @@ public struct CameraAnimation: Sendable {
         let east = shortestTurn(from: camera.position.target.longitude, to: end.target.longitude)
         path = MercatorPoint(x: east * (.pi / 180), y: moved.projection.target.y - start.target.y)
         turn = shortestTurn(from: camera.position.bearing, to: end.bearing)
-        if case .zoomBy(_, let focus?) = update { anchor = camera.anchor(at: focus) } else { anchor = nil }
+        if case .zoomBy(_, let focus?) = update { anchor = camera.fixed(focus) } else { anchor = nil }
     }
 
     func pose(at time: Double) -> Pose {

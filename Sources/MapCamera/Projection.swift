@@ -145,12 +145,17 @@ public struct Projection: Sendable {
         return LatLng(latitude: place.latitude, longitude: wrap180(place.longitude))
     }
 
-    /// The four corners of what the viewport shows, or `nil` if a corner shows no ground.
+    /// The four corners of what the viewport less its padding shows, or `nil` if a corner shows no ground.
+    ///
+    /// (Google: `GMSProjection.visibleRegion`: "If padding was set on GMSMapView, this region takes the padding into account".)
     public var visibleRegion: VisibleRegion? {
-        guard let nearLeft = coordinate(for: ScreenPoint(x: 0, y: viewport.height)),
-            let nearRight = coordinate(for: ScreenPoint(x: viewport.width, y: viewport.height)),
-            let farLeft = coordinate(for: ScreenPoint(x: 0, y: 0)),
-            let farRight = coordinate(for: ScreenPoint(x: viewport.width, y: 0))
+        let padding = viewport.padding
+        let (left, right) = (padding.left, viewport.width - padding.right)
+        let (top, bottom) = (padding.top, viewport.height - padding.bottom)
+        guard let nearLeft = coordinate(for: ScreenPoint(x: left, y: bottom)),
+            let nearRight = coordinate(for: ScreenPoint(x: right, y: bottom)),
+            let farLeft = coordinate(for: ScreenPoint(x: left, y: top)),
+            let farRight = coordinate(for: ScreenPoint(x: right, y: top))
         else { return nil }
         return VisibleRegion(nearLeft: nearLeft, nearRight: nearRight, farLeft: farLeft, farRight: farRight)
     }

@@ -23,6 +23,7 @@ public final class ListeningSocket {
             try Self.removeStale(path)
             descriptor = try Self.listen(path, mode: mode, backlog: backlog)
         } catch {
+            _ = unsafe unlink(Self.lockPath(path))
             _ = close(lock)
             throw error
         }
@@ -55,11 +56,14 @@ public final class ListeningSocket {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SystemError("\(path) is not a socket", code: EEXIST)
         }
-        if let probe = try? UnixSocket.connect(path) {
-            _ = close(probe)
-            throw SystemError("\(path) is another program's socket", code: EADDRINUSE)
-        }
-        guard unsafe unlink(path) == 0 else { throw SystemError("unlink \(path)") }
+        // Only a socket that nobody listens on is stale: one that refuses us for another reason is somebody's.
+        do {
+            _ = close(try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue)))
+        } catch  where error.code == ECONNREFUSED {
+            guard unsafe unlink(path) == 0 else { throw SystemError("unlink \(path)") }
+            return
+        } catch {}
+        throw SystemError("\(path) is another program's socket", code: EADDRINUSE)
     }
 
     private static func listen(_ path: String, mode: mode_t, backlog: CInt) throws(SystemError) -> CInt {
@@ -68,9 +72,11 @@ public final class ListeningSocket {
         guard descriptor >= 0 else { throw SystemError("socket") }
         do throws(SystemError) {
             // Nobody but the owner may connect before the mode is what was asked for.
-            let before = umask(0o177)
-            let bound = try unsafe SocketPath.withAddress(path) { unsafe bind(descriptor, $0, $1) }
-            _ = umask(before)
+            let bound = try unsafe SocketPath.withAddress(path) { address, length in
+                let before = umask(0o177)
+                defer { _ = umask(before) }
+                return unsafe bind(descriptor, address, length)
+            }
             guard bound == 0 else { throw SystemError("bind \(path)") }
             guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
             guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(path)") }
@@ -90,9 +96,9 @@ public final class ListeningSocket {
 }
 
 public enum UnixSocket {
-    /// Connects to a path; the descriptor blocks.
-    public static func connect(_ path: String) throws(SystemError) -> CInt {
-        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    /// Connects to a path; the descriptor blocks, unless the flags of socket(2) say otherwise.
+    public static func connect(_ path: String, flags: CInt = 0) throws(SystemError) -> CInt {
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue) | flags, 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
         let connected: CInt
         do throws(SystemError) {

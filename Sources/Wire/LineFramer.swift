@@ -15,7 +15,7 @@ public struct LineFramer: Sendable {
         case tooLong(Range<Int>)
     }
 
-    /// How many lines have begun to be answered for, blank and overlong ones included.
+    /// How many lines have been seen, the one in hand, blank and overlong ones included.
     public private(set) var lineNumber: UInt64 = 0
     private var isSkipping = false
 

@@ -10,8 +10,7 @@ extension RequestDecoder {
     func gesture(
         _ kind: GestureKind, _ object: Int, _ line: Span<UInt8>, _ time: Double?
     ) throws(WireError) -> Request.Body {
-        let isTap = kind == .doubleTap || kind == .twoFingerTap
-        let phase = try phase(object, line, isRequired: !isTap)
+        let phase = try phase(object, line, isRequired: !kind.isTap)
         var event = GestureEvent(kind, phase)
         event.time = time
         event.focus = try point(object, FieldPath(.focus), .focus)
@@ -190,13 +189,14 @@ extension RequestDecoder {
     }
 
     func events(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> EventKinds {
-        let error = WireError.wrong(
-            FieldPath(.events), "must be an array of \"move-started\", \"camera-changed\" and \"idle\"")
-        guard tape.nodes[array].kind == .array else { throw error }
+        func wrong() -> WireError {
+            .wrong(FieldPath(.events), "must be an array of \"move-started\", \"camera-changed\" and \"idle\"")
+        }
+        guard tape.nodes[array].kind == .array else { throw wrong() }
         var kinds: EventKinds = .reset
         var index = array + 1
         while index < Int(tape.nodes[array].next) {
-            guard tape.nodes[index].kind == .string, let name = word(index, eventNames, line) else { throw error }
+            guard tape.nodes[index].kind == .string, let name = word(index, eventNames, line) else { throw wrong() }
             kinds.insert(EventKinds(rawValue: 1 << UInt8(name)))
             index = Int(tape.nodes[index].next)
         }

@@ -6,7 +6,8 @@ import MapCamera
 extension RequestDecoder {
     /// The node of an object's member.
     func child(_ object: Int, _ field: Field) -> Int? {
-        guard tape.nodes[object].payload & field.bit != 0 else { return nil }
+        // What is no object has something else there than the fields that it holds.
+        guard tape.nodes[object].kind == .object, tape.nodes[object].payload & field.bit != 0 else { return nil }
         var index = object + 1
         while tape.nodes[index].field != field.rawValue { index = Int(tape.nodes[index].next) }
         return index
@@ -118,13 +119,14 @@ extension RequestDecoder {
 
     mutating func cameraName(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> String? {
         guard let node = child(object, .camera) else { return nil }
-        let error = WireError.wrong(
-            FieldPath(.camera), "must be 1 to \(Self.longestName) characters of A-Z a-z 0-9 . _ -")
-        guard tape.nodes[node].kind == .string else { throw error }
+        func wrong() -> WireError {
+            .wrong(FieldPath(.camera), "must be 1 to \(Self.longestName) characters of A-Z a-z 0-9 . _ -")
+        }
+        guard tape.nodes[node].kind == .string else { throw wrong() }
         if !isLastName(tape.nodes[node].text, line) {
             let name = text(node, line)
             guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
-                throw error
+                throw wrong()
             }
             lastName = name
         }

@@ -1,5 +1,5 @@
 // A line in, its requests out; or the one error that it is answered with. Nothing is applied here and nothing remembered,
-// so a line means the same whoever sends it and whenever. Steady state allocates nothing.
+// that changes what a line means, whoever sends it and whenever. Steady state allocates nothing.
 
 import Gestures
 import MapCamera
@@ -57,7 +57,7 @@ public struct RequestDecoder: ~Copyable {
             throw Rejection(error: error, member: nil, isHeader: looksLikeHeader(line))
         }
         switch tape.nodes[0].kind {
-        case .object: try member(0, line, isFrame: false)
+        case .object: try member(0, line, isFrame: false, isHeader: type(of: 0, line) == .trace)
         case .array: try frame(line)
         default: throw Rejection(error: Self.notALine, member: nil, isHeader: false)
         }
@@ -67,7 +67,6 @@ public struct RequestDecoder: ~Copyable {
     public mutating func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
         requests.removeAll(keepingCapacity: true)
         ids.removeAll(keepingCapacity: true)
-        try? tape.read(beginning)
         let error = WireError(.lineTooLong, "a line has at most \(Self.longestLine) bytes")
         return Rejection(error: error, member: nil, isHeader: looksLikeHeader(beginning))
     }
@@ -90,17 +89,18 @@ public struct RequestDecoder: ~Copyable {
         }
         index = 1
         while index < end {
-            try member(index, line, isFrame: true)
+            try member(index, line, isFrame: true, isHeader: hasHeader)
             index = Int(tape.nodes[index].next)
         }
     }
 
-    private mutating func member(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(Rejection) {
+    private mutating func member(
+        _ object: Int, _ line: Span<UInt8>, isFrame: Bool, isHeader: Bool
+    ) throws(Rejection) {
         if !isFrame { ids.append(readableID(object, line)) }
         do {
             requests.append(try request(object, line, isFrame: isFrame))
         } catch {
-            let isHeader = type(of: object, line) == .trace
             throw Rejection(error: error, member: isFrame ? requests.count : nil, isHeader: isHeader)
         }
     }

@@ -18,6 +18,8 @@ final class Connection: Watcher, Outlet {
     private var hasEnded = false
     /// The client has closed its sending side while it went on reading: its leaving later is no vanishing.
     private var saidItsEnd = false
+    /// The client is gone.
+    private var isHungUp = false
 
     init(_ descriptor: CInt, of daemon: Daemon) {
         self.descriptor = descriptor
@@ -72,14 +74,18 @@ final class Connection: Watcher, Outlet {
         }
     }
 
+    /// What the client wrote before it went is still there to be read.
     private func vanish() {
-        guard let peer else { return }
-        daemon.hub.disconnect(peer, at: daemon.now())
-        close()
+        guard let peer, !isHungUp else { return }
+        isHungUp = true
+        stop()
+        if !hasEnded { while daemon.read(descriptor, { daemon.hub.receive($0, from: peer, at: daemon.now()) }) > 0 {} }
+        daemon.hub.hangUp(peer, at: daemon.now())
     }
 
     /// Waits for what is wanted now. Where nothing is to be read, only changes are of interest: the client's closing.
     private func update() {
+        guard !isHungUp else { return }
         var wanted: Readiness = [.persist, .read]
         if hasEnded || !isReading { wanted.insert(.edge) }
         if isWriting { wanted.insert(.write) }

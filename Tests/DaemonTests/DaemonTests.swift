@@ -116,6 +116,28 @@ import Testing
         #expect(try replays(other) == 1)
     }
 
+    @Test func whoWritesAndClosesHasAllOfItTaken() throws {
+        let daemon = try DaemonProcess()
+        for isReading in [true, false] {
+            let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
+            let camera = "written-\(isReading)"
+            // Without answers, and with some that nobody reads.
+            let id = isReading ? "" : ",\"id\":1"
+            let lines = (1...5000).map {
+                "{\"type\":\"move\",\"camera\":\"\(camera)\"\(id),\"update\":{\"kind\":\"set-bearing\",\"bearing\":\($0 % 360)}}\n"
+            }
+            try feed.send(Array(lines.joined().utf8))
+            feed.close()
+            var seq = 0.0
+            for _ in 0..<2000 where seq < 15000 {
+                try other.send("{\"type\":\"get-camera\",\"camera\":\"\(camera)\"}")
+                seq = try JSON(other.receive() ?? "")["seq"]?.number ?? 0
+                usleep(1000)
+            }
+            #expect(seq == 15000)
+        }
+    }
+
     @Test func manyClientsComeAndGo() throws {
         let daemon = try DaemonProcess()
         for round in 0..<20 {
@@ -192,6 +214,27 @@ import Testing
         let (status, _, errors) = try DaemonProcess.run(gimbald, ["--socket", path])
         #expect(status == 73 && errors.contains("not a socket"))
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+    }
+
+    @Test func anotherProgramsSocketIsLeftAlone() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("datagrams").path
+        let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(bound == 0)
+        #expect(try DaemonProcess.run(gimbald, ["--socket", path]).status == 69)
+        // Neither is its socket gone, nor is there anything of ours.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["datagrams"])
     }
 
     @Test(arguments: [([], 0o660), (["--mode", "0600"], 0o600), (["--mode=666"], 0o666)])

@@ -222,4 +222,32 @@ enum Traces {
         }
         #expect(try String(contentsOf: file, encoding: .utf8) == found)
     }
+
+    @Test func aReplayWhoseClientIsGoneHoldsNobodyUp() throws {
+        for speed in ["1e-300", "0.001", "1"] {
+            let host = HubHost()
+            let (feed, other) = (host.connect(), host.connect())
+            feed.send("{\"type\":\"trace\",\"version\":1,\"speed\":\(speed)}")
+            feed.send(#"{"type":"animate","timeMs":0,"durationMs":3600000,"update":{"kind":"zoom-to","zoom":9}}"#)
+            feed.close()
+            for _ in 0..<300 { host.turn() }
+            other.send(#"{"type":"get-camera"}"#)
+            #expect(try JSON(other.receive() ?? "")["position"]?["zoom"]?.number == 9)
+            other.send(#"{"type":"remove-camera","id":1}"#)
+            #expect(try JSON(other.receive() ?? "")["type"]?.string == "ok", "speed \(speed)")
+        }
+    }
+
+    @Test func aQuestionWithoutAnAnswerIsARejectedLine() throws {
+        let host = HubHost()
+        let feed = host.connect()
+        feed.send(
+            #"{"type":"trace","version":1,"speed":"max","position":{"target":{"latitude":0,"longitude":0},"zoom":18,"viewingAngle":65}}"#
+        )
+        feed.send(#"{"type":"unproject","point":{"x":0,"y":-5000}}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        let lines = try feed.lines().map { try JSON($0) }
+        #expect(lines.map { $0["type"]?.string } == ["error", "trace-ended"])
+        #expect(lines.last?["rejected"]?.number == 1)
+    }
 }

@@ -213,4 +213,71 @@ import Testing
         }
         #expect(isEnded && checker.events == 20_001)
     }
+
+    @Test func whoLagsIsToldOfTheResetThatItMissed() throws {
+        let host = HubHost()
+        let (slow, feed) = (host.connect(), host.connect())
+        slow.send(#"{"type":"subscribe"}"#)
+        _ = slow.receive()
+        slow.makeRoom(0)
+        for index in 0..<2000 { move(feed, index) }
+        // The reset is in the history still, but what was before it is not.
+        feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        feed.send(#"{"type":"animate","timeMs":0,"durationMs":20000,"update":{"kind":"set-bearing","bearing":90}}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        host.pass(10)
+        slow.makeRoom(nil)
+        host.turn()
+        let types = try slow.lines().suffix(2).map { try JSON($0)["type"]?.string }
+        #expect(types == ["reset", "lagged"])
+    }
+
+    @Test(arguments: ["move-started", "idle"])
+    func latestOfOneKindComesEachTime(kind: String) throws {
+        let host = HubHost()
+        let (reader, feed) = (host.connect(), host.connect())
+        reader.send(#"{"type":"subscribe","delivery":"latest","events":["\#(kind)"]}"#)
+        _ = reader.receive()
+        for index in 0..<5 {
+            move(feed, index)
+            #expect(reader.lines().count == 1, "movement \(index)")
+        }
+    }
+
+    @Test func answersDoNotMakeLatestAQueue() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(#"{"type":"subscribe","delivery":"latest"}"#)
+        _ = peer.receive()
+        peer.send(#"{"type":"rotate","phase":"began"}"#)
+        for index in 1...100 {
+            peer.put(Array("{\"type\":\"rotate\",\"phase\":\"changed\",\"rotationDeg\":\(index),\"id\":1}\n".utf8))
+        }
+        host.turn()
+        let types = try peer.lines().map { try JSON($0)["type"]?.string ?? "" }
+        #expect(types.count { $0 == "ok" } == 100)
+        #expect(types.suffix(2) == ["move-started", "camera-changed"])
+    }
+
+    @Test func aStoppedReaderOfManyCamerasCostsLittleWhenTheyGo() throws {
+        let host = HubHost()
+        let (slow, feed) = (host.connect(), host.connect())
+        let names = (0..<20).map { "c\($0)" }
+        for name in names { slow.send("{\"type\":\"subscribe\",\"camera\":\"\(name)\"}") }
+        slow.makeRoom(0)
+        for name in names {
+            for index in 0..<1500 {
+                let update = "{\"kind\":\"set-bearing\",\"bearing\":\(index % 359 + 1)}"
+                feed.send("{\"type\":\"move\",\"camera\":\"\(name)\",\"update\":\(update)}")
+                feed.compact()
+            }
+        }
+        for name in names { feed.send("{\"type\":\"remove-camera\",\"camera\":\"\(name)\"}") }
+        #expect(slow.peer.memory < 1 << 20)
+        slow.makeRoom(nil)
+        host.turn()
+        let lines = slow.lines()
+        #expect(lines.count { $0.contains("\"removed\"") } == 20)
+        #expect(lines.count { $0.contains("\"lagged\"") } > 15)
+    }
 }

@@ -165,4 +165,21 @@ import Testing
         camera.apply(.fitBounds(bounds, insets: EdgeInsets(all: 400)))
         #expect(camera.position.zoom == 10)
     }
+
+    @Test func aCameraIsWithinItsConstraintsFromTheFirst() throws {
+        var constraints = CameraConstraints()
+        constraints.zoomRange = try #require(ZoomRange(min: 5, max: 10))
+        let nowhere = CameraPosition(target: LatLng(latitude: .nan, longitude: 0), zoom: .nan)
+        #expect(isWithinConstraints(Camera(position: nowhere, constraints: constraints)))
+    }
+
+    @Test func theVisibleRegionIsThatWithinThePadding() throws {
+        let padding = EdgeInsets(top: 100, left: 50, bottom: 20, right: 10)
+        let camera = Camera(
+            position: CameraPosition(target: LatLng(latitude: 10, longitude: 20), zoom: 8),
+            viewport: Viewport(width: 400, height: 800, padding: padding))
+        let region = try #require(camera.projection.visibleRegion)
+        #expect(region.farLeft == camera.projection.coordinate(for: ScreenPoint(x: 50, y: 100)))
+        #expect(region.nearRight == camera.projection.coordinate(for: ScreenPoint(x: 390, y: 780)))
+    }
 }

@@ -212,4 +212,27 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         guard case .failure(let rejection) = decode(line) else { return #expect(Bool(false), "accepted") }
         #expect(rejection.isHeader && rejection.error.code == .invalidJSON)
     }
+
+    @Test func whatIsNoObjectHasNoMembers() {
+        var random = Seeded(3)
+        for _ in 0..<3000 {
+            let scalars = (0..<random.integer(1...3)).map { _ in
+                [
+                    "\(Double(bitPattern: random.next() & 0x7fef_ffff_ffff_ffff))", "0.3", "\"x\"", "null", "true",
+                    "[{}]",
+                ][
+                    random.integer(0...5)]
+            }
+            #expect(error("[\(scalars.joined(separator: ","))]")?.code == .invalidValue, "\(scalars)")
+        }
+        #expect(error("[0.3]")?.code == .invalidValue)
+        #expect(error("0.3")?.code == .invalidValue)
+    }
+
+    @Test func aHeaderInAnArrayIsSeenWhateverElseIsWrong() {
+        for line in [#"[{"type":"pan"},{"type":"trace","version":1}]"#, #"[0.3,{"type":"trace"}]"#] {
+            guard case .failure(let rejection) = decode(line) else { return #expect(Bool(false), "\(line)") }
+            #expect(rejection.isHeader, "\(line)")
+        }
+    }
 }

@@ -1,0 +1,102 @@
+// What depends on how things stand: limits, and who waits for whom.
+
+import TestSupport
+import Testing
+
+@testable import Hub
+
+@Suite struct AdmissionTests {
+    private func host(cameras: Int) -> HubHost {
+        var limits = Limits()
+        limits.cameras = cameras
+        return HubHost(limits: limits)
+    }
+
+    private func type(_ line: String?) throws -> String? { try JSON(line ?? "")["type"]?.string }
+
+    @Test func noFrameMakesMoreCamerasThanThereMayBe() throws {
+        let host = host(cameras: 3)
+        let peer = host.connect()
+        for index in 0..<20 {
+            let camera = "\"camera\":\"z\(index)\""
+            for first in ["ping", "unsubscribe", "stats", "hello\",\"version\":1,\"x\":\"", "remove-camera"] {
+                peer.send("[{\"type\":\"\(first)\",\(camera)},{\"type\":\"get-camera\",\(camera)}]")
+            }
+        }
+        peer.send(#"[{"type":"get-camera","camera":"y1"},{"type":"stop","camera":"y1"},{"type":"stop","camera":"y2"}]"#)
+        _ = peer.lines()
+        #expect(host.hub.cameraCount == 3)
+        // Two objects for one camera make one.
+        let other = self.host(cameras: 1)
+        let one = other.connect()
+        one.send(#"[{"type":"stop","id":1},{"type":"stop","camera":"main","id":2}]"#)
+        #expect(try type(one.receive()) == "ok")
+    }
+
+    @Test func aFrameIsJudgedByWhatItMakesOfTheZoomRange() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(
+            #"[{"type":"set-zoom-range","id":1,"maxZoom":5},{"type":"set-zoom-range","id":2,"camera":"main","minZoom":6}]"#
+        )
+        #expect(try JSON(peer.receive() ?? "")["code"]?.string == "invalid-value")
+        peer.compact()
+        peer.send(#"{"type":"set-zoom-range","minZoom":4,"maxZoom":10}"#)
+        peer.send(#"[{"type":"remove-camera","id":3},{"type":"set-zoom-range","id":4,"minZoom":15}]"#)
+        #expect(peer.lines().suffix(2).allSatisfy { $0.contains("\"ok\"") })
+    }
+
+    @Test func activeGesturesAreCountedAsTheFrameLeavesThem() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        for index in 0..<64 { peer.send(#"{"type":"pan","phase":"began","gesture":\#(index)}"#) }
+        let pinch = #"{"type":"pinch","phase":"began","id":1}"#
+        let doubleTap = #"{"type":"double-tap","phase":"began","id":2}"#
+        peer.send(#"[{"type":"pan","phase":"ended","gesture":7},\#(pinch)]"#)
+        #expect(try type(peer.receive()) == "ok")
+        peer.send(doubleTap)
+        #expect(try type(peer.receive()) == "ok")
+        peer.send(#"{"type":"rotate","phase":"began","id":3}"#)
+        #expect(try JSON(peer.receive() ?? "")["code"]?.string == "limit-reached")
+        peer.send(
+            #"[{"type":"rotate","camera":"other","phase":"began"},{"type":"pan","phase":"changed","gesture":8,"id":4}]"#
+        )
+        #expect(try type(peer.receive()) == "ok")
+    }
+
+    @Test func aFeedCostsNothingForCamerasThatAreGone() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        for _ in 0..<300 {
+            peer.send(#"[{"type":"pan","phase":"began"}]"#)
+            peer.send(#"{"type":"remove-camera"}"#)
+        }
+        #expect(peer.peer.fedCameras.count <= 2)
+    }
+
+    @Test func nobodyStarvesBesideAFlood() throws {
+        let host = HubHost()
+        let feeds = ["a", "b", "c"].map { ($0, host.connect()) }
+        let quiet = host.connect()
+        for turn in 0..<60 {
+            for (name, feed) in feeds {
+                // Far more than a turn has room for.
+                let lines = (0..<800).map {
+                    #"{"type":"move","camera":"\#(name)","update":{"kind":"set-bearing","bearing":\#(turn % 2 * 180 + $0 % 90 + 1)}}"#
+                }
+                if feed.isReading { feed.put(Array((lines.joined(separator: "\n") + "\n").utf8)) }
+            }
+            if turn == 30 { quiet.put(Array("{\"type\":\"stop\",\"id\":1}\n".utf8)) }
+            host.turn()
+        }
+        #expect(quiet.lines().count == 1)
+        let seqs = try feeds.map { name, _ in
+            let probe = host.connect()
+            probe.put(Array("{\"type\":\"get-camera\",\"camera\":\"\(name)\"}\n".utf8))
+            for _ in 0..<10 { host.turn() }
+            return try #require(JSON(probe.lines().first ?? "")["seq"]?.number)
+        }
+        let (least, most) = (try #require(seqs.min()), try #require(seqs.max()))
+        #expect(least > 0.6 * most, "\(seqs)")
+    }
+}
