@@ -1,0 +1,208 @@
+// What must hold where the world, bounds, viewports and limits end, on thousands of cameras from seeds.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MapCamera
+
+extension Seeded {
+    /// A viewport of any size that the protocol allows, with any padding; most are far too small for their padding.
+    fileprivate mutating func oddViewport() -> Viewport {
+        func size(_ random: inout Seeded) -> Double { exp2(random.number(log2(0.001)...log2(100_000))) }
+        func edge(_ random: inout Seeded) -> Double { random.chance(0.5) ? 0 : random.number(0...100_000) }
+        let padding = EdgeInsets(top: edge(&self), left: edge(&self), bottom: edge(&self), right: edge(&self))
+        return Viewport(width: size(&self), height: size(&self), padding: padding)
+    }
+
+    /// A range of zooms anywhere within the limits.
+    fileprivate mutating func zoomRange() -> ZoomRange {
+        let (a, b) = (number(2...21), number(2...21))
+        guard let range = ZoomRange(min: min(a, b), max: max(a, b)) else {
+            preconditionFailure("the lesser is not above the greater")
+        }
+        return range
+    }
+
+    /// A camera held by bounds and a zoom range.
+    fileprivate mutating func heldCamera() -> Camera {
+        var camera = camera()
+        camera.setTargetBounds(bounds())
+        camera.setZoomRange(zoomRange())
+        return camera
+    }
+
+    /// One of the easings, none of which leaves [0, 1].
+    fileprivate mutating func easing() -> Easing {
+        [Easing.default, .linear, .easeIn, .easeOut, .easeInOut][integer(0...4)]
+    }
+}
+
+@Suite struct EdgePropertyTests {
+    private static let seeds = UInt64(1)...2000
+
+    @Test func everyFrameOfAnAnimationIsWithinTheConstraintsAndTheLastIsWhereTheUpdateLeads() {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.heldCamera()
+            let update = random.update(of: camera)
+            var moved = camera
+            moved.apply(update)
+            let animation = CameraAnimation(
+                update, of: camera, duration: random.number(1...300), easing: random.easing())
+            var motion = Motion(animation, at: 0)
+            var goesOn = true
+            while goesOn {
+                goesOn = motion.step(&camera)
+                #expect(isWithinConstraints(camera), "seed \(seed): \(update) was at \(camera.position)")
+            }
+            #expect(abs(camera.position.target.latitude - moved.position.target.latitude) < 1e-9, "seed \(seed)")
+            #expect(
+                abs(wrap180(camera.position.target.longitude - moved.position.target.longitude)) < 1e-9, "seed \(seed)")
+            #expect(camera.position.zoom == moved.position.zoom, "seed \(seed)")
+            #expect(camera.position.viewingAngle == moved.position.viewingAngle, "seed \(seed)")
+        }
+    }
+
+    @Test func anAnimationNeverTurnsBackAndNeverGoesTheLongWay() {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.camera()
+            var motion = Motion(
+                CameraAnimation(.setCamera(random.position()), of: camera, duration: 200, easing: random.easing()),
+                at: 0)
+            var turns: [Double] = []
+            var ways: [Double] = []
+            var goesOn = true
+            while goesOn {
+                let before = camera.position
+                goesOn = motion.step(&camera)
+                turns.append(wrap180(camera.position.bearing - before.bearing))
+                ways.append(wrap180(camera.position.target.longitude - before.target.longitude))
+            }
+            for steps in [turns, ways] {
+                let whole = steps.reduce(0, +)
+                #expect(abs(whole) < 180 + 1e-9, "seed \(seed): \(whole)")
+                #expect(steps.allSatisfy { $0 * whole >= -1e-9 }, "seed \(seed): \(steps)")
+            }
+        }
+    }
+
+    @Test func halfATurnFromAnywhereGoesClockwiseAndHalfTheWorldEast() {
+        // Quarters of a degree, so that the half is exact.
+        for start in stride(from: 0.0, to: 360, by: 0.25) {
+            var camera = Camera(
+                position: CameraPosition(
+                    target: LatLng(latitude: 0, longitude: wrap180(start)), zoom: 5, bearing: start))
+            let end = CameraPosition(
+                target: LatLng(latitude: 0, longitude: wrap180(start + 180)), zoom: 5, bearing: wrap360(start + 180))
+            var motion = Motion(CameraAnimation(.setCamera(end), of: camera, duration: 50, easing: .linear), at: 0)
+            let goesOn = motion.step(&camera)
+            #expect(goesOn)
+            #expect(abs(wrap180(camera.position.bearing - start) - 60) < 1e-9, "from \(start)")
+            #expect(abs(wrap180(camera.position.target.longitude - start) - 60) < 1e-9, "from \(start)")
+        }
+    }
+
+    @Test func aFlingAlongABoundMovesTheFreeAxisAsIfThereWereNone() {
+        var slid = 0
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var free = random.camera()
+            free.apply(.zoomTo(random.number(6...18)))
+            let target = free.position.target
+            let velocity = ScreenPoint(x: random.number(-3000...3000), y: random.number(-3000...3000))
+            guard let fling = Fling(focus: random.point(in: free.viewport), velocity: velocity, of: free) else {
+                continue
+            }
+            var held = free
+            held.setTargetBounds(
+                CoordinateBounds(
+                    southWest: LatLng(latitude: target.latitude - 1e-4, longitude: -180),
+                    northEast: LatLng(latitude: target.latitude + 1e-4, longitude: 180)))
+            var (freeMotion, heldMotion) = (Motion(fling, at: 0), Motion(fling, at: 0))
+            var (freeGoesOn, heldGoesOn) = (true, true)
+            var widest = 0.0
+            while freeGoesOn || heldGoesOn {
+                if freeGoesOn { freeGoesOn = freeMotion.step(&free) }
+                if heldGoesOn { heldGoesOn = heldMotion.step(&held) }
+                widest = max(widest, abs(wrap180(held.position.target.longitude - free.position.target.longitude)))
+                if held.position.target.latitude != free.position.target.latitude { slid += 1 }
+            }
+            #expect(widest < 1e-9, "seed \(seed): \(widest) degrees apart")
+            #expect(isWithinConstraints(held), "seed \(seed)")
+        }
+        #expect(slid > 1000)
+    }
+
+    @Test func boundsFitExactlyWhenTheirCornersAreInside() throws {
+        var (inside, outside) = (0, 0)
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = Camera(viewport: random.viewport())
+            camera.setZoomRange(random.zoomRange())
+            let bounds = random.bounds()
+            let insets = EdgeInsets(all: random.number(0...20))
+            let (position, fits) = camera.position(fitting: bounds, insets: insets)
+            // Beyond half the world the nearest copy of a corner is another; at the pole the camera may be held back.
+            guard let position, bounds.width < 179, abs(position.target.latitude) < 85 else { continue }
+            camera.apply(.fitBounds(bounds, insets: insets))
+            let edges = camera.viewport.padding + insets
+            let southWest = try #require(camera.projection.point(for: bounds.southWest))
+            let northEast = try #require(camera.projection.point(for: bounds.northEast))
+            let room = [
+                southWest.x - edges.left, camera.viewport.width - edges.right - northEast.x,
+                northEast.y - edges.top, camera.viewport.height - edges.bottom - southWest.y,
+            ]
+            #expect(abs(room[0] - room[1]) < 1e-4 && abs(room[2] - room[3]) < 1e-4, "seed \(seed): not centred")
+            let least = try #require(room.min())
+            if fits { inside += 1 } else { outside += 1 }
+            #expect(fits ? least > -1e-6 : least < 0, "seed \(seed): \(fits), \(room)")
+            if fits && position.zoom < camera.constraints.zoomRange.max {
+                #expect(least < 1e-6, "seed \(seed): a greater zoom would fit")
+            }
+        }
+        #expect(inside > 100 && outside > 100)
+    }
+
+    @Test func anyViewportWithAnyPaddingKeepsTheCameraWithinItsConstraints() throws {
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.heldCamera()
+            for _ in 0..<10 {
+                let before = camera.position
+                camera.viewport = random.oddViewport()
+                #expect(camera.position == before, "seed \(seed)")
+                let center = camera.viewport.center
+                let shown = try #require(camera.projection.point(for: camera.position.target))
+                let reach = abs(center.x) + abs(center.y) + 1
+                #expect(hypot(shown.x - center.x, shown.y - center.y) < 1e-9 * reach, "seed \(seed)")
+                let update = random.update(of: camera)
+                camera.apply(update)
+                #expect(isWithinConstraints(camera), "seed \(seed): \(update) led to \(camera.position)")
+            }
+        }
+    }
+
+    @Test func zoomingAboutAPointFarFromTheHorizonKeepsThePlaceThoughTheAngleFalls() {
+        var fallen = 0
+        for seed in Self.seeds {
+            var random = Seeded(seed)
+            var camera = random.camera()
+            camera.apply(.zoomTo(random.number(12...18)))
+            camera.apply(.setViewingAngle(65))
+            let angle = camera.position.viewingAngle
+            let point = ScreenPoint(
+                x: random.number(0...camera.viewport.width),
+                y: random.number(camera.viewport.center.y...camera.viewport.height))
+            let place = camera.projection.place(under: point)
+            camera.apply(.zoomBy(random.number(-6...0), focus: point))
+            guard abs(camera.position.target.latitude) < 85 else { continue }
+            if camera.position.viewingAngle < angle { fallen += 1 }
+            let now = camera.projection.place(under: point)
+            let error = hypot((now.x - place.x).remainder(dividingBy: 2 * .pi), now.y - place.y)
+            #expect(error * camera.projection.scale < 1e-6, "seed \(seed)")
+        }
+        #expect(fallen > 500)
+    }
+}
