@@ -171,4 +171,12 @@ public struct VisibleRegion: Equatable, Sendable {
     public let farLeft: LatLng
     /// The place under the top right corner.
     public let farRight: LatLng
+
+    /// A region between four places, near ones at the bottom of the screen.
+    public init(nearLeft: LatLng, nearRight: LatLng, farLeft: LatLng, farRight: LatLng) {
+        self.nearLeft = nearLeft
+        self.nearRight = nearRight
+        self.farLeft = farLeft
+        self.farRight = farRight
+    }
 }
