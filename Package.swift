@@ -11,6 +11,9 @@ let package = Package(
     products: [
         .executable(name: "gimbald", targets: ["gimbald"]),
         .executable(name: "gimbal", targets: ["gimbal"]),
+        // For other programs: the daemon's client, and the camera alone.
+        .library(name: "GimbalClient", targets: ["GimbalClient"]),
+        .library(name: "MapCamera", targets: ["MapCamera"]),
     ],
     dependencies: [
         // The command line of `gimbal`: parsing, help, completions and man pages from one description.
@@ -30,13 +33,19 @@ let package = Package(
         .target(name: "Libevent", dependencies: ["CLibevent"], cSettings: gnu, swiftSettings: strict),
         .target(name: "UnixSocket", swiftSettings: strict),
 
+        // The client of other programs. Its JSON is FoundationEssentials', which the toolchain brings: a client's lines are
+        // no hot path, and the daemon, whose lines are one, does not import this.
+        .target(
+            name: "GimbalClient", dependencies: ["Gestures", "MapCamera", "UnixSocket"], swiftSettings: strict),
+
         .executableTarget(
             name: "gimbald", dependencies: ["Hub", "Wire", "Libevent", "UnixSocket"], cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "Wire", "UnixSocket", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "GimbalClient", "Wire", "UnixSocket",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
 
@@ -47,6 +56,7 @@ let package = Package(
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
         .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
+        .testTarget(name: "GimbalClientTests", dependencies: ["GimbalClient", "Wire", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -21,6 +21,20 @@ public enum Files {
         String(decoding: try data(path), as: UTF8.self)
     }
 
+    /// The lines of all blocks of a file that are fenced with these words behind the fence, blank lines left out.
+    public static func fenced(_ words: String, in path: String) throws -> [String] {
+        var found: [String] = []
+        var isInside = false
+        for line in try text(path).split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("```") {
+                isInside = line == "```\(words)"
+            } else if isInside, !line.isEmpty {
+                found.append(String(line))
+            }
+        }
+        return found
+    }
+
     /// The files of a folder of the project with an extension, by name.
     public static func list(_ folder: String, _ ext: String) -> [URL] {
         list(root.appendingPathComponent(folder), ext)

@@ -9,16 +9,7 @@ import Testing
 @Suite struct DocumentationTests {
     /// The lines of all fenced blocks of a kind.
     private func examples(_ kind: String) throws -> [String] {
-        var found: [String] = []
-        var isInside = false
-        for line in try Files.text("Protocols/README.md").split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.hasPrefix("```") {
-                isInside = line == "```json \(kind)"
-            } else if isInside, !line.isEmpty {
-                found.append(String(line))
-            }
-        }
-        return found
+        try Files.fenced("json \(kind)", in: "Protocols/README.md")
     }
 
     @Test(arguments: ["client", "trace"])

@@ -1,0 +1,5 @@
+// One import is enough: the requests and replies are made of the camera's and the gestures' own types, so who uses this
+// module has always to name some of them.
+
+@_exported import Gestures
+@_exported import MapCamera

@@ -1,0 +1,166 @@
+// What the daemon says, as values. A type or an error code that is not known yet is kept by its name, so that a newer daemon
+// breaks no older client.
+
+import Gestures
+import MapCamera
+
+/// A line from the daemon: what it says, and the request that it answers.
+public struct ServerLine: Equatable, Sendable {
+    /// The id of the request, if the line answers one that has an id.
+    public let id: RequestID?
+    /// What the line says.
+    public let message: ServerMessage
+}
+
+/// What the daemon says in one line.
+public enum ServerMessage: Equatable, Sendable {
+    /// Tells what a camera does, or of the subscription to it.
+    case event(CameraEvent)
+    /// Answers ``ClientRequest/getCamera``.
+    case camera(CameraState)
+    /// Answers ``ClientRequest/cameraForBounds(_:insets:)``.
+    case cameraForBounds(BoundsFit)
+    /// Answers ``ClientRequest/project(_:)``.
+    case point(ScreenPoint)
+    /// Answers ``ClientRequest/unproject(_:)``.
+    case coordinate(LatLng)
+    /// Answers ``ClientRequest/visibleRegion``.
+    case visibleRegion(VisibleRegion)
+    /// Answers ``ClientRequest/cameras``: the names, sorted by their bytes.
+    case cameras([String])
+    /// Answers ``ClientRequest/stats``.
+    case stats(DaemonStats)
+    /// Answers ``ClientRequest/trace(_:)``, when the replay is over.
+    case traceEnded(TraceEnded)
+    /// Answers ``ClientRequest/hello(version:)``.
+    case hello(DaemonHello)
+    /// Answers ``ClientRequest/ping``.
+    case pong
+    /// Answers what has no other answer, where it has an id.
+    case ok
+    /// A request was refused.
+    case error(GimbalError)
+    /// Nothing that this version knows, of this type.
+    case unknown(type: String)
+}
+
+/// A request that the daemon refused. The camera is exactly what it was.
+public struct GimbalError: Error, Equatable, Sendable, Decodable {
+    /// What kind of error it is.
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable {
+        /// The code as the protocol writes it.
+        public let rawValue: String
+
+        /// A code as the protocol writes it.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The line is not strict JSON.
+        public static let invalidJSON = Code(rawValue: "invalid-json")
+        /// The line is longer than 65,536 bytes.
+        public static let lineTooLong = Code(rawValue: "line-too-long")
+        /// The daemon does not know this type of request.
+        public static let unknownType = Code(rawValue: "unknown-type")
+        /// A required field is not there.
+        public static let missingField = Code(rawValue: "missing-field")
+        /// A value is outside its range or of a wrong type, or the question has no answer.
+        public static let invalidValue = Code(rawValue: "invalid-value")
+        /// The daemon speaks another version of the protocol.
+        public static let unsupportedVersion = Code(rawValue: "unsupported-version")
+        /// In a replay, time went back.
+        public static let timeReversed = Code(rawValue: "time-reversed")
+        /// A replay runs on this camera.
+        public static let busy = Code(rawValue: "busy")
+        /// The daemon does not take this request from this connection.
+        public static let denied = Code(rawValue: "denied")
+        /// A limit was reached; the message names it.
+        public static let limitReached = Code(rawValue: "limit-reached")
+    }
+
+    /// Counts the lines of the connection from 1; 0 is the connection itself.
+    public let line: Int
+    /// What kind of error it is.
+    public let code: Code
+    /// The field that is wrong as a dotted path, such as `update.zoom`, where one is to blame.
+    public let field: String?
+    /// What was wrong and what would be right, for people; it may change.
+    public let message: String
+}
+
+extension GimbalError: CustomStringConvertible {
+    /// The message, and the field where there is one.
+    public var description: String { field.map { "\(message) (\($0))" } ?? message }
+}
+
+/// All that is to be known of a camera.
+public struct CameraState: Equatable, Sendable {
+    /// The camera's name.
+    public let camera: String
+    /// The number of its last event; 0 before the first.
+    public let seq: Int
+    /// Where it is.
+    public let position: CameraPosition
+    /// The zooms that it may have.
+    public let zoomRange: ZoomRange
+    /// Where its target is kept; `nil` is anywhere.
+    public let targetBounds: CoordinateBounds?
+    /// The size of its screen.
+    public let viewport: Viewport
+    /// Which gestures move it.
+    public let gestures: GestureSettings
+}
+
+/// How bounds fit into a camera's viewport.
+public struct BoundsFit: Equatable, Sendable, Decodable {
+    /// Where the camera would be; `nil` if padding and insets leave nothing of the viewport.
+    public let position: CameraPosition?
+    /// Whether all of the bounds would be seen.
+    public let fits: Bool
+}
+
+/// How a replay went.
+public struct TraceEnded: Equatable, Sendable, Decodable {
+    /// Lines of gestures, commands and settings that were taken.
+    public let events: Int
+    /// Lines that were answered by an error.
+    public let rejected: Int
+    /// How often the camera changed.
+    public let frames: Int
+    /// Milliseconds of the trace's clock at the end, rest included.
+    public let durationMs: Double
+    /// Where the camera is.
+    public let position: CameraPosition
+}
+
+/// Counters of the daemon, since it started where nothing else is said.
+public struct DaemonStats: Equatable, Sendable, Decodable {
+    /// Milliseconds that it has been running.
+    public let uptimeMs: Double
+    /// Connections now.
+    public let connections: Int
+    /// Connections that there were.
+    public let connectionsTotal: Int
+    /// Cameras now.
+    public let cameras: Int
+    /// Subscriptions now.
+    public let subscriptions: Int
+    /// Replays that run now.
+    public let replays: Int
+    /// Lines that came in.
+    public let lines: Int
+    /// Errors that were answered.
+    public let errors: Int
+    /// Events that cameras emitted.
+    public let events: Int
+    /// Bytes that came in.
+    public let bytesIn: Int
+    /// Bytes that went out.
+    public let bytesOut: Int
+}
+
+/// Who answers.
+public struct DaemonHello: Equatable, Sendable, Decodable {
+    /// The version of the protocol: 1.
+    public let version: Int
+    /// The program and its version.
+    public let server: String
+}

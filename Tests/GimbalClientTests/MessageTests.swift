@@ -1,0 +1,287 @@
+// Requests mean to the daemon's own decoder what they say here, and its lines are read as what they are.
+
+import TestSupport
+import Testing
+
+@testable import GimbalClient
+@testable import Wire
+
+/// A request, and what the daemon is to understand.
+private typealias Pair = (request: ClientRequest, meaning: Request.Body)
+
+/// What a test has made such that it is there.
+private func present<Value>(_ value: Value?) -> Value {
+    guard let value else { preconditionFailure("it is not there") }
+    return value
+}
+
+private let paris = LatLng(latitude: 48.8584, longitude: 2.2945)
+private let position = CameraPosition(target: paris, zoom: 15.1, bearing: 40.25, viewingAngle: 0.1 + 0.2)
+private let point = ScreenPoint(x: 1.0 / 3, y: -1e9)
+private let insets = EdgeInsets(top: 1, left: 2.5, bottom: 0, right: 100_000)
+private let bounds = present(
+    CoordinateBounds(
+        southWest: LatLng(latitude: -50, longitude: 165), northEast: LatLng(latitude: -30, longitude: 180)))
+
+private let gestures: [Pair] = {
+    let events = [
+        GestureEvent(.pan, .began), GestureEvent(.pan, .changed, .pan(point), focus: point, time: 12.0625),
+        GestureEvent(.pan, .ended, .pan(point), velocity: ScreenPoint(x: -900, y: 1e-307)),
+        GestureEvent(.pinch, .changed, .pinch(1.0 / 3)), GestureEvent(.rotate, .cancelled, .rotate(-12.5)),
+        GestureEvent(.tilt, .changed, .tilt(-40.1)), GestureEvent(.oneFingerZoom, .began, .oneFingerZoom(64)),
+        GestureEvent(.doubleTap, .ended, focus: point), GestureEvent(.twoFingerTap, .ended),
+    ]
+    return events.map { (.gesture($0), .gesture($0, label: .none)) } + [
+        (.gesture(events[0], label: .number(-7)), .gesture(events[0], label: .number(-7))),
+        (.gesture(events[0], label: .text("a\"é\n")), .gesture(events[0], label: .text("a\"é\n"))),
+    ]
+}()
+
+private let updates: [CameraUpdate] = [
+    .zoomIn, .zoomOut, .zoomTo(12.3), .zoomBy(-1.7, focus: nil), .zoomBy(1e-9, focus: point),
+    .setTarget(paris, zoom: nil), .setTarget(paris, zoom: 2), .setCamera(position), .scrollBy(x: 0.1, y: -3),
+    .fitBounds(bounds, insets: insets), .setBearing(370), .setViewingAngle(30.7),
+]
+
+private let commands: [Pair] =
+    updates.map { (.move($0), .command(.move($0))) }
+    + EasingName.allCases.map {
+        (
+            .animate(.zoomIn, durationMs: 16.7, easing: $0),
+            .command(.animate(.zoomIn, durationMs: 16.7, easing: $0.easing))
+        )
+    } + [
+        (.animate(.zoomOut), .command(.animate(.zoomOut, durationMs: 250, easing: .default))),
+        (.stop, .command(.stop)),
+        (
+            .setGestures(GestureSwitches(scroll: false, tilt: true, inertia: true)),
+            .command(.setGestures(GestureSettingsChange(scroll: false, tilt: true, inertia: true)))
+        ),
+        (
+            .setGestures(GestureSwitches(GestureSettings())),
+            .command(
+                .setGestures(
+                    GestureSettingsChange(
+                        scroll: true, zoom: true, rotate: true, tilt: true, scrollDuringRotateOrZoom: true,
+                        fling: true, inertia: false)))
+        ),
+        (.setZoomRange(max: 16.5), .command(.setZoomRange(min: nil, max: 16.5))),
+        (.setZoomRange(min: 3, max: 16.5), .command(.setZoomRange(min: 3, max: 16.5))),
+        (.setTargetBounds(bounds), .command(.setTargetBounds(bounds))),
+        (.setTargetBounds(nil), .command(.setTargetBounds(nil))),
+        (
+            .setViewport(Viewport(width: 1280.5, height: 720, padding: insets)),
+            .command(.setViewport(Viewport(width: 1280.5, height: 720, padding: insets)))
+        ),
+        (.removeCamera, .command(.removeCamera)),
+    ]
+
+private let queries: [Pair] = [
+    (.getCamera, .query(.getCamera)),
+    (.cameraForBounds(bounds, insets: insets), .query(.cameraForBounds(bounds, insets: insets))),
+    (.cameraForBounds(bounds), .query(.cameraForBounds(bounds, insets: EdgeInsets()))),
+    (.project(paris), .query(.project(paris))), (.unproject(point), .query(.unproject(point))),
+    (.visibleRegion, .query(.visibleRegion)), (.cameras, .query(.cameras)), (.stats, .query(.stats)),
+    (.ping, .query(.ping)),
+]
+
+private let others: [Pair] = {
+    var header = Wire.TraceHeader()
+    header.speed = .infinity
+    header.viewport = Viewport(width: 100, height: 200, padding: insets)
+    header.position = position
+    header.constraints.zoomRange = present(ZoomRange(min: 3, max: 18))
+    header.constraints.targetBounds = bounds
+    header.gestures = GestureSettingsChange(tilt: false)
+    return [
+        (.hello(), .hello), (.unsubscribe, .unsubscribe), (.subscribe(), .subscribe(Subscribe())),
+        (
+            .subscribe(kinds: [.idle, .cameraChanged], delivery: .latest),
+            .subscribe(Subscribe(events: [.cameraChanged, .idle, .reset], delivery: .latest))
+        ),
+        (.subscribe(kinds: [], delivery: .every), .subscribe(Subscribe(events: .reset))),
+        (.traceEnd, .traceEnd), (.trace(.init()), .trace(Wire.TraceHeader())),
+        (
+            .trace(
+                .init(
+                    speed: .infinity, viewport: header.viewport, position: position,
+                    zoomRange: header.constraints.zoomRange, targetBounds: bounds,
+                    gestures: GestureSwitches(tilt: false))),
+            .trace(header)
+        ),
+    ]
+}()
+
+@Suite struct RequestTests {
+    private func decoded(_ line: [UInt8]) throws -> [Request] {
+        #expect(line.last == 0x0a && line.count { $0 == 0x0a } == 1)
+        let bytes = Array(line.dropLast())
+        var decoder = RequestDecoder()
+        try decoder.decode(bytes.span)
+        return decoder.requests
+    }
+
+    @Test func everyRequestMeansWhatItSays() throws {
+        for (request, meaning) in gestures + commands + queries + others {
+            let read = try decoded(try request.line())
+            #expect(read.count == 1)
+            #expect("\(read[0].body)" == "\(meaning)")
+            #expect(read[0].camera == nil && read[0].id == nil)
+        }
+    }
+
+    @Test func everyTypeOfTheProtocolIsThere() {
+        let types = (gestures + commands + queries + others).map(\.request.type)
+        #expect(Set(types) == Set(RequestDecoder.knownTypes))
+    }
+
+    @Test func theSchemaTakesEveryRequest() throws {
+        let lines = try (gestures + commands + queries + others).map { request, _ in
+            String(decoding: try request.line(camera: "left", id: 1, timeMs: 2).dropLast(), as: UTF8.self)
+        }
+        if let complaints = try Schema.complaints(lines, from: .client) { #expect(complaints == "") }
+    }
+
+    @Test func aSubscriptionResumes() throws {
+        let line = try ClientRequest.subscribe(since: ResumePoint(seq: 1 << 52, epoch: "5f\"0c")).line()
+        guard case .subscribe(let subscribe) = try decoded(line)[0].body else { return #expect(Bool(false)) }
+        let since = try #require(subscribe.since)
+        #expect(since.seq == 1 << 52)
+        #expect(String(decoding: line[since.epoch.range], as: UTF8.self) == #"5f\"0c"#)
+    }
+
+    @Test(arguments: [RequestID.number(-(1 << 53) + 1), .number(0), "a/b", "\u{1F5FA} \"\\\n"])
+    func whatAnyRequestMayHave(_ id: RequestID) throws {
+        let line = try ClientRequest.stop.line(camera: "A-z.0_", id: id, timeMs: 1234.5678)
+        let request = try decoded(line)[0]
+        #expect(request.camera == "A-z.0_" && request.timeMs == 1234.5678)
+        let slice = try #require(request.id)
+        #expect(try JSONLine.decode([RequestID].self, [0x5b] + line[slice.range] + [0x5d]) == [id])
+    }
+
+    @Test func aFrameIsOneLine() throws {
+        let frame = [ClientRequest.move(.zoomIn), .getCamera, .gesture(GestureEvent(.pan, .began))]
+        let read = try decoded(try ClientRequest.line(frame: frame, camera: "left", ids: [1, "b"], timeMs: 5))
+        #expect(read.count == 3 && read.allSatisfy { $0.camera == "left" && $0.timeMs == 5 })
+        #expect(read.map { $0.id != nil } == [true, true, false])
+    }
+
+    @Test func aGesturesOwnTimeGoesFirst() throws {
+        let line = try ClientRequest.gesture(GestureEvent(.pinch, .began, time: 7)).line(timeMs: 5)
+        #expect(try decoded(line)[0].timeMs == 7)
+    }
+
+    @Test func whatHasNoWordsIsAnError() {
+        let requests: [ClientRequest] = [
+            .move(.pan(from: point, to: point)), .move(.rotateBy(1, focus: nil)), .animate(.tiltBy(1)),
+            .move(.zoomTo(.nan)), .move(.zoomTo(.infinity)), .gesture(GestureEvent(.pan, .changed, .pinch(2))),
+            .gesture(GestureEvent(.doubleTap, .ended, .pan(point))),
+        ]
+        for request in requests { #expect(throws: EncodingError.self) { try request.line() } }
+    }
+
+    @Test func doublesGoOutInFull() throws {
+        var random = Seeded(5)
+        for _ in 0..<500 {
+            let zoom = Double(bitPattern: random.next())
+            guard zoom.isFinite else { continue }
+            guard
+                case .command(.move(.zoomTo(let read))) = try decoded(try ClientRequest.move(.zoomTo(zoom)).line())[0]
+                    .body
+            else { return #expect(Bool(false)) }
+            #expect(read == zoom)
+        }
+    }
+}
+
+@Suite struct ReplyTests {
+    private func message(_ line: String) throws -> ServerMessage { try ServerLine(line: line.utf8).message }
+
+    @Test func everyExampleOfTheProtocolIsRead() throws {
+        let examples = try Files.fenced("json server", in: "Protocols/README.md")
+        #expect(examples.count >= 25)
+        for example in examples {
+            let line = try ServerLine(line: example.utf8)
+            if case .unknown(let type) = line.message { Issue.record("\(type) is not known") }
+            let json = try JSON(example)
+            switch line.id {
+            case .number(let number): #expect(json["id"]?.number == Double(number))
+            case .text(let text): #expect(json["id"]?.string == text)
+            case nil: #expect(json["id"] == nil)
+            }
+        }
+    }
+
+    @Test func whatTheDaemonWritesIsReadAsItIs() throws {
+        let place =
+            #"{"target":{"latitude":48.8584,"longitude":2.2945},"zoom":15.1,"bearing":40.25,"viewingAngle":0.3}"#
+        let position = CameraPosition(target: paris, zoom: 15.1, bearing: 40.25, viewingAngle: 0.3)
+        #expect(
+            try message(#"{"type":"lagged","camera":"main","missed":5,"position":\#(place)}"#)
+                == .event(.lagged(Lagged(camera: "main", missed: 5, position: position))))
+        #expect(try message(#"{"type":"removed","camera":"left"}"#) == .event(.removed(camera: "left")))
+        #expect(
+            try message(
+                #"{"type":"idle","camera":"left","seq":3,"timeMs":0.5,"reason":"animation","position":\#(place)}"#)
+                == .event(
+                    .idle(CameraMove(camera: "left", seq: 3, timeMs: 0.5, reason: .animation, position: position))))
+        #expect(
+            try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place)}"#)
+                == .event(.reset(CameraReset(camera: "left", seq: 0, timeMs: 0, position: position))))
+        #expect(
+            try message(#"{"type":"camera-for-bounds","position":null,"fits":false}"#)
+                == .cameraForBounds(BoundsFit(position: nil, fits: false)))
+        #expect(
+            try message(#"{"type":"error","line":4,"code":"busy","message":"wait"}"#)
+                == .error(GimbalError(line: 4, code: .busy, field: nil, message: "wait")))
+    }
+
+    @Test func aCamerasStateIsReadInFull() throws {
+        let line = """
+            {"type":"camera","camera":"main","seq":9,"position":{"target":{"latitude":1,"longitude":2},"zoom":3,\
+            "bearing":4,"viewingAngle":5},"minZoom":2.5,"maxZoom":20,"targetBounds":{"southWest":{"latitude":-50,\
+            "longitude":165},"northEast":{"latitude":-30,"longitude":180}},"viewport":{"width":10,"height":20,\
+            "padding":{"top":1,"left":2.5,"bottom":0,"right":100000}},"gestures":{"scroll":true,"zoom":false,\
+            "rotate":true,"tilt":true,"scrollDuringRotateOrZoom":false,"fling":false,"inertia":true}}
+            """
+        guard case .camera(let state) = try message(line) else { return #expect(Bool(false)) }
+        #expect(state.camera == "main" && state.seq == 9 && state.zoomRange == ZoomRange(min: 2.5, max: 20))
+        #expect(state.targetBounds == bounds && state.viewport == Viewport(width: 10, height: 20, padding: insets))
+        var settings = GestureSettings()
+        (settings.zoom, settings.scrollDuringRotateOrZoom, settings.fling, settings.inertia) = (
+            false, false, false, true
+        )
+        #expect(state.gestures == settings)
+    }
+
+    @Test func newTypesAndCodesAreKept() throws {
+        #expect(try message(#"{"type":"weather","id":1,"wind":3}"#) == .unknown(type: "weather"))
+        let error = try message(#"{"type":"error","line":1,"code":"too-windy","message":"come back later"}"#)
+        #expect(
+            error
+                == .error(
+                    GimbalError(
+                        line: 1, code: GimbalError.Code(rawValue: "too-windy"), field: nil, message: "come back later"))
+        )
+        #expect(
+            Set(ErrorCode.allCases.map { GimbalError.Code(rawValue: $0.rawValue) }) == [
+                .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion,
+                .timeReversed,
+                .busy, .denied, .limitReached,
+            ])
+    }
+
+    @Test(arguments: ["{}", "[]", "x", #"{"type":"idle"}"#, #"{"type":"camera","camera":1}"#])
+    func whatIsNoMessageIsAnError(_ line: String) {
+        #expect(throws: DecodingError.self) { try message(line) }
+    }
+
+    @Test func valuesComeBackAsTheyWere() throws {
+        func isKept<Value: Codable & Equatable>(_ value: Value) throws -> Bool {
+            try JSONLine.decode([Value].self, JSONLine.encode([value])) == [value]
+        }
+        #expect(try isKept(paris) && isKept(position) && isKept(point) && isKept(insets) && isKept(bounds))
+        #expect(try isKept(Viewport(width: 0.1, height: 1e5, padding: insets)))
+        #expect(try isKept(GestureSwitches(zoom: true, fling: false)))
+    }
+}
