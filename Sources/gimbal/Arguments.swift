@@ -2,6 +2,7 @@
 // connection is made.
 
 import ArgumentParser
+import GimbalClient
 import UnixSocket
 
 struct SocketOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 // Events as rows for people: what does not fit a narrow terminal is left out, never wrapped.
 
+import GimbalClient
 import Glibc
 
 struct EventTable {
@@ -30,17 +31,19 @@ struct EventTable {
 
     var head: String { style.dim(row(columns.map(\.title))) }
 
-    /// An event's row.
-    func row(_ event: CameraEvent) -> String {
-        let position = event.position
+    /// The row of a message's event, or of what `subscribed` and `reset` say of a camera; other messages make none.
+    func row(_ message: Message) -> String? {
+        guard let event = message.decode(CameraEvent.self), let seq = event.seq, let position = event.position else {
+            return nil
+        }
         let places = isWide ? 6 : 4
         let cells =
             [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
-                String(event.seq), event.type, event.reason ?? "", fixed(position.target.latitude, places),
+                String(seq), message.type, event.move?.reason.rawValue ?? "", fixed(position.target.latitude, places),
                 fixed(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
                 fixed(position.bearing, 1), fixed(position.viewingAngle, 1),
             ]
-        return paint(row(cells), event.type)
+        return paint(row(cells), event)
     }
 
     private func row(_ cells: [String]) -> String {
@@ -49,12 +52,12 @@ struct EventTable {
             .joined(separator: isWide ? "  " : " ")
     }
 
-    private func paint(_ row: String, _ type: String) -> String {
-        switch EventKind(rawValue: type) {
+    private func paint(_ row: String, _ event: CameraEvent) -> String {
+        switch event {
         case .moveStarted: style.green(row)
         case .cameraChanged: row
-        case .idle: style.dim(row)
-        case nil: type == "reset" ? style.yellow(row) : style.dim(row)
+        case .reset: style.yellow(row)
+        case .idle, .subscribed, .lagged, .removed: style.dim(row)
         }
     }
 }

@@ -1,6 +1,7 @@
 // `gimbal get`: a camera's state.
 
 import ArgumentParser
+import GimbalClient
 import Glibc
 
 struct Get: ParsableCommand {
@@ -28,7 +29,7 @@ struct Get: ParsableCommand {
     func run() throws {
         let connection = try DaemonConnection(socket)
         let output = Output()
-        connection.queue(try Request("get-camera", camera: camera).line())
+        connection.queue(try ClientRequest.getCamera.line(camera: camera.text))
         connection.finishSending()
         while try connection.turn({ try take(Message($0), output) }).end == nil {}
         guard !output.isEmpty else { throw Failure.daemonWentAway }
@@ -36,8 +37,8 @@ struct Get: ParsableCommand {
     }
 
     private func take(_ message: Message, _ output: Output) throws {
-        if let error = message.decode(ErrorReply.self), message.type == "error" {
-            throw Failure(error.line == 0 ? .unavailable : .rejected, error.text)
+        if let error = message.decode(GimbalError.self), message.type == "error" {
+            throw Failure(error.line == 0 ? .unavailable : .rejected, "\(error)")
         }
         guard message.type == "camera" else { return }
         guard !json, output.isTerminal, let state = message.decode(CameraState.self) else {
@@ -52,12 +53,13 @@ struct Get: ParsableCommand {
         let sides = [
             ("top", padding.top), ("left", padding.left), ("bottom", padding.bottom), ("right", padding.right),
         ]
+        let zooms = "from \(short(state.zoomRange.min)) to \(short(state.zoomRange.max))"
         let padded = sides.filter { $0.1 > 0 }.map { "\($0.0) \(short($0.1))" }.joined(separator: ", ")
         return [
             ("camera", state.camera),
             ("events", grouped(state.seq)),
             ("target", place(position.target)),
-            ("zoom", "\(fixed(position.zoom, 3)), from \(short(state.minZoom)) to \(short(state.maxZoom))"),
+            ("zoom", "\(fixed(position.zoom, 3)), \(zooms)"),
             ("bearing", "\(fixed(position.bearing, 3))\(degree)"),
             ("viewing angle", "\(fixed(position.viewingAngle, 3))\(degree)"),
             ("target bounds", state.targetBounds.map { "\(place($0.southWest)) to \(place($0.northEast))" } ?? "none"),
@@ -69,9 +71,9 @@ struct Get: ParsableCommand {
 
     private var degree: String { Terminal.isUTF8 ? "°" : " degrees" }
 
-    private func place(_ place: Coordinate) -> String { "\(fixed(place.latitude, 6)), \(fixed(place.longitude, 6))" }
+    private func place(_ place: LatLng) -> String { "\(fixed(place.latitude, 6)), \(fixed(place.longitude, 6))" }
 
-    private func gestures(_ gestures: CameraState.Gestures) -> String {
+    private func gestures(_ gestures: GestureSettings) -> String {
         let switches = [
             ("scroll", gestures.scroll), ("zoom", gestures.zoom), ("rotate", gestures.rotate), ("tilt", gestures.tilt),
         ]

@@ -1,23 +1,4 @@
-// JSON in and out: Foundation's, of which nothing else is used.
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-enum JSON {
-    static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: some Collection<UInt8>) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(bytes))
-    }
-
-    /// Encodes in one line, the same value always in the same bytes.
-    static func encode(_ value: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(value))
-    }
-}
+// JSON that is changed in one place and otherwise stays what it was: a trace's header.
 
 /// JSON of which only some members matter.
 enum JSONValue: Codable {

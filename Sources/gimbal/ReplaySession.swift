@@ -1,6 +1,7 @@
 // One trace's way through one connection: the header, the lines as fast as the daemon takes them, a ping that is answered
 // when all is over. The sending side stays open until then: who vanishes has not half-closed, and the daemon stops.
 
+import GimbalClient
 import Glibc
 
 final class ReplaySession {
@@ -19,9 +20,9 @@ final class ReplaySession {
     private var isOver = false
     private var rejected = 0
     /// The last thing that the daemon said, if it was an error.
-    private var lastError: ErrorReply?
+    private var lastError: GimbalError?
 
-    private static let endMark = "gimbal-replay-end"
+    private static let endMark: RequestID = "gimbal-replay-end"
 
     init(_ name: String, _ options: Replay, _ output: Output) throws {
         reader = try TraceReader(name)
@@ -59,8 +60,8 @@ final class ReplaySession {
         if let table { output.add(table.head) }
         if follows || bar.isOn {
             // The bar counts the frames that the camera makes, and nobody else can.
-            let kinds = follows ? nil : [EventKind.cameraChanged]
-            connection.queue(try Request("subscribe", camera: opening.header.camera, events: kinds).line())
+            let subscription = ClientRequest.subscribe(kinds: follows ? nil : [.cameraChanged])
+            connection.queue(try subscription.line(camera: opening.header.camera.text))
             linesBefore = 1
         }
         connection.queue(opening.blank + opening.header.bytes + [0x0a])
@@ -79,7 +80,7 @@ final class ReplaySession {
         progress.note(piece)
         guard reader.isAtEnd else { return }
         connection.queue(reader.ending)
-        connection.queue(try Request("ping", id: Self.endMark).line())
+        connection.queue(try ClientRequest.ping.line(id: Self.endMark))
         isAllQueued = true
     }
 
@@ -90,7 +91,7 @@ final class ReplaySession {
         guard line > 0 else { return Failure(.unavailable, lastError.message) }
         // After a header that it refuses, the daemon still listens.
         guard line == opening.headerLine || end == .quiet else { return .daemonWentAway }
-        return Failure(lastError.code == "busy" ? .busy : .dataError, "\(reader.name) was not played")
+        return Failure(lastError.code == .busy ? .busy : .dataError, "\(reader.name) was not played")
     }
 
     // MARK: From the daemon
@@ -101,7 +102,7 @@ final class ReplaySession {
         switch message.type {
         case "error": report(message)
         case "trace-ended": conclude(message)
-        case "pong": isOver = isOver || message.decode(Pong.self)?.id == Self.endMark
+        case "pong": isOver = isOver || message.decode(ServerLine.self)?.id == Self.endMark
         case EventKind.cameraChanged.rawValue where !follows: progress.frames += 1
         case "lagged" where follows:
             if let lagged = message.decode(Lagged.self) { announce("gimbal: \(lagged.text)") }
@@ -114,16 +115,16 @@ final class ReplaySession {
     /// Prints a row for people, where it makes one, or the line.
     private func show(_ message: Message) {
         guard let table else { return output.add(message.bytes) }
-        if let event = message.decode(CameraEvent.self) { output.add(table.row(event)) }
+        if let row = table.row(message) { output.add(row) }
     }
 
     private func report(_ message: Message) {
-        guard let error = message.decode(ErrorReply.self) else { return }
+        guard let error = message.decode(GimbalError.self) else { return }
         lastError = error
         let line = error.line - linesBefore
         guard line > 0 else { return }
         rejected += 1
-        announce("\(reader.name):\(line): \(error.text)")
+        announce("\(reader.name):\(line): \(error)")
     }
 
     private func conclude(_ message: Message) {

@@ -1,6 +1,7 @@
 // A trace as it is read: a piece at a time, never whole. Only its header is looked into, and for the progress the times
 // at the seams of the pieces.
 
+import GimbalClient
 import Glibc
 import Wire
 
@@ -39,14 +40,14 @@ struct HeaderLine {
     /// Sets members anew. One that is not right stays as it is.
     mutating func set(speed: Speed?, camera: CameraName?, of name: String) throws {
         guard isRight, speed != nil || camera != nil else { return }
-        guard case .object(var members)? = try? JSON.decode(JSONValue.self, bytes) else {
+        guard case .object(var members)? = try? JSONLine.decode(JSONValue.self, bytes) else {
             throw Failure(.dataError, "\(name): the header holds what cannot be written anew: play it without options")
         }
         if let speed { members["speed"] = speed.json }
         if let camera { members["camera"] = .string(camera.text) }
         self.speed = speed ?? self.speed
         self.camera = camera ?? self.camera
-        bytes = try JSON.encode(JSONValue.object(members))
+        bytes = try JSONLine.encode(JSONValue.object(members))
     }
 }
 

@@ -1,6 +1,7 @@
 // `gimbal watch`: what cameras do, as it happens.
 
 import ArgumentParser
+import GimbalClient
 import Glibc
 
 struct Watch: ParsableCommand {
@@ -69,10 +70,9 @@ private final class WatchSession {
 
     func run() throws {
         for name in watched.sorted() {
-            guard let camera = CameraName(argument: name) else { continue }
-            let request = Request(
-                "subscribe", camera: camera, events: options.events?.kinds, delivery: options.latest ? "latest" : nil)
-            connection.queue(try request.line())
+            let request = ClientRequest.subscribe(
+                kinds: options.events.map { Set($0.kinds) }, delivery: options.latest ? .latest : nil)
+            connection.queue(try request.line(camera: name))
         }
         if let table { output.add(table.head) }
         while left > 0 {
@@ -93,13 +93,13 @@ private final class WatchSession {
             if let lagged = message.decode(Lagged.self) { say("gimbal: \(lagged.text)") }
             show(message)
         case "removed":
-            guard let removed = message.decode(Removed.self) else { return }
-            say("gimbal: camera \(removed.camera) was removed")
-            watched.remove(removed.camera)
+            guard let camera = message.decode(CameraEvent.self)?.camera else { return }
+            say("gimbal: camera \(camera) was removed")
+            watched.remove(camera)
             show(message)
         case "error":
-            let error = message.decode(ErrorReply.self)
-            throw Failure(error?.line == 0 ? .unavailable : .rejected, error?.text ?? "the daemon refused")
+            let error = message.decode(GimbalError.self)
+            throw Failure(error?.line == 0 ? .unavailable : .rejected, error?.description ?? "the daemon refused")
         case _ where message.isEvent:
             show(message)
             if message.type != "reset" { left -= 1 }
@@ -110,6 +110,6 @@ private final class WatchSession {
     /// Prints a row for people, where it makes one, or the line.
     private func show(_ message: Message) {
         guard let table else { return output.add(message.bytes) }
-        if let event = message.decode(CameraEvent.self) { output.add(table.row(event)) }
+        if let row = table.row(message) { output.add(row) }
     }
 }
