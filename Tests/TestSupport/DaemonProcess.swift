@@ -1,29 +1,27 @@
 // The real daemon in a process of its own, on a socket in a folder of its own.
 
 import Foundation
-import TestSupport
-import Testing
 
 /// A running `gimbald`.
-final class DaemonProcess {
+public final class DaemonProcess {
     let folder: URL
-    let socket: String
-    let process = Process()
+    public let socket: String
+    public let process = Process()
     private let errors = Pipe()
 
     /// The folder that the programs were built into: where this test program is.
-    static let products: URL = {
+    public static let products: URL = {
         let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         return FileManager.default.fileExists(atPath: program.appendingPathComponent("gimbald").path)
             ? program : Files.root.appendingPathComponent(".build/debug")
     }()
 
-    struct NotReady: Error, CustomStringConvertible {
-        let description: String
+    public struct NotReady: Error, CustomStringConvertible {
+        public let description: String
     }
 
     /// Starts a daemon and waits until it listens.
-    init(_ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil) throws {
+    public init(_ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.socket = socket ?? folder.appendingPathComponent("gimbal.sock").path
@@ -50,17 +48,17 @@ final class DaemonProcess {
     }
 
     /// Sends a signal, waits for the end, and says how it ended.
-    func end(_ signal: CInt) -> CInt {
+    public func end(_ signal: CInt) -> CInt {
         kill(process.processIdentifier, signal)
         process.waitUntilExit()
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
     /// What it wrote to standard error, once it has ended.
-    func log() -> String { String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
+    public func log() -> String { String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
 
     /// Runs a program of the project to its end.
-    static func run(
+    public static func run(
         _ program: URL, _ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]
     ) throws -> (status: CInt, output: String, errors: String) {
         let process = Process()
@@ -85,18 +83,18 @@ final class DaemonProcess {
 }
 
 /// A client over a real socket.
-final class SocketClient: ConformancePeer {
+public final class SocketClient: ConformancePeer {
     private var descriptor: CInt
     private var waiting: [UInt8] = []
     private var isAtEnd = false
     /// How long a line is waited for, in milliseconds; long, since machines are slow at times.
     private static let patience: CInt = 10_000
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
     }
 
-    init(_ path: String) throws {
+    public init(_ path: String) throws {
         descriptor = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -115,7 +113,7 @@ final class SocketClient: ConformancePeer {
 
     deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
-    func send(_ bytes: [UInt8]) throws {
+    public func send(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
@@ -126,7 +124,7 @@ final class SocketClient: ConformancePeer {
         }
     }
 
-    func send(_ line: String) throws { try send(Array((line + "\n").utf8)) }
+    public func send(_ line: String) throws { try send(Array((line + "\n").utf8)) }
 
     /// Reads once; `false` at the end, or when nothing comes.
     private func read(patience: CInt) -> Bool {
@@ -142,7 +140,7 @@ final class SocketClient: ConformancePeer {
         return true
     }
 
-    func receive() -> String? {
+    public func receive() -> String? {
         while true {
             if let end = waiting.firstIndex(of: 0x0a) {
                 defer { waiting.removeFirst(end + 1) }
@@ -153,7 +151,7 @@ final class SocketClient: ConformancePeer {
     }
 
     /// Lines up to one of a type, and that one.
-    func receive(until type: String) throws -> [String] {
+    public func receive(until type: String) throws -> [String] {
         var lines: [String] = []
         while let line = receive() {
             lines.append(line)
@@ -162,14 +160,14 @@ final class SocketClient: ConformancePeer {
         throw Failure(description: "no \(type) came, but \(lines.suffix(3))")
     }
 
-    func isClosed() -> Bool {
+    public func isClosed() -> Bool {
         while read(patience: Self.patience) {}
         return isAtEnd && waiting.isEmpty
     }
 
-    func halfClose() { shutdown(descriptor, CInt(SHUT_WR)) }
+    public func halfClose() { shutdown(descriptor, CInt(SHUT_WR)) }
 
-    func close() {
+    public func close() {
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
     }
