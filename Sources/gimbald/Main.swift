@@ -3,7 +3,6 @@
 import Glibc
 import Libevent
 import UnixSocket
-import Wire
 
 @main
 struct Main {
@@ -17,10 +16,10 @@ struct Main {
         prepareSignals()
         do {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
-            switch options.only {
-            case .help: print(Options.help, terminator: "")
-            case .version: print("gimbald \(gimbalVersion)")
-            case nil: try run(options)
+            if let only = options.only {
+                print(only.text, terminator: "")
+            } else {
+                try run(options)
             }
         } catch let error as Options.UsageError {
             fail(usage, "\(error.message); see gimbald --help")

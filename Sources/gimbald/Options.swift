@@ -1,13 +1,14 @@
-// The daemon's command line. Swift's argument parser would bring Foundation, and C's keeps its state in globals that
-// Swift 6 rightly refuses.
+// The daemon's command line: one table of options, from which parsing, help, man page and completions come. Swift's
+// argument parser would bring Foundation, and C's keeps its state in globals that Swift 6 rightly refuses.
 
 import Glibc
 
 /// What the command line asks for.
 struct Options {
-    /// What else than running was asked for.
+    /// What else than running was asked for: a text to print.
     enum Only {
-        case help, version
+        case help, version, toolInfo
+        case completions(Shell)
     }
 
     struct UsageError: Error {
@@ -21,72 +22,133 @@ struct Options {
     var logLevel = LogLevel.info
     var only: Only?
 
-    static let help = """
-        Usage: gimbald [options]
+    private static let standard = Options()
 
-        Owns map cameras: takes gestures and commands on a Unix socket, one JSON object per line,
-        and tells subscribers what the cameras do.
-
-        Options:
-          --socket PATH          listen on PATH (default: the socket that the service manager passes,
-                                 else $RUNTIME_DIRECTORY/gimbal.sock, else $XDG_RUNTIME_DIR/gimbal.sock,
-                                 else /tmp/gimbal-UID/gimbal.sock)
-          --mode MODE            permissions of the socket file, octal (default: 0660)
-          --max-cameras N        at most N cameras, 1 to 65536 (default: 256)
-          --max-connections N    at most N clients at a time, 1 to 1000000 (default: 1024)
-          --log-level LEVEL      error, warning, info or debug, to standard error (default: info)
-          --version              print the version and exit
-          -h, --help             print this and exit
-
-        Signals: SIGTERM and SIGINT end it in order; SIGHUP does nothing.
-
-        """
+    private init() {}
 
     /// Reads the arguments, the program's name left out: `--name value` or `--name=value`.
     init(arguments: some Sequence<String>) throws(UsageError) {
         var rest = arguments.makeIterator()
         while let word = rest.next() {
-            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts.first ?? "")
-            switch name {
-            case "--help", "-h", "--version":
-                guard parts.count == 1 else { throw UsageError(message: "\(name) takes no value") }
-                only = only ?? (name == "--version" ? .version : .help)
-            case "--socket", "--mode", "--max-cameras", "--max-connections", "--log-level":
-                guard let value = parts.count > 1 ? String(parts[1]) : rest.next() else {
-                    throw UsageError(message: "\(name) needs a value")
-                }
-                try set(name, value)
-            default:
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let name = parts.first, let option = Self.table.first(where: { $0.names.contains(name) }) else {
                 throw UsageError(message: "unknown argument \"\(word)\"")
+            }
+            guard option.value != nil else {
+                guard parts.count == 1 else { throw UsageError(message: "\(name) takes no value") }
+                try option.apply(&self, "")
+                continue
+            }
+            guard let value = parts.count > 1 ? parts[1] : rest.next() else {
+                throw UsageError(message: "\(name) needs a value")
+            }
+            try option.apply(&self, value)
+        }
+    }
+}
+
+/// One option: what it is called, what is said of it, and what it does.
+struct Option: Sendable {
+    /// What a shell can offer for a value.
+    enum Value: Sendable {
+        case text(String)
+        case path(String)
+        case words(String, [String])
+
+        /// What help calls it.
+        var name: String {
+            switch self {
+            case .text(let name), .path(let name), .words(let name, _): name
             }
         }
     }
 
-    private mutating func set(_ name: String, _ value: String) throws(UsageError) {
-        switch name {
-        case "--socket":
+    /// The long name last.
+    var names: [String]
+    /// `nil` where the name says all.
+    var value: Value?
+    /// Lines as they stand in the help; empty for an option that is for tools only.
+    var help = ""
+    var apply: @Sendable (inout Options, String) throws(Options.UsageError) -> Void
+}
+
+extension Options {
+    static let table = [
+        Option(
+            names: ["--socket"], value: .path("PATH"),
+            help: """
+                listen on PATH (default: the socket that the service manager passes,
+                else $RUNTIME_DIRECTORY/gimbal.sock, else $XDG_RUNTIME_DIR/gimbal.sock,
+                else /tmp/gimbal-UID/gimbal.sock)
+                """
+        ) { options, value throws(UsageError) in
             guard !value.isEmpty else { throw UsageError(message: "--socket needs a path") }
-            socket = value
-        case "--mode":
+            options.socket = value
+        },
+        Option(
+            names: ["--mode"], value: .text("MODE"),
+            help: "permissions of the socket file, octal (default: 0\(String(standard.mode, radix: 8)))"
+        ) { options, value throws(UsageError) in
             guard let mode = mode_t(value, radix: 8), mode <= 0o777 else {
                 throw UsageError(message: "--mode \"\(value)\" must be octal, 0 to 0777")
             }
-            self.mode = mode
-        case "--max-cameras": maxCameras = try Self.count(name, value, 1...65536)
-        case "--max-connections": maxConnections = try Self.count(name, value, 1...1_000_000)
-        default:
-            guard let level = LogLevel(name: value) else {
-                throw UsageError(message: "--log-level \"\(value)\" must be error, warning, info or debug")
+            options.mode = mode
+        },
+        count("--max-cameras", 1...65536, "cameras", standard.maxCameras) { $0.maxCameras = $1 },
+        count("--max-connections", 1...1_000_000, "clients at a time", standard.maxConnections) {
+            $0.maxConnections = $1
+        },
+        choice(
+            "--log-level", "LEVEL", ["error", "warning", "info", "debug"],
+            help: { "\($0), to standard error (default: \(standard.logLevel))" }
+        ) { options, word in
+            guard let level = LogLevel(name: word) else { return false }
+            options.logLevel = level
+            return true
+        },
+        only("--version", help: "print the version and exit", .version),
+        only("-h", "--help", help: "print this and exit", .help),
+        only("--experimental-dump-help", help: "", .toolInfo),
+        choice("--generate-completion-script", "SHELL", Shell.allCases.map(\.rawValue), help: { _ in "" }) {
+            options, word in
+            guard let shell = Shell(rawValue: word) else { return false }
+            options.only = options.only ?? .completions(shell)
+            return true
+        },
+    ]
+
+    /// An option that limits how many there may be of something.
+    private static func count(
+        _ name: String, _ range: ClosedRange<Int>, _ things: String, _ standard: Int,
+        set: @escaping @Sendable (inout Options, Int) -> Void
+    ) -> Option {
+        let limits = "\(range.lowerBound) to \(range.upperBound)"
+        let help = "at most N \(things), \(limits) (default: \(standard))"
+        return Option(names: [name], value: .text("N"), help: help) { options, value throws(UsageError) in
+            guard let count = Int(value), range.contains(count) else {
+                throw UsageError(message: "\(name) \"\(value)\" must be \(limits)")
             }
-            logLevel = level
+            set(&options, count)
         }
     }
 
-    private static func count(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws(UsageError) -> Int {
-        guard let count = Int(value), range.contains(count) else {
-            throw UsageError(message: "\(name) \"\(value)\" must be \(range.lowerBound) to \(range.upperBound)")
+    /// An option whose value is one of some words.
+    ///
+    /// - Parameters:
+    ///   - help: makes the help of the words as they are enumerated.
+    ///   - set: says whether it knows the word.
+    private static func choice(
+        _ name: String, _ value: String, _ words: [String], help: (String) -> String,
+        set: @escaping @Sendable (inout Options, String) -> Bool
+    ) -> Option {
+        let all = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+        return Option(names: [name], value: .words(value, words), help: help(all)) { options, word throws(UsageError) in
+            guard set(&options, word) else { throw UsageError(message: "\(name) \"\(word)\" must be \(all)") }
         }
-        return count
+    }
+
+    /// An option for a text instead of a daemon. The first of several wins.
+    private static func only(_ names: String..., help: String, _ only: Only) -> Option {
+        Option(names: names, help: help) { options, _ in options.only = options.only ?? only }
     }
 }

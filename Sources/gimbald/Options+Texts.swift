@@ -1,0 +1,191 @@
+// What is told of the options: to people as help, to swift-argument-parser's manual generator as the JSON that its own
+// programs print, to shells as completions. All of it from the table, so that none can say more or less than another.
+
+import Wire
+
+/// A shell that completes a command line.
+enum Shell: String, CaseIterable {
+    case bash, zsh, fish
+}
+
+extension Options.Only {
+    var text: String {
+        switch self {
+        case .help: Options.help
+        case .version: "gimbald \(gimbalVersion)\n"
+        case .toolInfo: Options.toolInfo
+        case .completions(.bash): Options.bashCompletions
+        case .completions(.zsh): Options.zshCompletions
+        case .completions(.fish): Options.fishCompletions
+        }
+    }
+}
+
+extension Options {
+    private static let abstract = "Owns map cameras, and moves them as gestures say."
+
+    private static let about = """
+        Takes gestures and commands on a Unix socket, one JSON object per line, and tells subscribers
+        what the cameras do. SIGTERM and SIGINT end it in order; SIGHUP does nothing.
+        """
+
+    private static let notes = """
+        Exit status:
+          0    it was asked to end
+          64   wrong usage
+          69   another daemon has the socket
+          71   the system refused what it needs
+          73   the socket cannot be made
+
+        Examples:
+          gimbald --socket /tmp/map.sock
+          systemctl enable --now gimbald.socket
+
+        """
+
+    /// The options that are for people.
+    private static let told = table.filter { !$0.help.isEmpty }
+
+    // MARK: Help
+
+    private static let help = """
+        Usage: gimbald [options]
+
+        \(abstract)
+
+        \(about)
+
+        Options:
+        \(told.map(\.helpLines).joined(separator: "\n"))
+
+        \(notes)
+        """
+
+    // MARK: Man page
+
+    /// The form is swift-argument-parser's ToolInfoV0.
+    private static var toolInfo: String {
+        var json = LineWriter()
+        json.write(#"{"serializationVersion":0,"command":{"commandName":"gimbald","abstract":"#)
+        json.write(string: abstract)
+        json.write(#","discussion":"#)
+        json.write(string: "\(about.joinedLines)\n\n\(notes)")
+        json.write(#","arguments":["#)
+        for (index, option) in told.enumerated() {
+            if index > 0 { json.write(",") }
+            option.writeInfo(to: &json)
+        }
+        json.write("]}}\n")
+        return json.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    // MARK: Completions
+
+    private static var bashCompletions: String {
+        let values = told.compactMap { option -> String? in
+            guard let value = option.value else { return nil }
+            let reply =
+                switch value {
+                case .path: #"compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$2")"#
+                case .words(_, let words):
+                    "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$2\")"
+                case .text: ":"
+                }
+            return "        \(option.names.joined(separator: "|"))) \(reply) ;;"
+        }
+        let names = told.flatMap(\.names).joined(separator: " ")
+        return """
+            # bash completions of gimbald
+            _gimbald() {
+                COMPREPLY=()
+                case $3 in
+            \(values.joined(separator: "\n"))
+                    *) mapfile -t COMPREPLY < <(compgen -W '\(names)' -- "$2") ;;
+                esac
+            }
+            complete -F _gimbald gimbald
+
+            """
+    }
+
+    private static var zshCompletions: String {
+        let specifications = told.map { option in
+            let others = option.names.count > 1 ? "(\(option.names.joined(separator: " ")))" : ""
+            let help = "[\(option.brief)]"
+            let value =
+                switch option.value {
+                case nil: ""
+                case .path(let name): ":\(name):_files"
+                case .words(let name, let words): ":\(name):(\(words.joined(separator: " ")))"
+                case .text(let name): ":\(name): "
+                }
+            return option.names.map { name in
+                "    '\(others)\(name)\(option.value == nil ? "" : "=")\(help)\(value)'"
+            }
+            .joined(separator: " \\\n")
+        }
+        return "#compdef gimbald\n_arguments \\\n\(specifications.joined(separator: " \\\n"))\n"
+    }
+
+    private static var fishCompletions: String {
+        let lines = told.map { option in
+            let names = option.names.map { $0.hasPrefix("--") ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }
+            let value =
+                switch option.value {
+                case nil: ""
+                case .path: " -r -F"
+                case .words(_, let words): " -x -a '\(words.joined(separator: " "))'"
+                case .text: " -x"
+                }
+            return "complete -c gimbald \(names.joined(separator: " "))\(value) -d '\(option.brief)'\n"
+        }
+        return "complete -c gimbald -f\n" + lines.joined()
+    }
+}
+
+extension Option {
+    /// Where the second column of the help begins.
+    private static let column = 25
+
+    /// The option's lines in the help.
+    fileprivate var helpLines: String {
+        let title = "  " + names.joined(separator: ", ") + (value.map { " \($0.name)" } ?? "")
+        let gap = String(repeating: " ", count: max(Self.column - title.count, 1))
+        let indent = String(repeating: " ", count: Self.column)
+        return title + gap + help.split(separator: "\n").joined(separator: "\n" + indent)
+    }
+
+    /// The help without its default.
+    fileprivate var brief: String { help.joinedLines.split(separator: " (").first.map(String.init) ?? "" }
+
+    /// An object of the form ArgumentInfoV0.
+    fileprivate func writeInfo(to json: inout LineWriter) {
+        json.write(value == nil ? #"{"kind":"flag""# : #"{"kind":"option""#)
+        json.write(#","shouldDisplay":true,"isOptional":true,"isRepeating":false,"parsingStrategy":"default""#)
+        json.write(#","names":["#)
+        for (index, name) in names.enumerated() {
+            if index > 0 { json.write(",") }
+            Self.writeName(name, to: &json)
+        }
+        json.write(#"],"preferredName":"#)
+        Self.writeName(names[names.count - 1], to: &json)
+        if let value {
+            json.write(#","valueName":"#)
+            json.write(string: value.name)
+        }
+        json.write(#","abstract":"#)
+        json.write(string: help.joinedLines)
+        json.write("}")
+    }
+
+    private static func writeName(_ name: String, to json: inout LineWriter) {
+        json.write(name.hasPrefix("--") ? #"{"kind":"long","name":"# : #"{"kind":"short","name":"#)
+        json.write(string: String(name.drop { $0 == "-" }))
+        json.write("}")
+    }
+}
+
+extension String {
+    /// The text as one line.
+    fileprivate var joinedLines: String { split(separator: "\n").joined(separator: " ") }
+}
