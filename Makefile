@@ -12,12 +12,20 @@ MINIMUM_SWIFT = 6.2
 
 swift_build = swift build -c release --static-swift-stdlib --scratch-path '$(SCRATCH)'
 programs = $(SCRATCH)/release/gimbald $(SCRATCH)/release/gimbal
+# Man pages and completions, a folder for each kind.
+share = $(SCRATCH)/share
 swift_sources = Package.swift Sources $(wildcard Tests)
 
 bin = $(DESTDIR)$(PREFIX)/bin
 units = $(DESTDIR)$(PREFIX)/lib/systemd
 sysusers = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 doc = $(DESTDIR)$(PREFIX)/share/doc/gimbal
+# Debian's zsh looks below /usr/share only where packages put theirs; everybody else's looks where sites do.
+on_debian = $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version))
+zsh = $(DESTDIR)$(PREFIX)/share/zsh/$(if $(on_debian),vendor-completions,site-functions)
+bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+man = $(DESTDIR)$(PREFIX)/share/man
 
 # $(call quietly,COMMAND): what it prints is shown only if it fails.
 quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { cat "$$log"; exit 1; }
@@ -70,6 +78,34 @@ deps-test: ## install the Debian packages that testing needs
 
 build: swift deps ## build gimbald and gimbal for release, without a need for Swift's libraries (the default)
 	$(swift_build)
+	$(call quietly,$(swift_build) --quiet --product generate-manual)
+	@$(make_share)
+
+# Reproducible builds name their date.
+today = $(shell date -u -d "@$${SOURCE_DATE_EPOCH:-$$(date +%s)}" +%F)
+generate_manual = '$(SCRATCH)/release/generate-manual' --multi-page --date $(today) --output-directory "$$new/pages"
+mend_page = awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal' --version)" \
+    -f Sources/gimbal/manual.awk
+
+# The generator names a subcommand's page gimbal.watch.1; `man gimbal watch` looks for gimbal-watch.1.
+define make_share
+set -e; new='$(share).new'; rm -rf "$$new"; trap 'rm -rf "$$new"' EXIT; \
+mkdir -p "$$new/pages" "$$new/man1" "$$new/man8" "$$new/bash" "$$new/zsh" "$$new/fish"; \
+$(generate_manual) '$(SCRATCH)/release/gimbal'; \
+$(generate_manual) --section 8 '$(SCRATCH)/release/gimbald'; \
+rm "$$new/pages/gimbal.help.1"; \
+for page in "$$new"/pages/*; do \
+    name=$$(basename "$$page" | sed 's/^gimbal[.]\([a-z]\)/gimbal-\1/'); \
+    $(mend_page) "$$page" >"$$new/man$${name##*.}/$$name"; \
+done; \
+for program in gimbal gimbald; do \
+    complete="$(SCRATCH)/release/$$program --generate-completion-script"; \
+    $$complete bash >"$$new/bash/$$program"; \
+    $$complete zsh >"$$new/zsh/_$$program"; \
+    $$complete fish >"$$new/fish/$$program.fish"; \
+done; \
+rm -r "$$new/pages"; rm -rf '$(share)'; mv "$$new" '$(share)'
+endef
 
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
 	@echo 'building'
@@ -79,7 +115,7 @@ demo: swift deps ## build, then replay a sample trace through a daemon of its ow
 test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
 	$(call quietly,swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
 	@$(unit_tests)
-	$(call quietly,$(swift_build) --quiet)
+	$(call quietly,$(MAKE) --no-print-directory build)
 	@status=0; for script in $(filter-out %/demo.sh,$(wildcard Tests/System/*.sh)); do $$script || status=1; done; \
 	    exit $$status
 	$(call quietly,Tests/System/demo.sh)
@@ -108,10 +144,10 @@ clean: ## remove what was built
 
 # MARK: Installing
 
-$(programs) &:
+$(programs) $(share) &:
 	@$(MAKE) --no-print-directory build
 
-install: $(programs) ## install below DESTDIR and PREFIX; builds only what was never built
+install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only what was never built
 	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(doc)'
 	install -m 755 -s $(programs) '$(bin)'
 	install -m 644 systemd/gimbald.socket '$(units)/system'
@@ -122,6 +158,12 @@ install: $(programs) ## install below DESTDIR and PREFIX; builds only what was n
 	    chmod 644 '$(units)'/$$unit/gimbald.service; \
 	done
 	install -m 644 systemd/gimbal.sysusers '$(sysusers)/gimbal.conf'
+	install -d '$(man)/man1' '$(man)/man8' '$(bash)' '$(zsh)' '$(fish)'
+	install -m 644 '$(share)'/man1/* '$(man)/man1'
+	install -m 644 '$(share)'/man8/* '$(man)/man8'
+	install -m 644 '$(share)'/bash/* '$(bash)'
+	install -m 644 '$(share)'/zsh/* '$(zsh)'
+	install -m 644 '$(share)'/fish/* '$(fish)'
 	cp -R $(wildcard README.md LICENSE) Protocols '$(doc)'
 	chmod -R u=rwX,go=rX '$(doc)'
 
@@ -129,4 +171,7 @@ uninstall: ## remove what `install` installs
 	rm -f '$(bin)/gimbald' '$(bin)/gimbal' '$(sysusers)/gimbal.conf'
 	rm -f '$(units)/system/gimbald.service' '$(units)/system/gimbald.socket'
 	rm -f '$(units)/user/gimbald.service' '$(units)/user/gimbald.socket'
+	rm -f '$(man)/man1/gimbal.1' '$(man)'/man1/gimbal-*.1 '$(man)/man8/gimbald.8'
+	rm -f '$(bash)/gimbal' '$(bash)/gimbald' '$(zsh)/_gimbal' '$(zsh)/_gimbald'
+	rm -f '$(fish)/gimbal.fish' '$(fish)/gimbald.fish'
 	rm -rf '$(doc)'

@@ -47,7 +47,7 @@ let package = Package(
                 "GimbalClient", "Wire", "UnixSocket",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            exclude: ["manual.awk"], swiftSettings: strict),
 
         // Tests.
         .target(

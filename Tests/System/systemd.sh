@@ -189,7 +189,17 @@ analyse() {
         systemd-analyze --user verify "$units/user/gimbald.service" "$units/user/gimbald.socket"
     check 'systemd-analyze security: 1.0 or better' \
         systemd-analyze security --no-pager --offline=true --threshold=10 "$units/system/gimbald.service"
+    check 'man pages and completions are installed' has_manual "$root/share"
     check 'uninstalling leaves no file' uninstall "$root"
+}
+
+has_manual() {
+    local file
+    for file in man/man1/gimbal.1 man/man1/gimbal-watch.1 man/man8/gimbald.8 \
+        {bash-completion/completions/,zsh/site-functions/_}{gimbal,gimbald} fish/vendor_completions.d/{gimbal,gimbald}.fish
+    do
+        [ -s "$1/$file" ] || { echo "there is no $1/$file" && return 1; }
+    done
 }
 
 uninstall() {
