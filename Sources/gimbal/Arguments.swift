@@ -16,6 +16,21 @@ struct SocketOptions: ParsableArguments {
     var daemonCommand: String { path == SocketPath.standard() ? "gimbald" : "gimbald --socket \(path)" }
 }
 
+/// What the subcommands about one camera have in common.
+struct CameraOptions: ParsableArguments {
+    @OptionGroup var socket: SocketOptions
+
+    @Option(
+        name: .customLong("camera"),
+        help: ArgumentHelp("The camera (default: \(CameraName.main.text)).", valueName: "name"))
+    var namedCamera: CameraName?
+
+    @Flag(help: "Print the daemon's line, on a terminal too.")
+    var json = false
+
+    var camera: CameraName { namedCamera ?? .main }
+}
+
 /// A camera's name: 1 to 64 of `A-Z a-z 0-9 . _ -`.
 struct CameraName: ExpressibleByArgument {
     let text: String

@@ -1,6 +1,7 @@
 // How the program ends when it does not end well. The numbers are those of sysexits.h, and part of the interface.
 
 import ArgumentParser
+import GimbalClient
 
 /// The status that the process ends with.
 enum ExitStatus: CInt {
@@ -35,6 +36,11 @@ struct Failure: Error {
     init(_ status: ExitStatus, _ message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// The end that an error of the daemon's makes. Line 0 is the connection itself.
+    init(_ error: GimbalError) {
+        self.init(error.line == 0 ? .unavailable : error.code == .busy ? .busy : .rejected, "\(error)")
     }
 
     static let daemonWentAway = Failure(.unavailable, "the daemon ended the connection")

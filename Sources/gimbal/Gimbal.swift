@@ -9,7 +9,7 @@ import Glibc
 struct Gimbal: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gimbal",
-        abstract: "Plays gestures into map cameras, and shows what the cameras do.",
+        abstract: "Moves map cameras, plays gestures into them, and shows what they do.",
         discussion: """
             Talks to the daemon, gimbald, on a Unix socket. The socket is --socket PATH, else $GIMBAL_SOCKET, else \
             gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR or in /tmp/gimbal-UID.
@@ -21,7 +21,11 @@ struct Gimbal: ParsableCommand {
             \(ExitStatus.help)
             """,
         version: "gimbal \(gimbalVersion)",
-        subcommands: [Replay.self, Watch.self, Send.self, Get.self]
+        subcommands: [
+            Move.self, Animate.self, Fit.self, Stop.self, Bounds.self, ZoomRangeCommand.self, ViewportCommand.self,
+            GesturesCommand.self, Get.self, Project.self, Unproject.self, Region.self, Cameras.self, Remove.self,
+            Watch.self, Replay.self, Send.self,
+        ]
     )
 
     static func main() {
@@ -29,7 +33,7 @@ struct Gimbal: ParsableCommand {
         // A reader that has seen enough is no reason for a message, nor is it an error.
         signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(NegativeNumbers.shielded(CommandLine.arguments.dropFirst()))
             try command.run()
         } catch let failure as Failure {
             say("gimbal: \(failure.message)")
@@ -42,6 +46,7 @@ struct Gimbal: ParsableCommand {
             exit(withError: error)
         }
     }
+
     /// A standard descriptor that was closed must not become the socket's number.
     private static func occupyStandardDescriptors() {
         var descriptor: CInt

@@ -130,17 +130,13 @@ final class ReplaySession {
     private func conclude(_ message: Message) {
         guard output.isTerminal, let ended = message.decode(TraceEnded.self) else { return output.add(message.bytes) }
         let style = Style(STDOUT_FILENO)
-        let (position, target) = (ended.position, ended.position.target)
         let rejected = "\(grouped(ended.rejected)) rejected"
         let counts = [
             counted(ended.events, "event"), ended.rejected > 0 ? style.yellow(rejected) : rejected,
             counted(ended.frames, "frame"), clock(milliseconds: ended.durationMs, 3),
         ]
         output.add("\(style.bold(printable(reader.name))): \(counts.joined(separator: ", "))")
-        let place = "\(fixed(target.latitude, 6)), \(fixed(target.longitude, 6))"
-        output.add(
-            "  at \(place), zoom \(fixed(position.zoom, 3)), bearing \(fixed(position.bearing, 1)), "
-                + "viewing angle \(fixed(position.viewingAngle, 1))")
+        output.add("  \(ended.position.text)")
     }
 
     /// A line to standard error that the progress does not get mixed up with.

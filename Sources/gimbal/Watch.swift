@@ -98,8 +98,7 @@ private final class WatchSession {
             watched.remove(camera)
             show(message)
         case "error":
-            let error = message.decode(GimbalError.self)
-            throw Failure(error?.line == 0 ? .unavailable : .rejected, error?.description ?? "the daemon refused")
+            throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case _ where message.isEvent:
             show(message)
             if message.type != "reset" { left -= 1 }

@@ -20,14 +20,14 @@ has() {
 }
 
 # The words of a help that a line begins with: its options, and the subcommands.
-options() { grep -oE '^  (-h, )?--[a-z-]+' <<<"$1" | grep -oE -- '--[a-z-]+'; }
+options() { grep -oE '^  (-h, )?--[a-z/-]+' <<<"$1" | grep -oE -- '--[a-z-]+'; }
 subcommands() { sed -n '/^SUBCOMMANDS:/,$s/^  \([a-z-]*\) .*/\1/p' <<<"$1"; }
 
 # names_all HELP PROGRAM PAGE: the page and the completions of a program have all options of a help.
 names_all() {
     local option
     for option in $(options "$1"); do
-        has "$3" "^\.It Fl (h , )?${option#-}( |$)" "$option"
+        has "$3" "^\.It Fl (.* , )?(Fl )?${option#-}( |$)" "$option"
         has "$share/bash/$2" "(^|[ '(])$option([ ')]|$)" "$option"
         has "$share/zsh/_$2" "(^|[ ',)*])$option([=' }[]|$)" "$option"
         has "$share/fish/$2.fish" "-l '?${option#--}'?( |$)" "$option"
@@ -44,7 +44,7 @@ for subcommand in $(subcommands "$help"); do
     has "$share/man1/gimbal.1" "^\.It Cm $subcommand$" "$subcommand"
     has "$share/man1/gimbal.1" "^\.Xr gimbal-$subcommand 1" "gimbal-$subcommand(1)"
     has "$page" "^\.Sh EXAMPLES$" 'examples'
-    has "$page" "^gimbal $subcommand" 'example'
+    has "$page" "^gimbal ${subcommand//-/.*}" 'example'
 done
 
 for shell in bash zsh fish; do
@@ -78,6 +78,8 @@ completes() {
 
 completes 'gimbal wa' watch
 completes 'gimbal watch --ev' --events
+completes 'gimbal animate --easing ease-i' ease-in-out
+completes 'gimbal fit -33.9,151.2 -30,155 --dr' --dry-run
 completes 'gimbald --log-level d' debug
 completes 'gimbald --max-c' --max-cameras
 

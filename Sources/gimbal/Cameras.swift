@@ -1,0 +1,69 @@
+// `gimbal cameras`, `remove` and `stop`: which cameras there are, and what ends.
+
+import ArgumentParser
+import GimbalClient
+
+struct Cameras: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the cameras.",
+        discussion: """
+            The names, a line for each; in a pipe or with --json, the daemon's line.
+
+            Examples:
+              gimbal cameras
+              gimbal cameras --json | jq -r '.cameras[]'
+            """
+    )
+
+    @OptionGroup var socket: SocketOptions
+
+    @Flag(help: "Print the daemon's line, on a terminal too.")
+    var json = false
+
+    func run() throws {
+        try Conversation(socket, json: json).show(.cameras) { if case .cameras(let names) = $0 { names } else { nil } }
+    }
+}
+
+struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove cameras.",
+        discussion: """
+            Their subscribers are told. It is no error if there is no such camera; a camera that plays a trace is busy.
+
+            Examples:
+              gimbal remove left right
+            """
+    )
+
+    @Argument(help: "The names of the cameras.")
+    var cameras: [CameraName]
+
+    @OptionGroup var socket: SocketOptions
+
+    func run() throws {
+        for camera in cameras { try Conversation(socket, camera: camera).command(.removeCamera) }
+    }
+}
+
+struct Stop: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stop a camera where it is.",
+        discussion: """
+            Ends its animation, its fling and the gestures that are on it, and prints where it is; in a pipe or with \
+            --json, the daemon's line of its state.
+
+            Examples:
+              gimbal stop
+              gimbal stop --camera left
+            """
+    )
+
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        try daemon.command(.stop)
+        try daemon.showPosition()
+    }
+}

@@ -1,0 +1,70 @@
+// `gimbal fit`: the largest zoom that shows bounds.
+
+import ArgumentParser
+import GimbalClient
+
+struct Fit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Move a camera so that it shows bounds.",
+        discussion: """
+            The camera then looks straight down, north up, at the largest zoom that shows the bounds whole. Prints where \
+            it is. Bounds may cross the antimeridian: from 165 to -175 they are 20 degrees wide.
+
+            Examples:
+              gimbal fit 49.26,-123.11 51.05,-114.05 --padding 32
+              gimbal fit -50,165 -30,-175 --padding 60,20,200,20
+              gimbal fit 47.27,5.87 55.06,15.04 --duration 800
+              gimbal fit 47.27,5.87 55.06,15.04 --dry-run
+            """
+    )
+
+    @Argument(help: "Latitude and longitude of the south-west corner.")
+    var southWest: LatLng
+
+    @Argument(help: "Latitude and longitude of the north-east corner.")
+    var northEast: LatLng
+
+    @Option(
+        help: ArgumentHelp(
+            "Points to keep free on every side, or top, left, bottom and right with commas between "
+                + "(default: \(short(CameraUpdate.defaultFitPadding))).", valueName: "points"))
+    var padding: EdgeInsets?
+
+    @Flag(help: "Move over a time; --duration and --easing say so too.")
+    var animate = false
+
+    @Flag(help: "Move nothing; say where the camera would be.")
+    var dryRun = false
+
+    @OptionGroup var animation: AnimationOptions
+    @OptionGroup var options: CameraOptions
+
+    private var insets: EdgeInsets { padding ?? EdgeInsets(all: CameraUpdate.defaultFitPadding) }
+
+    func validate() throws { _ = try CoordinateBounds(from: southWest, to: northEast) }
+
+    func run() throws {
+        let bounds = try CoordinateBounds(from: southWest, to: northEast)
+        let daemon = try Conversation(options)
+        guard !dryRun else { return try tell(daemon, bounds) }
+        try daemon.go(.fitBounds(bounds, insets: insets), animate || animation.isNamed ? animation : nil)
+    }
+
+    private func tell(_ daemon: Conversation, _ bounds: CoordinateBounds) throws {
+        try daemon.show(.cameraForBounds(bounds, insets: insets)) { answer in
+            guard case .cameraForBounds(let fit) = answer else { return nil }
+            let remark = fit.fits ? "" : ", where they do not fit"
+            return [fit.position.map { $0.text + remark } ?? "nowhere: the padding leaves no room"]
+        }
+    }
+}
+
+extension CoordinateBounds {
+    /// - Throws: a usage error if the first corner is north of the second.
+    init(from southWest: LatLng, to northEast: LatLng) throws {
+        guard let bounds = Self(southWest: southWest, northEast: northEast) else {
+            throw ValidationError("The south-west corner comes first, and the first is north of the second.")
+        }
+        self = bounds
+    }
+}

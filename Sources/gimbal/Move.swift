@@ -1,0 +1,153 @@
+// `gimbal move` and `gimbal animate`: a camera goes somewhere, at once or over a time.
+
+import ArgumentParser
+import GimbalClient
+
+/// Where a camera is to go: attributes to set, or one step from where it is.
+struct UpdateOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Put this place into the centre.", valueName: "lat,lng"))
+    var target: LatLng?
+
+    @Option(help: ArgumentHelp("Set the zoom.", valueName: "level"))
+    var zoom: Number?
+
+    @Option(help: ArgumentHelp("Turn this compass direction up.", valueName: "degrees"))
+    var bearing: Number?
+
+    @Option(help: ArgumentHelp("Set the angle away from straight down.", valueName: "degrees"))
+    var viewingAngle: Number?
+
+    @Flag(help: "Zoom in by one level.")
+    var zoomIn = false
+
+    @Flag(help: "Zoom out by one level.")
+    var zoomOut = false
+
+    @Option(help: ArgumentHelp("Add to the zoom.", valueName: "levels"))
+    var zoomBy: Number?
+
+    @Option(help: ArgumentHelp("With --zoom-by: the point of the viewport whose place stays there.", valueName: "x,y"))
+    var focus: ScreenPoint?
+
+    @Option(help: ArgumentHelp("Move the camera by points, to the right and down.", valueName: "x,y"))
+    var scrollBy: ScreenPoint?
+
+    static let note = """
+        --target, --zoom, --bearing and --viewing-angle go together in any way, and what is left out stays as it is. \
+        --zoom-in, --zoom-out, --zoom-by and --scroll-by stand alone.
+        """
+
+    func validate() throws {
+        let attributes = [target != nil, zoom != nil, bearing != nil, viewingAngle != nil].count { $0 }
+        let steps = [zoomIn, zoomOut, zoomBy != nil, scrollBy != nil].count { $0 }
+        if focus != nil, zoomBy == nil { throw ValidationError("--focus goes with --zoom-by.") }
+        switch (attributes, steps) {
+        case (0, 0): throw ValidationError("Nothing says where to, such as --target, --zoom or --scroll-by.")
+        case (_, 0), (0, 1): break
+        default: throw ValidationError("--zoom-in, --zoom-out, --zoom-by and --scroll-by stand alone.")
+        }
+    }
+
+    /// - Parameter current: where the camera is; asked for only if it matters.
+    func update(from current: () throws -> CameraPosition) rethrows -> CameraUpdate {
+        if zoomIn { return .zoomIn }
+        if zoomOut { return .zoomOut }
+        if let zoomBy { return .zoomBy(zoomBy.value, focus: focus) }
+        if let scrollBy { return .scrollBy(x: scrollBy.x, y: scrollBy.y) }
+        switch (target, zoom?.value, bearing?.value, viewingAngle?.value) {
+        case (nil, let zoom?, nil, nil): return .zoomTo(zoom)
+        case (let target?, let zoom, nil, nil): return .setTarget(target, zoom: zoom)
+        case (nil, nil, let bearing?, nil): return .setBearing(bearing)
+        case (nil, nil, nil, let viewingAngle?): return .setViewingAngle(viewingAngle)
+        case (let target, let zoom, let bearing, let viewingAngle):
+            let old = try current()
+            return .setCamera(
+                CameraPosition(
+                    target: target ?? old.target, zoom: zoom ?? old.zoom, bearing: bearing ?? old.bearing,
+                    viewingAngle: viewingAngle ?? old.viewingAngle))
+        }
+    }
+}
+
+/// How a camera goes over a time.
+struct AnimationOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How long, in milliseconds (default: \(short(usualDuration))).", valueName: "ms"))
+    var duration: Number?
+
+    @Option(help: ArgumentHelp("How the pace changes.", valueName: "easing"))
+    var easing: EasingName?
+
+    @Flag(help: "Do not wait until the camera rests, and print nothing.")
+    var noWait = false
+
+    /// The protocol's, in milliseconds.
+    static let usualDuration = 250.0
+
+    /// Whether anything says how.
+    var isNamed: Bool { duration != nil || easing != nil }
+}
+
+extension EasingName: ExpressibleByArgument {
+    /// What help says of it.
+    public var defaultValueDescription: String {
+        switch self {
+        case .default: "quick at first, then slow; when nothing is said"
+        case .linear: "as fast all the way"
+        case .easeIn: "slow at first"
+        case .easeOut: "slow at the end"
+        case .easeInOut: "slow at both ends"
+        }
+    }
+}
+
+struct Move: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Move a camera at once.",
+        discussion: """
+            Prints where the camera is then; in a pipe or with --json, the daemon's line of its state.
+
+            \(UpdateOptions.note)
+
+            Examples:
+              gimbal move --target 49.26,-123.11 --zoom 12
+              gimbal move --bearing 90 --viewing-angle 30
+              gimbal move --zoom-by 1 --focus 100,200
+              gimbal move --scroll-by -10,5
+            """
+    )
+
+    @OptionGroup var update: UpdateOptions
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        try daemon.go(try update.update { try daemon.state().position })
+    }
+}
+
+struct Animate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Move a camera over a time.",
+        discussion: """
+            Waits until the camera rests and prints where it is, as "gimbal move" does; with --no-wait it prints nothing. \
+            What moves the camera meanwhile, such as a finger or another command, takes over.
+
+            \(UpdateOptions.note)
+
+            Examples:
+              gimbal animate --target 49.26,-123.11 --zoom 12 --duration 2000
+              gimbal animate --zoom-in --easing ease-out
+              gimbal animate --bearing 180 --no-wait
+              gimbal animate --zoom 4 && gimbal animate --target -33.9,151.2
+            """
+    )
+
+    @OptionGroup var update: UpdateOptions
+    @OptionGroup var animation: AnimationOptions
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        try daemon.go(try update.update { try daemon.state().position }, animation)
+    }
+}

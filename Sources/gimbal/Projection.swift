@@ -1,0 +1,82 @@
+// `gimbal project`, `unproject` and `region`: what is where on the screen.
+
+import ArgumentParser
+import GimbalClient
+
+struct Project: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say where on the screen places are.",
+        discussion: """
+            A line for each: points to the right and down from the top left of the viewport. They may lie outside it. A \
+            place behind the camera is an error.
+
+            Examples:
+              gimbal project 48.8584,2.2945
+              gimbal project -33.9,151.2 49.26,-123.11 --json | jq -c .point
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The places.", valueName: "lat,lng"))
+    var places: [LatLng]
+
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        for place in places {
+            try daemon.show(.project(place)) { if case .point(let point) = $0 { [point.text] } else { nil } }
+        }
+    }
+}
+
+struct Unproject: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say which places are at points of the screen.",
+        discussion: """
+            A line for each: degrees north and east. A point above the horizon is an error.
+
+            Examples:
+              gimbal unproject 195,422
+              gimbal unproject 0,0 390,844 --json | jq -c .coordinate
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Points to the right and down from the top left.", valueName: "x,y"))
+    var points: [ScreenPoint]
+
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        for point in points {
+            try daemon.show(.unproject(point)) { if case .coordinate(let place) = $0 { [place.text] } else { nil } }
+        }
+    }
+}
+
+struct Region: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say which places are in the corners of the viewport.",
+        discussion: """
+            Near is the bottom edge of the viewport, far the top. A corner above the horizon is an error.
+
+            Examples:
+              gimbal region
+              gimbal region --json | jq .farLeft
+            """
+    )
+
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        try daemon.show(.visibleRegion) { answer in
+            guard case .visibleRegion(let region) = answer else { return nil }
+            let corners = [
+                ("far left", region.farLeft), ("far right", region.farRight), ("near left", region.nearLeft),
+                ("near right", region.nearRight),
+            ]
+            return corners.map { titled($0, $1.text) }
+        }
+    }
+}

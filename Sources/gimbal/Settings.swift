@@ -1,0 +1,178 @@
+// `gimbal bounds`, `zoom-range`, `viewport` and `gestures`: what holds a camera. Each shows its setting, and sets it
+// before if it is told what to.
+
+import ArgumentParser
+import GimbalClient
+
+struct Bounds: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show or set the bounds that the target stays in.",
+        discussion: """
+            Without corners it shows them. With corners the target moves inside at once. Bounds may cross the \
+            antimeridian: from 165 to -175 they are 20 degrees wide.
+
+            Examples:
+              gimbal bounds
+              gimbal bounds 47.27,5.87 55.06,15.04
+              gimbal bounds -50,165 -30,-175
+              gimbal bounds --none
+            """
+    )
+
+    @Argument(help: "Latitude and longitude of the south-west corner.")
+    var southWest: LatLng?
+
+    @Argument(help: "Latitude and longitude of the north-east corner.")
+    var northEast: LatLng?
+
+    @Flag(help: "Remove the bounds.")
+    var none = false
+
+    @OptionGroup var options: CameraOptions
+
+    func validate() throws {
+        if southWest != nil, none { throw ValidationError("Either --none or corners.") }
+        if southWest != nil, northEast == nil { throw ValidationError("Two corners make bounds, and there is one.") }
+        _ = try bounds
+    }
+
+    private var bounds: CoordinateBounds? {
+        get throws {
+            guard let southWest, let northEast else { return nil }
+            return try CoordinateBounds(from: southWest, to: northEast)
+        }
+    }
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        let bounds = try bounds
+        if bounds != nil || none { try daemon.command(.setTargetBounds(bounds)) }
+        try daemon.showState { $0.table([.targetBounds, .target]) }
+    }
+}
+
+struct ZoomRangeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zoom-range",
+        abstract: "Show or set the range that the zoom stays in.",
+        discussion: """
+            Without levels it shows it. The zoom moves inside at once.
+
+            Examples:
+              gimbal zoom-range
+              gimbal zoom-range 4 18
+              gimbal zoom-range --max 16
+            """
+    )
+
+    @Argument(help: "The lowest zoom and the highest.")
+    var levels: [Number] = []
+
+    @Option(help: ArgumentHelp("The lowest zoom alone.", valueName: "level"))
+    var min: Number?
+
+    @Option(help: ArgumentHelp("The highest zoom alone.", valueName: "level"))
+    var max: Number?
+
+    @OptionGroup var options: CameraOptions
+
+    func validate() throws {
+        if ![0, 2].contains(levels.count) {
+            throw ValidationError("Two levels make a range; --min and --max set one.")
+        }
+        if !levels.isEmpty, min != nil || max != nil { throw ValidationError("Either two levels or --min and --max.") }
+    }
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        let (low, high) = (levels.first ?? min, levels.last ?? max)
+        if low != nil || high != nil { try daemon.command(.setZoomRange(min: low?.value, max: high?.value)) }
+        try daemon.showState { $0.table([.zoom]) }
+    }
+}
+
+struct ViewportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "viewport",
+        abstract: "Show or set the size of the screen and its padding.",
+        discussion: """
+            Without a size and padding it shows them; what is left out stays as it is. The centre is that of the viewport \
+            less its padding.
+
+            Examples:
+              gimbal viewport
+              gimbal viewport 390x844
+              gimbal viewport 1280x720 --padding 0,320,0,0
+              gimbal viewport --padding 0
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Width and height in points, such as 390x844.", valueName: "size"))
+    var size: Size?
+
+    @Option(
+        help: ArgumentHelp(
+            "Points that are covered on every side, or top, left, bottom and right with commas between.",
+            valueName: "points"))
+    var padding: EdgeInsets?
+
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        if size != nil || padding != nil {
+            let old = try daemon.state().viewport
+            let viewport = Viewport(
+                width: size?.width ?? old.width, height: size?.height ?? old.height, padding: padding ?? old.padding)
+            try daemon.command(.setViewport(viewport))
+        }
+        try daemon.showState { $0.table([.viewport, .padding]) }
+    }
+}
+
+struct GesturesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gestures",
+        abstract: "Show or switch the gestures that move a camera.",
+        discussion: """
+            Without a switch it shows which are on. What is not named stays as it is. Commands are never limited by these.
+
+            Examples:
+              gimbal gestures
+              gimbal gestures --no-tilt --no-rotate
+              gimbal gestures --inertia
+            """
+    )
+
+    @Flag(inversion: .prefixedNo, help: "Pan; without it other gestures leave the target where it is.")
+    var scroll: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Pinch, taps and one-finger zoom.")
+    var zoom: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Rotate.")
+    var rotate: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Tilt.")
+    var tilt: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Pan while another gesture zooms or rotates.")
+    var scrollDuringRotateOrZoom: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "A pan goes on when the finger has left.")
+    var fling: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Pinch and rotate go on, too.")
+    var inertia: Bool?
+
+    @OptionGroup var options: CameraOptions
+
+    func run() throws {
+        let daemon = try Conversation(options)
+        let switches = GestureSwitches(
+            scroll: scroll, zoom: zoom, rotate: rotate, tilt: tilt, scrollDuringRotateOrZoom: scrollDuringRotateOrZoom,
+            fling: fling, inertia: inertia)
+        if switches != GestureSwitches() { try daemon.command(.setGestures(switches)) }
+        try daemon.showState { $0.table([.gestures]) }
+    }
+}

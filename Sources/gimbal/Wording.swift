@@ -1,0 +1,79 @@
+// What the daemon says of a camera, in words.
+
+import Glibc
+import GimbalClient
+
+private let degree = Terminal.isUTF8 ? "\u{b0}" : " degrees"
+
+/// A row of a table, its title dim.
+func titled(_ title: String, _ text: String) -> String { "\(Style(STDOUT_FILENO).dim(filled(title, 15)))\(text)" }
+
+extension LatLng {
+    var text: String { "\(fixed(latitude, 6)), \(fixed(longitude, 6))" }
+}
+
+extension ScreenPoint {
+    var text: String { "\(fixed(x, 3)), \(fixed(y, 3))" }
+}
+
+extension CoordinateBounds {
+    var text: String { "\(southWest.text) to \(northEast.text)" }
+}
+
+extension CameraPosition {
+    /// One line of less than 80 columns.
+    var text: String {
+        "at \(target.text), zoom \(fixed(zoom, 3)), bearing \(fixed(bearing, 1)), viewing angle \(fixed(viewingAngle, 1))"
+    }
+}
+
+extension EdgeInsets {
+    /// The sides that have some.
+    var text: String {
+        let sides = [("top", top), ("left", left), ("bottom", bottom), ("right", right)].filter { $0.1 > 0 }
+        return sides.isEmpty ? "none" : sides.map { "\($0.0) \(short($0.1))" }.joined(separator: ", ")
+    }
+}
+
+extension GestureSettings {
+    /// The switches that are on.
+    var text: String {
+        let switches = [
+            ("scroll", scroll), ("zoom", zoom), ("rotate", rotate), ("tilt", tilt), ("fling", fling),
+            ("inertia", inertia),
+        ]
+        let names = switches.filter(\.1).map(\.0)
+        let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+        return scrollDuringRotateOrZoom ? list : "\(list); no scroll during rotate or zoom"
+    }
+}
+
+extension CameraState {
+    /// A part of a camera's state that is shown as one row.
+    enum Row: String, CaseIterable {
+        case camera, events, target, zoom, bearing
+        case viewingAngle = "viewing angle"
+        case targetBounds = "target bounds"
+        case viewport, padding, gestures
+    }
+
+    /// Rows of a table, their names dim.
+    func table(_ rows: [Row] = Row.allCases) -> [String] {
+        rows.map { titled($0.rawValue, text($0)) }
+    }
+
+    private func text(_ row: Row) -> String {
+        switch row {
+        case .camera: camera
+        case .events: grouped(seq)
+        case .target: position.target.text
+        case .zoom: "\(fixed(position.zoom, 3)), from \(short(zoomRange.min)) to \(short(zoomRange.max))"
+        case .bearing: "\(fixed(position.bearing, 3))\(degree)"
+        case .viewingAngle: "\(fixed(position.viewingAngle, 3))\(degree)"
+        case .targetBounds: targetBounds?.text ?? "none"
+        case .viewport: "\(short(viewport.width)) by \(short(viewport.height)) points"
+        case .padding: viewport.padding.text
+        case .gestures: gestures.text
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// The camera from the shell: every subcommand that moves a camera, sets it or asks it, as a user types it.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandLineCameraTests {
+    private let daemon: DaemonProcess
+
+    init() throws { daemon = try DaemonProcess() }
+
+    /// Runs `gimbal` with a line of words; its one line of JSON.
+    private func answer(_ line: String) throws -> JSON {
+        let (status, output, errors) = try gimbal(daemon, line.split(separator: " ").map(String.init))
+        #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(line): \(status) \(output) \(errors)")
+        return try JSON(output.first ?? "")
+    }
+
+    /// A position as `latitude longitude zoom bearing viewingAngle`.
+    private func place(_ answer: JSON) -> [Double?] {
+        let position = answer["position"]
+        return ["latitude", "longitude"].map { position?["target"]?[$0]?.number }
+            + ["zoom", "bearing", "viewingAngle"].map { position?[$0]?.number }
+    }
+
+    @Test(arguments: [
+        ("--target 49.26,-123.11 --zoom 12", [49.26, -123.11, 12, 10, 20]),
+        ("--target -33.9,151.2", [-33.9, 151.2, 5, 10, 20]),
+        ("--target=-33.9,-.5", [-33.9, -0.5, 5, 10, 20]),
+        ("--zoom 7.5", [1, 2, 7.5, 10, 20]),
+        ("--bearing -90", [1, 2, 5, 270, 20]),
+        ("--viewing-angle 25", [1, 2, 5, 10, 25]),
+        ("--zoom-in", [1, 2, 6, 10, 20]),
+        ("--zoom-out", [1, 2, 4, 10, 20]),
+        ("--zoom-by -1.5", [1, 2, 3.5, 10, 20]),
+        ("--bearing 40 --viewing-angle 10", [1, 2, 5, 40, 10]),
+        ("--target -3,4 --bearing 40", [-3, 4, 5, 40, 20]),
+        ("--zoom 6 --viewing-angle 90", [1, 2, 6, 10, 30]),
+    ])
+    func movesKeepWhatTheyDoNotName(_ options: String, _ expected: [Double]) throws {
+        _ = try answer("move --target 1,2 --zoom 5 --bearing 10 --viewing-angle 20")
+        #expect(try place(answer("move \(options)")) == expected)
+    }
+
+    @Test func stepsGoByPoints() throws {
+        _ = try answer("move --zoom 5")
+        let right = try answer("move --scroll-by 32,0")
+        #expect(place(right)[1] == 32 * 360.0 / 8192)
+        #expect(try place(answer("move --scroll-by -32,0"))[1] == 0)
+        // The place under the focus stays there.
+        let before = try answer("unproject 100,200")
+        _ = try answer("move --zoom-by 1 --focus 100,200")
+        let after = try answer("unproject 100,200")
+        for axis in ["latitude", "longitude"] {
+            let (a, b) = (before["coordinate"]?[axis]?.number ?? .nan, after["coordinate"]?[axis]?.number ?? .nan)
+            #expect(abs(a - b) < 1e-8)
+        }
+    }
+
+    @Test func animatingWaitsUntilTheCameraRests() throws {
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"subscribe","events":["camera-changed","idle"]}"#)
+        let end = try answer("animate --target 1,2 --zoom 4 --duration 60 --easing linear")
+        #expect(place(end) == [1, 2, 4, 0, 0])
+        let lines = try client.receive(until: "idle")
+        #expect(lines.count > 3 && lines.last?.contains(#""reason":"animation""#) == true)
+        // One that changes nothing ends as well.
+        #expect(try place(answer("animate --zoom 4 --duration 0")) == [1, 2, 4, 0, 0])
+    }
+
+    @Test func animatingCanBeLeftAlone() throws {
+        let (status, output, errors) = try gimbal(
+            daemon, ["animate", "--zoom", "9", "--duration", "3600000", "--no-wait"])
+        #expect(status == 0 && output.isEmpty && errors.isEmpty)
+        let stopped = try answer("stop")
+        #expect((place(stopped)[2] ?? 9) < 9)
+        #expect(try place(answer("get")) == place(stopped))
+    }
+
+    @Test func boundsAreFitted() throws {
+        let dry = try answer("fit 49.26,-123.11 51.05,-114.05 --padding 32 --dry-run")
+        #expect(dry["fits"]?.bool == true)
+        #expect(try place(answer("get")) == [0, 0, 2, 0, 0])
+        let fitted = try answer("fit 49.26,-123.11 51.05,-114.05 --padding 32")
+        #expect(place(fitted) == place(dry))
+        #expect(try place(answer("fit 49.26,-123.11 51.05,-114.05 --padding 32,32,32,32")) == place(dry))
+        let usual = try answer("fit 49.26,-123.11 51.05,-114.05")
+        #expect((place(usual)[2] ?? 99) < (place(dry)[2] ?? 0))
+        // Across the antimeridian, animated.
+        let crossing = try answer("fit -50,165 -30,-175 --duration 20")
+        #expect(place(crossing)[1] == 175)
+        let unfit = try answer("fit -1,-1 1,1 --padding 400 --dry-run")
+        #expect(unfit["fits"]?.bool == false && unfit["position"] == .null)
+    }
+
+    @Test func settingsAreShownAndSet() throws {
+        #expect(try answer("bounds")["targetBounds"] == .null)
+        let bounds = try answer("bounds -50,165 -30,-175")
+        #expect(bounds["targetBounds"]?["southWest"]?["latitude"]?.number == -50)
+        #expect(place(bounds)[0] == -30)
+        #expect(try answer("bounds --none")["targetBounds"] == .null)
+
+        func range(_ state: JSON) -> [Double?] { ["minZoom", "maxZoom"].map { state[$0]?.number } }
+        #expect(try range(answer("zoom-range 4 18")) == [4, 18])
+        #expect(try range(answer("zoom-range --max 16")) == [4, 16])
+        #expect(try range(answer("zoom-range --min 3")) == [3, 16])
+        #expect(try range(answer("zoom-range")) == [3, 16])
+
+        func viewport(_ state: JSON) -> [Double?] {
+            let (viewport, padding) = (state["viewport"], state["viewport"]?["padding"])
+            return ["width", "height"].map { viewport?[$0]?.number }
+                + ["top", "left", "bottom", "right"].map { padding?[$0]?.number }
+        }
+        #expect(try viewport(answer("viewport 800x600 --padding 1,2,3,4")) == [800, 600, 1, 2, 3, 4])
+        #expect(try viewport(answer("viewport 600x800")) == [600, 800, 1, 2, 3, 4])
+        #expect(try viewport(answer("viewport --padding 5")) == [600, 800, 5, 5, 5, 5])
+        #expect(try viewport(answer("viewport")) == [600, 800, 5, 5, 5, 5])
+
+        let gestures = try answer("gestures --no-tilt --inertia")["gestures"]
+        #expect(gestures?["tilt"]?.bool == false && gestures?["inertia"]?.bool == true)
+        #expect(gestures?["scroll"]?.bool == true && gestures?["fling"]?.bool == true)
+        #expect(try answer("gestures --tilt")["gestures"]?["tilt"]?.bool == true)
+    }
+
+    @Test func placesAndPointsAreEachOthers() throws {
+        _ = try answer("move --target -33.9,151.2 --zoom 8")
+        let (status, output, _) = try gimbal(daemon, ["project", "-33.9,151.2", "-34,151"])
+        #expect(status == 0 && output.count == 2)
+        #expect(output.first == #"{"type":"point","point":{"x":195,"y":422}}"#)
+        let place = try answer("unproject 195,422")["coordinate"]
+        #expect(place?["latitude"]?.number == -33.9 && place?["longitude"]?.number == 151.2)
+        #expect(try answer("region")["farLeft"]?["latitude"]?.number ?? -90 > -33.9)
+    }
+
+    @Test func camerasAreListedAndRemoved() throws {
+        for camera in ["left", "right", "main"] { _ = try answer("move --zoom-in --camera \(camera)") }
+        #expect(try answer("cameras")["cameras"]?.array?.map(\.string) == ["left", "main", "right"])
+        let (status, output, errors) = try gimbal(daemon, ["remove", "left", "right", "nobody"])
+        #expect(status == 0 && output.isEmpty && errors.isEmpty)
+        #expect(try answer("cameras")["cameras"]?.array?.map(\.string) == ["main"])
+    }
+
+    @Test func whatTheDaemonRefusesIsTold() throws {
+        let (status, output, errors) = try gimbal(daemon, ["zoom-range", "4", "30"])
+        #expect(status == 1 && output.isEmpty)
+        #expect(errors.hasPrefix("gimbal: maxZoom") && errors.hasSuffix("(maxZoom)\n"), "\(errors)")
+        #expect(try gimbal(daemon, ["animate", "--zoom-in", "--duration", "-1"]).status == 1)
+        let feed = try SocketClient(daemon.socket)
+        try feed.send(#"{"type":"trace","version":1,"speed":1}"#)
+        try feed.send(#"{"type":"ping"}"#)
+        #expect(feed.receive() == #"{"type":"pong"}"#)
+        #expect(try gimbal(daemon, ["move", "--zoom", "3"]).status == 75)
+        #expect(try gimbal(daemon, ["animate", "--zoom", "3"]).status == 75)
+    }
+
+    // MARK: On a terminal
+
+    /// What `gimbal` shows on a terminal without colours.
+    private func shown(_ line: String) throws -> [String] {
+        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let environment = ["GIMBAL_SOCKET": daemon.socket, "NO_COLOR": "1", "LANG": "C.UTF-8", "TERM": "xterm"]
+        let (status, output, _) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/usr/bin/script"), ["-qec", "\(program) \(line)", "/dev/null"],
+            environment: environment)
+        #expect(status == 0, "\(line): \(output)")
+        return output.split(whereSeparator: \.isNewline).map(String.init)
+    }
+
+    @Test func onATerminalAnswersAreWords() throws {
+        #expect(
+            try shown("move --target 49.26,-123.11 --zoom 12")
+                == ["at 49.260000, -123.110000, zoom 12.000, bearing 0.0, viewing angle 0.0"])
+        #expect(
+            try shown("animate --bearing 90 --duration 20")
+                == ["at 49.260000, -123.110000, zoom 12.000, bearing 90.0, viewing angle 0.0"])
+        #expect(try shown("zoom-range 4 18") == ["zoom           12.000, from 4 to 18"])
+        #expect(
+            try shown("viewport 400x800 --padding 0,0,50,0")
+                == ["viewport       400 by 800 points", "padding        bottom 50"])
+        #expect(try shown("gestures --no-tilt") == ["gestures       scroll, zoom, rotate, fling"])
+        #expect(try shown("bounds").first == "target bounds  none")
+        #expect(try shown("project 49.26,-123.11") == ["200.000, 375.000"])
+        #expect(try shown("unproject 200,375") == ["49.260000, -123.110000"])
+        #expect(try shown("cameras") == ["main"])
+        #expect(try shown("region").map { $0.prefix(10) } == ["far left  ", "far right ", "near left ", "near right"])
+        #expect(try shown("fit -1,-1 1,1 --padding 500 --dry-run") == ["nowhere: the padding leaves no room"])
+        #expect(try shown("zoom-range --json").first?.hasPrefix(#"{"type":"camera","camera":"main""#) == true)
+    }
+}
+
+/// Without a daemon: what would be sent would fail in another way.
+@Suite struct CommandLineUsageTests {
+    @Test(arguments: [
+        "move", "move --zoom", "move --zoom high", "move --zoom nan", "move --target 49", "move --target 49,1,2",
+        "move --target 49,east", "move --zoom-in --zoom-out", "move --zoom-in --zoom 3",
+        "move --scroll-by 1,2 --bearing 3",
+        "move --focus 1,2", "move --zoom 3 --focus 1,2", "move --zoom 3 --camera a/b", "move 3",
+        "animate --zoom 3 --easing bouncy", "animate", "fit 1,2", "fit", "fit 3,2 1,4", "fit 1,2 3,4 --padding 1,2",
+        "bounds 1,2", "bounds 3,4 1,2", "bounds 1,2 3,4 --none", "zoom-range 4", "zoom-range 4 5 6",
+        "zoom-range 4 5 --min 3",
+        "viewport 390", "viewport 390x", "viewport x", "gestures --fly", "project", "unproject 1", "remove",
+        "remove a/b",
+        "cameras --camera left", "move -- -1,2",
+    ])
+    func wrongUsageIsToldBeforeAnythingIsSent(_ line: String) throws {
+        let (status, output, errors) = try gimbal(nil, line.split(separator: " ").map(String.init))
+        #expect(status == 64 && output.isEmpty && errors.contains("Error: "), "\(status) \(output) \(errors)")
+    }
+}
