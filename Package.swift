@@ -27,6 +27,9 @@ let package = Package(
         .target(name: "Wire", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(name: "Hub", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
 
+        // Touches to gestures.
+        .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
+
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
         // Only its core is linked.
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
@@ -54,6 +57,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Hub"], path: "Tests/TestSupport", exclude: ["check-schema.py"]),
         .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
+        .testTarget(name: "TouchesTests", dependencies: ["Touches", "Gestures", "MapCamera", "TestSupport"]),
         .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(name: "GimbalClientTests", dependencies: ["GimbalClient", "Wire", "TestSupport"]),

@@ -3,7 +3,7 @@
 import MapCamera
 
 /// The samples of a gesture that its velocity is measured from.
-struct SampleWindow: Sendable {
+package struct SampleWindow: Sendable {
     private struct Sample {
         var time: Double
         var value: ScreenPoint
@@ -18,7 +18,9 @@ struct SampleWindow: Sendable {
     /// Whether the samples carry the reporter's own times. One that does otherwise starts the window anew.
     private var hasOwnTimes: Bool?
 
-    mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {
+    package init() {}
+
+    package mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {
         if hasOwnTimes != (own != nil) {
             hasOwnTimes = own != nil
             samples.removeAll(keepingCapacity: true)
@@ -35,7 +37,7 @@ struct SampleWindow: Sendable {
     }
 
     /// The change per second since the oldest sample of the last 100 ms; `nil` if there is none, or no time has passed.
-    func velocity(of value: ScreenPoint, at own: Double?, arrival: Double) -> ScreenPoint? {
+    package func velocity(of value: ScreenPoint, at own: Double?, arrival: Double) -> ScreenPoint? {
         guard hasOwnTimes == (own != nil) else { return nil }
         let time = own ?? arrival
         guard let first = samples[oldest...].first(where: { $0.time >= time - Self.span }) else { return nil }

@@ -1,0 +1,34 @@
+// How far fingers go before they mean something. Points are those of a screen with 160 to the inch, as Android's dp are;
+// an iPhone's differ by a few per cent.
+
+/// The thresholds of a ``GestureRecognizer``.
+public struct Thresholds: Equatable, Sendable {
+    /// How far a finger, or the mean of several, moves before it is a pan, in points. (UIKit's pan recognizer begins at 10;
+    /// Android's `ViewConfiguration.getScaledTouchSlop` is 8.)
+    public var slop = 10.0
+    /// How far two fingers zoom before it is a pinch, in levels. (MapLibre GL JS: 0.1.)
+    public var pinch = 0.1
+    /// How far two fingers turn before it is a rotation: the arc that each goes on the smallest circle that they were on, in
+    /// points. (MapLibre GL JS: 25.)
+    public var arc = 25.0
+    /// How long the second of two fingers may rest while the first moves, and it may still be a tilt, in milliseconds.
+    /// (MapLibre GL JS: 100.)
+    public var tiltGrace = 100.0
+    /// How far a finger moves before it counts as moving along with the other in a tilt, in points. (MapLibre GL JS: 2.)
+    public var tiltMove = 2.0
+    /// How long a tap lasts at the most, and how soon a second one follows it, in milliseconds. (Android's
+    /// `ViewConfiguration.getDoubleTapTimeout`: 300.)
+    public var tapTime = 300.0
+    /// How far apart the two taps of a double tap are at the most, in points. (Android's
+    /// `ViewConfiguration.getScaledDoubleTapSlop`: 100.)
+    public var tapDistance = 100.0
+    /// How long it takes until what was moved before recognition is made good, in milliseconds: an eighth of a second or so
+    /// reads as the same movement.
+    public var catchUp = 150.0
+    /// A finger that goes farther between two frames, and much farther than between the two before, was not there on its
+    /// way, in points. (libinput takes 20 mm on a touchpad for a jump.)
+    public var jump = 126.0
+
+    /// The thresholds of the platforms and libraries that the members name.
+    public init() {}
+}
