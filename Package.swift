@@ -27,8 +27,10 @@ let package = Package(
         .target(name: "Wire", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(name: "Hub", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
 
-        // Touches to gestures.
+        // A recorded touch's way to the gestures of a trace.
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
+        .target(
+            name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "Wire"], swiftSettings: strict),
 
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
         // Only its core is linked.
@@ -59,6 +61,7 @@ let package = Package(
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
         .testTarget(name: "TouchesTests", dependencies: ["Touches", "Gestures", "MapCamera", "TestSupport"]),
         .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
+        .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(name: "GimbalClientTests", dependencies: ["GimbalClient", "Wire", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),

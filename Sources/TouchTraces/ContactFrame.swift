@@ -1,0 +1,47 @@
+// Fingers on a device at one instant, in the device's own units.
+
+import Gestures
+
+/// One finger, or whatever else a device takes for one.
+public struct Contact: Equatable, Sendable {
+    /// The contact's number from landing to lifting. It never returns within a recording.
+    public var id: Int
+    /// From left to right, in device units.
+    public var x: Double
+    /// From top to bottom, in device units.
+    public var y: Double
+
+    /// A contact in device units.
+    public init(id: Int, x: Double, y: Double) {
+        self.id = id
+        self.x = x
+        self.y = y
+    }
+}
+
+/// All contacts at one instant.
+public struct ContactFrame: Equatable, Sendable {
+    /// Microseconds of the recorder's clock; never less than the frame's before.
+    public var time: Int
+    /// The contacts that are there. One that was there in the frame before and is not now has lifted.
+    public var contacts: [Contact]
+    /// Whether the contacts that were there before are lost and not lifted. Then none is there.
+    public var isCancelled: Bool
+
+    /// A frame of contacts.
+    public init(time: Int, contacts: [Contact], isCancelled: Bool = false) {
+        self.time = time
+        self.contacts = contacts
+        self.isCancelled = isCancelled
+    }
+}
+
+/// What a recording holds, piece by piece.
+public enum RecordedFrame: Sendable {
+    /// Contacts in device units.
+    case touches(ContactFrame)
+    /// Reports of gestures that the recorder had recognized already, at a time in milliseconds.
+    case gestures(timeMs: Double, [GestureEvent])
+    /// The next bytes of a Gimbal trace, as they are.
+    case trace([UInt8])
+}

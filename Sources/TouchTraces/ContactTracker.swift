@@ -1,0 +1,152 @@
+// Input events in, frames of contacts out, by the kernel's multi-touch protocols (multi-touch-protocol.rst): type B with
+// slots, type A with whole frames, and devices that follow a single finger. A frame ends at SYN_REPORT, whose time counts.
+// Of several devices the one that tells contacts apart is followed; until it speaks, one that follows a single finger.
+
+/// Makes frames of input events.
+struct ContactTracker {
+    private enum Mode {
+        /// ABS_X, ABS_Y and BTN_TOUCH.
+        case single
+        /// Type B. So is all that tells contacts until SYN_MT_REPORT is seen.
+        case slots
+        /// Type A.
+        case wholeFrames
+    }
+
+    /// The last frame that was complete.
+    private(set) var frame = ContactFrame(time: 0, contacts: [])
+    /// The device that is followed.
+    private(set) var device: Int?
+
+    private var mode = Mode.single
+    private var clock = FrameClock()
+    private var isDropping = false
+    /// The time of the frame's first event.
+    private var begun: Int?
+    private var isMixed = false
+    /// The highest number of a contact in a frame so far.
+    private var highest = 0
+    private var single = SingleContact()
+    private var slots = SlotContacts()
+    private var wholeFrames = WholeFrameContacts()
+    private var numbers = ContactNumbers()
+
+    // MARK: Events
+
+    /// Takes an event, and says whether it has completed a frame.
+    @inline(__always)
+    mutating func take(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
+        if event.device != device || mode == .single && event.isOfContact {
+            guard follow(event, heads, &notes) else { return false }
+        }
+        if event.type == EventType.synchronization, event.code == SynchronizationCode.report {
+            return complete(at: event.time, &notes)
+        }
+        guard !isDropping else { return false }
+        if let begun { isMixed = isMixed || event.time != begun } else { begun = event.time }
+        switch event.type {
+        case EventType.absolute: axis(event.code, event.value, &notes)
+        case EventType.synchronization: synchronize(event.code, &notes)
+        case EventType.key: if event.code == KeyCode.touch { touch(event.value != 0, &notes) }
+        default: break
+        }
+        return false
+    }
+
+    /// Whether the event is of the device that is followed; perhaps from now on.
+    @inline(never)
+    private mutating func follow(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
+        if event.isOfContact, device == nil || mode == .single {
+            mode = .slots
+        } else if event.device == device {
+            return true
+        } else if device != nil || !event.isOfTouch || heads.isOtherForContacts(than: event.device) {
+            notes.add(.otherDevice)
+            return false
+        }
+        notes.contactProtocol = mode == .single ? .single : .slots
+        device = event.device
+        return true
+    }
+
+    private mutating func axis(_ code: Int, _ value: Int, _ notes: inout RecordingNotes) {
+        switch mode {
+        case .slots: slots.set(code, value, &numbers, &notes)
+        case .wholeFrames: wholeFrames.set(code, value)
+        case .single: single.set(code, value)
+        }
+    }
+
+    private mutating func touch(_ isDown: Bool, _ notes: inout RecordingNotes) {
+        switch mode {
+        case .slots: if !isDown { slots.liftUnnamed() }
+        case .wholeFrames: if !isDown { wholeFrames.isLifted = true }
+        case .single: single.set(isDown: isDown, &numbers)
+        }
+    }
+
+    private mutating func synchronize(_ code: Int, _ notes: inout RecordingNotes) {
+        if code == SynchronizationCode.dropped {
+            isDropping = true
+            notes.add(.dropped)
+        } else if code == SynchronizationCode.contact, mode == .slots, !slots.hasSlots {
+            // What came before the first SYN_MT_REPORT was its contact.
+            mode = .wholeFrames
+            notes.contactProtocol = .wholeFrames
+            wholeFrames.begin(slots.first)
+            wholeFrames.endContact(&notes)
+        } else if code == SynchronizationCode.contact, mode == .wholeFrames {
+            wholeFrames.endContact(&notes)
+        }
+    }
+
+    // MARK: Frames
+
+    private mutating func complete(at recorded: Int, _ notes: inout RecordingNotes) -> Bool {
+        if isMixed || (begun ?? recorded) != recorded { notes.add(.mixedTimes) }
+        begun = nil
+        isMixed = false
+        frame.time = clock.advance(to: recorded, &notes)
+        let before = frame.contacts.count
+        frame.contacts.removeAll(keepingCapacity: true)
+        frame.isCancelled = false
+        if isDropping { return cancel(before) }
+        switch mode {
+        case .slots: slots.append(to: &frame.contacts, &numbers, &notes)
+        case .wholeFrames: wholeFrames.append(to: &frame.contacts, &numbers, &notes)
+        case .single: single.append(to: &frame.contacts)
+        }
+        notes.count(frame, before: before, highest: &highest)
+        return true
+    }
+
+    /// What the fingers do after events were lost is told anew, of those that are still there.
+    private mutating func cancel(_ before: Int) -> Bool {
+        isDropping = false
+        single = SingleContact()
+        slots.forget()
+        wholeFrames = WholeFrameContacts()
+        frame.isCancelled = true
+        return before > 0
+    }
+
+    /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
+    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
+        guard !frame.contacts.isEmpty else { return false }
+        notes.add(.leftDown, frame.contacts.count)
+        frame.contacts.removeAll()
+        frame.isCancelled = true
+        return true
+    }
+}
+
+/// Gives contacts numbers that never return.
+struct ContactNumbers {
+    /// The number given last.
+    private(set) var last = 0
+
+    mutating func next() -> Int {
+        last += 1
+        return last
+    }
+}

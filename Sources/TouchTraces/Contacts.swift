@@ -1,0 +1,247 @@
+// The three ways in which devices tell contacts. Each collects what a frame says and then appends the frame's contacts.
+
+/// One finger: ABS_X, ABS_Y and BTN_TOUCH.
+struct SingleContact {
+    private var x: Int?
+    private var y: Int?
+    private var number: Int?
+
+    mutating func set(_ code: Int, _ value: Int) {
+        if code == AxisCode.x { x = value } else if code == AxisCode.y { y = value }
+    }
+
+    mutating func set(isDown: Bool, _ numbers: inout ContactNumbers) {
+        if !isDown { number = nil } else if number == nil { number = numbers.next() }
+    }
+
+    func append(to contacts: inout [Contact]) {
+        guard let number, let x, let y else { return }
+        contacts.append(Contact(id: number, x: Double(x), y: Double(y)))
+    }
+}
+
+/// Type B: each contact has a slot, of which only changes are told.
+struct SlotContacts {
+    struct Slot {
+        enum State {
+            /// Nothing is known: data would be of a finger that was there before.
+            case unknown
+            case empty
+            case down
+        }
+
+        var state = State.unknown
+        var number = 0
+        /// The kernel's id; -1 if the finger was there before.
+        var trackingID = -1
+        // The kernel keeps these when a finger lifts, and tells of the next one only what differs.
+        var x: Int?
+        var y: Int?
+        var isPalm = false
+    }
+
+    /// No device has more.
+    private static let most = 256
+    /// The kernel's MT_TOOL_PALM.
+    static let palm = 2
+
+    /// Whether any slot was chosen.
+    private(set) var hasSlots = false
+    /// Whether data came before any slot was chosen, and that is not noted yet.
+    private var isEarly = false
+    private var hasData = false
+    private var slots = [Slot()]
+    /// The slot that data is of, or `nil` if its number cannot be.
+    private var current: Int? = 0
+
+    /// The slot that data is of before any is chosen.
+    var first: Slot { slots[0] }
+
+    @inline(__always)
+    mutating func set(_ code: Int, _ value: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes) {
+        if code == AxisCode.slot { return choose(value) }
+        guard let current else { return }
+        switch code {
+        case AxisCode.contactX: slots[current].x = value
+        case AxisCode.contactY: slots[current].y = value
+        case AxisCode.trackingID: track(value, current, &numbers, &notes)
+        case AxisCode.toolType: use(value, current, &numbers, &notes)
+        default: return
+        }
+        if !hasData {
+            hasData = true
+            isEarly = !hasSlots
+        }
+    }
+
+    private mutating func choose(_ slot: Int) {
+        hasSlots = true
+        current = 0..<Self.most ~= slot ? slot : nil
+        while slots.count <= current ?? 0 { slots.append(Slot()) }
+    }
+
+    private mutating func track(
+        _ id: Int, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
+    ) {
+        guard id >= 0 else {
+            slots[slot].state = .empty
+            return
+        }
+        if slots[slot].state == .down {
+            if slots[slot].trackingID == id { return }
+            if slots[slot].trackingID >= 0 { notes.add(.idReplaced) }
+        }
+        slots[slot].state = .down
+        slots[slot].trackingID = id
+        slots[slot].number = numbers.next()
+        if slots[slot].isPalm { notes.add(.palm) }
+    }
+
+    /// A finger that was a palm has been away, and lands anew.
+    private mutating func use(
+        _ tool: Int, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
+    ) {
+        let isPalm = tool == Self.palm
+        guard isPalm != slots[slot].isPalm else { return }
+        slots[slot].isPalm = isPalm
+        guard slots[slot].state == .down else { return }
+        if isPalm { notes.add(.palm) } else { slots[slot].number = numbers.next() }
+    }
+
+    /// Fingers that were there before have no id to lift by; they go when the last finger does.
+    mutating func liftUnnamed() {
+        for index in slots.indices where slots[index].state == .down && slots[index].trackingID < 0 {
+            slots[index].state = .unknown
+            (slots[index].x, slots[index].y) = (nil, nil)
+        }
+    }
+
+    /// Events were lost: nothing is known any more but the slot that data is of.
+    mutating func forget() {
+        for index in slots.indices { slots[index] = Slot() }
+    }
+
+    mutating func append(
+        to contacts: inout [Contact], _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
+    ) {
+        if isEarly {
+            isEarly = false
+            notes.add(.noSlotBeforeData)
+        }
+        for index in slots.indices {
+            guard slots[index].state != .empty, let x = slots[index].x, let y = slots[index].y else { continue }
+            if slots[index].state == .unknown {
+                slots[index].state = .down
+                slots[index].trackingID = -1
+                slots[index].number = numbers.next()
+                notes.add(.downBefore)
+            }
+            if slots[index].isPalm { continue }
+            contacts.append(Contact(id: slots[index].number, x: Double(x), y: Double(y)))
+        }
+    }
+}
+
+/// Type A: each frame has all contacts, and each contact ends with SYN_MT_REPORT. A contact is the one of the frame before
+/// that had its id; where there are no ids, the nearest.
+struct WholeFrameContacts {
+    private struct Report {
+        var x: Int?
+        var y: Int?
+        var id = -1
+        var size = 1
+        var isPalm = false
+        /// The contact's own number, once it is known.
+        var number = 0
+    }
+
+    /// No device has more.
+    private static let most = 64
+
+    private var report = Report()
+    private var reports: [Report] = []
+    private var before: [Report] = []
+    /// Whether the frame says anything of contacts, be it that there are none.
+    private var isTold = false
+    /// Whether the frame says that no finger is left, as drivers may that spare the empty SYN_MT_REPORT.
+    var isLifted = false
+
+    mutating func set(_ code: Int, _ value: Int) {
+        switch code {
+        case AxisCode.contactX: report.x = value
+        case AxisCode.contactY: report.y = value
+        case AxisCode.trackingID: report.id = value
+        case AxisCode.touchMajor: report.size = value
+        case AxisCode.toolType: report.isPalm = value == SlotContacts.palm
+        case AxisCode.pressure: isLifted = value == 0
+        default: break
+        }
+    }
+
+    /// Begins with what was taken for the data of a slot.
+    mutating func begin(_ slot: SlotContacts.Slot) {
+        report.x = slot.x
+        report.y = slot.y
+        if slot.state == .down {
+            report.id = slot.trackingID
+            report.number = slot.number
+        }
+        report.isPalm = slot.isPalm
+    }
+
+    /// Ends a contact. One without a position is none; nor is one without a size: drivers say so when it lifts.
+    mutating func endContact(_ notes: inout RecordingNotes) {
+        isTold = true
+        defer { report = Report() }
+        guard report.x != nil, report.y != nil, report.size > 0, reports.count < Self.most else { return }
+        if report.isPalm { notes.add(.palm) } else { reports.append(report) }
+    }
+
+    mutating func append(
+        to contacts: inout [Contact], _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
+    ) {
+        // The last SYN_MT_REPORT may be left out.
+        if report.x != nil, report.y != nil { endContact(&notes) }
+        if isTold || isLifted {
+            identify(&numbers)
+            swap(&before, &reports)
+            reports.removeAll(keepingCapacity: true)
+        }
+        isTold = false
+        isLifted = false
+        for report in before {
+            contacts.append(Contact(id: report.number, x: Double(report.x ?? 0), y: Double(report.y ?? 0)))
+        }
+    }
+
+    // MARK: Identity
+
+    private mutating func identify(_ numbers: inout ContactNumbers) {
+        for index in reports.indices where reports[index].id >= 0 {
+            if let same = before.firstIndex(where: { $0.id == reports[index].id }) { match(index, same) }
+        }
+        while let (index, nearest) = nearestPair() { match(index, nearest) }
+        for index in reports.indices where reports[index].number == 0 { reports[index].number = numbers.next() }
+    }
+
+    private mutating func match(_ index: Int, _ old: Int) {
+        reports[index].number = before[old].number
+        before.remove(at: old)
+    }
+
+    /// Of the contacts without ids, the two of both frames that are closest.
+    private func nearestPair() -> (index: Int, before: Int)? {
+        var nearest: (index: Int, before: Int)?
+        var least = Double.infinity
+        for (index, report) in reports.enumerated() where report.id < 0 && report.number == 0 {
+            for (old, candidate) in before.enumerated() where candidate.id < 0 {
+                let dx = Double((report.x ?? 0) - (candidate.x ?? 0))
+                let dy = Double((report.y ?? 0) - (candidate.y ?? 0))
+                guard dx * dx + dy * dy < least else { continue }
+                least = dx * dx + dy * dy
+                nearest = (index, old)
+            }
+        }
+        return nearest
+    }
+}

@@ -1,0 +1,133 @@
+// What a recording's head says about the devices that were recorded.
+
+/// One axis of a device that tells positions.
+public struct DeviceAxis: Equatable, Sendable {
+    /// The smallest position, in device units.
+    public var minimum: Double
+    /// The largest position, in device units.
+    public var maximum: Double
+    /// Device units for a millimetre, or 0 if the device does not say.
+    public var resolution: Double
+
+    /// An axis, in device units.
+    public init(minimum: Double, maximum: Double, resolution: Double = 0) {
+        self.minimum = minimum
+        self.maximum = maximum
+        self.resolution = resolution
+    }
+
+    /// How long the axis is in device units.
+    var length: Double { maximum - minimum }
+}
+
+/// A device that fingers touch, as far as its recording tells.
+public struct DeviceDescription: Equatable, Sendable {
+    /// The kernel's name for it.
+    public var name: String?
+    /// From left to right.
+    public var x: DeviceAxis?
+    /// From top to bottom.
+    public var y: DeviceAxis?
+    /// Whether it knows only the box around two fingers, so that their places may be exchanged. (Kernel:
+    /// `INPUT_PROP_SEMI_MT`.)
+    public var isSemiMT: Bool
+    /// Whether its positions are points of a viewport already.
+    public var isInPoints: Bool
+
+    /// A device; what is left out is not known.
+    public init(
+        name: String? = nil, x: DeviceAxis? = nil, y: DeviceAxis? = nil, isSemiMT: Bool = false,
+        isInPoints: Bool = false
+    ) {
+        self.name = name
+        self.x = x
+        self.y = y
+        self.isSemiMT = isSemiMT
+        self.isInPoints = isInPoints
+    }
+
+    /// Reads a description that is kept beside recordings: any head that a recording could have.
+    ///
+    /// - Throws: ``RecordingError`` if it is no head, or tells no range of positions.
+    public init(_ bytes: Span<UInt8>) throws {
+        var reader = RecordingReader()
+        try reader.read(bytes) { _ in }
+        try reader.finish { _ in }
+        guard let device = reader.device, device.ranges != nil else { throw RecordingError.noDevice }
+        self = device
+    }
+
+    /// Both axes, if both are known and something lies between their ends.
+    var ranges: (x: DeviceAxis, y: DeviceAxis)? {
+        guard let x, let y, x.length > 0, y.length > 0 else { return nil }
+        return (x, y)
+    }
+}
+
+/// The devices that a recording's head describes, in its order.
+struct DeviceHeads {
+    private struct Head {
+        let device: Int
+        var name: String?
+        var axes: [Int: DeviceAxis] = [:]
+        var isSemiMT = false
+
+        var hasContacts: Bool { axes[AxisCode.contactX] != nil && axes[AxisCode.contactY] != nil }
+
+        var description: DeviceDescription {
+            DeviceDescription(
+                name: name, x: axes[AxisCode.contactX] ?? axes[AxisCode.x],
+                y: axes[AxisCode.contactY] ?? axes[AxisCode.y], isSemiMT: isSemiMT)
+        }
+    }
+
+    /// More devices than any machine has are no devices.
+    private static let most = 256
+    private var heads: [Head] = []
+    /// The device that the next lines are about.
+    private var current: Int?
+
+    /// The next lines are about this device.
+    mutating func begin(_ device: Int) {
+        current = heads.firstIndex { $0.device == device }
+        guard current == nil, heads.count < Self.most else { return }
+        current = heads.count
+        heads.append(Head(device: device))
+    }
+
+    private mutating func change(_ body: (inout Head) -> Void) {
+        if current == nil { begin(0) }
+        if let current { body(&heads[current]) }
+    }
+
+    mutating func set(name: String) { change { $0.name = name } }
+    mutating func setSemiMT() { change { $0.isSemiMT = true } }
+
+    mutating func set(_ axis: DeviceAxis, _ code: Int) {
+        let isPosition = [AxisCode.x, AxisCode.y, AxisCode.contactX, AxisCode.contactY].contains(code)
+        if isPosition { change { $0.axes[code] = axis } }
+    }
+
+    mutating func set(_ code: Int, change body: (inout DeviceAxis) -> Void) {
+        guard let current, var axis = heads[current].axes[code] else {
+            var axis = DeviceAxis(minimum: 0, maximum: 0)
+            body(&axis)
+            return set(axis, code)
+        }
+        body(&axis)
+        heads[current].axes[code] = axis
+    }
+
+    /// Whether another device than this one tells contacts apart.
+    func isOtherForContacts(than device: Int) -> Bool {
+        guard let contacts = heads.first(where: \.hasContacts) else { return false }
+        return contacts.device != device && heads.contains { $0.device == device }
+    }
+
+    /// What is known of a device. A recording that names no devices is of the one that tells contacts apart.
+    func description(of device: Int?) -> DeviceDescription? {
+        let named = heads.first { $0.device == device }
+        guard named == nil, device ?? 0 == 0 else { return named?.description }
+        return (heads.first(where: \.hasContacts) ?? heads.first)?.description
+    }
+}

@@ -1,0 +1,89 @@
+// evemu's recordings: `E: 1435283227.797422 0003 0035 977`, under a head of lines with one letter, or under none.
+
+struct EvemuParser: EventLineParser {
+    /// The properties come eight bytes to a line, and only the first bytes are known.
+    private var hasProperties = false
+
+    static func isHead(_ line: Span<UInt8>) -> Bool {
+        var index = 0
+        if Scan.word("# EVEMU", line, &index) { return true }
+        guard line.count > 3, line[1] == UInt8(ascii: ":"), line[2] == 0x20 else { return false }
+        index = 3
+        switch line[0] {
+        case UInt8(ascii: "A"): return axis(line) != nil
+        case UInt8(ascii: "I"), UInt8(ascii: "P"), UInt8(ascii: "B"): return isHexOnly(line, from: 3)
+        default: return false
+        }
+    }
+
+    mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        guard line.count >= 3, line[1] == UInt8(ascii: ":") else { return Self.isRemark(line) ? .nothing : .damaged }
+        switch line[0] {
+        case UInt8(ascii: "E"): return event(line)
+        case UInt8(ascii: "N"): heads.set(name: Scan.name(line, from: 2))
+        case UInt8(ascii: "P"): properties(line, &heads)
+        case UInt8(ascii: "A"):
+            guard let (code, axis) = Self.axis(line) else { return .damaged }
+            heads.set(axis, code)
+        case UInt8(ascii: "I"), UInt8(ascii: "B"), UInt8(ascii: "L"), UInt8(ascii: "S"), UInt8(ascii: "#"): break
+        default: return .damaged
+        }
+        return .nothing
+    }
+
+    @inline(__always)
+    private func event(_ line: Span<UInt8>) -> RecordedLine {
+        var index = 2
+        Scan.space(line, &index)
+        guard let time = Scan.time(line, &index), Scan.byte(0x20, line, &index),
+            let type = Scan.hex(line, &index), Scan.byte(0x20, line, &index),
+            let code = Scan.hex(line, &index), Scan.byte(0x20, line, &index),
+            let value = Scan.decimal(line, &index)
+        else { return .damaged }
+        Scan.space(line, &index)
+        guard index == line.count || line[index] == UInt8(ascii: "#") else { return .damaged }
+        return .event(InputEvent(time: time, type: type, code: code, value: value))
+    }
+
+    private static func isRemark(_ line: Span<UInt8>) -> Bool {
+        Scan.isAtEnd(line, 0) || Scan.begins(line, with: "#")
+    }
+
+    private static func isHexOnly(_ line: Span<UInt8>, from start: Int) -> Bool {
+        var index = start
+        while true {
+            Scan.space(line, &index)
+            if index == line.count { return true }
+            guard Scan.hex(line, &index) != nil else { return false }
+        }
+    }
+
+    /// `A: 35 0 4096 4 0 0`: a code, then minimum, maximum, fuzz, flat, and in newer versions the resolution.
+    private static func axis(_ line: Span<UInt8>) -> (code: Int, DeviceAxis)? {
+        var index = 2
+        Scan.space(line, &index)
+        guard let code = Scan.hex(line, &index) else { return nil }
+        var numbers = InlineArray<5, Int>(repeating: 0)
+        var count = 0
+        while !Scan.isAtEnd(line, index), count < 5 {
+            Scan.space(line, &index)
+            guard let number = Scan.decimal(line, &index) else { return nil }
+            numbers[count] = number
+            count += 1
+        }
+        guard count >= 4, Scan.isAtEnd(line, index) else { return nil }
+        return (
+            code,
+            DeviceAxis(minimum: Double(numbers[0]), maximum: Double(numbers[1]), resolution: Double(numbers[4]))
+        )
+    }
+
+    private mutating func properties(_ line: Span<UInt8>, _ heads: inout DeviceHeads) {
+        guard !hasProperties else { return }
+        hasProperties = true
+        var index = 2
+        Scan.space(line, &index)
+        let semiMT = 1 << 3
+        if let first = Scan.hex(line, &index), first & semiMT != 0 { heads.setSemiMT() }
+    }
+}

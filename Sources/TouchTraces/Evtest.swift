@@ -1,0 +1,77 @@
+// evtest's text: `Event: time 271.039092, type 3 (EV_ABS), code 57 (ABS_MT_TRACKING_ID), value 22`, under a block that
+// describes the device.
+
+struct EvtestParser: EventLineParser {
+    /// The code whose range the next lines give.
+    private var code: Int?
+
+    static func isHead(_ line: Span<UInt8>) -> Bool {
+        Scan.begins(line, with: "Input driver version is ") || Scan.begins(line, with: "Input device ID: bus ")
+            || Scan.begins(line, with: "Input device name: \"")
+    }
+
+    mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        var index = 0
+        if Scan.word("Event: time ", line, &index) { return event(line, &index) }
+        // All else is for people: what is wrong there does no harm.
+        about(line, &heads)
+        return .nothing
+    }
+
+    @inline(__always)
+    private func event(_ line: Span<UInt8>, _ index: inout Int) -> RecordedLine {
+        guard let time = Scan.time(line, &index), Scan.word(", ", line, &index) else { return .damaged }
+        guard Scan.word("type ", line, &index) else {
+            guard let code = Self.mark(line, index) else { return .damaged }
+            return .event(InputEvent(time: time, type: EventType.synchronization, code: code, value: 0))
+        }
+        guard let type = Scan.decimal(line, &index), Scan.find(", code ", line, &index),
+            let code = Scan.decimal(line, &index), Scan.find(", value ", line, &index)
+        else { return .damaged }
+        guard let value = Scan.decimal(line, &index), Scan.isAtEnd(line, index) else {
+            // Scan codes of keys are hexadecimal.
+            return type == EventType.absolute || type == EventType.key ? .damaged : .nothing
+        }
+        return .event(InputEvent(time: time, type: type, code: code, value: value))
+    }
+
+    /// What a line between dashes or crosses means, in evtest's words of all times.
+    private static func mark(_ line: Span<UInt8>, _ start: Int) -> Int? {
+        guard start < line.count else { return nil }
+        func stands(_ word: StaticString) -> Bool {
+            var index = start
+            return Scan.find(word, line, &index)
+        }
+        switch line[start] {
+        case UInt8(ascii: "-"):
+            if stands(" SYN_REPORT ") || stands(" Report Sync ") { return SynchronizationCode.report }
+            return stands(" Config Sync ") || stands(" SYN_CONFIG ") ? 1 : nil
+        case UInt8(ascii: "+"): return stands(" SYN_MT_REPORT ") ? SynchronizationCode.contact : nil
+        case UInt8(ascii: ">"): return stands(" SYN_DROPPED ") ? SynchronizationCode.dropped : nil
+        default: return nil
+        }
+    }
+
+    private mutating func about(_ line: Span<UInt8>, _ heads: inout DeviceHeads) {
+        var index = 0
+        Scan.space(line, &index)
+        let start = index
+        func value(_ word: StaticString) -> Double? {
+            var index = start
+            guard Scan.word(word, line, &index) else { return nil }
+            Scan.space(line, &index)
+            return Scan.decimal(line, &index).map(Double.init)
+        }
+        if Scan.word("Event code ", line, &index) {
+            code = Scan.decimal(line, &index)
+        } else if Scan.begins(line, with: "Input device name:") {
+            heads.set(name: Scan.name(line, from: start + 18))
+        } else if Scan.find("INPUT_PROP_SEMI_MT", line, &index) {
+            heads.setSemiMT()
+        } else if let code {
+            if let minimum = value("Min ") { heads.set(code) { $0.minimum = minimum } }
+            if let maximum = value("Max ") { heads.set(code) { $0.maximum = maximum } }
+            if let resolution = value("Resolution ") { heads.set(code) { $0.resolution = resolution } }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// A recorder's clock made fit: time never goes back.
+
+/// Makes times of a recorder that never go back.
+struct FrameClock {
+    /// A clock that goes back further than this was set; less is a jitter.
+    private static let jitter = 1_000_000
+    /// Times beyond 2001 count from 1970.
+    private static let epoch = 1_000_000_000_000_000
+
+    /// The last time, in microseconds.
+    private(set) var time: Int?
+    /// What a clock that was set lacks to go on from where it was.
+    private var shift = 0
+
+    /// The time of a frame, in microseconds: the recorder's, or the frame's before if the clock went back.
+    @inline(__always)
+    mutating func advance(to recorded: Int, _ notes: inout RecordingNotes) -> Int {
+        guard let last = time else {
+            if recorded >= Self.epoch { notes.add(.epochClock) }
+            time = recorded
+            return recorded
+        }
+        var now = recorded + shift
+        if now < last {
+            notes.add(.timeWentBack)
+            if last - now > Self.jitter { shift += last - now }
+            now = last
+        }
+        time = now
+        return now
+    }
+}

@@ -1,0 +1,201 @@
+// Android's getevent: `[   1411.748191] /dev/input/event2: 0003 0035 00000273`, or with -l in words. What `getevent -p`
+// says about the devices may stand in front, and in between when a device comes.
+
+struct GeteventParser: EventLineParser {
+    static func isHead(_ line: Span<UInt8>) -> Bool {
+        var index = 0
+        return Scan.word("add device ", line, &index) && Scan.find(": /dev/input/", line, &index)
+    }
+
+    mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        guard line.count > 0 else { return .nothing }
+        switch line[0] {
+        case UInt8(ascii: "["): return event(line)
+        case 0x30...0x39: return oldEvent(line)
+        case 0x20, 0x09: return about(line, &heads)
+        default: return message(line, &heads)
+        }
+    }
+
+    // MARK: Events
+
+    @inline(__always)
+    private func event(_ line: Span<UInt8>) -> RecordedLine {
+        var index = 1
+        Scan.space(line, &index)
+        guard let time = Scan.time(line, &index), Scan.byte(UInt8(ascii: "]"), line, &index) else { return .damaged }
+        return event(line, &index, at: time)
+    }
+
+    /// The first Androids: `6183-583832: /dev/input/event2: 0003 0035 00000273`, microseconds without leading zeros.
+    private func oldEvent(_ line: Span<UInt8>) -> RecordedLine {
+        var index = 0
+        guard let seconds = Scan.decimal(line, &index), seconds < 1_000_000_000_000,
+            Scan.byte(UInt8(ascii: "-"), line, &index),
+            let microseconds = Scan.decimal(line, &index), 0..<1_000_000 ~= microseconds,
+            Scan.byte(UInt8(ascii: ":"), line, &index)
+        else { return .damaged }
+        return event(line, &index, at: seconds * 1_000_000 + microseconds)
+    }
+
+    @inline(__always)
+    private func event(_ line: Span<UInt8>, _ index: inout Int, at time: Int) -> RecordedLine {
+        Scan.space(line, &index)
+        var device = 0
+        if index < line.count, line[index] == UInt8(ascii: "/") {
+            device = Self.device(line, &index)
+            Scan.space(line, &index)
+        }
+        guard let type = Self.type(line, &index), let code = Self.code(line, &index),
+            let value = Self.value(line, &index), Self.isEnd(line, index)
+        else { return .damaged }
+        return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
+    }
+
+    /// A number for a device's path, never 0; the path ends with a colon, or with the line.
+    @inline(__always)
+    private static func device(_ line: Span<UInt8>, _ index: inout Int) -> Int {
+        var number: UInt32 = 0x811c_9dc5
+        while index < line.count, !Scan.isSpace(line[index]) {
+            let byte = line[index]
+            index += 1
+            if byte == UInt8(ascii: ":") { break }
+            // FNV-1a.
+            number = (number ^ UInt32(byte)) &* 0x0100_0193
+        }
+        return Int(number) + 1
+    }
+
+    private static func wordEnd(_ line: Span<UInt8>, _ start: Int) -> Int {
+        var end = start
+        while end < line.count, !Scan.isSpace(line[end]) { end += 1 }
+        return end
+    }
+
+    @inline(__always)
+    private static func type(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
+        if Scan.word("EV_", line, &index) {
+            let start = index
+            index = wordEnd(line, index)
+            var word = start
+            if Scan.word("ABS", line, &word) { return EventType.absolute }
+            word = start
+            if Scan.word("SYN", line, &word) { return EventType.synchronization }
+            word = start
+            return Scan.word("KEY", line, &word) ? EventType.key : unknown
+        }
+        return Scan.hex(line, &index)
+    }
+
+    /// What a word means that says nothing about touches.
+    private static let unknown = 0xffff
+
+    @inline(__always)
+    private static func code(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
+        Scan.space(line, &index)
+        let end = wordEnd(line, index)
+        // Of the words, only FF... and such could be hexadecimal numbers; those have four digits.
+        if end - index == 4, let code = Scan.hex(line, &index) { return code }
+        guard end > index else { return nil }
+        defer { index = end }
+        return code(line, index..<end)
+    }
+
+    /// The number of a code that is written as a word.
+    private static func code(_ line: Span<UInt8>, _ range: Range<Int>) -> Int {
+        func isHere(_ word: StaticString) -> Bool {
+            var index = range.lowerBound
+            return Scan.word(word, line, &index)
+        }
+        switch range.count {
+        case 5: return isHere("ABS_X") ? AxisCode.x : isHere("ABS_Y") ? AxisCode.y : unknown
+        case 9: return isHere("BTN_TOUCH") ? KeyCode.touch : unknown
+        case 10: return isHere("SYN_REPORT") ? SynchronizationCode.report : unknown
+        case 11:
+            return isHere("ABS_MT_SLOT") ? AxisCode.slot : isHere("SYN_DROPPED") ? SynchronizationCode.dropped : unknown
+        case 12: return isHere("ABS_PRESSURE") ? AxisCode.pressure : unknown
+        case 13: return isHere("SYN_MT_REPORT") ? SynchronizationCode.contact : unknown
+        case 16: return isHere("ABS_MT_TOOL_TYPE") ? AxisCode.toolType : unknown
+        case 17:
+            guard isHere("ABS_MT_POSITION_") else { return unknown }
+            return line[range.upperBound - 1] == UInt8(ascii: "X") ? AxisCode.contactX : AxisCode.contactY
+        case 18:
+            return isHere("ABS_MT_TRACKING_ID")
+                ? AxisCode.trackingID : isHere("ABS_MT_TOUCH_MAJOR") ? AxisCode.touchMajor : unknown
+        default: return unknown
+        }
+    }
+
+    /// Eight hexadecimal digits of a signed number, or a word.
+    @inline(__always)
+    private static func value(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
+        Scan.space(line, &index)
+        let end = wordEnd(line, index)
+        let start = index
+        if let bits = Scan.hex(line, &index), index == end { return Int(Int32(truncatingIfNeeded: bits)) }
+        index = end
+        func isHere(_ word: StaticString) -> Bool {
+            var from = start
+            return Scan.word(word, line, &from) && from == end
+        }
+        if isHere("DOWN") { return 1 }
+        if isHere("UP") { return 0 }
+        if isHere("MT_TOOL_FINGER") { return 0 }
+        if isHere("MT_TOOL_PEN") { return 1 }
+        if isHere("MT_TOOL_PALM") { return 2 }
+        return isHere("REPEAT") || Scan.begins(line.extracting(start..<end), with: "MT_TOOL_") ? 0 : nil
+    }
+
+    /// Whether nothing follows but the rate that `getevent -r` writes.
+    @inline(__always)
+    private static func isEnd(_ line: Span<UInt8>, _ index: Int) -> Bool {
+        if Scan.isAtEnd(line, index) { return true }
+        var index = index
+        Scan.space(line, &index)
+        return Scan.word("rate ", line, &index)
+    }
+
+    // MARK: Devices
+
+    private func message(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        var index = 0
+        if Scan.word("add device ", line, &index) {
+            guard Scan.find(": ", line, &index) else { return .damaged }
+            heads.begin(Self.device(line, &index))
+            return .nothing
+        }
+        let isKnown = Scan.begins(line, with: "remove device ") || Scan.begins(line, with: "could not ")
+        return isKnown ? .nothing : .damaged
+    }
+
+    /// An indented line is about the device that was named last.
+    private func about(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        var index = 0
+        Scan.space(line, &index)
+        if Scan.word("name:", line, &index) {
+            heads.set(name: Scan.name(line, from: index))
+        } else if Scan.begins(line, with: "INPUT_PROP_SEMI_MT") {
+            heads.setSemiMT()
+        } else if let (code, axis) = Self.axis(line) {
+            heads.set(axis, code)
+        }
+        return .nothing
+    }
+
+    /// `ABS (0003): 0035  : value 0, min 0, max 1079, fuzz 0, flat 0, resolution 0`; the first words only once.
+    private static func axis(_ line: Span<UInt8>) -> (code: Int, DeviceAxis)? {
+        var index = 0
+        Scan.space(line, &index)
+        if Scan.word("ABS (0003):", line, &index) { Scan.space(line, &index) }
+        guard let code = code(line, &index), let minimum = number(after: "min ", line, &index),
+            let maximum = number(after: "max ", line, &index)
+        else { return nil }
+        let resolution = number(after: "resolution ", line, &index) ?? 0
+        return (code, DeviceAxis(minimum: minimum, maximum: maximum, resolution: resolution))
+    }
+
+    private static func number(after word: StaticString, _ line: Span<UInt8>, _ index: inout Int) -> Double? {
+        guard Scan.find(word, line, &index) else { return nil }
+        return Scan.decimal(line, &index).map(Double.init)
+    }
+}

@@ -1,0 +1,84 @@
+// What every Linux tool records, however it writes it: one event of one input device.
+// Types and codes are numbers of the kernel's input-event-codes.h; what is not named here means nothing to a touch.
+
+/// One event of one device.
+struct InputEvent: Equatable {
+    /// Microseconds of the recorder's clock.
+    var time: Int
+    var type: Int
+    var code: Int
+    var value: Int
+    /// Tells the devices of a recording apart.
+    var device = 0
+}
+
+enum EventType {
+    static let synchronization = 0
+    static let key = 1
+    static let absolute = 3
+}
+
+enum SynchronizationCode {
+    static let report = 0
+    static let contact = 2
+    static let dropped = 3
+}
+
+enum KeyCode {
+    static let touch = 0x14a
+}
+
+enum AxisCode {
+    static let x = 0x00
+    static let y = 0x01
+    static let pressure = 0x18
+    static let slot = 0x2f
+    static let touchMajor = 0x30
+    static let contactX = 0x35
+    static let contactY = 0x36
+    static let toolType = 0x37
+    static let trackingID = 0x39
+    /// The axes that tell about one of several contacts.
+    static let contact = 0x2f...0x3d
+}
+
+extension InputEvent {
+    /// Whether a device that says this tells several contacts apart.
+    var isOfContact: Bool {
+        type == EventType.absolute && AxisCode.contact.contains(code)
+            || type == EventType.synchronization && code == SynchronizationCode.contact
+    }
+
+    /// Whether a device that says this follows at least one finger.
+    var isOfTouch: Bool {
+        isOfContact || type == EventType.absolute && (code == AxisCode.x || code == AxisCode.y)
+            || type == EventType.key && code == KeyCode.touch
+    }
+}
+
+/// What a line of a recording holds.
+enum RecordedLine: Equatable {
+    case event(InputEvent)
+    /// Something about the device, a comment, or nothing.
+    case nothing
+    case damaged
+}
+
+/// Reads the text of one of the tools that record input events.
+protocol EventLineParser {
+    init()
+    /// Whether a line that is no event can stand in recordings of this tool only.
+    static func isHead(_ line: Span<UInt8>) -> Bool
+    /// Reads a line without its line feed. What it tells about a device goes to the heads.
+    mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine
+}
+
+extension EventLineParser {
+    /// Whether a line can stand in recordings of this tool only.
+    static func recognizes(_ line: Span<UInt8>) -> Bool {
+        var parser = Self()
+        var heads = DeviceHeads()
+        if case .event = parser.parse(line, &heads) { return true }
+        return isHead(line)
+    }
+}

@@ -1,0 +1,180 @@
+// `libinput debug-events`: gestures that libinput has recognized. A swipe is a pan; a pinch is a pan, a pinch and a
+// rotation at once; a hold is a pan that does not move, which stops a fling. All are about the centre of the viewport.
+//
+//     event14  GESTURE_PINCH_UPDATE      2  +0.260s	2  1.76/ 0.00 ( 1.76/ 0.00 unaccelerated)  1.10 @  0.24
+
+import Gestures
+import MapCamera
+
+/// Reads libinput's gestures.
+struct LibinputGestures {
+    /// What a line says.
+    private struct Report {
+        enum Kind { case swipe, pinch, hold }
+        enum Phase { case begin, update, end }
+
+        var kind: Kind
+        var phase: Phase
+        var time: Int
+        var isCancelled = false
+        /// Since the report before.
+        var translation = ScreenPoint(x: 0, y: 0)
+        /// Since the gesture began.
+        var scale = 1.0
+        /// Degrees clockwise since the report before.
+        var rotation = 0.0
+    }
+
+    /// The gestures of the last line that had any, and their time in milliseconds.
+    private(set) var events: [GestureEvent] = []
+    private(set) var timeMs = 0.0
+
+    private var clock = FrameClock()
+    private var active: Report.Kind?
+    private var translation = ScreenPoint(x: 0, y: 0)
+    private var scale = 1.0
+    private var rotation = 0.0
+
+    /// Whether a line can stand in recordings of this tool only.
+    static func recognizes(_ line: Span<UInt8>) -> Bool {
+        var index = 0
+        guard skipDevice(line, &index) else { return false }
+        return Scan.word("DEVICE_", line, &index) || Scan.word("GESTURE_", line, &index)
+            || Scan.word("POINTER_", line, &index) || Scan.word("KEYBOARD_", line, &index)
+            || Scan.word("TOUCH_", line, &index)
+    }
+
+    /// Reads a line; differences are turned as the surface is. Says whether there are events now.
+    mutating func parse(_ line: Span<UInt8>, _ surface: Surface, _ notes: inout RecordingNotes) throws(Damaged) -> Bool
+    {
+        var index = 0
+        guard Self.skipDevice(line, &index) else {
+            if Scan.isAtEnd(line, 0) { return false }
+            throw Damaged()
+        }
+        guard Scan.word("GESTURE_", line, &index) else { return false }
+        guard let report = Self.report(line, &index) else { throw Damaged() }
+        events.removeAll(keepingCapacity: true)
+        timeMs = Double(clock.advance(to: report.time, &notes)) / 1000
+        take(report, surface, &notes)
+        return true
+    }
+
+    /// A line that cannot be read.
+    struct Damaged: Error {}
+
+    // MARK: Text
+
+    /// `-event14  `: the dash is there when the device is another than before.
+    private static func skipDevice(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
+        Scan.space(line, &index)
+        _ = Scan.byte(UInt8(ascii: "-"), line, &index)
+        guard Scan.word("event", line, &index), Scan.decimal(line, &index) != nil, index < line.count,
+            Scan.isSpace(line[index])
+        else { return false }
+        Scan.space(line, &index)
+        return true
+    }
+
+    private static func report(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
+        guard let kind = kind(line, &index), let phase = phase(line, &index), let time = time(line, &index) else {
+            return nil
+        }
+        var report = Report(kind: kind, phase: phase, time: time)
+        // How many fingers there are says nothing about what they do.
+        guard let fingers = Scan.real(line, &index), fingers > 0 else { return nil }
+        switch phase {
+        case .begin: break
+        case .end:
+            Scan.space(line, &index)
+            report.isCancelled = Scan.word("cancelled", line, &index)
+        case .update:
+            guard kind != .hold, let x = Scan.real(line, &index), Scan.byte(UInt8(ascii: "/"), line, &index),
+                let y = Scan.real(line, &index)
+            else { return nil }
+            report.translation = ScreenPoint(x: x, y: y)
+            guard kind == .pinch else { break }
+            guard Scan.byte(UInt8(ascii: " "), line, &index), Scan.find("unaccelerated)", line, &index),
+                let scale = Scan.real(line, &index), scale > 0
+            else { return nil }
+            Scan.space(line, &index)
+            guard Scan.byte(UInt8(ascii: "@"), line, &index), let rotation = Scan.real(line, &index) else { return nil }
+            report.scale = scale
+            report.rotation = rotation
+        }
+        return report
+    }
+
+    private static func kind(_ line: Span<UInt8>, _ index: inout Int) -> Report.Kind? {
+        if Scan.word("SWIPE_", line, &index) { return .swipe }
+        if Scan.word("PINCH_", line, &index) { return .pinch }
+        return Scan.word("HOLD_", line, &index) ? .hold : nil
+    }
+
+    private static func phase(_ line: Span<UInt8>, _ index: inout Int) -> Report.Phase? {
+        if Scan.word("BEGIN", line, &index) { return .begin }
+        if Scan.word("UPDATE", line, &index) { return .update }
+        return Scan.word("END", line, &index) ? .end : nil
+    }
+
+    /// `+1.39s`, behind the number of a report that is one of several.
+    private static func time(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
+        Scan.space(line, &index)
+        if Scan.decimal(line, &index) != nil { Scan.space(line, &index) }
+        guard Scan.byte(UInt8(ascii: "+"), line, &index) else { return nil }
+        Scan.space(line, &index)
+        guard let time = Scan.time(line, &index), Scan.byte(UInt8(ascii: "s"), line, &index) else { return nil }
+        return time
+    }
+
+    // MARK: Gestures
+
+    private mutating func take(_ report: Report, _ surface: Surface, _ notes: inout RecordingNotes) {
+        if report.phase == .begin || active != nil && active != report.kind {
+            cancel()
+        }
+        let hasBegun = active == report.kind
+        if !hasBegun { begin(report.kind) }
+        switch report.phase {
+        case .begin: emit(.began)
+        case .update:
+            if !hasBegun { notes.add(.noBegin) }
+            translation = translation + surface.turn(report.translation)
+            scale = report.scale
+            rotation += report.rotation
+            emit(.changed)
+        case .end:
+            if hasBegun { emit(report.isCancelled ? .cancelled : .ended) }
+            active = nil
+        }
+    }
+
+    private mutating func begin(_ kind: Report.Kind) {
+        active = kind
+        translation = ScreenPoint(x: 0, y: 0)
+        scale = 1
+        rotation = 0
+    }
+
+    private mutating func cancel() {
+        emit(.cancelled)
+        active = nil
+    }
+
+    private mutating func emit(_ phase: GesturePhase) {
+        guard let active else { return }
+        events.append(GestureEvent(.pan, phase, .pan(translation), time: timeMs))
+        guard active == .pinch else { return }
+        events.append(GestureEvent(.pinch, phase, .pinch(scale), time: timeMs))
+        events.append(GestureEvent(.rotate, phase, .rotate(rotation), time: timeMs))
+    }
+
+    /// Ends the recording, and says whether a gesture had to be cancelled for it.
+    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
+        guard active != nil else { return false }
+        notes.add(.leftDown)
+        events.removeAll(keepingCapacity: true)
+        cancel()
+        return true
+    }
+}

@@ -1,0 +1,121 @@
+// What recordings there are, and why a file is none that can be read.
+
+import Wire
+
+/// The tools and shapes whose recordings can be read.
+public enum RecordingFormat: String, CaseIterable, Sendable {
+    /// evemu-record, and evemu-describe alone.
+    case evemu = "evemu"
+    /// Android's `getevent -lt` and `getevent -t`.
+    case getevent = "getevent"
+    /// evtest.
+    case evtest = "evtest"
+    /// `libinput record`.
+    case libinputRecord = "libinput record"
+    /// `libinput debug-events`.
+    case libinputDebugEvents = "libinput debug-events"
+    /// TouchEvents or PointerEvents of a web page.
+    case webTouches = "touches of a web page"
+    /// Gimbal's own.
+    case trace = "Gimbal trace"
+
+    /// The format of the only recordings that this line can stand in.
+    static func recognize(_ line: Span<UInt8>) -> RecordingFormat? {
+        if EvemuParser.recognizes(line) { return .evemu }
+        if GeteventParser.recognizes(line) { return .getevent }
+        if EvtestParser.recognizes(line) { return .evtest }
+        if LibinputRecordParser.recognizes(line) { return .libinputRecord }
+        if LibinputGestures.recognizes(line) { return .libinputDebugEvents }
+        return WebTouches.recognizes(line) ? .webTouches : nil
+    }
+
+    /// Whether a file with this line as its first begins a trace, be the header right or not.
+    static func isHeader(_ line: Span<UInt8>) -> Bool {
+        guard Scan.begins(line, with: "{") else { return false }
+        var decoder = RequestDecoder()
+        do throws(Rejection) {
+            try decoder.decode(line)
+        } catch {
+            return error.isHeader
+        }
+        guard case .trace = decoder.requests.first?.body else { return false }
+        return true
+    }
+}
+
+/// Why a file cannot be read at all.
+public enum RecordingError: Error, Equatable, CustomStringConvertible {
+    /// There is nothing in it.
+    case empty
+    /// Nothing that is known was found; this is how it begins.
+    case unknown(beginning: String)
+    /// A recording by rrweb.
+    case rrweb
+    /// Text of two bytes to a character.
+    case utf16
+    /// `getevent` without `-t`.
+    case noTimes
+    /// What should describe a device does not.
+    case noDevice
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .empty: return "the file is empty"
+        case .unknown(let beginning):
+            let known = RecordingFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            return "this is no recording of touches: it begins with \"\(beginning)\". Known are: \(known)"
+        case .rrweb:
+            return "rrweb keeps one touch, and that throttled: gestures of two fingers are not in its recordings"
+        case .utf16: return "this is UTF-16, as PowerShell writes it: convert it to UTF-8 first"
+        case .noTimes: return "these events have no times: record them with getevent -lt"
+        case .noDevice: return "this describes no device that tells positions"
+        }
+    }
+
+    /// The reason against a file that begins with these bytes and is not known.
+    init(_ beginning: Span<UInt8>) {
+        var index = 0
+        while index < beginning.count, Scan.isSpace(beginning[index]) || [0x0a, 0x0d].contains(beginning[index]) {
+            index += 1
+        }
+        let text = beginning.extracting(index...)
+        if text.count == 0 {
+            self = .empty
+        } else if Self.isUTF16(text) {
+            self = .utf16
+        } else if Self.isRRWeb(text) {
+            self = .rrweb
+        } else if Scan.begins(text, with: "/dev/input/") {
+            self = .noTimes
+        } else {
+            var end = 0
+            while end < text.count, text[end] != 0x0a, text[end] != 0x0d { end += 1 }
+            self = .unknown(beginning: Scan.excerpt(text.extracting(..<end)))
+        }
+    }
+
+    private static func isUTF16(_ text: Span<UInt8>) -> Bool {
+        text.count >= 2 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff)
+    }
+
+    /// rrweb's events have a number for a type, a time and data.
+    private static func isRRWeb(_ text: Span<UInt8>) -> Bool {
+        guard text[0] == UInt8(ascii: "{") || text[0] == UInt8(ascii: "[") else { return false }
+        return stands("\"timestamp\"", text) && stands("\"data\"", text) && hasNumberedType(text)
+    }
+
+    private static func stands(_ word: StaticString, _ text: Span<UInt8>) -> Bool {
+        var index = 0
+        return Scan.find(word, text, &index)
+    }
+
+    private static func hasNumberedType(_ text: Span<UInt8>) -> Bool {
+        var index = 0
+        guard Scan.find("\"type\"", text, &index) else { return false }
+        Scan.space(text, &index)
+        guard Scan.byte(UInt8(ascii: ":"), text, &index) else { return false }
+        Scan.space(text, &index)
+        return Scan.decimal(text, &index) != nil
+    }
+}

@@ -1,0 +1,178 @@
+// Device units to points of a viewport: a pure mapping, chosen once for a recording from what is known of its device.
+// Each axis has its own scale, since the units of many devices are not square.
+
+import MapCamera
+import Touches
+
+/// How a device is held, seen from how it reports positions.
+public enum Rotation: Int, CaseIterable, Sendable {
+    /// As it reports.
+    case none = 0
+    /// A quarter turn clockwise.
+    case quarter = 90
+    /// Upside down.
+    case half = 180
+    /// A quarter turn counterclockwise.
+    case threeQuarters = 270
+}
+
+/// What whoever reads a recording wants of its surface.
+public struct SurfaceOptions: Equatable, Sendable {
+    /// The viewport that the device's whole surface is, before it is turned; `nil` is found from the device.
+    public var viewport: Viewport?
+    /// How surface and viewport are turned.
+    public var rotation: Rotation
+
+    /// The options; those left out let the device decide.
+    public init(viewport: Viewport? = nil, rotation: Rotation = .none) {
+        self.viewport = viewport
+        self.rotation = rotation
+    }
+}
+
+/// The largest positions of contacts that were observed, and the smallest if they are negative; in device units.
+struct ObservedRange {
+    private(set) var least = ScreenPoint(x: 0, y: 0)
+    private(set) var most = ScreenPoint(x: 0, y: 0)
+
+    mutating func add(_ contact: Contact) {
+        least = ScreenPoint(x: min(least.x, contact.x), y: min(least.y, contact.y))
+        most = ScreenPoint(x: max(most.x, contact.x), y: max(most.y, contact.y))
+    }
+
+    /// Never empty.
+    var axes: (x: DeviceAxis, y: DeviceAxis) {
+        (
+            DeviceAxis(minimum: least.x, maximum: max(most.x, least.x + 1)),
+            DeviceAxis(minimum: least.y, maximum: max(most.y, least.y + 1))
+        )
+    }
+}
+
+/// A device's surface as a viewport.
+public struct Surface: Equatable, Sendable {
+    /// Points for a millimetre of a device that tells its size: 160 for an inch, as on Android and nearly on iOS.
+    static let pointsPerMillimetre = 160 / 25.4
+    /// The longer side of a device that does not: a phone's, in points.
+    static let longerSide = 844.0
+    /// Sizes in millimetres that a screen may have; a resolution that says otherwise is nonsense.
+    static let believable = 30.0...3000.0
+    /// From this length on, two equal axes are no pixels, but a range that a screen of 16:9 is spread over.
+    static let abstractLength = 4096.0
+
+    /// What touches are in: the surface, turned.
+    public let viewport: Viewport
+    private let origin: ScreenPoint
+    private let scale: ScreenPoint
+    private let rotation: Rotation
+    /// The surface before it is turned.
+    private let flat: ScreenPoint
+
+    /// A viewport of its own, that no device's units are to be scaled to.
+    init(options: SurfaceOptions) {
+        self.init(
+            options.viewport ?? .standard, options, origin: ScreenPoint(x: 0, y: 0), scale: ScreenPoint(x: 1, y: 1))
+    }
+
+    /// The surface of a device, or of what was observed of it.
+    init(of device: DeviceDescription?, observed: ObservedRange, options: SurfaceOptions) {
+        guard let (x, y) = device?.ranges else {
+            self.init(observed, isInPoints: device?.isInPoints ?? false, options)
+            return
+        }
+        let viewport = options.viewport ?? device.flatMap(Self.size)
+        self.init(x, y, viewport ?? Self.size(x, y), options)
+    }
+
+    /// Each axis is scaled by itself.
+    private init(_ x: DeviceAxis, _ y: DeviceAxis, _ viewport: Viewport, _ options: SurfaceOptions) {
+        self.init(
+            viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum),
+            scale: ScreenPoint(x: viewport.width / x.length, y: viewport.height / y.length))
+    }
+
+    /// The units are square, since nothing says otherwise.
+    private init(_ observed: ObservedRange, isInPoints: Bool, _ options: SurfaceOptions) {
+        let (x, y) = observed.axes
+        if isInPoints {
+            let standard = Viewport(
+                width: max(x.maximum, Viewport.standard.width), height: max(y.maximum, Viewport.standard.height))
+            self.init(
+                options.viewport ?? standard, options, origin: ScreenPoint(x: 0, y: 0),
+                scale: ScreenPoint(x: 1, y: 1))
+            return
+        }
+        let viewport = options.viewport ?? Self.square(x, y)
+        let scale = min(viewport.width / x.length, viewport.height / y.length)
+        self.init(
+            viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum), scale: ScreenPoint(x: scale, y: scale))
+    }
+
+    private init(_ viewport: Viewport, _ options: SurfaceOptions, origin: ScreenPoint, scale: ScreenPoint) {
+        rotation = options.rotation
+        self.origin = origin
+        self.scale = scale
+        flat = ScreenPoint(x: viewport.width, y: viewport.height)
+        let isUpright = rotation == .none || rotation == .half
+        self.viewport = isUpright ? viewport : Viewport(width: viewport.height, height: viewport.width)
+    }
+
+    // MARK: Sizes
+
+    /// The viewport of a device that tells its own size.
+    private static func size(_ device: DeviceDescription) -> Viewport? {
+        guard let (x, y) = device.ranges else { return nil }
+        if device.isInPoints { return Viewport(width: x.length, height: y.length) }
+        guard x.resolution > 0, y.resolution > 0 else { return nil }
+        let (width, height) = (x.length / x.resolution, y.length / y.resolution)
+        guard believable.contains(width), believable.contains(height) else { return nil }
+        return Viewport(width: width * pointsPerMillimetre, height: height * pointsPerMillimetre)
+    }
+
+    /// The viewport of a device that tells only its ranges.
+    private static func size(_ x: DeviceAxis, _ y: DeviceAxis) -> Viewport {
+        if x.minimum == y.minimum, x.maximum == y.maximum, x.length >= abstractLength - 1 {
+            return Viewport(width: longerSide, height: longerSide * 9 / 16)
+        }
+        return square(x, y)
+    }
+
+    private static func square(_ x: DeviceAxis, _ y: DeviceAxis) -> Viewport {
+        // A line has some width, too.
+        if x.length < y.length { return Viewport(width: max(longerSide * x.length / y.length, 1), height: longerSide) }
+        return Viewport(width: longerSide, height: max(longerSide * y.length / x.length, 1))
+    }
+
+    // MARK: Points
+
+    /// Where a position in device units is in the viewport. It may be outside.
+    public func point(x: Double, y: Double) -> ScreenPoint {
+        let (x, y) = ((x - origin.x) * scale.x, (y - origin.y) * scale.y)
+        return switch rotation {
+        case .none: ScreenPoint(x: x, y: y)
+        case .quarter: ScreenPoint(x: flat.y - y, y: x)
+        case .half: ScreenPoint(x: flat.x - x, y: flat.y - y)
+        case .threeQuarters: ScreenPoint(x: y, y: flat.x - x)
+        }
+    }
+
+    /// A difference in points, turned.
+    func turn(_ difference: ScreenPoint) -> ScreenPoint {
+        switch rotation {
+        case .none: difference
+        case .quarter: ScreenPoint(x: -difference.y, y: difference.x)
+        case .half: ScreenPoint(x: -difference.x, y: -difference.y)
+        case .threeQuarters: ScreenPoint(x: difference.y, y: -difference.x)
+        }
+    }
+
+    /// Writes a frame of contacts over a frame of touches, whose memory is used again.
+    public func map(_ frame: ContactFrame, into touches: inout TouchFrame) {
+        touches.timeMs = Double(frame.time) / 1000
+        touches.isCancelled = frame.isCancelled
+        touches.touches.removeAll(keepingCapacity: true)
+        for contact in frame.contacts {
+            touches.touches.append(Touch(id: contact.id, position: point(x: contact.x, y: contact.y)))
+        }
+    }
+}

@@ -1,0 +1,403 @@
+// Small recordings in each format, as their tools write them, and what is made of them.
+
+import Gestures
+import MapCamera
+import TestSupport
+import Testing
+import TouchTraces
+
+@Suite struct FormatTests {
+    @Test func evemu() {
+        let reading = Reading(
+            """
+            # EVEMU 1.3
+            # Kernel: 4.14.0
+            N: A Touchscreen
+            I: 0003 2575 0204 0111
+            P: 0a 00 00 00 00 00 00 00
+            P: 00 00 00 00 00 00 00 00
+            B: 00 0b 00 00 00 00 00 00 00
+            A: 00 0 10 0 0 1
+            A: 2f 0 4 0 0 0
+            A: 35 -10 990 0 0 10
+            A: 36 0 500 0 0
+            ################################
+            #      Waiting for events      #
+            ################################
+            E: 0.000001 0003 0039 0013	# EV_ABS / ABS_MT_TRACKING_ID   13
+            E: 0.000001 0003 0035 -001
+            E: 0.000001 0003 0036 0042
+            E: 0.000001 0001 014a 0001	# EV_KEY / BTN_TOUCH            1
+            E: 0.000001 0003 0000 0100
+            E: 0.000001 0000 0000 0000	# ------------ SYN_REPORT (0) ---------- +0ms
+            E: 0.010000 0003 0036 0043
+            E: 0.010000 0000 0000 0000
+            E: 0.020000 0003 0039 -001
+            E: 0.020000 0000 0000 0000
+            """)
+        #expect(reading.reader.format == .evemu && reading.error == nil)
+        #expect(reading.told == ["0.001: 1@-1,42", "10: 1@-1,43", "20:"])
+        let device = reading.reader.device
+        #expect(device?.name == "A Touchscreen" && device?.isSemiMT == true)
+        #expect(device?.x == DeviceAxis(minimum: -10, maximum: 990, resolution: 10))
+        #expect(device?.y == DeviceAxis(minimum: 0, maximum: 500))
+        #expect(reading.notes.contactProtocol == .slots && reading.notes.damagedCount == 0)
+        #expect(reading.notes[.negative] == 2 && reading.notes[.noHead] == 0)
+    }
+
+    @Test func evemuWithADescriptionBesideIt() throws {
+        let description = Array("N: beside\nA: 35 0 99 0 0\nA: 36 0 49 0 0\n".utf8)
+        let device = try DeviceDescription(description.span)
+        #expect(device.name == "beside" && device.x?.maximum == 99)
+        let events = "E: 1.5 0003 0039 1\nE: 1.5 0003 0035 99\nE: 1.5 0003 0036 49\nE: 1.5 0000 0000 0\n"
+        let reading = Reading(
+            events, device: device, surface: SurfaceOptions(viewport: Viewport(width: 100, height: 200)))
+        #expect(reading.touches.first?.touches.first?.position == ScreenPoint(x: 100, y: 200))
+        #expect(reading.touches.first?.timeMs == 1500)
+        #expect(throws: RecordingError.noDevice) { try DeviceDescription(Array(events.utf8).span) }
+        #expect(throws: RecordingError.self) { try DeviceDescription(Array("no device".utf8).span) }
+    }
+
+    /// Two devices, described in front; only the second has contacts.
+    @Test(arguments: [true, false])
+    func getevent(inWords: Bool) {
+        let head =
+            inWords
+            ? """
+                ABS (0003): ABS_MT_SLOT           : value 0, min 0, max 9, fuzz 0, flat 0, resolution 0
+                                ABS_MT_POSITION_X     : value 0, min 0, max 1079, fuzz 0, flat 0, resolution 0
+                                ABS_MT_POSITION_Y     : value 0, min 0, max 2399,\tfuzz 0, flat 0, resolution 0
+            """
+            : """
+                ABS (0003): 002f  : value 0, min 0, max 9, fuzz 0, flat 0, resolution 0
+                                0035  : value 0, min 0, max 1079, fuzz 0, flat 0, resolution 0
+                                0036  : value 0, min 0, max 2399, fuzz 0, flat 0, resolution 0
+            """
+        let events =
+            inWords
+            ? """
+            [    1411.100000] /dev/input/event1: EV_KEY       BTN_TOUCH            DOWN\u{20}
+            [    1411.200000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   0000000c           \u{20}
+            [    1411.200000] /dev/input/event2: EV_ABS       ABS_MT_POSITION_X    00000273
+            [    1411.200000] /dev/input/event2: EV_ABS       ABS_MT_POSITION_Y    00000306
+            [    1411.200000] /dev/input/event1: EV_REL       REL_X                ffffffff
+            [    1411.200000] /dev/input/event2: EV_ABS       ABS_MT_TOOL_TYPE     MT_TOOL_FINGER
+            [    1411.200000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000             rate 59
+            [    1411.210000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   ffffffff
+            [    1411.210000] /dev/input/event2: EV_KEY       BTN_TOUCH            UP
+            [    1411.210000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+            """
+            : """
+            [    1411.100000] /dev/input/event1: 0001 014a 00000001
+            [    1411.200000] /dev/input/event2: 0003 0039 0000000c
+            [    1411.200000] /dev/input/event2: 0003 0035 00000273
+            [    1411.200000] /dev/input/event2: 0003 0036 00000306
+            [    1411.200000] /dev/input/event1: 0002 0000 ffffffff
+            [    1411.200000] /dev/input/event2: 0003 0037 00000000
+            [    1411.200000] /dev/input/event2: 0000 0000 00000000
+            [    1411.210000] /dev/input/event2: 0003 0039 ffffffff
+            [    1411.210000] /dev/input/event2: 0001 014a 00000000
+            [    1411.210000] /dev/input/event2: 0000 0000 00000000
+            """
+        let reading = Reading(
+            """
+            add device 1: /dev/input/event1
+              name:     "mouse"
+              events:
+                KEY (0001): 0110  0111
+            could not get driver version for /dev/input/mice, Not a typewriter
+            add device 2: /dev/input/event2
+              name:     "sec_touchscreen"
+              events:
+                KEY (0001): 014a
+            \(head)
+              input props:
+                INPUT_PROP_SEMI_MT
+            \(events)
+            """.replacing("\n", with: "\r\n"))
+        #expect(reading.reader.format == .getevent && reading.notes.damaged == [])
+        #expect(reading.told == ["1411200: 1@627,774", "1411210:"])
+        #expect(reading.reader.device?.name == "sec_touchscreen" && reading.reader.device?.isSemiMT == true)
+        #expect(reading.reader.device?.y?.maximum == 2399)
+        #expect(reading.notes[.otherDevice] == 2)
+    }
+
+    /// With one device named on its command line, getevent names it no more.
+    @Test func geteventOfOneDevice() {
+        let reading = Reading(
+            """
+            add device 1: /dev/input/event1
+              name:     "gpio-keys"
+            add device 2: /dev/input/event2
+              name:     "fts"
+                ABS (0003): 0035  : value 0, min 0, max 99, fuzz 0, flat 0, resolution 0
+                            0036  : value 0, min 0, max 199, fuzz 0, flat 0, resolution 0
+            6183-583832: 0003 0039 00000001
+            6183-583832: 0003 0035 00000010
+            6183-583832: 0003 0036 00000020
+            6183-583832: 0000 0000 00000000
+            6184-32: 0003 0039 ffffffff
+            6184-32: 0000 0000 00000000
+            """)
+        #expect(reading.told == ["6183583.832: 1@16,32", "6184000.032:"])
+        #expect(reading.reader.device?.name == "fts")
+    }
+
+    @Test func evtest() {
+        let reading = Reading(
+            """
+            Input driver version is 1.0.1
+            Input device ID: bus 0x18 vendor 0x0 product 0x0 version 0x1
+            Input device name: "cyapa"
+            Supported events:
+              Event type 3 (EV_ABS)
+                Event code 53 (ABS_MT_POSITION_X)
+                  Value      0
+                  Min       -5
+                  Max     1280
+                  Resolution      12
+                Event code 54 (ABS_MT_POSITION_Y)
+                  Value      7
+                  Min        0
+                  Max      680
+            Properties:
+              Property type 3 (INPUT_PROP_SEMI_MT)
+            Testing ... (interrupt to exit)
+            Event: time 13.179359, type 3 (EV_ABS), code 57 (ABS_MT_TRACKING_ID), value 969
+            Event: time 13.179362, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 406
+            Event: time 13.179363, type 3 (EV_ABS), code 54 (?), value 20
+            Event: time 13.179364, type 4 (EV_MSC), code 4 (MSC_SCAN), value c00e9
+            Event: time 13.179404, -------------- SYN_REPORT ------------
+            Event: time 13.181000, type 3 (Absolute), code 57 (ABS_MT_TRACKING_ID), value -1
+            Event: time 13.182000, -------------- Report Sync ------------
+            """)
+        #expect(reading.reader.format == .evtest && reading.notes.damaged == [])
+        #expect(reading.told == ["13179.404: 1@406,20", "13182:"])
+        #expect(reading.reader.device?.name == "cyapa" && reading.reader.device?.isSemiMT == true)
+        #expect(reading.reader.device?.x == DeviceAxis(minimum: -5, maximum: 1280, resolution: 12))
+        #expect(reading.reader.device?.y == DeviceAxis(minimum: 0, maximum: 680))
+        #expect(reading.notes[.mixedTimes] == 2)
+    }
+
+    @Test func evtestOfWholeFrames() {
+        let reading = Reading(
+            """
+            Event: time 1.000000, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1
+            Event: time 1.000000, type 3 (EV_ABS), code 54 (ABS_MT_POSITION_Y), value 2
+            Event: time 1.000000, ++++++++++++++ SYN_MT_REPORT ++++++++++++
+            Event: time 1.000000, -------------- SYN_REPORT ------------
+            Event: time 1.010000, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
+            Event: time 1.020000, -------------- SYN_REPORT ------------
+            """)
+        #expect(reading.told == ["1000: 1@1,2", "1020: x"])
+        #expect(reading.notes[.dropped] == 1 && reading.notes.contactProtocol == .wholeFrames)
+    }
+
+    @Test func libinputRecord() {
+        let reading = Reading(
+            """
+            # libinput record
+            version: 1
+            ndevices: 2
+            libinput:
+              version: "1.23.0"
+            devices:
+            - node: /dev/input/event4
+              evdev:
+                # Name: a keyboard
+                name: "a keyboard"
+                id: [3, 1, 2, 3]
+              events:
+              # Current time is 12:18:55
+              - evdev:
+                - [  0,      0,   1,  30,       1] # EV_KEY / KEY_A                     1
+                - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+            - node: /dev/input/event9
+              evdev:
+                # Name: Synaptics TM3276-022
+                # Size in mm: 97x51
+                name: "Synaptics TM3276-022"
+                codes:
+                  0: [0, 1, 2] # EV_SYN
+                  3: [0, 1, 47, 53, 54, 57] # EV_ABS
+                absinfo:
+                  0: [0, 1, 0, 0, 20]
+                  # a remark
+                  53: [0, 1940, 0, 0, 20]
+                  54: [-3, 1062, 0, 0, 21]
+                properties: [0, 3]
+              udev:
+                properties:
+                - ID_INPUT=1
+              quirks:
+              - ModelLenovoT450Touchpad=1
+              events:
+              - evdev:
+                - [  1, 200010,   3,  57,       7] # EV_ABS / ABS_MT_TRACKING_ID         7
+                - [  1, 200010,   3,  53,    1000] # EV_ABS / ABS_MT_POSITION_X       1000
+                - [  1, 200010,   3,  54,     500] # EV_ABS / ABS_MT_POSITION_Y        500
+                - [  1, 200010,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+              - evdev:
+                - [  1, 210010,   3,  57,      -1]
+                - [  1, 210010,   0,   0,       0]
+            """)
+        #expect(reading.reader.format == .libinputRecord && reading.notes.damaged == [])
+        #expect(reading.told == ["1200.01: 1@1000,500", "1210.01:"])
+        #expect(reading.reader.device?.name == "Synaptics TM3276-022" && reading.reader.device?.isSemiMT == true)
+        #expect(reading.reader.device?.x == DeviceAxis(minimum: 0, maximum: 1940, resolution: 20))
+        #expect(reading.reader.device?.y == DeviceAxis(minimum: -3, maximum: 1062, resolution: 21))
+    }
+
+    // MARK: Gestures
+
+    private func told(_ reading: Reading) -> [String] {
+        reading.gestures.map { event in
+            let value =
+                switch event.value {
+                case .pan(let by): "\((by.x * 100).rounded() / 100),\((by.y * 100).rounded() / 100)"
+                case .pinch(let scale): "\(scale)"
+                case .rotate(let degrees): "\((degrees * 100).rounded() / 100)"
+                default: "?"
+                }
+            return "\(Int(event.time ?? -1)) \(event.kind) \(event.phase) \(value)"
+        }
+    }
+
+    @Test func libinputDebugEvents() {
+        let reading = Reading(
+            """
+            -event9   DEVICE_ADDED                Synaptics TM3276-022              seat0 default group1  cap:pg
+            -event14  GESTURE_HOLD_BEGIN           +0.190s\t2
+             event14  GESTURE_HOLD_END             +0.240s\t2 cancelled
+             event14  POINTER_MOTION               +0.241s\t  1.19/ 0.00 ( +1.32/ +0.00)
+            event14  GESTURE_PINCH_BEGIN          +0.247s\t2
+             event14  GESTURE_PINCH_UPDATE         +0.253s\t2  1.19/ 0.00 ( 1.32/ 0.00 unaccelerated)  1.07 @  0.41
+             event14  GESTURE_PINCH_UPDATE      2  +0.26s\t2  1.76/-0.50 ( 1.76/ 0.00 unaccelerated)  1.10 @ -0.24
+             event14  GESTURE_PINCH_END    +0.3s\t2
+             event14  GESTURE_SWIPE_BEGIN  +1.39s\t3
+             event14  GESTURE_SWIPE_UPDATE  +1.4s\t3 -1.47/-1.23 (-1.58/-1.31 unaccelerated)
+             event14  GESTURE_SWIPE_UPDATE  +1.5s\t3 x/-1.23 (-1.58/-1.31 unaccelerated)
+            """)
+        #expect(reading.reader.format == .libinputDebugEvents)
+        #expect(
+            told(reading) == [
+                "190 pan began 0.0,0.0", "240 pan cancelled 0.0,0.0",
+                "247 pan began 0.0,0.0", "247 pinch began 1.0", "247 rotate began 0.0",
+                "253 pan changed 1.19,0.0", "253 pinch changed 1.07", "253 rotate changed 0.41",
+                "260 pan changed 2.95,-0.5", "260 pinch changed 1.1", "260 rotate changed 0.17",
+                "300 pan ended 2.95,-0.5", "300 pinch ended 1.1", "300 rotate ended 0.17",
+                "1390 pan began 0.0,0.0", "1400 pan changed -1.47,-1.23", "1400 pan cancelled -1.47,-1.23",
+            ])
+        #expect(reading.gestures.allSatisfy { $0.focus == nil && $0.velocity == nil })
+        #expect(reading.notes.damaged.map(\.line) == [11] && reading.notes[.leftDown] == 1)
+        #expect(reading.reader.surface?.viewport == .standard)
+    }
+
+    @Test func aGestureThatGoesOnWithoutABeginning() {
+        let reading = Reading(
+            """
+            event16  POINTER_SCROLL_FINGER     2 +110.015s vert 0.00/0.0* horiz 0.00/0.0* (finger)
+            event16  GESTURE_SWIPE_END         +110.016s 3
+            event16  GESTURE_PINCH_UPDATE      6 +110.059s 2 -1.31/ 0.26 (-1.31/ 0.26 unaccelerated)  1.25 @  0.54
+            event16  GESTURE_SWIPE_UPDATE      6 +110.060s 3 2.00/ 1.00 (-1.31/ 0.26 unaccelerated)
+            event16  GESTURE_SWIPE_END         +110.070s 3
+            """, surface: SurfaceOptions(rotation: .quarter))
+        #expect(
+            told(reading) == [
+                "110059 pan changed -0.26,-1.31", "110059 pinch changed 1.25", "110059 rotate changed 0.54",
+                "110060 pan cancelled -0.26,-1.31", "110060 pinch cancelled 1.25", "110060 rotate cancelled 0.54",
+                "110060 pan changed -1.0,2.0", "110070 pan ended -1.0,2.0",
+            ])
+        #expect(reading.notes[.noBegin] == 2 && reading.notes.damagedCount == 0)
+    }
+
+    // MARK: The web
+
+    @Test func touchesOfAWebPage() {
+        let reading = Reading(
+            """
+            {"viewport":{"width":400,"height":800}}
+            {"type":"touchstart","timeStamp":1000.5,"touches":[{"identifier":7,"clientX":10.5,"clientY":20,"force":1}]}
+            {"type":"touchstart","timeStamp":1010,"touches":[{"identifier":7,"clientX":11,"clientY":20},{"identifier":8,"clientX":100,"clientY":20}]}
+
+            {"type":"click","timeStamp":1015,"clientX":3}
+            {"type":"touchend","timeStamp":1020,"touches":[{"identifier":8,"clientX":100,"clientY":21}]}
+            {"type":"touchend","timeStamp":1030,"touches":[]}
+            {"type":"touchstart","timeStamp":1040,"touches":[{"identifier":7,"clientX":1,"clientY":2}]}
+            {"type":"touchcancel","timeStamp":1050,"touches":[]}
+            {"type":"touchmove","timeStamp":1050,"touches":[{"identifier":7}]}
+            {"type":"touchstart","timeStamp":1060,"touches":[{"identifier":7,"clientX":-1,"clientY":2}]}
+            """)
+        #expect(reading.reader.format == .webTouches && reading.notes.damaged.map(\.line) == [10])
+        #expect(
+            reading.told == [
+                "1000.5: 1@10.5,20", "1010: 1@11,20 2@100,20", "1020: 2@100,21", "1030:", "1040: 3@1,2", "1050: x",
+                "1060: 4@-1,2", "1060: x",
+            ])
+        #expect(reading.reader.surface?.viewport == Viewport(width: 400, height: 800))
+        #expect(reading.touches.first?.touches.first?.position == ScreenPoint(x: 10.5, y: 20))
+    }
+
+    @Test func pointersOfAWebPage() {
+        let reading = Reading(
+            """
+            {"type":"pointermove","timeStamp":1,"pointerId":1,"clientX":5,"clientY":5,"pointerType":"mouse"}
+            {"type":"pointerdown","timeStamp":2,"pointerId":2,"clientX":10,"clientY":20}
+            {"type":"pointerdown","timeStamp":2,"pointerId":3,"clientX":30,"clientY":40}
+            {"type":"pointermove","timeStamp":3,"pointerId":3,"clientX":31,"clientY":900}
+            {"type":"pointerup","timeStamp":4,"pointerId":2,"clientX":10,"clientY":20}
+            {"type":"pointercancel","timeStamp":5,"pointerId":3,"clientX":10,"clientY":20}
+            """)
+        #expect(
+            reading.told == ["2: 1@10,20", "2: 1@10,20 2@30,40", "3: 1@10,20 2@31,900", "4: 2@31,900", "5: x"])
+        // Without a viewport, points are points, and the standard viewport grows to hold them.
+        #expect(reading.reader.surface?.viewport == Viewport(width: 390, height: 900))
+        #expect(reading.touches[0].touches[0].position == ScreenPoint(x: 10, y: 20))
+    }
+
+    // MARK: Traces
+
+    @Test func aTraceIsHandedOnAsItIs() {
+        let trace =
+            "\r\n  {\"type\":\"trace\",\"version\":1}\r\n{\"type\":\"pan\",\"phase\":\"began\",\"timeMs\":0}\nrubbish"
+        for text in [trace, trace + "\n", "{\"type\":\"trace\",\"version\":2}", "{\"type\":\"trace\",\"version\":1}\n"]
+        {
+            let reading = Reading(text)
+            #expect(reading.reader.format == .trace && reading.error == nil)
+            #expect(String(decoding: reading.trace, as: UTF8.self) == text)
+            #expect(String(decoding: Reading("\u{feff}" + text).trace, as: UTF8.self) == text)
+        }
+    }
+
+    // MARK: What is none
+
+    @Test(arguments: [
+        ("", RecordingError.empty), (" \r\n\n", .empty), ("\u{0}", .unknown(beginning: "·")),
+        ("hello\nworld", .unknown(beginning: "hello")),
+        (#"{"type":"pan","phase":"began"}"#, .unknown(beginning: #"{"type":"pan","phase":"began"}"#)),
+        ("junk\n{\"type\":\"trace\",\"version\":1}", .unknown(beginning: "junk")),
+        (String(repeating: "x", count: 200_000), .unknown(beginning: String(repeating: "x", count: 60) + "…")),
+        ("/dev/input/event2: 0003 0035 00000273\n", .noTimes),
+        (#"{"type":3,"data":{"source":6,"positions":[]},"timestamp":1700000000000}"#, .rrweb),
+        (#"[{"type": 4,"data":{"href":""},"timestamp":1}, "# + String(repeating: " ", count: 90_000), .rrweb),
+    ])
+    func isRefused(_ text: String, _ error: RecordingError) {
+        let reading = Reading(text)
+        #expect(reading.error == error && reading.reader.format == nil)
+        #expect(reading.frames.isEmpty && reading.trace.isEmpty)
+    }
+
+    @Test func whatIsRefusedSaysWhatIsKnown() {
+        let reading = Reading([0xff, 0xfe] + "[\0 \0".utf8)
+        #expect(reading.error == .utf16)
+        for format in RecordingFormat.allCases {
+            #expect(RecordingError.unknown(beginning: "x").description.contains(format.rawValue))
+        }
+    }
+
+    @Test func whatStandsInFrontIsDamage() {
+        let reading = Reading("\u{feff}$ adb shell getevent -lt\n* daemon started\n[ 1.0] EV_SYN SYN_REPORT 00000000\n")
+        #expect(reading.reader.format == .getevent)
+        #expect(reading.notes.damaged.map(\.line) == [1, 2] && reading.notes.damaged[0].excerpt.hasPrefix("$ adb"))
+    }
+}

@@ -1,0 +1,291 @@
+// What real recordings do, each by itself, in recordings as short as can be.
+
+import Foundation
+import MapCamera
+import TestSupport
+import Testing
+import TouchTraces
+
+/// Lines of evemu: times in milliseconds, then events by short names, then a report.
+private func evemu(_ frames: [(Double, [String])], ends: Bool = true) -> String {
+    let codes = [
+        "slot": "0003 002f", "id": "0003 0039", "x": "0003 0035", "y": "0003 0036", "tool": "0003 0037",
+        "size": "0003 0030", "ax": "0003 0000", "ay": "0003 0001", "touch": "0001 014a", "contact": "0000 0002",
+        "dropped": "0000 0003", "pressure": "0003 0018", "other": "0004 0005",
+    ]
+    var lines = ""
+    for (time, events) in frames {
+        let stamp = String(format: "%.6f", time / 1000)
+        for event in events {
+            let parts = event.split(separator: " ")
+            lines += "E: \(stamp) \(codes[String(parts[0]), default: "?"]) \(parts.count > 1 ? parts[1] : "0")\n"
+        }
+        lines += "E: \(stamp) 0000 0000 0\n"
+    }
+    return lines
+}
+
+private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(frames)).told }
+
+@Suite struct QuirkTests {
+    // MARK: Slots
+
+    @Test func dataBeforeAnySlotIsOfSlot0() {
+        let reading = Reading(
+            evemu([(0, ["id 5", "x 1", "y 2"]), (10, ["slot 1", "id 6", "x 3", "y 4"]), (20, ["slot 0", "x 9"])]))
+        #expect(reading.told == ["0: 1@1,2", "10: 1@1,2 2@3,4", "20: 1@9,2 2@3,4", "20: x"])
+        #expect(reading.notes[.noSlotBeforeData] == 1 && reading.notes[.noHead] == 1)
+        #expect(reading.notes[.leftDown] == 2)
+        #expect(Reading(evemu([(0, ["slot 0", "id 5", "x 1", "y 2"])])).notes[.noSlotBeforeData] == 0)
+    }
+
+    @Test func onlyChangesAreToldEvenFromOneFingerToTheNext() {
+        #expect(
+            told([(0, ["id 5", "x 1", "y 2"]), (10, ["id -1"]), (20, ["id 6", "y 3"]), (30, ["id -1"])])
+                == ["0: 1@1,2", "10:", "20: 2@1,3", "30:"])
+    }
+
+    @Test func anIdReplacedInItsSlotIsALiftAndALanding() {
+        let reading = Reading(
+            evemu([(0, ["id 5", "x 1", "y 2"]), (10, ["id 6", "x 50"]), (20, ["id 6"]), (30, ["id -1"])]))
+        #expect(reading.told == ["0: 1@1,2", "10: 2@50,2", "20: 2@50,2", "30:"])
+        #expect(reading.notes[.idReplaced] == 1)
+    }
+
+    @Test func anIdThatReturnsIsAnotherContact() {
+        #expect(
+            told([(0, ["id 5", "x 1", "y 2"]), (10, ["id -1"]), (20, ["id 5"]), (30, ["id -1"])])
+                == ["0: 1@1,2", "10:", "20: 2@1,2", "30:"])
+    }
+
+    @Test func aFingerThatWasThereBefore() {
+        let reading = Reading(
+            evemu([
+                (0, ["slot 1", "x 7"]), (10, ["y 8"]), (20, ["slot 0", "id 3", "x 1", "y 2"]),
+                (30, ["slot 1", "id -1"]),
+                (40, ["slot 0", "id -1"]),
+            ]))
+        #expect(reading.told == ["0:", "10: 1@7,8", "20: 2@1,2 1@7,8", "30: 2@1,2", "40:"])
+        #expect(reading.notes[.downBefore] == 1)
+    }
+
+    @Test func aFingerWithoutAnIdLiftsWithTheLast() {
+        #expect(
+            told([
+                (0, ["x 1", "y 2", "touch 1"]), (10, ["touch 0"]), (20, ["x 3", "y 4", "touch 1"]), (30, ["touch 0"]),
+            ])
+                == ["0: 1@1,2", "10:", "20: 2@3,4", "30:"])
+    }
+
+    @Test func palmsAreLeftOut() {
+        let reading = Reading(
+            evemu([
+                (0, ["slot 0", "id 1", "x 1", "y 1"]), (10, ["slot 1", "id 2", "tool 2", "x 9", "y 9"]),
+                (20, ["slot 0", "tool 2"]), (30, ["tool 0"]), (40, ["id -1", "slot 1", "id -1"]), (50, ["id 3"]),
+            ]))
+        #expect(reading.told == ["0: 1@1,1", "10: 1@1,1", "20:", "30: 3@1,1", "40:", "50:"])
+        #expect(reading.notes[.palm] == 3)
+    }
+
+    @Test func slotsThatCannotBeAreNotFollowed() {
+        #expect(
+            told([
+                (0, ["slot 100000", "id 1", "x 1", "y 1"]), (10, ["slot -1", "id 2", "x 2", "y 2"]),
+                (20, ["slot 255", "id 3", "x 3", "y 3"]), (30, ["id -1"]),
+            ]) == ["0:", "10:", "20: 1@3,3", "30:"])
+    }
+
+    @Test func manyLandAndLiftInOneFrame() {
+        let reading = Reading(
+            evemu([
+                (0, ["slot 0", "id 1", "x 1", "y 1", "slot 1", "id 2", "x 2", "y 2"]),
+                (10, ["slot 0", "id -1", "slot 1", "id -1"]),
+            ]))
+        #expect(reading.notes[.landedTogether] == 1 && reading.notes[.liftedTogether] == 1)
+    }
+
+    // MARK: Whole frames
+
+    @Test func wholeFramesByIds() {
+        let reading = Reading(
+            evemu([
+                (0, ["x 1", "y 1", "id 0", "contact"]),
+                (10, ["x 1", "y 1", "id 0", "contact", "x 50", "y 5", "id 1", "contact"]),
+                (20, ["x 2", "y 1", "id 1", "contact"]), (30, ["contact"]), (40, ["x 1", "y 1", "id 0", "contact"]),
+                (50, ["touch 0"]),
+            ]))
+        #expect(reading.told == ["0: 1@1,1", "10: 1@1,1 2@50,5", "20: 2@2,1", "30:", "40: 3@1,1", "50:"])
+        #expect(reading.notes.contactProtocol == .wholeFrames && reading.notes[.noSlotBeforeData] == 0)
+    }
+
+    @Test func wholeFramesByTheNearest() {
+        #expect(
+            told([
+                (0, ["x 0", "y 0", "contact", "x 100", "y 0", "contact"]),
+                (10, ["x 99", "y 1", "contact", "x 1", "y 1", "contact"]),
+                (20, ["x 60", "y 0", "contact"]), (30, ["x 60", "y 0", "contact", "x 5", "y 0", "contact"]),
+                (40, ["contact"]),
+            ]) == ["0: 1@0,0 2@100,0", "10: 2@99,1 1@1,1", "20: 2@60,0", "30: 2@60,0 3@5,0", "40:"])
+    }
+
+    @Test func wholeFramesWithoutTheLastReport() {
+        #expect(
+            told([
+                (0, ["x 0", "y 0", "contact", "x 9", "y 9", "touch 1"]), (10, ["other 1"]),
+                (20, ["x 1", "y 0", "size 4", "contact", "x 9", "y 9", "size 0", "contact"]),
+                (30, ["x 1", "y 0", "tool 2", "contact"]), (40, ["x 1", "y 0", "contact"]), (50, ["pressure 0"]),
+            ]) == ["0: 1@0,0 2@9,9", "10: 1@0,0 2@9,9", "20: 1@1,0", "30:", "40: 3@1,0", "50:"])
+    }
+
+    // MARK: One finger
+
+    @Test func aDeviceOfOneFinger() {
+        let reading = Reading(
+            evemu([
+                (0, ["ax 5", "ay 6"]), (10, ["touch 1"]), (20, ["ax 7"]), (30, ["touch 0"]), (40, ["touch 1", "ay 1"]),
+            ]))
+        #expect(reading.told == ["0:", "10: 1@5,6", "20: 1@7,6", "30:", "40: 2@7,1", "40: x"])
+        #expect(reading.notes.contactProtocol == .single)
+    }
+
+    @Test func theOneFingerOfADeviceForSeveralIsNotFollowed() {
+        let reading = Reading(
+            evemu([(0, ["ax 1", "ay 1", "touch 1"]), (10, ["id 4", "x 8", "y 9", "ax 2"]), (20, ["ax 3", "id -1"])]))
+        #expect(reading.told == ["0: 1@1,1", "10: 2@8,9", "20:"])
+        #expect(reading.notes.contactProtocol == .slots)
+    }
+
+    // MARK: Loss and time
+
+    @Test func afterLossFingersAreCancelledAndLandAnew() {
+        let reading = Reading(
+            evemu([
+                (0, ["id 1", "x 1", "y 1"]), (10, ["x 2", "dropped", "x 3"]), (20, ["y 4"]), (30, ["x 5"]),
+                (40, ["id -1"]),
+                (50, ["dropped"]), (60, ["id 2"]), (70, ["id -1"]),
+            ]))
+        #expect(reading.told == ["0: 1@1,1", "10: x", "20:", "30: 2@5,4", "40:", "60:", "70:"])
+        #expect(reading.notes[.dropped] == 2 && reading.notes[.downBefore] == 1)
+    }
+
+    @Test func theTimeOfTheReportCounts() {
+        let reading = Reading(
+            "E: 1.1 0003 0039 1\nE: 1.2 0003 0035 1\nE: 1.3 0003 0036 1\nE: 1.456789123 0000 0000 0\nE: 1.5 0000 0000 0\n"
+        )
+        #expect(reading.told == ["1456.789: 1@1,1", "1500: 1@1,1", "1500: x"] && reading.notes[.mixedTimes] == 1)
+    }
+
+    @Test func timeDoesNotGoBack() {
+        let reading = Reading(
+            evemu([(5000, ["id 1", "x 1", "y 1"]), (4999, ["x 2"]), (5010, ["x 3"]), (100, ["x 4"]), (110, ["id -1"])]))
+        #expect(reading.told == ["5000: 1@1,1", "5000: 1@2,1", "5010: 1@3,1", "5010: 1@4,1", "5020:"])
+        #expect(reading.notes[.timeWentBack] == 2 && reading.notes[.epochClock] == 0)
+        #expect(Reading(evemu([(1_435_283_227_797, ["id 1"])])).notes[.epochClock] == 1)
+    }
+
+    // MARK: Damage
+
+    @Test func damagedLinesAreReportedAndSkipped() {
+        let damage = [
+            "E: 1.0 0003 0035", "E: 1.0 0003 0035 12x", "E: 1 0003 0035 12", "E: x.1 0003 0035 12",
+            "E: 1.0 0g03 0035 12",
+            "E: 1.0 000300350 0035 12", "E: -1.0 0003 0035 12", "E: 1.0 0003 0035 1234567890123456789", "garbage", "é",
+            "E: 1234567890123.0 0003 0035 12", "A: 35 0", "\u{1}\u{7f}", String(repeating: "E", count: 70_000),
+        ]
+        let text = "E: 1.0 0003 0039 1\nE: 1.0 0003 0035 1\nE: 1.0 0003 0036 1\n" + damage.joined(separator: "\n")
+        let reading = Reading(text + "\nE: 1.0 0000 0000 0\nE: 1.1 0003 0039 -1\nE: 1.1 0000 0000 0")
+        #expect(reading.told == ["1000: 1@1,1", "1100:"])
+        #expect(reading.notes.damaged.map(\.line) == Array(4...(3 + damage.count)))
+        #expect(reading.notes.damaged[12].excerpt == "··")
+    }
+
+    @Test func findingsAreBoundedAndTheirCountIsNot() {
+        let reading = Reading("E: 1.0 0000 0000 0\n" + String(repeating: "E: damaged\n", count: 5000))
+        #expect(reading.notes.damagedCount == 5000)
+        #expect(reading.notes.damaged.count == RecordingNotes.mostDamaged && reading.notes.damaged[0].line == 2)
+    }
+}
+
+@Suite struct SurfaceTests {
+    private func surface(
+        _ x: DeviceAxis, _ y: DeviceAxis, viewport: Viewport? = nil, rotation: Rotation = .none
+    ) throws -> Surface {
+        let options = SurfaceOptions(viewport: viewport, rotation: rotation)
+        let reading = Reading(
+            evemu([(0, ["id 1", "x 1", "y 1"])]), device: DeviceDescription(x: x, y: y), surface: options)
+        return try #require(reading.reader.surface)
+    }
+
+    private func axis(_ minimum: Double, _ maximum: Double, _ resolution: Double = 0) -> DeviceAxis {
+        DeviceAxis(minimum: minimum, maximum: maximum, resolution: resolution)
+    }
+
+    @Test func aViewportScalesEachAxisByItself() throws {
+        let surface = try surface(axis(-100, 900), axis(0, 500, 3), viewport: Viewport(width: 390, height: 844))
+        #expect(surface.viewport == Viewport(width: 390, height: 844))
+        #expect(surface.point(x: -100, y: 0) == ScreenPoint(x: 0, y: 0))
+        #expect(surface.point(x: 400, y: 250) == ScreenPoint(x: 195, y: 422))
+    }
+
+    @Test func aBelievableSizeIsTheViewport() throws {
+        let surface = try surface(axis(0, 32767, 55), axis(0, 32767, 98))
+        #expect(abs(surface.viewport.width - 32767 / 55 / 25.4 * 160) < 1e-9)
+        #expect(abs(surface.viewport.height - 32767 / 98 / 25.4 * 160) < 1e-9)
+    }
+
+    @Test func nonsenseIsNotBelieved() throws {
+        // 1,000 by 500 units: the longer side is that of a phone, and the units are square.
+        for (x, y) in [(0.0, 0.0), (0, 1), (1, 0), (100, 1), (0.1, 0.1), (1, 100)] {
+            #expect(try surface(axis(0, 1000, x), axis(0, 500, y)).viewport == Viewport(width: 844, height: 422))
+        }
+        #expect(try surface(axis(0, 500), axis(0, 1000)).viewport == Viewport(width: 422, height: 844))
+        // A range for any screen.
+        #expect(try surface(axis(0, 32767), axis(0, 32767)).viewport == Viewport(width: 844, height: 474.75))
+        #expect(try surface(axis(0, 4095), axis(0, 4095)).viewport == Viewport(width: 844, height: 474.75))
+        #expect(try surface(axis(0, 4094), axis(0, 4094)).viewport == Viewport(width: 844, height: 844))
+    }
+
+    @Test func surfaceAndViewportTurnClockwise() throws {
+        let viewport = Viewport(width: 100, height: 200)
+        func place(_ rotation: Rotation) throws -> (Surface, ScreenPoint) {
+            let surface = try surface(axis(0, 100), axis(0, 200), viewport: viewport, rotation: rotation)
+            return (surface, surface.point(x: 10, y: 30))
+        }
+        let (quarter, atQuarter) = try place(.quarter)
+        #expect(quarter.viewport == Viewport(width: 200, height: 100) && atQuarter == ScreenPoint(x: 170, y: 10))
+        let (half, atHalf) = try place(.half)
+        #expect(half.viewport == viewport && atHalf == ScreenPoint(x: 90, y: 170))
+        let (last, atLast) = try place(.threeQuarters)
+        #expect(last.viewport == Viewport(width: 200, height: 100) && atLast == ScreenPoint(x: 30, y: 90))
+        #expect(try place(.none).1 == ScreenPoint(x: 10, y: 30))
+    }
+
+    @Test func withoutAHeadWhatIsObservedDecides() {
+        let events = evemu([(0, ["id 1", "x 500", "y -20"]), (10, ["x 1000", "y 480"])])
+        let reading = Reading(events)
+        #expect(reading.reader.surface?.viewport == Viewport(width: 844, height: 422))
+        #expect(reading.touches[1].touches[0].position == ScreenPoint(x: 844, y: 422))
+        #expect(reading.touches[0].touches[0].position.y == 0)
+        let fitted = Reading(events, surface: SurfaceOptions(viewport: Viewport(width: 100, height: 100)))
+        #expect(fitted.touches[1].touches[0].position == ScreenPoint(x: 100, y: 50))
+        #expect(Reading(evemu([(0, ["id 1", "x 0", "y 0"])])).reader.surface?.viewport.width == 844)
+    }
+
+    /// What comes behind the first mebibyte has no say, and nothing is held back any more.
+    @Test func theFirstMebibyteIsObserved() throws {
+        let begin = evemu([(0, ["id 1", "x 1000", "y 500"])])
+        let line = "E: 0.000001 0000 0000 0\n"
+        let long = begin + String(repeating: line, count: (1 << 20) / line.utf8.count)
+        let bytes = Array((long + evemu([(10, ["x 5000"])])).utf8)
+        var reader = RecordingReader()
+        var counts: [Int] = []
+        var frames = 0
+        for start in stride(from: 0, to: bytes.count, by: 65536) {
+            try reader.read(bytes.span.extracting(start..<min(start + 65536, bytes.count))) { _ in frames += 1 }
+            counts.append(frames)
+        }
+        try reader.finish { _ in frames += 1 }
+        #expect(counts[14] == 0 && counts[16] > 40_000 && frames == long.split(separator: "\n").count - 3 + 2)
+        #expect(reader.surface?.viewport == Viewport(width: 844, height: 422))
+    }
+}
