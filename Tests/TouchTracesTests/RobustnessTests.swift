@@ -1,0 +1,185 @@
+// Bytes however they come: cut anywhere, damaged, or made up.
+
+import TestSupport
+import Testing
+import TouchTraces
+
+@Suite struct RobustnessTests {
+    /// One small recording of each format, with most of what can stand in it.
+    static let samples = [
+        """
+        # EVEMU 1.3
+        N: ü
+        A: 35 0 4095 0 0 40
+        A: 36 0 2047 0 0 40
+        E: 0.000001 0003 002f 1 # a slot
+        E: 0.000001 0003 0039 5
+        E: 0.000001 0003 0035 100
+        E: 0.000001 0003 0036 -200
+        E: 0.000001 0000 0000 0
+        E: 0.000002 0000 0003 0
+        E: 0.000003 0000 0000 0
+        """,
+        """
+        E: 0.1 0003 0035 100\r
+        E: 0.1 0003 0036 200\r
+        E: 0.1 0000 0002 0\r
+        rubbish\r
+        E: 0.1 0000 0000 0\r
+        E: 0.2 0000 0002 0\r
+        E: 0.2 0000 0000 0\r
+        """,
+        """
+        add device 2: /dev/input/event2
+          name:     "fts"
+            ABS (0003): ABS_MT_POSITION_X     : value 0, min 0, max 1079, fuzz 0, flat 0, resolution 0
+                        0036  : value 0, min 0, max 2399, fuzz 0, flat 0, resolution 0
+        [    1411.200000] /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   0000000c
+        [    1411.200000] /dev/input/event2: 0003 0035 00000273
+        [    1411.200000] /dev/input/event2: EV_ABS       ABS_MT_POSITION_Y    ffffffff
+        [    1411.200000] /dev/input/event1: EV_REL       REL_X                ffffffff
+        [    1411.200000] /dev/input/event2: EV_SYN       SYN_REPORT           00000000             rate 59
+        6183-583832: /dev/input/event2: 0000 0000 00000000
+        """,
+        """
+        Input device name: "cyapa"
+            Event code 53 (ABS_MT_POSITION_X)
+              Min        0
+              Max     1280
+              Resolution      12
+        Event: time 13.179359, type 3 (EV_ABS), code 57 (ABS_MT_TRACKING_ID), value 969
+        Event: time 13.179362, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 406
+        Event: time 13.179363, type 3 (EV_ABS), code 54 (ABS_MT_POSITION_Y), value 20
+        Event: time 13.179404, -------------- SYN_REPORT ------------
+        """,
+        """
+        # libinput record
+        - node: /dev/input/event9
+          evdev:
+            name: "Synaptics"
+            absinfo:
+              53: [0, 1940, 0, 0, 20]
+              54: [-3, 1062, 0, 0, 21]
+            properties: [0, 3]
+          - evdev:
+            - [  1, 200010,   3,  57,       7] # id
+            - [  1, 200010,   3,  53,    1000]
+            - [  1, 200010,   3,  54,     500]
+            - [  1, 200010,   0,   0,       0]
+        """,
+        """
+        -event14  GESTURE_PINCH_BEGIN          +0.247s\t2
+         event14  GESTURE_PINCH_UPDATE      2  +0.253s\t2  1.19/ 0.00 ( 1.32/ 0.00 unaccelerated)  1.07 @  0.41
+         event14  GESTURE_SWIPE_UPDATE  +1.4s\t3 -1.47/-1.23 (-1.58/-1.31 unaccelerated)
+         event14  GESTURE_HOLD_END  +1.5s\t3 cancelled
+        """,
+        """
+        {"viewport":{"width":400,"height":800}}
+        {"type":"touchstart","timeStamp":1000.5,"touches":[{"identifier":7,"clientX":10.5,"clientY":20,"a":["\\u00e9"]}]}
+        {"type":"pointerdown","timeStamp":2000,"pointerId":2,"clientX":1e1,"clientY":-20}
+        {"type":"touchcancel","timeStamp":3000,"touches":[]}
+        """,
+        """
+
+        {"type":"trace","version":1}
+        {"type":"pan","phase":"began","timeMs":0}
+        """,
+        "no recording\nat all",
+    ].map { Array($0.utf8) }
+
+    @Test(arguments: samples)
+    func framesDoNotDependOnHowBytesAreCut(_ bytes: [UInt8]) {
+        let whole = Reading(bytes)
+        #expect(Reading(bytes, cutAt: Array(1..<bytes.count)).isSame(as: whole))
+        for cut in 0...bytes.count { #expect(Reading(bytes, cutAt: [cut]).isSame(as: whole), "cut at \(cut)") }
+        var random = Seeded(UInt64(bytes.count))
+        for _ in 0..<50 {
+            let cuts = (0..<random.integer(2...12)).map { _ in random.integer(0...bytes.count) }.sorted()
+            #expect(Reading(bytes, cutAt: cuts).isSame(as: whole), "cut at \(cuts)")
+        }
+    }
+
+    /// What must hold of every reading, whatever was read.
+    private func check(_ reading: Reading, _ seed: UInt64) {
+        var seen: Set<Int> = []
+        var down: Set<Int> = []
+        var time = Int.min
+        for frame in reading.frames {
+            let now = Set(frame.contacts.map(\.id))
+            #expect(now.count == frame.contacts.count && frame.time >= time, "seed \(seed)")
+            #expect(now.subtracting(down).isDisjoint(with: seen), "seed \(seed): a number returned")
+            #expect(!frame.isCancelled || now.isEmpty, "seed \(seed)")
+            seen.formUnion(now)
+            down = now
+            time = frame.time
+        }
+        #expect(down.isEmpty || reading.error != nil, "seed \(seed): fingers left down")
+        #expect(reading.notes.damaged.count == min(reading.notes.damagedCount, RecordingNotes.mostDamaged))
+        #expect((reading.error == nil) == (reading.reader.format != nil), "seed \(seed)")
+        for touch in reading.touches.flatMap(\.touches) {
+            #expect(touch.position.x.isFinite && touch.position.y.isFinite, "seed \(seed)")
+        }
+    }
+
+    @Test(arguments: samples.indices)
+    func mutationsDoNoHarm(_ sample: Int) {
+        for seed in 0..<400 as Range<UInt64> {
+            var random = Seeded(seed &* 31 &+ UInt64(sample))
+            var bytes = Self.samples[sample] + Self.samples[sample]
+            for _ in 0..<random.integer(1...6) {
+                let index = random.integer(0...(bytes.count - 1))
+                switch random.integer(0...3) {
+                case 0: bytes[index] = UInt8(random.integer(0...255))
+                case 1: bytes.remove(at: index)
+                case 2:
+                    bytes.insert(contentsOf: [[0x0a], [0x39, 0x39], [0x2d], [0x20]][random.integer(0...3)], at: index)
+                default: bytes.swapAt(index, random.integer(0...(bytes.count - 1)))
+                }
+            }
+            check(Reading(bytes, cutAt: [random.integer(0...bytes.count)]), seed)
+        }
+    }
+
+    /// Events of all kinds that mean something, with any values, of both protocols and of two devices.
+    @Test func madeUpEventsDoNoHarm() {
+        for seed in 0..<300 as Range<UInt64> {
+            var random = Seeded(seed)
+            let codes = [
+                "0003 002f", "0003 0039", "0003 0035", "0003 0036", "0003 0037", "0003 0030", "0003 0000", "0003 0001",
+                "0003 0018", "0001 014a", "0000 0002", "0000 0003", "0000 0000", "0000 0000", "0000 0000",
+            ]
+            let most = random.chance(0.5) ? 11 : codes.count - 1
+            var text = ""
+            for _ in 0..<200 {
+                let code = random.chance(0.3) ? "0000 0000" : codes[random.integer(0...most)]
+                let value = random.chance(0.1) ? random.integer(-1...0xffff_ffff) : random.integer(-1...3)
+                let bits = String(UInt32(truncatingIfNeeded: value), radix: 16)
+                let device = random.chance(0.05) ? 1 : 2
+                text +=
+                    "[ \(random.integer(1...9)).\(random.integer(0...999_999))] /dev/input/event\(device): \(code) \(bits)\n"
+            }
+            check(Reading(text), seed)
+        }
+    }
+
+    @Test func madeUpLinesDoNoHarm() {
+        let words = [
+            "E:", "[", "]", "1.5", "0003", "0035", "-1", "ffffffff", "Event: time", ", type 3", ", code 53",
+            ", value 7",
+            "/dev/input/event1:", "EV_ABS", "ABS_MT_SLOT", "- [", "0,", "- evdev:", "event1", "GESTURE_PINCH_UPDATE",
+            "+1.0s",
+            "2", "1.0/2.0", "( unaccelerated)", "@", "{", "}", "\"type\":", "\"touchmove\"", "\"touches\":[", "é",
+            "\u{0}", "A:",
+            "add device 1: /dev/input/event1", "min 0, max 5", "Min", "absinfo:", "53: [0, 1, 2, 3, 4]", "#", "\r",
+        ]
+        for seed in 0..<300 as Range<UInt64> {
+            var random = Seeded(seed)
+            var bytes = seed % 2 == 0 ? Self.samples[random.integer(0...7)] : []
+            for _ in 0..<40 {
+                let line = (0..<random.integer(0...8)).map { _ in words[random.integer(0...(words.count - 1))] }
+                bytes += Array((line.joined(separator: random.chance(0.9) ? " " : "") + "\n").utf8)
+            }
+            check(Reading(bytes), seed)
+        }
+    }
+}
