@@ -49,7 +49,7 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "GimbalClient", "Wire", "UnixSocket",
+                "GimbalClient", "TouchTraces", "Wire", "UnixSocket",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),

@@ -38,6 +38,8 @@ public struct ContactFrame: Equatable, Sendable {
 
 /// What a recording holds, piece by piece.
 public enum RecordedFrame: Sendable {
+    /// The surface that all touches are on, and the device as far as it is known: before the first frame, and once.
+    case surface(Surface, DeviceDescription?)
     /// Contacts in device units.
     case touches(ContactFrame)
     /// Reports of gestures that the recorder had recognized already, at a time in milliseconds.

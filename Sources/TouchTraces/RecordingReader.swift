@@ -32,6 +32,8 @@ public struct RecordingReader {
     /// Frames whose device's range must be observed first.
     private var held: [ContactFrame] = []
     private var observed = ObservedRange()
+    /// Whether the surface was handed out.
+    private var hasBegun = false
 
     private var heads = DeviceHeads()
     private var tracker = ContactTracker()
@@ -123,7 +125,7 @@ public struct RecordingReader {
         case .webTouches: if web.finish(&notes) { try hand(web.frame, take) }
         default: if tracker.finish(&notes) { try hand(tracker.frame, take) }
         }
-        try release(take)
+        if format != .trace { try release(take) }
     }
 
     private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
@@ -253,13 +255,21 @@ public struct RecordingReader {
 
     /// Chooses the surface from what is known, and hands out what was held back.
     private mutating func release(_ take: (RecordedFrame) throws -> Void) throws {
-        _ = chosenSurface()
+        try begin(take)
         let frames = held
         held = []
         for frame in frames { try take(.touches(frame)) }
     }
 
+    /// Hands out the surface, once.
+    private mutating func begin(_ take: (RecordedFrame) throws -> Void) throws {
+        guard !hasBegun else { return }
+        hasBegun = true
+        try take(.surface(chosenSurface(), device))
+    }
+
     private mutating func handGestures(_ take: (RecordedFrame) throws -> Void) throws {
+        try begin(take)
         try take(.gestures(timeMs: gestures.timeMs, gestures.events))
     }
 

@@ -26,8 +26,6 @@ public struct GestureRecognizer: Sendable {
         var id: Int
         var start: ScreenPoint
         var position: ScreenPoint
-        /// How far it went between the two frames before.
-        var lastStep = 0.0
 
         var way: ScreenPoint { position - start }
     }
@@ -198,17 +196,7 @@ public struct GestureRecognizer: Sendable {
     /// Moves the fingers, and adds up what that is.
     private mutating func follow(_ touches: [Touch]) {
         let (centroid, span, angle) = (self.centroid, self.span, self.angle)
-        var hasJumped = false
-        for index in fingers.indices {
-            let step = touches[index].position - fingers[index].position
-            let length = hypot(step.x, step.y)
-            let isJump = length > thresholds.jump && length > 4 * fingers[index].lastStep
-            hasJumped = hasJumped || isJump
-            if isJump { fingers[index].start = fingers[index].start + step }
-            fingers[index].lastStep = isJump ? 0 : length
-            fingers[index].position = touches[index].position
-        }
-        guard !hasJumped else { return }
+        for index in fingers.indices { fingers[index].position = touches[index].position }
         moved.way = moved.way + (self.centroid - centroid)
         guard fingers.count == 2 else { return }
         smallestSpan = min(smallestSpan, self.span)
@@ -239,13 +227,14 @@ public struct GestureRecognizer: Sendable {
     // MARK: What it means
 
     private mutating func decide() {
-        let isFar = hypot(moved.way.x, moved.way.y) >= thresholds.slop
+        let isPair = fingers.count == 2 && session?.mostFingers == 2
+        let isFar = hypot(moved.way.x, moved.way.y) >= (isPair ? thresholds.twoFingerSlop : thresholds.slop)
         let found: Meaning
         switch fingers.count {
         case 1:
             guard isFar else { return }
             found = session?.firstTap != nil && abs(moved.way.y) > abs(moved.way.x) ? .oneFingerZoom : .pan
-        case 2 where session?.mostFingers == 2:
+        case 2 where isPair:
             let zooms = abs(moved.levels) >= thresholds.pinch
             let rotates = abs(moved.turn) * smallestSpan / 2 >= thresholds.arc
             guard isFar || zooms || rotates, let decided = decideTwo(zooms || rotates) else { return }

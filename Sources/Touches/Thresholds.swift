@@ -3,9 +3,12 @@
 
 /// The thresholds of a ``GestureRecognizer``.
 public struct Thresholds: Equatable, Sendable {
-    /// How far a finger, or the mean of several, moves before it is a pan, in points. (UIKit's pan recognizer begins at 10;
-    /// Android's `ViewConfiguration.getScaledTouchSlop` is 8.)
+    /// How far a finger, or the mean of more than two, moves before it is a pan, in points. (UIKit's pan recognizer begins
+    /// at 10; Android's `ViewConfiguration.getScaledTouchSlop` is 8.)
     public var slop = 10.0
+    /// How far the mean of two fingers moves before it is a tilt, or a pan by two, in points: two that rest on a surface roll
+    /// more than one. (Mapbox Gestures for Android takes 16 for a shove.)
+    public var twoFingerSlop = 16.0
     /// How far two fingers zoom before it is a pinch, in levels. (MapLibre GL JS: 0.1.)
     public var pinch = 0.1
     /// How far two fingers turn before it is a rotation: the arc that each goes on the smallest circle that they were on, in
@@ -25,9 +28,6 @@ public struct Thresholds: Equatable, Sendable {
     /// How long it takes until what was moved before recognition is made good, in milliseconds: an eighth of a second or so
     /// reads as the same movement.
     public var catchUp = 150.0
-    /// A finger that goes farther between two frames, and much farther than between the two before, was not there on its
-    /// way, in points. (libinput takes 20 mm on a touchpad for a jump.)
-    public var jump = 126.0
 
     /// The thresholds of the platforms and libraries that the members name.
     public init() {}

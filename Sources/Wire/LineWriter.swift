@@ -23,8 +23,8 @@ import Darwin
     deinit { unsafe base.deallocate() }
 
     /// Lends what has been written.
-    public func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        body(unsafe Span(_unsafeStart: base, count: count))
+    public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+        try body(unsafe Span(_unsafeStart: base, count: count))
     }
 
     /// Forgets what has been written.

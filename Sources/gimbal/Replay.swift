@@ -4,10 +4,13 @@ import ArgumentParser
 
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Play traces into a camera.",
+        abstract: "Play traces, or recordings of touches, into a camera.",
         discussion: """
             A trace is a file of lines whose first is a header. The daemon plays it at the speed that --speed or the \
-            header says, and the program waits for its end. Errors name the line of the trace:
+            header says, and the program waits for its end. A recording is played as the trace that "gimbal convert" makes \
+            of it. \(RecordingOptions.note)
+
+            Errors name the line of the trace:
 
               pan.ndjson:12: scale must be above 0, not -2 (scale)
 
@@ -15,6 +18,7 @@ struct Replay: ParsableCommand {
 
             Examples:
               gimbal replay pan.ndjson
+              gimbal replay pinch.evemu --viewport 390x844
               gimbal replay --speed max *.ndjson
               gimbal replay --follow --speed max pan.ndjson | grep '"type":"idle"'
               zcat big.ndjson.gz | gimbal replay --camera left -
@@ -29,10 +33,12 @@ struct Replay: ParsableCommand {
     @Option(help: ArgumentHelp("The camera, instead of the one that the header names.", valueName: "name"))
     var camera: CameraName?
 
+    @OptionGroup var recording: RecordingOptions
+
     @Flag(help: "Print the camera's events as they come.")
     var follow = false
 
-    @Argument(help: "The traces; - is standard input.", completion: .file(extensions: ["ndjson"]))
+    @Argument(help: "The traces or recordings; - is standard input.", completion: .file())
     var traces: [String]
 
     func run() throws {

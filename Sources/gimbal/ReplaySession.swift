@@ -25,7 +25,7 @@ final class ReplaySession {
     private static let endMark: RequestID = "gimbal-replay-end"
 
     init(_ name: String, _ options: Replay, _ output: Output) throws {
-        reader = try TraceReader(name)
+        reader = try TraceReader(name, options.recording)
         connection = try DaemonConnection(options.socket)
         self.output = output
         follows = options.follow
@@ -53,6 +53,8 @@ final class ReplaySession {
             if turn.isSourceReady { try sendMore() }
             bar.update { progress.state(of: reader, unsent: connection.unsent) }
         }
+        bar.clear()
+        reader.reportDamage()
         return rejected
     }
 

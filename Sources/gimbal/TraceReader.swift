@@ -1,5 +1,5 @@
-// A trace as it is read: a piece at a time, never whole. Only its header is looked into, and for the progress the times
-// at the seams of the pieces.
+// A trace as it is read, from whatever kind of recording: a piece at a time, never whole. Only its header is looked into,
+// and for the progress the times at the seams of the pieces.
 
 import GimbalClient
 import Glibc
@@ -51,31 +51,30 @@ struct HeaderLine {
     }
 }
 
-/// Reads a trace from a file or from standard input.
+/// Reads a trace, or a recording as a trace, from a file or from standard input.
 final class TraceReader {
-    private let file: InputFile
-    private(set) var isAtEnd = false
-    /// Bytes that have been read.
-    private(set) var bytes = 0
+    private let source: TraceSource
     /// The end of what has been read: enough to know a `trace-end`.
     private var tail: [UInt8] = []
 
     private static let tailSize = 1024
 
     /// Opens a file; `-` is standard input.
-    init(_ name: String) throws(Failure) { file = try InputFile(name) }
+    init(_ name: String, _ options: RecordingOptions) throws { source = try TraceSource(name, options) }
 
     /// The file as it was named.
-    var name: String { file.name }
-    var descriptor: CInt { file.descriptor }
+    var name: String { source.name }
+    var descriptor: CInt { source.descriptor }
     /// The bytes that it has, where that is known.
-    var size: Int? { file.size }
+    var size: Int? { source.size }
+    /// Bytes of the file that have been read.
+    var bytes: Int { source.bytesRead }
+    /// Whether all of it has been read.
+    var isAtEnd: Bool { source.isAtEnd }
 
-    /// Reads a piece; an empty one is the end.
+    /// Reads a piece, which may be empty though the end has not come.
     func read() throws -> [UInt8] {
-        let piece = try file.read()
-        isAtEnd = piece.isEmpty
-        bytes += piece.count
+        let piece = try source.read()
         tail = Array((tail + piece.suffix(Self.tailSize)).suffix(Self.tailSize))
         return piece
     }
@@ -123,6 +122,9 @@ final class TraceReader {
         return separator + Array("{\"type\":\"trace-end\"}\n".utf8)
     }
 
-    /// The time of a file's last lines: its `timeMs`.
-    func lastTime() -> Double? { file.lastPiece().flatMap(TraceTime.last) }
+    /// The time of a trace's last lines: its `timeMs`.
+    func lastTime() -> Double? { source.lastPiece().flatMap(TraceTime.last) }
+
+    /// Says what of a recording was skipped.
+    func reportDamage() { source.reportDamage() }
 }

@@ -30,6 +30,7 @@ struct Reading {
             case .touches(let frame): frames.append(frame)
             case .gestures(_, let events): gestures += events
             case .trace(let bytes): trace += bytes
+            case .surface: break
             }
         }
         do {

@@ -1,0 +1,81 @@
+// What a recording's fingers did, as a person would tell it.
+
+import Gestures
+import MapCamera
+
+/// One gesture that was found.
+public struct FoundGesture: Sendable {
+    /// Which it was.
+    public let kind: GestureKind
+    /// When it began, in milliseconds since the first frame.
+    public let startMs: Double
+    /// When it ended, in milliseconds since the first frame; `nil` while it goes on.
+    public fileprivate(set) var endMs: Double?
+    /// What it came to; `nil` for a tap.
+    public fileprivate(set) var value: GestureEvent.Value?
+    /// Whether the fingers were lost, so that it was cancelled.
+    public fileprivate(set) var isCancelled = false
+}
+
+/// What was found in a recording.
+public struct Findings: Sendable {
+    /// How many gestures are kept.
+    public static let mostGestures = 1000
+
+    /// How many frames there were.
+    public private(set) var frames = 0
+    /// Milliseconds from the first frame to the last.
+    public private(set) var durationMs = 0.0
+    /// How many fingers landed.
+    public private(set) var landed = 0
+    /// How many were down at one time.
+    public private(set) var mostFingers = 0
+    /// The first gestures, in the order in which they began.
+    public private(set) var gestures: [FoundGesture] = []
+    /// How many gestures there were.
+    public private(set) var gestureCount = 0
+
+    package init() {}
+
+    private var highestContact = -1
+    /// Where in ``gestures`` those stand that have not ended.
+    private var open: [Int] = []
+
+    mutating func add(_ frame: ContactFrame) {
+        mostFingers = max(mostFingers, frame.contacts.count)
+        let known = highestContact
+        for contact in frame.contacts where contact.id > known {
+            landed += 1
+            highestContact = max(highestContact, contact.id)
+        }
+    }
+
+    package mutating func addFrame(at timeMs: Double) {
+        frames += 1
+        durationMs = timeMs
+    }
+
+    package mutating func add(_ events: [GestureEvent], at timeMs: Double) {
+        for event in events {
+            let found = open.firstIndex { gestures[$0].kind == event.kind }
+            guard let found, event.phase != .began else {
+                begin(event, at: timeMs)
+                continue
+            }
+            let index = open[found]
+            gestures[index].value = event.value ?? gestures[index].value
+            guard event.phase != .changed else { continue }
+            gestures[index].endMs = timeMs
+            gestures[index].isCancelled = event.phase == .cancelled
+            open.remove(at: found)
+        }
+    }
+
+    private mutating func begin(_ event: GestureEvent, at timeMs: Double) {
+        guard event.phase == .began || event.kind.isTap else { return }
+        gestureCount += 1
+        guard gestures.count < Self.mostGestures else { return }
+        gestures.append(FoundGesture(kind: event.kind, startMs: timeMs, endMs: event.kind.isTap ? timeMs : nil))
+        if !event.kind.isTap { open.append(gestures.count - 1) }
+    }
+}

@@ -1,0 +1,131 @@
+// A recording in, a Gimbal trace out, piece by piece: frames → touches in points → gestures → lines. A Gimbal trace goes
+// through as it is. Invariant: the bytes that come out depend on the recording alone, not on how it was cut into reads.
+
+import Gestures
+import MapCamera
+import Touches
+import Wire
+
+/// What a trace that is made of a recording begins with.
+public struct TraceOptions: Sendable {
+    /// The recording's device, if a description is kept beside it.
+    public var device: DeviceDescription?
+    /// How the device's surface becomes a viewport.
+    public var surface: SurfaceOptions
+    /// Where the camera is at first: in the middle of its zooms by default, so that fingers can go both ways.
+    public var position: CameraPosition
+    /// When fingers are taken for gestures.
+    public var thresholds: Thresholds
+
+    /// The options; those left out are the usual ones.
+    public init(
+        device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
+        position: CameraPosition = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12),
+        thresholds: Thresholds = Thresholds()
+    ) {
+        self.device = device
+        self.surface = surface
+        self.position = position
+        self.thresholds = thresholds
+    }
+}
+
+/// Makes a trace of a recording.
+///
+/// Give it the bytes of a file by ``read(_:_:)``, then call ``finish(_:)``. After an error it must not be used again.
+public final class TraceConverter {
+    private var reader: RecordingReader
+    private let maker: TraceMaker
+
+    /// A converter of one recording.
+    public init(_ options: TraceOptions = TraceOptions()) {
+        reader = RecordingReader(device: options.device, surface: options.surface)
+        maker = TraceMaker(options)
+    }
+
+    /// What the recording is, once that is known.
+    public var format: RecordingFormat? { reader.format }
+    /// The device that was recorded, as far as it is known.
+    public var device: DeviceDescription? { reader.device }
+    /// The device's surface in points, once there was a frame.
+    public var surface: Surface? { reader.surface }
+    /// What was met beside the touches.
+    public var notes: RecordingNotes { reader.notes }
+    /// What the fingers did so far. Of a Gimbal trace, nothing.
+    public var findings: Findings { maker.findings }
+
+    /// Reads the next bytes of the file, and hands out the bytes of the trace that they make.
+    ///
+    /// - Throws: ``RecordingError`` if it is no recording, and what `take` throws.
+    public func read(_ bytes: Span<UInt8>, _ take: (Span<UInt8>) throws -> Void) throws {
+        let maker = maker
+        try reader.read(bytes) { maker.take($0) }
+        try maker.handOut(take)
+    }
+
+    /// Ends the file, and the trace.
+    ///
+    /// - Throws: ``RecordingError`` if it was no recording, and what `take` throws.
+    public func finish(_ take: (Span<UInt8>) throws -> Void) throws {
+        let maker = maker
+        try reader.finish { maker.take($0) }
+        if reader.format != .trace { maker.end() }
+        try maker.handOut(take)
+    }
+}
+
+/// What stands behind the reader: it changes while the reader hands over frames.
+private final class TraceMaker {
+    private let options: TraceOptions
+    private(set) var findings = Findings()
+    private var lines = LineWriter()
+    private var recognizer: GestureRecognizer
+    private var surface: Surface?
+    private var frame = TouchFrame(timeMs: 0, touches: [])
+    /// The recorder's time of the first frame, in milliseconds: the trace's clock begins with it.
+    private var origin: Double?
+
+    init(_ options: TraceOptions) {
+        self.options = options
+        recognizer = GestureRecognizer(options.thresholds)
+    }
+
+    func handOut(_ take: (Span<UInt8>) throws -> Void) throws {
+        try lines.withBytes { bytes in if bytes.count > 0 { try take(bytes) } }
+        lines.clear()
+    }
+
+    func take(_ recorded: RecordedFrame) {
+        switch recorded {
+        case .surface(let surface, let device):
+            self.surface = surface
+            recognizer = GestureRecognizer(options.thresholds, turns: device?.isSemiMT != true)
+            lines.traceHeader(viewport: surface.viewport, position: options.position)
+        case .touches(let contacts):
+            findings.add(contacts)
+            surface?.map(contacts, into: &frame)
+            recognizer.take(frame)
+            write(recognizer.events, at: frame.timeMs)
+        case .gestures(let timeMs, let events): write(events, at: timeMs)
+        case .trace(let bytes): lines.write(bytes.span)
+        }
+    }
+
+    private func write(_ events: [GestureEvent], at recorded: Double) {
+        let start = origin ?? recorded
+        origin = start
+        let timeMs = recorded - start
+        findings.addFrame(at: timeMs)
+        guard !events.isEmpty else { return }
+        findings.add(events, at: timeMs)
+        lines.frame(events, timeMs: timeMs)
+    }
+
+    /// A recording without a finger is a trace as well.
+    func end() {
+        if surface == nil {
+            lines.traceHeader(viewport: options.surface.viewport ?? .standard, position: options.position)
+        }
+        lines.write("{\"type\":\"trace-end\"}\n")
+    }
+}

@@ -1,0 +1,265 @@
+// `gimbal inspect`: what is in a recording or a trace.
+
+import ArgumentParser
+import GimbalClient
+import TouchTraces
+import Wire
+
+struct Inspect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what is in a recording or a trace.",
+        discussion: """
+            Tells the format, the device, how many fingers there were and for how long, which gestures they made, and \
+            what is odd about the recording. \(RecordingOptions.note)
+
+            Examples:
+              gimbal inspect pinch.evemu
+              gimbal inspect --json pinch.evemu | jq '.gestures[].type'
+              libinput record --all | gimbal inspect -
+            """
+    )
+
+    @OptionGroup var options: RecordingOptions
+
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+
+    @Argument(help: "The recording or trace; - is standard input.", completion: .file())
+    var recording: String
+
+    func run() throws {
+        Interrupt.arm()
+        let source = try TraceSource(recording, options)
+        var own = TraceFindings()
+        var bar = ProgressBar(recording, isWanted: true)
+        defer { bar.clear() }
+        while !source.isAtEnd {
+            let trace = try source.read()
+            if source.format == .trace { own.read(trace) }
+            bar.update(source.progress)
+        }
+        if source.format == .trace { own.finish() }
+        bar.clear()
+        let report = InspectReport(source, source.format == .trace ? own.findings : source.findings)
+        let output = Output()
+        if json {
+            output.add(ArraySlice(try JSONLine.encode(report.json)))
+        } else {
+            for row in report.rows { output.add(row) }
+        }
+        try output.flush()
+    }
+}
+
+/// What the lines of a Gimbal trace tell.
+private struct TraceFindings {
+    private(set) var findings = Findings()
+    private var decoder = RequestDecoder()
+    private var framer = LineFramer()
+    private var rest: [UInt8] = []
+    private var origin: Double?
+
+    mutating func read(_ bytes: [UInt8]) {
+        rest += bytes
+        var position = 0
+        let lines = rest
+        while let line = framer.next(in: lines.span, at: &position) { take(line, lines.span) }
+        rest.removeFirst(position)
+    }
+
+    mutating func finish() {
+        var position = 0
+        let lines = rest
+        if let line = framer.last(in: lines.span, at: &position) { take(line, lines.span) }
+    }
+
+    private mutating func take(_ line: LineFramer.Line, _ bytes: Span<UInt8>) {
+        guard case .line(let range) = line, (try? decoder.decode(bytes.extracting(range))) != nil else { return }
+        var events: [GestureEvent] = []
+        var time: Double?
+        for member in decoder.requests.indices {
+            time = time ?? decoder.requests[member].timeMs
+            if case .gesture(let event, _) = decoder.requests[member].body { events.append(event) }
+        }
+        guard let time else { return }
+        let start = origin ?? time
+        origin = start
+        findings.addFrame(at: time - start)
+        findings.add(events, at: time - start)
+    }
+}
+
+/// What is known of a recording, for people and for programs.
+private struct InspectReport {
+    private let name: String
+    private let format: RecordingFormat?
+    private let device: DeviceDescription?
+    private let viewport: Viewport?
+    private let notes: RecordingNotes
+    private let findings: Findings
+
+    init(_ source: TraceSource, _ findings: Findings) {
+        name = source.name
+        format = source.format
+        device = source.device
+        viewport = source.surface?.viewport
+        notes = source.notes
+        self.findings = findings
+    }
+
+    private var isTrace: Bool { format == .trace }
+    private var quirks: [(Quirk, Int)] { Quirk.allCases.map { ($0, notes[$0]) }.filter { $0.1 > 0 } }
+
+    // MARK: For people
+
+    var rows: [String] {
+        var rows = [titled("file", printable(name)), titled("format", formatText)]
+        if let device { rows.append(titled("device", deviceText(device))) }
+        if let viewport {
+            rows.append(titled("viewport", "\(fixed(viewport.width, 0)) by \(fixed(viewport.height, 0)) points"))
+        }
+        let frames = counted(findings.frames, isTrace ? "line" : "frame")
+        rows.append(titled("length", "\(frames) in \(clock(milliseconds: findings.durationMs, 3))"))
+        if findings.landed > 0 {
+            rows.append(titled("fingers", "\(grouped(findings.landed)), \(findings.mostFingers) at one time"))
+        }
+        rows += table("gestures", findings.gestures.map(text), more: findings.gestureCount - findings.gestures.count)
+        rows += table("noticed", quirks.map { $0.text($1) }, more: 0)
+        let damaged = notes.damaged.map { "line \($0.line): \(printable($0.excerpt))" }
+        return rows + table("damaged", damaged, more: notes.damagedCount - damaged.count)
+    }
+
+    private func table(_ title: String, _ texts: [String], more: Int) -> [String] {
+        let all = texts.isEmpty ? ["none"] : more > 0 ? texts + ["and \(grouped(more)) more"] : texts
+        return all.enumerated().map { titled($0 == 0 ? title : "", $1) }
+    }
+
+    private var formatText: String {
+        let protocolText: String
+        switch notes.contactProtocol {
+        case .slots: protocolText = ", protocol B"
+        case .wholeFrames: protocolText = ", protocol A"
+        case .single: protocolText = ", one contact"
+        case nil: protocolText = ""
+        }
+        return (format?.rawValue ?? "") + protocolText
+    }
+
+    private func deviceText(_ device: DeviceDescription) -> String {
+        let name = device.name.map(printable) ?? "without a name"
+        guard let size else { return name }
+        return "\(name), \(fixed(size.width, 0)) by \(fixed(size.height, 0)) mm"
+    }
+
+    /// The device's size in millimetres, if it tells one.
+    private var size: (width: Double, height: Double)? {
+        guard let x = device?.x, let y = device?.y, x.resolution > 0, y.resolution > 0 else { return nil }
+        return ((x.maximum - x.minimum) / x.resolution, (y.maximum - y.minimum) / y.resolution)
+    }
+
+    private func text(_ gesture: FoundGesture) -> String {
+        let start = padded(clock(milliseconds: gesture.startMs, 2), 8)
+        let end = gesture.endMs.map { clock(milliseconds: $0, 2) } ?? "its end"
+        let time = gesture.kind.isTap ? "\(start)          " : "\(start) to \(filled(end, 6))"
+        let lost = gesture.isCancelled ? ", cancelled" : ""
+        return "\(filled(gesture.kind.word, 16))\(time)  \(amount(gesture))\(lost)"
+    }
+
+    private func amount(_ gesture: FoundGesture) -> String {
+        switch gesture.value {
+        case .pan(let way): "\(fixed(way.x, 0)), \(fixed(way.y, 0)) points"
+        case .pinch(let scale): "to \(fixed(scale, 3)) times"
+        case .rotate(let degrees): "\(fixed(abs(degrees), 1)) degrees \(degrees < 0 ? "counterclockwise" : "clockwise")"
+        case .tilt(let way): "\(fixed(abs(way), 0)) points \(way < 0 ? "up" : "down")"
+        case .oneFingerZoom(let way): "\(fixed(abs(way), 0)) points \(way < 0 ? "up" : "down")"
+        case nil: ""
+        }
+    }
+
+    // MARK: For programs
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "file": .string(name), "format": .string(format?.rawValue ?? ""),
+            "frames": .number(Double(findings.frames)), "durationMs": .number(milliseconds(findings.durationMs)),
+            "fingers": .number(Double(findings.landed)), "fingersAtOnce": .number(Double(findings.mostFingers)),
+            "gestures": .array(findings.gestures.map(json)), "gestureCount": .number(Double(findings.gestureCount)),
+            "quirks": .object(Dictionary(uniqueKeysWithValues: quirks.map { ("\($0)", .number(Double($1))) })),
+            "damagedCount": .number(Double(notes.damagedCount)),
+            "damaged": .array(
+                notes.damaged.map {
+                    .object(["line": .number(Double($0.line)), "excerpt": .string($0.excerpt)])
+                }),
+        ]
+        if let viewport {
+            members["viewport"] = .object(["width": .number(viewport.width), "height": .number(viewport.height)])
+        }
+        if let device {
+            var described: [String: JSONValue] = ["semiMT": .bool(device.isSemiMT)]
+            if let name = device.name { described["name"] = .string(name) }
+            if let size {
+                described["widthMm"] = .number(size.width)
+                described["heightMm"] = .number(size.height)
+            }
+            members["device"] = .object(described)
+        }
+        return .object(members)
+    }
+
+    private func json(_ gesture: FoundGesture) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "type": .string(gesture.kind.word), "startMs": .number(milliseconds(gesture.startMs)),
+            "cancelled": .bool(gesture.isCancelled),
+        ]
+        if let end = gesture.endMs { members["endMs"] = .number(milliseconds(end)) }
+        switch gesture.value {
+        case .pan(let way): members["translation"] = .object(["x": .number(way.x), "y": .number(way.y)])
+        case .pinch(let scale): members["scale"] = .number(scale)
+        case .rotate(let degrees): members["rotationDeg"] = .number(degrees)
+        case .tilt(let way), .oneFingerZoom(let way): members["translation"] = .object(["y": .number(way)])
+        case nil: break
+        }
+        return .object(members)
+    }
+
+    /// Rounded as a trace's times are.
+    private func milliseconds(_ time: Double) -> Double { (time * 1000).rounded() / 1000 }
+}
+
+extension GestureKind {
+    /// Its type in the protocol.
+    fileprivate var word: String {
+        switch self {
+        case .pan: "pan"
+        case .pinch: "pinch"
+        case .rotate: "rotate"
+        case .tilt: "tilt"
+        case .oneFingerZoom: "one-finger-zoom"
+        case .doubleTap: "double-tap"
+        case .twoFingerTap: "two-finger-tap"
+        }
+    }
+}
+
+extension Quirk {
+    /// What it is, for people.
+    fileprivate func text(_ count: Int) -> String {
+        switch self {
+        case .noHead: "the device is not described: its size is guessed from where fingers were"
+        case .epochClock: "the clock counts from 1970"
+        case .mixedTimes: "\(counted(count, "frame")) with events of different times: the last counts"
+        case .timeWentBack: "the clock went back in \(counted(count, "frame"))"
+        case .noSlotBeforeData: "data of a contact before any slot: taken for slot 0"
+        case .landedTogether: "\(counted(count, "frame")) in which two or more fingers landed"
+        case .liftedTogether: "\(counted(count, "frame")) in which two or more fingers lifted"
+        case .idReplaced: "\(counted(count, "finger")) in a slot that another had not left"
+        case .downBefore: "\(counted(count, "finger")) down before the recording began"
+        case .leftDown: "\(counted(count, "finger")) down when it ended: cancelled"
+        case .palm: "\(counted(count, "palm")), left out"
+        case .dropped: "events were lost \(counted(count, "time")): what fingers did is cancelled"
+        case .negative: "\(counted(count, "frame")) with negative positions"
+        case .otherDevice: "\(counted(count, "event")) of other devices"
+        case .noBegin: "\(counted(count, "gesture")) that had not begun"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// Recordings on the command line: how they are read, and a file of any format read as the trace that it makes.
+
+import ArgumentParser
+import GimbalClient
+import TouchTraces
+import UnixSocket
+
+struct RecordingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("A description of the recorded device, where the recording has no head.", valueName: "file"),
+        completion: .file())
+    var device: String?
+
+    @Option(
+        help: ArgumentHelp("The viewport that the device's surface is, instead of its own size.", valueName: "size"))
+    var viewport: Size?
+
+    @Option(help: ArgumentHelp("How the device was turned, clockwise: 90, 180 or 270.", valueName: "degrees"))
+    var rotate: Rotation?
+
+    @Option(help: ArgumentHelp("Where the camera is at first (default: 0,0).", valueName: "lat,lng"))
+    var from: LatLng?
+
+    @Option(help: ArgumentHelp("The zoom at first (default: 12).", valueName: "level"))
+    var fromZoom: Number?
+
+    @Option(help: ArgumentHelp("The bearing at first (default: 0).", valueName: "degrees"))
+    var fromBearing: Number?
+
+    @Option(help: ArgumentHelp("The viewing angle at first (default: 0).", valueName: "degrees"))
+    var fromViewingAngle: Number?
+
+    static let note = """
+        Recordings are those of evemu, "getevent -lt", evtest, "libinput record", "libinput debug-events" and touches of a \
+        web page as lines of JSON; what a file is, is seen in it and not in its name.
+        """
+
+    /// What a trace that is made of a recording begins with.
+    func traceOptions() throws -> TraceOptions {
+        var options = TraceOptions()
+        if let device { options.device = try Self.description(device) }
+        options.surface = SurfaceOptions(
+            viewport: viewport.map { Viewport(width: $0.width, height: $0.height) }, rotation: rotate ?? .none)
+        options.position = CameraPosition(
+            target: from ?? options.position.target, zoom: fromZoom?.value ?? options.position.zoom,
+            bearing: fromBearing?.value ?? 0, viewingAngle: fromViewingAngle?.value ?? 0)
+        return options
+    }
+
+    private static func description(_ name: String) throws -> DeviceDescription {
+        let file = try InputFile(name)
+        var bytes: [UInt8] = []
+        while bytes.count < 1 << 20 {
+            let piece = try file.read()
+            guard !piece.isEmpty else { break }
+            bytes += piece
+        }
+        do {
+            return try DeviceDescription(bytes.span)
+        } catch let error as RecordingError {
+            throw Failure(.dataError, "\(name): \(error)")
+        }
+    }
+}
+
+extension Rotation: ExpressibleByArgument {}
+
+/// Reads a file of any format, or standard input, as a trace; a Gimbal trace as it is.
+final class TraceSource {
+    private let file: InputFile
+    private let converter: TraceConverter
+    private(set) var isAtEnd = false
+    /// Bytes of the file that have been read.
+    private(set) var bytesRead = 0
+
+    /// Opens a file; `-` is standard input.
+    init(_ name: String, _ options: RecordingOptions) throws {
+        converter = TraceConverter(try options.traceOptions())
+        file = try InputFile(name)
+    }
+
+    /// The file as it was named.
+    var name: String { file.name }
+    var descriptor: CInt { file.descriptor }
+    /// The bytes that the file has, where that is known.
+    var size: Int? { file.size }
+    var format: RecordingFormat? { converter.format }
+    var device: DeviceDescription? { converter.device }
+    var surface: Surface? { converter.surface }
+    var notes: RecordingNotes { converter.notes }
+    var findings: Findings { converter.findings }
+
+    /// Reads a piece of the file; says what of the trace it makes, which may be nothing yet.
+    ///
+    /// - Throws: a `Failure` if the file cannot be read or is no recording.
+    func read() throws -> [UInt8] {
+        let piece = try file.read()
+        isAtEnd = piece.isEmpty
+        bytesRead += piece.count
+        var trace: [UInt8] = []
+        func take(_ bytes: Span<UInt8>) {
+            unsafe bytes.withUnsafeBufferPointer { unsafe trace.append(contentsOf: $0) }
+        }
+        do {
+            if isAtEnd { try converter.finish(take) } else { try converter.read(piece.span, take) }
+        } catch let error as RecordingError {
+            throw Failure(.dataError, "\(name): \(error)")
+        }
+        return trace
+    }
+
+    /// The end of a Gimbal trace whose size is known; reading goes on where it was.
+    func lastPiece() -> [UInt8]? { format == .trace ? file.lastPiece() : nil }
+
+    /// How far the file has been read, for a progress bar.
+    func progress() -> ProgressState {
+        var state = ProgressState(frames: findings.frames)
+        if let size, size > 0 { state.share = Double(bytesRead) / Double(size) }
+        if format != .trace { state.time = findings.durationMs }
+        return state
+    }
+
+    /// Says what of the recording was skipped.
+    func reportDamage() {
+        for line in notes.damaged { say("\(name):\(line.line): skipped: \(line.excerpt)") }
+        let more = notes.damagedCount - notes.damaged.count
+        if more > 0 { say("\(name): \(counted(more, "more line")) skipped") }
+    }
+}
