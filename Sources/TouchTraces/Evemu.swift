@@ -17,7 +17,10 @@ struct EvemuParser: EventLineParser {
     }
 
     mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
-        guard line.count >= 3, line[1] == UInt8(ascii: ":") else { return Self.isRemark(line) ? .nothing : .damaged }
+        guard line.count >= 3, line[1] == UInt8(ascii: ":") else {
+            if line.count > 0, Scan.isSpace(line[0]) { return indented(line, &heads) }
+            return line.count == 0 || line[0] == UInt8(ascii: "#") ? .nothing : .damaged
+        }
         switch line[0] {
         case UInt8(ascii: "E"): return event(line)
         case UInt8(ascii: "N"): heads.set(name: Scan.name(line, from: 2))
@@ -25,10 +28,18 @@ struct EvemuParser: EventLineParser {
         case UInt8(ascii: "A"):
             guard let (code, axis) = Self.axis(line) else { return .damaged }
             heads.set(axis, code)
-        case UInt8(ascii: "I"), UInt8(ascii: "B"), UInt8(ascii: "L"), UInt8(ascii: "S"), UInt8(ascii: "#"): break
+        case UInt8(ascii: "I"), UInt8(ascii: "B"), UInt8(ascii: "L"), UInt8(ascii: "S"): break
+        case UInt8(ascii: "#"): break
         default: return .damaged
         }
         return .nothing
+    }
+
+    /// A line that was pasted somewhere.
+    private mutating func indented(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        var index = 0
+        Scan.space(line, &index)
+        return parse(line.extracting(index...), &heads)
     }
 
     @inline(__always)
@@ -43,10 +54,6 @@ struct EvemuParser: EventLineParser {
         Scan.space(line, &index)
         guard index == line.count || line[index] == UInt8(ascii: "#") else { return .damaged }
         return .event(InputEvent(time: time, type: type, code: code, value: value))
-    }
-
-    private static func isRemark(_ line: Span<UInt8>) -> Bool {
-        Scan.isAtEnd(line, 0) || Scan.begins(line, with: "#")
     }
 
     private static func isHexOnly(_ line: Span<UInt8>, from start: Int) -> Bool {

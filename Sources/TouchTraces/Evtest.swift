@@ -12,6 +12,7 @@ struct EvtestParser: EventLineParser {
 
     mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
         var index = 0
+        Scan.space(line, &index)
         if Scan.word("Event: time ", line, &index) { return event(line, &index) }
         // All else is for people: what is wrong there does no harm.
         about(line, &heads)

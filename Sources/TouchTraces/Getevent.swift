@@ -12,9 +12,17 @@ struct GeteventParser: EventLineParser {
         switch line[0] {
         case UInt8(ascii: "["): return event(line)
         case 0x30...0x39: return oldEvent(line)
-        case 0x20, 0x09: return about(line, &heads)
+        case 0x20, 0x09: return indented(line, &heads)
         default: return message(line, &heads)
         }
+    }
+
+    /// A line about a device; or an event that was pasted somewhere.
+    private func indented(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        var index = 0
+        Scan.space(line, &index)
+        guard Scan.begins(line, with: "[") else { return about(line, &heads) }
+        return event(line.extracting(index...))
     }
 
     // MARK: Events

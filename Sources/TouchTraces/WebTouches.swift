@@ -7,37 +7,10 @@
 // `touches` are all that are on the screen after the event. The first line may tell the viewport. What else a line has is
 // ignored, and so is any other event. Times are milliseconds; positions are CSS pixels, which are points.
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Reads touches of a web page.
 struct WebTouches {
-    private struct Line: Decodable {
-        struct Touch: Decodable {
-            var identifier: Int
-            var clientX: Double
-            var clientY: Double
-        }
-
-        struct Size: Decodable {
-            var width: Double
-            var height: Double
-        }
-
-        var type: String?
-        var timeStamp: Double?
-        var touches: [Touch]?
-        var pointerId: Int?
-        var clientX: Double?
-        var clientY: Double?
-        var viewport: Size?
-    }
-
     private struct Finger {
-        var identifier: Int
+        var identifier: Double
         var contact: Contact
     }
 
@@ -50,92 +23,85 @@ struct WebTouches {
     private(set) var device = DeviceDescription(isInPoints: true)
     private var clock = FrameClock()
     private var numbers = ContactNumbers()
+    private var line = WebLine()
     private var fingers: [Finger] = []
+    /// The fingers of the line before, when all are told anew.
+    private var before: [Finger] = []
     private var highest = 0
 
-    private static let decoder = JSONDecoder()
     /// As many as a device may have.
     private static let mostFingers = 64
     private static let positions = -1e9...1e9
     private static let times = -1e15...1e15
     private static let sizes = 0.001...100_000.0
 
-    private static func decode(_ line: Span<UInt8>) -> Line? {
-        let data = unsafe line.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
-        return try? decoder.decode(Line.self, from: data)
-    }
-
     /// Whether a line can stand in recordings of this shape only.
-    static func recognizes(_ line: Span<UInt8>) -> Bool {
-        guard Scan.begins(line, with: "{"), let line = decode(line) else { return false }
-        guard let type = line.type else { return line.viewport != nil }
-        let isTouch = type.hasPrefix("touch") && line.touches != nil
-        return line.timeStamp != nil && (isTouch || type.hasPrefix("pointer") && line.pointerId != nil)
+    static func recognizes(_ text: Span<UInt8>) -> Bool {
+        var line = WebLine()
+        guard Scan.begins(text, with: "{"), line.read(text) else { return false }
+        if !line.hasType { return line.width != nil && line.height != nil }
+        let isTouch = line.hasTouches && line.kind.isOfTouches
+        return line.timeStamp != nil && (isTouch || line.pointerId != nil && line.kind.isOfPointers)
     }
 
     /// Reads a line. Says whether there is a frame now.
     mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) -> Bool {
         if Scan.isAtEnd(text, 0) { return false }
-        guard let line = Self.decode(text) else { throw Damaged() }
-        guard let type = line.type else {
-            try set(line.viewport)
+        guard line.read(text) else { throw Damaged() }
+        guard line.hasType else {
+            try setViewport()
             return false
         }
         guard let time = line.timeStamp, Self.times.contains(time) else { throw Damaged() }
-        switch type {
-        case "touchstart", "touchmove", "touchend":
-            guard let touches = line.touches else { throw Damaged() }
-            try take(touches)
-        case "pointerdown", "pointermove", "pointerup":
-            guard try take(line, type) else { return false }
-        case "touchcancel", "pointercancel":
+        switch line.kind {
+        case .touches: try takeTouches()
+        case .pointerDown, .pointerMove, .pointerUp: guard try takePointer() else { return false }
+        case .touchCancel, .pointerCancel:
             guard !fingers.isEmpty else { return false }
             fingers.removeAll(keepingCapacity: true)
             return complete(at: time, isCancelled: true, &notes)
-        default:
-            return false
+        case .other: return false
         }
         return complete(at: time, &notes)
     }
 
-    private mutating func set(_ viewport: Line.Size?) throws(Damaged) {
-        guard let viewport, Self.sizes.contains(viewport.width), Self.sizes.contains(viewport.height) else {
-            throw Damaged()
-        }
+    private mutating func setViewport() throws(Damaged) {
+        guard let width = line.width, let height = line.height, Self.sizes.contains(width), Self.sizes.contains(height)
+        else { throw Damaged() }
         // A viewport that changes later is another recording's business.
         guard device.x == nil else { return }
-        device.x = DeviceAxis(minimum: 0, maximum: viewport.width)
-        device.y = DeviceAxis(minimum: 0, maximum: viewport.height)
+        device.x = DeviceAxis(minimum: 0, maximum: width)
+        device.y = DeviceAxis(minimum: 0, maximum: height)
     }
 
     // MARK: Fingers
 
     /// All touches that are there.
-    private mutating func take(_ touches: [Line.Touch]) throws(Damaged) {
-        guard touches.count <= Self.mostFingers else { throw Damaged() }
-        for touch in touches { try Self.check(touch.clientX, touch.clientY) }
-        let before = fingers
+    private mutating func takeTouches() throws(Damaged) {
+        guard line.hasTouches, line.touches.count <= Self.mostFingers else { throw Damaged() }
+        for touch in line.touches { try Self.check(touch.x, touch.y) }
+        swap(&before, &fingers)
         fingers.removeAll(keepingCapacity: true)
-        for touch in touches {
+        for touch in line.touches {
             let number = before.first { $0.identifier == touch.identifier }?.contact.id ?? numbers.next()
-            let contact = Contact(id: number, x: touch.clientX, y: touch.clientY)
-            fingers.append(Finger(identifier: touch.identifier, contact: contact))
+            fingers.append(
+                Finger(identifier: touch.identifier, contact: Contact(id: number, x: touch.x, y: touch.y)))
         }
     }
 
     /// One pointer that came, moved or went. Says whether it is a finger's: a mouse moves without having come.
-    private mutating func take(_ line: Line, _ type: String) throws(Damaged) -> Bool {
-        guard let id = line.pointerId, let x = line.clientX, let y = line.clientY else { throw Damaged() }
+    private mutating func takePointer() throws(Damaged) -> Bool {
+        guard let id = line.pointerId, let x = line.x, let y = line.y else { throw Damaged() }
         try Self.check(x, y)
         let found = fingers.firstIndex { $0.identifier == id }
-        if type == "pointerdown" {
+        if line.kind == .pointerDown {
             guard fingers.count < Self.mostFingers else { throw Damaged() }
             if let found { fingers.remove(at: found) }
             fingers.append(Finger(identifier: id, contact: Contact(id: numbers.next(), x: x, y: y)))
             return true
         }
         guard let found else { return false }
-        if type == "pointerup" {
+        if line.kind == .pointerUp {
             fingers.remove(at: found)
         } else {
             fingers[found].contact.x = x
@@ -170,5 +136,109 @@ struct WebTouches {
         frame.contacts.removeAll()
         frame.isCancelled = true
         return true
+    }
+}
+
+/// The members of a line that count.
+private struct WebLine {
+    enum Kind {
+        case touches, touchCancel, pointerDown, pointerMove, pointerUp, pointerCancel, other
+
+        var isOfTouches: Bool { self == .touches || self == .touchCancel }
+        var isOfPointers: Bool { !isOfTouches && self != .other }
+    }
+
+    struct Touch {
+        var identifier: Double
+        var x: Double
+        var y: Double
+    }
+
+    private(set) var kind = Kind.other
+    private(set) var hasType = false
+    private(set) var timeStamp: Double?
+    private(set) var touches: [Touch] = []
+    private(set) var hasTouches = false
+    private(set) var pointerId: Double?
+    private(set) var x: Double?
+    private(set) var y: Double?
+    private(set) var width: Double?
+    private(set) var height: Double?
+
+    /// Reads a line over the last. Says whether it is JSON of this shape.
+    mutating func read(_ text: Span<UInt8>) -> Bool {
+        kind = .other
+        (hasType, hasTouches) = (false, false)
+        (timeStamp, pointerId, x, y, width, height) = (nil, nil, nil, nil, nil, nil)
+        touches.removeAll(keepingCapacity: true)
+        var cursor = JSONCursor()
+        return cursor.members(text) { cursor, name in member(text, &cursor, name) } && cursor.isAtEnd(text)
+    }
+
+    private mutating func member(_ text: Span<UInt8>, _ cursor: inout JSONCursor, _ name: Range<Int>) -> Bool {
+        if Self.isSame(text, name, "type") { return readType(text, &cursor) }
+        if Self.isSame(text, name, "timeStamp") { return Self.read(text, &cursor, &timeStamp) }
+        if Self.isSame(text, name, "touches") {
+            hasTouches = true
+            touches.removeAll(keepingCapacity: true)
+            return cursor.elements(text) { cursor in readTouch(text, &cursor) }
+        }
+        if Self.isSame(text, name, "pointerId") { return Self.read(text, &cursor, &pointerId) }
+        if Self.isSame(text, name, "clientX") { return Self.read(text, &cursor, &x) }
+        if Self.isSame(text, name, "clientY") { return Self.read(text, &cursor, &y) }
+        if Self.isSame(text, name, "viewport") { return readViewport(text, &cursor) }
+        return cursor.value(text)
+    }
+
+    private static func isSame(_ text: Span<UInt8>, _ name: Range<Int>, _ word: StaticString) -> Bool {
+        var index = name.lowerBound
+        return name.count == word.utf8CodeUnitCount && Scan.word(word, text, &index)
+    }
+
+    private static func read(_ text: Span<UInt8>, _ cursor: inout JSONCursor, _ number: inout Double?) -> Bool {
+        number = cursor.number(text)
+        return number != nil
+    }
+
+    private mutating func readType(_ text: Span<UInt8>, _ cursor: inout JSONCursor) -> Bool {
+        guard let type = cursor.string(text) else { return false }
+        hasType = true
+        if Self.isSame(text, type, "touchmove") || Self.isSame(text, type, "touchstart")
+            || Self.isSame(text, type, "touchend")
+        {
+            kind = .touches
+        } else if Self.isSame(text, type, "pointermove") {
+            kind = .pointerMove
+        } else if Self.isSame(text, type, "pointerdown") {
+            kind = .pointerDown
+        } else if Self.isSame(text, type, "pointerup") {
+            kind = .pointerUp
+        } else if Self.isSame(text, type, "touchcancel") {
+            kind = .touchCancel
+        } else if Self.isSame(text, type, "pointercancel") {
+            kind = .pointerCancel
+        }
+        return true
+    }
+
+    private mutating func readTouch(_ text: Span<UInt8>, _ cursor: inout JSONCursor) -> Bool {
+        var (identifier, x, y): (Double?, Double?, Double?)
+        let isRead = cursor.members(text) { cursor, name in
+            if Self.isSame(text, name, "identifier") { return Self.read(text, &cursor, &identifier) }
+            if Self.isSame(text, name, "clientX") { return Self.read(text, &cursor, &x) }
+            if Self.isSame(text, name, "clientY") { return Self.read(text, &cursor, &y) }
+            return cursor.value(text)
+        }
+        guard isRead, let identifier, let x, let y else { return false }
+        touches.append(Touch(identifier: identifier, x: x, y: y))
+        return true
+    }
+
+    private mutating func readViewport(_ text: Span<UInt8>, _ cursor: inout JSONCursor) -> Bool {
+        cursor.members(text) { cursor, name in
+            if Self.isSame(text, name, "width") { return Self.read(text, &cursor, &width) }
+            if Self.isSame(text, name, "height") { return Self.read(text, &cursor, &height) }
+            return cursor.value(text)
+        }
     }
 }

@@ -369,6 +369,22 @@ import TouchTraces
         }
     }
 
+    /// Recordings are often pasted into reports, where they are indented.
+    @Test(arguments: [
+        "E: 1.0 0003 0039 1\nE: 1.0 0003 0035 2\nE: 1.0 0003 0036 3\n# remark\nE: 1.0 0000 0000 0",
+        "[ 1.0] 0003 0039 1\n[ 1.0] 0003 0035 2\n[ 1.0] 0003 0036 3\n\n[ 1.0] 0000 0000 0",
+        """
+        Event: time 1.0, type 3 (EV_ABS), code 57 (ABS_MT_TRACKING_ID), value 9
+        Event: time 1.0, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 2
+        Event: time 1.0, type 3 (EV_ABS), code 54 (ABS_MT_POSITION_Y), value 3
+        Event: time 1.0, -------------- SYN_REPORT ------------
+        """,
+    ])
+    func indentedLinesAreRead(_ text: String) {
+        let reading = Reading("  \t" + text.replacing("\n", with: "\n  \t") + "\n   ")
+        #expect(reading.told == ["1000: 1@2,3", "1000: x"] && reading.notes.damagedCount == 0)
+    }
+
     // MARK: What is none
 
     @Test(arguments: [
