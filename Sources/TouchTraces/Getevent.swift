@@ -172,7 +172,12 @@ struct GeteventParser: EventLineParser {
             heads.begin(Self.device(line, &index))
             return .nothing
         }
-        let isKnown = Scan.begins(line, with: "remove device ") || Scan.begins(line, with: "could not ")
+        if Scan.begins(line, with: "/dev/") || Scan.begins(line, with: "EV_") {
+            if case .event = event(line, &index, at: 0) { return .timeless }
+        }
+        let isKnown =
+            Scan.begins(line, with: "remove device ") || Scan.begins(line, with: "could not ")
+            || Scan.begins(line, with: "#")
         return isKnown ? .nothing : .damaged
     }
 

@@ -59,6 +59,8 @@ extension InputEvent {
 /// What a line of a recording holds.
 enum RecordedLine: Equatable {
     case event(InputEvent)
+    /// An event without a time, of which nothing can be made.
+    case timeless
     /// Something about the device, a comment, or nothing.
     case nothing
     case damaged
@@ -78,7 +80,9 @@ extension EventLineParser {
     static func recognizes(_ line: Span<UInt8>) -> Bool {
         var parser = Self()
         var heads = DeviceHeads()
-        if case .event = parser.parse(line, &heads) { return true }
-        return isHead(line)
+        switch parser.parse(line, &heads) {
+        case .event, .timeless: return true
+        case .nothing, .damaged: return isHead(line)
+        }
     }
 }

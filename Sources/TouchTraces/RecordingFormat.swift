@@ -86,8 +86,6 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             self = .utf16
         } else if Self.isRRWeb(text) {
             self = .rrweb
-        } else if Scan.begins(text, with: "/dev/input/") {
-            self = .noTimes
         } else {
             var end = 0
             while end < text.count, text[end] != 0x0a, text[end] != 0x0d { end += 1 }

@@ -175,7 +175,8 @@ public struct RecordingReader {
         switch content {
         case .event(let event): if tracker.take(event, heads, &notes) { try hand(tracker.frame, take) }
         case .nothing: break
-        case .damaged: notes.addDamaged(number, Scan.excerpt(line))
+        case .timeless where tracker.device == nil: throw RecordingError.noTimes
+        case .timeless, .damaged: notes.addDamaged(number, Scan.excerpt(line))
         }
     }
 

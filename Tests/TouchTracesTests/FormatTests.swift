@@ -393,7 +393,6 @@ import TouchTraces
         (#"{"type":"pan","phase":"began"}"#, .unknown(beginning: #"{"type":"pan","phase":"began"}"#)),
         ("junk\n{\"type\":\"trace\",\"version\":1}", .unknown(beginning: "junk")),
         (String(repeating: "x", count: 200_000), .unknown(beginning: String(repeating: "x", count: 60) + "…")),
-        ("/dev/input/event2: 0003 0035 00000273\n", .noTimes),
         (#"{"type":3,"data":{"source":6,"positions":[]},"timestamp":1700000000000}"#, .rrweb),
         (#"[{"type": 4,"data":{"href":""},"timestamp":1}, "# + String(repeating: " ", count: 90_000), .rrweb),
     ])
@@ -402,6 +401,12 @@ import TouchTraces
         #expect(reading.error == error && reading.reader.format == nil)
         #expect(reading.frames.isEmpty && reading.trace.isEmpty)
     }
+
+    @Test(arguments: [
+        "/dev/input/event2: 0003 0035 00000273", "EV_ABS       ABS_MT_POSITION_X    00000378            ",
+        "add device 1: /dev/input/event2\n  name: \"fts\"\n/dev/input/event2: EV_KEY       BTN_TOUCH            DOWN",
+    ])
+    func eventsWithoutTimesAreRefused(_ text: String) { #expect(Reading(text + "\n").error == .noTimes) }
 
     @Test func whatIsRefusedSaysWhatIsKnown() {
         let reading = Reading([0xff, 0xfe] + "[\0 \0".utf8)

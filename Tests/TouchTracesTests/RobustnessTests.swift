@@ -115,7 +115,7 @@ import TouchTraces
         }
         #expect(down.isEmpty || reading.error != nil, "seed \(seed): fingers left down")
         #expect(reading.notes.damaged.count == min(reading.notes.damagedCount, RecordingNotes.mostDamaged))
-        #expect((reading.error == nil) == (reading.reader.format != nil), "seed \(seed)")
+        #expect(reading.error != nil || reading.reader.format != nil, "seed \(seed)")
         for touch in reading.touches.flatMap(\.touches) {
             #expect(touch.position.x.isFinite && touch.position.y.isFinite, "seed \(seed)")
         }
