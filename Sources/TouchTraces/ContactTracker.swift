@@ -58,13 +58,15 @@ struct ContactTracker {
     private mutating func follow(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
         if event.isOfContact, device == nil || mode == .single {
             mode = .slots
+            notes.contactProtocol = .slots
         } else if event.device == device {
             return true
-        } else if device != nil || !event.isOfTouch || heads.isOtherForContacts(than: event.device) {
+        } else if device != nil || event.isOfTouch && heads.isOtherForContacts(than: event.device) {
             notes.add(.otherDevice)
             return false
+        } else if event.device != InputEvent.onlyDevice, !event.isOfTouch {
+            return false
         }
-        notes.contactProtocol = mode == .single ? .single : .slots
         device = event.device
         return true
     }
@@ -81,7 +83,9 @@ struct ContactTracker {
         switch mode {
         case .slots: if !isDown { slots.liftUnnamed() }
         case .wholeFrames: if !isDown { wholeFrames.isLifted = true }
-        case .single: single.set(isDown: isDown, &numbers)
+        case .single:
+            notes.contactProtocol = .single
+            single.set(isDown: isDown, &numbers)
         }
     }
 

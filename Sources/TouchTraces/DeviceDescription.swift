@@ -96,7 +96,7 @@ struct DeviceHeads {
     }
 
     private mutating func change(_ body: (inout Head) -> Void) {
-        if current == nil { begin(0) }
+        if current == nil { begin(InputEvent.onlyDevice) }
         if let current { body(&heads[current]) }
     }
 
@@ -127,7 +127,7 @@ struct DeviceHeads {
     /// What is known of a device. A recording that names no devices is of the one that tells contacts apart.
     func description(of device: Int?) -> DeviceDescription? {
         let named = heads.first { $0.device == device }
-        guard named == nil, device ?? 0 == 0 else { return named?.description }
+        guard named == nil, device ?? InputEvent.onlyDevice == InputEvent.onlyDevice else { return named?.description }
         return (heads.first(where: \.hasContacts) ?? heads.first)?.description
     }
 }

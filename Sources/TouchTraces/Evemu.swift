@@ -7,13 +7,7 @@ struct EvemuParser: EventLineParser {
     static func isHead(_ line: Span<UInt8>) -> Bool {
         var index = 0
         if Scan.word("# EVEMU", line, &index) { return true }
-        guard line.count > 3, line[1] == UInt8(ascii: ":"), line[2] == 0x20 else { return false }
-        index = 3
-        switch line[0] {
-        case UInt8(ascii: "A"): return axis(line) != nil
-        case UInt8(ascii: "I"), UInt8(ascii: "P"), UInt8(ascii: "B"): return isHexOnly(line, from: 3)
-        default: return false
-        }
+        return Scan.begins(line, with: "A: ") && axis(line) != nil
     }
 
     mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
@@ -54,15 +48,6 @@ struct EvemuParser: EventLineParser {
         Scan.space(line, &index)
         guard index == line.count || line[index] == UInt8(ascii: "#") else { return .damaged }
         return .event(InputEvent(time: time, type: type, code: code, value: value))
-    }
-
-    private static func isHexOnly(_ line: Span<UInt8>, from start: Int) -> Bool {
-        var index = start
-        while true {
-            Scan.space(line, &index)
-            if index == line.count { return true }
-            guard Scan.hex(line, &index) != nil else { return false }
-        }
     }
 
     /// `A: 35 0 4096 4 0 0`: a code, then minimum, maximum, fuzz, flat, and in newer versions the resolution.

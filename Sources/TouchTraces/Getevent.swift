@@ -49,7 +49,7 @@ struct GeteventParser: EventLineParser {
     @inline(__always)
     private func event(_ line: Span<UInt8>, _ index: inout Int, at time: Int) -> RecordedLine {
         Scan.space(line, &index)
-        var device = 0
+        var device = InputEvent.onlyDevice
         if index < line.count, line[index] == UInt8(ascii: "/") {
             device = Self.device(line, &index)
             Scan.space(line, &index)
@@ -102,7 +102,7 @@ struct GeteventParser: EventLineParser {
     private static func code(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         Scan.space(line, &index)
         let end = wordEnd(line, index)
-        // Of the words, only FF... and such could be hexadecimal numbers; those have four digits.
+        // Every word has an underscore, so none is a hexadecimal number.
         if end - index == 4, let code = Scan.hex(line, &index) { return code }
         guard end > index else { return nil }
         defer { index = end }

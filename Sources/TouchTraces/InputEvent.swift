@@ -9,7 +9,10 @@ struct InputEvent: Equatable {
     var code: Int
     var value: Int
     /// Tells the devices of a recording apart.
-    var device = 0
+    var device = onlyDevice
+
+    /// The device of a recording that tells none apart.
+    static let onlyDevice = 0
 }
 
 enum EventType {
@@ -65,6 +68,9 @@ enum RecordedLine: Equatable {
     case nothing
     case damaged
 }
+
+/// A line that cannot be read.
+struct Damaged: Error {}
 
 /// Reads the text of one of the tools that record input events.
 protocol EventLineParser {

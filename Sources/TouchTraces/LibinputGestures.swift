@@ -60,9 +60,6 @@ struct LibinputGestures {
         return true
     }
 
-    /// A line that cannot be read.
-    struct Damaged: Error {}
-
     // MARK: Text
 
     /// `-event14  `: the dash is there when the device is another than before.

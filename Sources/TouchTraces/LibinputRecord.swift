@@ -2,9 +2,8 @@
 // `- [  0, 12345, 3, 53, 977]`; all that counts about a device is on lines of its own, too.
 
 struct LibinputRecordParser: EventLineParser {
-    private enum Section { case none, absinfo }
-
-    private var section = Section.none
+    /// Whether the next lines are about axes.
+    private var isInAxes = false
     /// Devices are numbered in their order, from 1.
     private var device = 0
 
@@ -23,7 +22,7 @@ struct LibinputRecordParser: EventLineParser {
             if Scan.byte(UInt8(ascii: "["), line, &index) { return event(line, &index) }
             if Scan.word("node:", line, &index) {
                 device += 1
-                section = .none
+                isInAxes = false
                 heads.begin(device)
             }
             return .nothing
@@ -55,12 +54,13 @@ struct LibinputRecordParser: EventLineParser {
 
     private mutating func about(_ line: Span<UInt8>, _ index: inout Int, _ heads: inout DeviceHeads) {
         let start = index
-        if section == .absinfo, let code = Scan.decimal(line, &index), let axis = Self.axis(line, &index) {
+        if isInAxes, let code = Scan.decimal(line, &index), let axis = Self.axis(line, &index) {
             heads.set(axis, code)
             return
         }
         index = start
-        section = Scan.word("absinfo:", line, &index) ? .absinfo : section(after: line[start])
+        // A comment ends nothing.
+        isInAxes = Scan.word("absinfo:", line, &index) || isInAxes && line[start] == UInt8(ascii: "#")
         index = start
         if Scan.word("name:", line, &index), device > 0 {
             heads.set(name: Scan.name(line, from: index))
@@ -68,9 +68,6 @@ struct LibinputRecordParser: EventLineParser {
             heads.setSemiMT()
         }
     }
-
-    /// A comment ends no section.
-    private func section(after first: UInt8) -> Section { first == UInt8(ascii: "#") ? section : .none }
 
     /// `: [minimum, maximum, fuzz, flat, resolution]`
     private static func axis(_ line: Span<UInt8>, _ index: inout Int) -> DeviceAxis? {

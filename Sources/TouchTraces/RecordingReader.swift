@@ -9,7 +9,7 @@ import Wire
 /// Reads recorded touches, whatever tool has written them.
 ///
 /// Give it the bytes of a file by ``read(_:_:)``, then call ``finish(_:)``. After an error it must not be used again.
-public struct RecordingReader {
+public struct RecordingReader: Sendable {
     /// What the recording is, once that is known.
     public private(set) var format: RecordingFormat?
     /// The device's surface as a viewport. It is known before the first frame is handed out, and then never changes.

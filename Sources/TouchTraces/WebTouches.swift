@@ -14,9 +14,6 @@ struct WebTouches {
         var contact: Contact
     }
 
-    /// A line that cannot be read.
-    struct Damaged: Error {}
-
     /// The last frame.
     private(set) var frame = ContactFrame(time: 0, contacts: [])
     /// The viewport as a device, as far as it is known.

@@ -148,6 +148,35 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.notes.contactProtocol == .single)
     }
 
+    /// A recording that names no device is of one, whatever that says first.
+    @Test func everyReportOfTheOnlyDeviceIsAFrame() {
+        let reading = Reading(
+            evemu([(0, ["other 1"]), (10, []), (20, ["id 1", "x 1", "y 1"]), (30, ["id -1"]), (40, [])]))
+        #expect(reading.told == ["0:", "10:", "20: 1@1,1", "30:", "40:"] && reading.notes[.otherDevice] == 0)
+    }
+
+    @Test func ofSeveralDevicesTheOneForContactsIsFollowed() {
+        let reading = Reading(
+            """
+            [ 0.5] /dev/input/event3: 0001 0074 00000001
+            [ 0.5] /dev/input/event3: 0000 0000 00000000
+            [ 1.0] /dev/input/event1: 0003 0000 00000005
+            [ 1.0] /dev/input/event1: 0003 0001 00000006
+            [ 1.0] /dev/input/event1: 0001 014a 00000001
+            [ 1.0] /dev/input/event1: 0000 0000 00000000
+            [ 2.0] /dev/input/event2: 0003 0039 00000001
+            [ 2.0] /dev/input/event2: 0003 0035 00000008
+            [ 2.1] /dev/input/event1: 0003 0000 00000007
+            [ 2.1] /dev/input/event1: 0000 0000 00000000
+            [ 2.2] /dev/input/event2: 0003 0036 00000009
+            [ 2.2] /dev/input/event2: 0000 0000 00000000
+            [ 2.3] /dev/input/event2: 0003 0039 ffffffff
+            [ 2.3] /dev/input/event2: 0000 0000 00000000
+            """)
+        #expect(reading.told == ["1000: 1@5,6", "2200: 2@8,9", "2300:"])
+        #expect(reading.notes[.otherDevice] == 2 && reading.notes[.noSlotBeforeData] == 1)
+    }
+
     @Test func theOneFingerOfADeviceForSeveralIsNotFollowed() {
         let reading = Reading(
             evemu([(0, ["ax 1", "ay 1", "touch 1"]), (10, ["id 4", "x 8", "y 9", "ax 2"]), (20, ["ax 3", "id -1"])]))

@@ -86,6 +86,45 @@ struct Reading {
     }
 }
 
+extension Reading {
+    /// What must hold of every reading, whatever was read.
+    func check(_ seed: UInt64) {
+        var seen: Set<Int> = []
+        var down: Set<Int> = []
+        var time = Int.min
+        for frame in frames {
+            let now = Set(frame.contacts.map(\.id))
+            #expect(now.count == frame.contacts.count && frame.time >= time, "seed \(seed)")
+            #expect(now.subtracting(down).isDisjoint(with: seen), "seed \(seed): a number returned")
+            #expect(!frame.isCancelled || now.isEmpty, "seed \(seed)")
+            seen.formUnion(now)
+            down = now
+            time = frame.time
+        }
+        #expect(down.isEmpty || error != nil, "seed \(seed): fingers left down")
+        #expect(notes.damaged.count == min(notes.damagedCount, RecordingNotes.mostDamaged))
+        #expect(error != nil || reader.format != nil, "seed \(seed)")
+        for touch in touches.flatMap(\.touches) {
+            #expect(touch.position.x.isFinite && touch.position.y.isFinite, "seed \(seed)")
+        }
+    }
+}
+
+extension Seeded {
+    /// Changes, removes, inserts and swaps a few bytes.
+    mutating func damage(_ bytes: inout [UInt8]) {
+        for _ in 0..<integer(1...6) {
+            let index = integer(0...(bytes.count - 1))
+            switch integer(0...3) {
+            case 0: bytes[index] = UInt8(integer(0...255))
+            case 1: bytes.remove(at: index)
+            case 2: bytes.insert(contentsOf: [[0x0a], [0x39, 0x39], [0x2d], [0x20]][integer(0...3)], at: index)
+            default: bytes.swapAt(index, integer(0...(bytes.count - 1)))
+            }
+        }
+    }
+}
+
 /// Real recordings beside the project.
 enum Recordings {
     static let folder = Files.shared?.appendingPathComponent("traces")

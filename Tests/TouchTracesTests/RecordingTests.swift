@@ -32,6 +32,19 @@ import TouchTraces
         }
     }
 
+    @Test(arguments: Recordings.facts)
+    func damageDoesNoHarm(_ fact: Recordings.Fact) throws {
+        guard let bytes = try Recordings.bytes(fact.path) else { return }
+        for seed in 0..<5 as Range<UInt64> {
+            var random = Seeded(seed)
+            var damaged = bytes
+            for _ in 0..<20 { random.damage(&damaged) }
+            let reading = Reading(damaged)
+            reading.check(seed)
+            #expect(reading.frames.count >= fact.frames - 40, "seed \(seed)")
+        }
+    }
+
     @Test(arguments: [
         ("Wacom_Bamboo_16FG_4x5_Finger", "_double-center-circle.events", 4096.0, 4096.0),
         ("Wacom_ISDv4_E6_Finger", ".double-center-circle.events", 2776, 1569),

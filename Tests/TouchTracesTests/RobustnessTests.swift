@@ -99,44 +99,13 @@ import TouchTraces
         }
     }
 
-    /// What must hold of every reading, whatever was read.
-    private func check(_ reading: Reading, _ seed: UInt64) {
-        var seen: Set<Int> = []
-        var down: Set<Int> = []
-        var time = Int.min
-        for frame in reading.frames {
-            let now = Set(frame.contacts.map(\.id))
-            #expect(now.count == frame.contacts.count && frame.time >= time, "seed \(seed)")
-            #expect(now.subtracting(down).isDisjoint(with: seen), "seed \(seed): a number returned")
-            #expect(!frame.isCancelled || now.isEmpty, "seed \(seed)")
-            seen.formUnion(now)
-            down = now
-            time = frame.time
-        }
-        #expect(down.isEmpty || reading.error != nil, "seed \(seed): fingers left down")
-        #expect(reading.notes.damaged.count == min(reading.notes.damagedCount, RecordingNotes.mostDamaged))
-        #expect(reading.error != nil || reading.reader.format != nil, "seed \(seed)")
-        for touch in reading.touches.flatMap(\.touches) {
-            #expect(touch.position.x.isFinite && touch.position.y.isFinite, "seed \(seed)")
-        }
-    }
-
     @Test(arguments: samples.indices)
     func mutationsDoNoHarm(_ sample: Int) {
         for seed in 0..<400 as Range<UInt64> {
             var random = Seeded(seed &* 31 &+ UInt64(sample))
             var bytes = Self.samples[sample] + Self.samples[sample]
-            for _ in 0..<random.integer(1...6) {
-                let index = random.integer(0...(bytes.count - 1))
-                switch random.integer(0...3) {
-                case 0: bytes[index] = UInt8(random.integer(0...255))
-                case 1: bytes.remove(at: index)
-                case 2:
-                    bytes.insert(contentsOf: [[0x0a], [0x39, 0x39], [0x2d], [0x20]][random.integer(0...3)], at: index)
-                default: bytes.swapAt(index, random.integer(0...(bytes.count - 1)))
-                }
-            }
-            check(Reading(bytes, cutAt: [random.integer(0...bytes.count)]), seed)
+            random.damage(&bytes)
+            Reading(bytes, cutAt: [random.integer(0...bytes.count)]).check(seed)
         }
     }
 
@@ -158,7 +127,7 @@ import TouchTraces
                 text +=
                     "[ \(random.integer(1...9)).\(random.integer(0...999_999))] /dev/input/event\(device): \(code) \(bits)\n"
             }
-            check(Reading(text), seed)
+            Reading(text).check(seed)
         }
     }
 
@@ -179,7 +148,7 @@ import TouchTraces
                 let line = (0..<random.integer(0...8)).map { _ in words[random.integer(0...(words.count - 1))] }
                 bytes += Array((line.joined(separator: random.chance(0.9) ? " " : "") + "\n").utf8)
             }
-            check(Reading(bytes), seed)
+            Reading(bytes).check(seed)
         }
     }
 }
