@@ -52,7 +52,7 @@ struct Inspect: ParsableCommand {
 }
 
 /// What the lines of a Gimbal trace tell.
-private struct TraceFindings {
+private struct TraceFindings: ~Copyable {
     private(set) var findings = Findings()
     private var decoder = RequestDecoder()
     private var framer = LineFramer()

@@ -233,3 +233,10 @@ enum Recordings {
         var testDescription: String { path }
     }
 }
+
+extension RecordedFrame {
+    /// Whether it is a frame of contacts.
+    var isTouches: Bool {
+        if case .touches = self { true } else { false }
+    }
+}

@@ -88,6 +88,8 @@ private struct Surface {
                     radius + (grown - radius) * share, start + (turned - start) * share)
                 surface.put(last)
             }
+            // What was moved before recognition is made good by now, however late that was.
+            for _ in 0..<20 { surface.put(last) }
             surface.put([])
             guard surface.kinds(.began).contains(.pinch) else { continue }
             for (place, finger) in zip(places, last) {
