@@ -63,7 +63,9 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
         .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
-        .testTarget(name: "GimbalClientTests", dependencies: ["GimbalClient", "Wire", "TestSupport"]),
+        .testTarget(
+            name: "GimbalClientTests",
+            dependencies: ["GimbalClient", "UnixSocket", "Wire", "gimbald", "gimbal", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,179 @@
+// A subscription as a sequence. Nothing is read ahead: while the loop's body works, events wait with the daemon, which
+// skips or keeps them as the delivery says. Invariant: what was missed is told, never passed over.
+
+import MapCamera
+
+/// What a camera does, one event at a time; ``RemoteCamera/events(_:delivery:since:reconnecting:)`` makes it.
+///
+/// Each loop over it has a connection of its own, which ends with the loop, or when the task is cancelled.
+///
+/// The sequence ends after ``CameraEvent/removed(camera:)``. It throws ``GimbalError`` if the daemon refuses the
+/// subscription, and ``GimbalConnectionError`` if the daemon cannot be reached at first, or not again as often as
+/// ``Reconnection`` asks for.
+///
+/// **When the daemon goes away**, the sequence connects again and asks for what came after the last event that it has
+/// given out. That it did is told by another ``CameraEvent/subscribed(_:)``. The missed events then follow; where the
+/// daemon does not have them any more, as after a restart, ``CameraEvent/lagged(_:)`` tells how many they were. After a
+/// ``CameraEvent/reset(_:)`` it always does, for a reset does not tell its epoch.
+public struct CameraEvents: AsyncSequence, Sendable {
+    let path: String
+    let camera: String
+    let kinds: Set<EventKind>
+    let delivery: EventDelivery
+    let since: ResumePoint?
+    let reconnection: Reconnection
+
+    /// Begins a loop.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// A loop over the events.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let events: CameraEvents
+        private var connection: LineConnection?
+        /// Attempts since the daemon last answered; `nil` as long as it never has.
+        private var attempts: Int?
+        private var isOver = false
+        /// The camera's `seq` where the last line has told it: a gap behind that ends there.
+        private var present: Int?
+
+        /// How far the events have been read. A later loop, of another process too, may go on from here. `nil` before
+        /// the first event.
+        public private(set) var resumePoint: ResumePoint?
+
+        init(_ events: CameraEvents) {
+            self.events = events
+            resumePoint = events.since
+        }
+
+        /// The next event, as soon as there is one.
+        public mutating func next() async throws -> CameraEvent? {
+            while !isOver {
+                do {
+                    if let event = try await read() { return event }
+                } catch let error as GimbalConnectionError where error.isPassing {
+                    connection = nil
+                    try await untilNextAttempt(after: error)
+                } catch {
+                    end()
+                    throw error
+                }
+            }
+            return nil
+        }
+
+        private mutating func end() {
+            connection?.close()
+            connection = nil
+            isOver = true
+        }
+
+        // MARK: One connection
+
+        /// The next event of the connection, which is made if there is none.
+        private mutating func read() async throws -> CameraEvent? {
+            let connection = try self.connection ?? subscribe()
+            self.connection = connection
+            guard let line = try await connection.line() else { throw GimbalConnectionError.ended }
+            switch try ServerLine(line: line).message {
+            case .event(let event):
+                note(event)
+                return event
+            case .error(let error) where error.line == 0 && attempts != nil:
+                // The daemon takes no connection now.
+                throw GimbalConnectionError.unreachable(path: events.path, reason: "\(error)")
+            case .error(let error):
+                throw error
+            default:
+                return nil
+            }
+        }
+
+        private func subscribe() throws -> LineConnection {
+            let connection = try LineConnection(path: events.path)
+            let request = ClientRequest.subscribe(
+                kinds: events.kinds, delivery: events.delivery, since: resumePoint)
+            connection.send(try request.line(camera: events.camera))
+            return connection
+        }
+
+        private mutating func note(_ event: CameraEvent) {
+            switch event {
+            case .subscribed(let subscribed):
+                attempts = 0
+                // In the same epoch, what came after the point is still to come.
+                if resumePoint?.epoch != subscribed.epoch {
+                    resumePoint = ResumePoint(seq: subscribed.seq, epoch: subscribed.epoch)
+                }
+            case .lagged(let lagged):
+                let seq = resumePoint?.seq ?? 0
+                resumePoint?.seq = present ?? seq + lagged.missed
+            case .reset(let reset):
+                resumePoint?.seq = reset.seq
+            case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
+                resumePoint?.seq = move.seq
+            case .removed:
+                end()
+            }
+            if case .subscribed(let subscribed) = event { present = subscribed.seq } else { present = nil }
+        }
+
+        // MARK: Another connection
+
+        private mutating func untilNextAttempt(after error: GimbalConnectionError) async throws {
+            let reconnection = events.reconnection
+            guard let attempts, attempts < reconnection.attempts ?? .max else {
+                end()
+                throw error
+            }
+            self.attempts = attempts + 1
+            do {
+                try await reconnection.clock.sleep(for: reconnection.delay(before: attempts))
+            } catch {
+                end()
+                throw error
+            }
+        }
+    }
+}
+
+extension GimbalConnectionError {
+    /// Whether another attempt may go better.
+    fileprivate var isPassing: Bool {
+        switch self {
+        case .unreachable, .ended: true
+        case .requestTooLong, .tooManyRequests, .lineTooLong, .unexpectedAnswer: false
+        }
+    }
+}
+
+/// How a sequence of events comes back to a daemon that went away: as often as asked for, after delays that double.
+public struct Reconnection: Sendable {
+    /// The time before the first attempt.
+    public var firstDelay: Duration
+    /// The longest time between two attempts.
+    public var longestDelay: Duration
+    /// How many attempts in a row may fail; `nil` is any number.
+    public var attempts: Int?
+    /// What measures the delays.
+    public var clock: any Clock<Duration>
+
+    /// A way to come back; what is left out is for a daemon that is restarted by a service manager.
+    public init(
+        firstDelay: Duration = .milliseconds(100), longestDelay: Duration = .seconds(5), attempts: Int? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.firstDelay = firstDelay
+        self.longestDelay = longestDelay
+        self.attempts = attempts
+        self.clock = clock
+    }
+
+    /// No attempt at all: the end of the connection ends the sequence with an error.
+    public static let never = Reconnection(attempts: 0)
+
+    /// The delay before an attempt, of which the first is 0.
+    func delay(before attempt: Int) -> Duration {
+        // Beyond 2^30 no delay is below the longest one that anybody would ask for.
+        min(firstDelay * (1 << min(attempt, 30)), longestDelay)
+    }
+}

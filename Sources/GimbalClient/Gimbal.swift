@@ -1,0 +1,99 @@
+// A daemon as other programs see it. Requests of all its cameras share one connection, which is made when it is needed;
+// each sequence of events has one of its own, so that a slow reader of events delays no answer.
+
+import Synchronization
+import UnixSocket
+
+/// A daemon, `gimbald`, that owns map cameras.
+///
+/// It may be used from many tasks at once. A request that fails because the connection ended is not sent again, for
+/// nobody knows whether the daemon has done it; the next one connects anew.
+///
+/// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
+public final class Gimbal: Sendable {
+    /// The path of the daemon's socket.
+    public let path: String
+    private let link = Mutex<RequestLink?>(nil)
+
+    /// A daemon at a socket; nothing is sent yet.
+    ///
+    /// - Parameter path: the socket's path; `nil` is `$GIMBAL_SOCKET`, else gimbal.sock in `$RUNTIME_DIRECTORY`, in
+    ///   `$XDG_RUNTIME_DIR` or in /tmp/gimbal-UID.
+    public init(path: String? = nil) { self.path = SocketPath.forClient(path) }
+
+    deinit { close() }
+
+    /// Connects, and makes sure that the daemon speaks this version of the protocol. Who does not call it is connected
+    /// by the first request.
+    ///
+    /// - Throws: `GimbalConnectionError` if there is no daemon; ``GimbalError`` with the code `unsupportedVersion`.
+    @discardableResult
+    public func connect() async throws -> DaemonHello {
+        try await ask(.hello()) { if case .hello(let hello) = $0 { hello } else { nil } }
+    }
+
+    /// Ends the connection of the requests; those that wait for an answer fail. The daemon cancels their gestures.
+    public func close() {
+        let link = link.withLock { link in
+            defer { link = nil }
+            return link
+        }
+        link?.close()
+    }
+
+    /// The camera of a name: 1 to 64 of `A-Z a-z 0-9 . _ -`. The daemon makes it with the first request for it.
+    public func camera(_ name: String = "main") -> RemoteCamera { RemoteCamera(name: name, gimbal: self) }
+
+    /// The names of all cameras, sorted by their bytes.
+    ///
+    /// - Throws: `GimbalConnectionError`.
+    public func cameras() async throws -> [String] {
+        try await ask(.cameras) { if case .cameras(let names) = $0 { names } else { nil } }
+    }
+
+    /// The daemon's counters.
+    ///
+    /// - Throws: `GimbalConnectionError`.
+    public func stats() async throws -> DaemonStats {
+        try await ask(.stats) { if case .stats(let stats) = $0 { stats } else { nil } }
+    }
+
+    /// Comes back when the daemon has answered, and with that all that was asked before.
+    ///
+    /// - Throws: `GimbalConnectionError`.
+    public func ping() async throws {
+        try await ask(.ping) { if case .pong = $0 { () } else { nil } }
+    }
+
+    // MARK: Asking
+
+    /// Sends a request, and takes from the answer what was asked for.
+    func ask<Answer: Sendable>(
+        _ request: ClientRequest, camera: String? = nil, _ take: (ServerMessage) -> Answer?
+    ) async throws -> Answer {
+        let answers = try await openLink().answers(to: [request], camera: camera)
+        if case .error(let error)? = answers.first { throw error }
+        guard let answer = answers.first.flatMap(take) else {
+            throw GimbalConnectionError.unexpectedAnswer("\(answers)")
+        }
+        return answer
+    }
+
+    /// Sends requests that are applied together or not at all.
+    func send(_ frame: [ClientRequest], camera: String) async throws {
+        guard !frame.isEmpty else { return }
+        let answers = try await openLink().answers(to: frame, camera: camera)
+        let errors = answers.compactMap { if case .error(let error) = $0 { error } else { nil } }
+        // All members of a rejected frame are answered by an error. The one at fault names its field.
+        if let error = errors.first(where: { $0.field != nil }) ?? errors.first { throw error }
+    }
+
+    private func openLink() throws -> RequestLink {
+        try link.withLock { link in
+            if let link, link.isAlive { return link }
+            let new = try RequestLink(path: path)
+            link = new
+            return new
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// What goes wrong between this process and the daemon. What the daemon refuses is a `GimbalError`.
+
+/// A connection that could not be made, or did not last.
+public enum GimbalConnectionError: Error, Equatable, Sendable {
+    /// Nobody can be reached at the socket's path.
+    case unreachable(path: String, reason: String)
+    /// The daemon ended the connection. What it has not answered it may have done or not; nothing is sent again.
+    case ended
+    /// The request is longer than a line may be: 65,536 bytes.
+    case requestTooLong
+    /// More than 1,024 requests wait for their answers.
+    case tooManyRequests
+    /// The daemon sent a line of more than 1 MiB.
+    case lineTooLong
+    /// The daemon sent what is no message, or answers another question.
+    case unexpectedAnswer(String)
+}
+
+extension GimbalConnectionError: CustomStringConvertible {
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .unreachable(_, let reason): "no daemon: \(reason)"
+        case .ended: "the daemon ended the connection"
+        case .requestTooLong: "the request is longer than 65,536 bytes"
+        case .tooManyRequests: "more than 1,024 requests wait for their answers"
+        case .lineTooLong: "the daemon sent a line of more than 1 MiB"
+        case .unexpectedAnswer(let line): "the daemon answered with \(line)"
+        }
+    }
+}

@@ -1,0 +1,225 @@
+// A connection to the daemon, in lines. Nothing is read but for a line that somebody waits for: what the daemon has to
+// say beyond that waits with the daemon, by whose rules it is delivered. Invariant: no call blocks. Dispatch says when
+// the socket is ready, and a task that waits for that holds no thread.
+
+import Dispatch
+import Synchronization
+import UnixSocket
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+final class LineConnection: Sendable {
+    /// The longest line that is taken from the daemon, in bytes. The longest that it is known to write, the list of all
+    /// its cameras, has 17 KiB.
+    static let longestLine = 1 << 20
+
+    private let state: Mutex<State>
+
+    /// All that there is; Dispatch's sources, too, are only touched under the lock.
+    private struct State {
+        let descriptor: CInt
+        let readable: any DispatchSourceRead
+        let writable: any DispatchSourceWrite
+        /// Whether the sources are at work. One that is not is suspended.
+        var (isReading, isWriting) = (false, false)
+        var incoming = LineBuffer()
+        /// What is to be sent, of which the first `sent` bytes are.
+        var outgoing: [UInt8] = []
+        var sent = 0
+        /// Who waits until there is something to read.
+        var reader: CheckedContinuation<Void, Never>?
+        /// Nothing more comes from the daemon.
+        var isAtEnd = false
+        var isClosed = false
+
+        init(path: String) throws(SystemError) {
+            descriptor = try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue))
+            // Two sources of one descriptor share one entry of epoll's, and Dispatch has been seen to lose the one of
+            // them while it rearms the other.
+            let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+            guard duplicate >= 0 else {
+                let error = SystemError("dup")
+                _ = Glibc.close(descriptor)
+                throw error
+            }
+            let queue = DispatchQueue(label: "gimbal connection")
+            readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+            writable = DispatchSource.makeWriteSource(fileDescriptor: duplicate, queue: queue)
+            // A descriptor's number may not be anybody else's before its source is done with it.
+            readable.setCancelHandler { [descriptor] in _ = Glibc.close(descriptor) }
+            writable.setCancelHandler { _ = Glibc.close(duplicate) }
+        }
+    }
+
+    /// Connects to the daemon's socket.
+    init(path: String) throws(GimbalConnectionError) {
+        do throws(SystemError) {
+            state = Mutex(try State(path: path))
+        } catch {
+            throw .unreachable(path: path, reason: "\(error)")
+        }
+        state.withLock { state in
+            state.readable.setEventHandler { [weak self] in self?.becameReadable() }
+            state.writable.setEventHandler { [weak self] in self?.becameWritable() }
+        }
+    }
+
+    deinit { close() }
+
+    /// Ends the connection; who waits for a line is told.
+    func close() {
+        let reader = state.withLock { state in
+            defer { state.reader = nil }
+            guard !state.isClosed else { return state.reader }
+            state.isClosed = true
+            // What is suspended would never hear that it is cancelled.
+            if !state.isReading { state.readable.resume() }
+            if !state.isWriting { state.writable.resume() }
+            state.readable.cancel()
+            state.writable.cancel()
+            return state.reader
+        }
+        reader?.resume()
+    }
+
+    // MARK: Reading
+
+    /// The next line without its LF; `nil` at the end of what the daemon says. One task at a time may wait.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled, which also ends the connection.
+    func line() async throws -> ArraySlice<UInt8>? {
+        while true {
+            try Task.checkCancellation()
+            switch try read() {
+            case .line(let line): return line
+            case .end: return nil
+            case .nothing: await untilReadable()
+            }
+        }
+    }
+
+    /// What there is to read.
+    private enum Piece {
+        case line(ArraySlice<UInt8>)
+        case nothing
+        case end
+    }
+
+    private func read() throws(GimbalConnectionError) -> Piece {
+        try state.withLock { state throws(GimbalConnectionError) in
+            while true {
+                if let line = try state.incoming.next() { return .line(line) }
+                if state.isClosed || state.isAtEnd { return .end }
+                let count = unsafe state.incoming.append { [descriptor = state.descriptor] room in
+                    unsafe recv(descriptor, room.baseAddress, room.count, CInt(MSG_DONTWAIT))
+                }
+                if count < 0, errno == EAGAIN { return .nothing }
+                state.isAtEnd = count == 0 || (count < 0 && errno != EINTR)
+            }
+        }
+    }
+
+    private func untilReadable() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isClosed = state.withLock { state in
+                    guard !state.isClosed else { return true }
+                    precondition(state.reader == nil, "one task at a time may wait for a line")
+                    state.reader = continuation
+                    state.isReading = true
+                    state.readable.resume()
+                    return false
+                }
+                if isClosed { continuation.resume() }
+            }
+        } onCancel: {
+            close()
+        }
+    }
+
+    private func becameReadable() {
+        let reader = state.withLock { state in
+            defer { state.reader = nil }
+            if state.isReading, !state.isClosed {
+                state.isReading = false
+                state.readable.suspend()
+            }
+            return state.reader
+        }
+        reader?.resume()
+    }
+
+    // MARK: Sending
+
+    /// Sends bytes, now or as soon as there is room. That the daemon is gone shows in reading.
+    func send(_ bytes: [UInt8]) {
+        state.withLock { state in
+            state.outgoing += bytes
+            flush(&state)
+        }
+    }
+
+    private func becameWritable() { state.withLock { flush(&$0) } }
+
+    private func flush(_ state: inout State) {
+        guard !state.isClosed else { return }
+        while state.sent < state.outgoing.count {
+            let count = unsafe state.outgoing.withUnsafeBytes { all in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[state.sent...])
+                return unsafe Glibc.send(
+                    state.descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if count >= 0 {
+                state.sent += count
+            } else if errno == EAGAIN {
+                break
+            } else if errno != EINTR {
+                state.sent = state.outgoing.count
+            }
+        }
+        let isDone = state.sent == state.outgoing.count
+        if isDone {
+            state.outgoing.removeAll(keepingCapacity: true)
+            state.sent = 0
+        }
+        guard state.isWriting == isDone else { return }
+        state.isWriting = !isDone
+        if isDone { state.writable.suspend() } else { state.writable.resume() }
+    }
+}
+
+/// Bytes that have come, cut into lines.
+struct LineBuffer {
+    /// As much as is read at once.
+    private static let piece = 16 << 10
+
+    private var bytes: [UInt8] = []
+    /// Where the next line begins, and up to where there is no LF behind that.
+    private var (start, searched) = (0, 0)
+
+    /// The next line without its LF, if it is there whole.
+    mutating func next() throws(GimbalConnectionError) -> ArraySlice<UInt8>? {
+        guard let end = bytes[searched...].firstIndex(of: 0x0a) else {
+            searched = bytes.count
+            guard bytes.count - start <= LineConnection.longestLine else { throw .lineTooLong }
+            return nil
+        }
+        defer { (start, searched) = (end + 1, end + 1) }
+        return bytes[start..<end]
+    }
+
+    /// Takes what a body writes into a buffer, as many bytes as it says; returns what it says.
+    mutating func append(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        bytes.removeFirst(start)
+        (start, searched) = (0, searched - start)
+        return unsafe withUnsafeTemporaryAllocation(byteCount: Self.piece, alignment: 1) { room in
+            let count = unsafe body(room)
+            unsafe bytes.append(contentsOf: room.prefix(max(count, 0)))
+            return count
+        }
+    }
+}

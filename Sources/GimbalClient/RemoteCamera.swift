@@ -1,0 +1,153 @@
+// A camera of the daemon: what an app can ask of its map, asked from another process. Each method is one request and
+// its answer.
+
+import Gestures
+import MapCamera
+
+/// A camera that the daemon owns.
+///
+/// Every method throws ``GimbalError`` if the daemon refuses, and the camera is then exactly what it was;
+/// ``GimbalConnectionError`` if it cannot be reached or goes away; and `EncodingError` for what the protocol cannot
+/// say, such as a number that is not finite. A task that is cancelled stops waiting; what it sent may still be done.
+public struct RemoteCamera: Sendable {
+    /// The camera's name.
+    public let name: String
+    /// The daemon that owns it.
+    public let gimbal: Gimbal
+
+    // MARK: Gestures
+
+    /// Sends a report of a gesture, and comes back when the daemon has taken it.
+    ///
+    /// - Parameter label: tells apart two gestures of one kind; a text has at most 64 bytes.
+    public func send(_ gesture: GestureEvent, label: GestureKey.Label = .none) async throws {
+        try await send([.gesture(gesture, label: label)])
+    }
+
+    /// Sends reports that belong together, as those of two fingers do: the camera changes once.
+    ///
+    /// - Parameter gestures: at most 64.
+    public func send(_ gestures: [GestureEvent]) async throws {
+        try await send(gestures.map { .gesture($0) })
+    }
+
+    /// Sends gestures and commands as one frame: they are applied in order and together, or not at all.
+    ///
+    /// - Parameter frame: at most 64 gestures, commands and settings.
+    public func send(_ frame: [ClientRequest]) async throws {
+        precondition(
+            frame.allSatisfy(\.isAnsweredByOk), "a frame of a camera is made of gestures, commands and settings")
+        try await gimbal.send(frame, camera: name)
+    }
+
+    // MARK: Commands
+
+    /// Changes the camera at once.
+    public func move(_ update: CameraUpdate) async throws { try await send([.move(update)]) }
+
+    /// Changes the camera over a time. It comes back when the animation has begun;
+    /// ``events(_:delivery:since:reconnecting:)`` tells when it is over.
+    ///
+    /// - Parameter durationMs: 0 to 3,600,000 milliseconds.
+    public func animate(
+        _ update: CameraUpdate, durationMs: Double = 250, easing: EasingName = .default
+    ) async throws {
+        try await send([.animate(update, durationMs: durationMs, easing: easing)])
+    }
+
+    /// Ends animation, fling and active gestures where they are.
+    public func stop() async throws { try await send([.stop]) }
+
+    // MARK: Settings
+
+    /// Switches gestures on and off; switches that are left out stay as they are.
+    public func setGestures(_ switches: GestureSwitches) async throws { try await send([.setGestures(switches)]) }
+
+    /// Sets the ends of the zoom range, 2 to 21; the camera moves inside at once. One end may be left out, and stays.
+    public func setZoomRange(min: Double? = nil, max: Double? = nil) async throws {
+        try await send([.setZoomRange(min: min, max: max)])
+    }
+
+    /// Keeps the target inside of bounds, and moves it there at once; `nil` lets it go anywhere.
+    public func setTargetBounds(_ bounds: CoordinateBounds?) async throws { try await send([.setTargetBounds(bounds)]) }
+
+    /// Sets the size of the screen, 0.001 to 100,000 points, and its padding. The position stays.
+    public func setViewport(_ viewport: Viewport) async throws { try await send([.setViewport(viewport)]) }
+
+    /// Frees the camera's name and tells its subscribers.
+    public func remove() async throws { try await send([.removeCamera]) }
+
+    // MARK: Queries
+
+    /// All that is to be known of the camera.
+    public func state() async throws -> CameraState {
+        try await ask(.getCamera) { if case .camera(let state) = $0 { state } else { nil } }
+    }
+
+    /// Where the camera would be to show bounds inside of insets, without going there.
+    public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets = EdgeInsets()) async throws -> BoundsFit
+    {
+        try await ask(.cameraForBounds(bounds, insets: insets)) {
+            if case .cameraForBounds(let fit) = $0 { fit } else { nil }
+        }
+    }
+
+    /// The point of the screen that shows a place, in points from the top left.
+    ///
+    /// - Throws: ``GimbalError`` with the code `invalidValue` for a place behind the camera.
+    public func point(for coordinate: LatLng) async throws -> ScreenPoint {
+        try await ask(.project(coordinate)) { if case .point(let point) = $0 { point } else { nil } }
+    }
+
+    /// The place that a point of the screen shows.
+    ///
+    /// - Throws: ``GimbalError`` with the code `invalidValue` for a point at the horizon or above.
+    public func coordinate(for point: ScreenPoint) async throws -> LatLng {
+        try await ask(.unproject(point)) { if case .coordinate(let coordinate) = $0 { coordinate } else { nil } }
+    }
+
+    /// The corners of what the screen shows.
+    ///
+    /// - Throws: ``GimbalError`` with the code `invalidValue` if a corner shows no ground.
+    public func visibleRegion() async throws -> VisibleRegion {
+        try await ask(.visibleRegion) { if case .visibleRegion(let region) = $0 { region } else { nil } }
+    }
+
+    private func ask<Answer: Sendable>(
+        _ request: ClientRequest, _ take: (ServerMessage) -> Answer?
+    ) async throws -> Answer {
+        try await gimbal.ask(request, camera: name, take)
+    }
+
+    // MARK: Events
+
+    /// What the camera does, from now on or from where somebody stopped reading.
+    ///
+    /// - Parameters:
+    ///   - kinds: the kinds wanted; the subscription itself, gaps and resets are told in any case.
+    ///   - delivery: what is to be skipped while the reader is slow.
+    ///   - since: where to go on; see ``CameraEvents/AsyncIterator/resumePoint``.
+    ///   - reconnecting: what happens when the daemon goes away.
+    public func events(
+        _ kinds: Set<EventKind> = Set(EventKind.allCases), delivery: EventDelivery = .every,
+        since: ResumePoint? = nil, reconnecting: Reconnection = Reconnection()
+    ) -> CameraEvents {
+        CameraEvents(
+            path: gimbal.path, camera: name, kinds: kinds, delivery: delivery, since: since,
+            reconnection: reconnecting)
+    }
+}
+
+extension ClientRequest {
+    /// Whether nothing but `ok` or an error answers it: gestures, commands and settings.
+    fileprivate var isAnsweredByOk: Bool {
+        switch self {
+        case .gesture, .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport,
+            .removeCamera:
+            true
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
+            .subscribe, .unsubscribe, .trace, .traceEnd:
+            false
+        }
+    }
+}

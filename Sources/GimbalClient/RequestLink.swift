@@ -1,0 +1,145 @@
+// Requests over one connection, and which answer belongs to whom. Each line that is sent has a ticket, which the ids of
+// its requests tell. Invariant: who waits is told exactly once: the answers, that the connection ended, or a
+// cancellation.
+
+import Synchronization
+
+final class RequestLink: Sendable {
+    /// As many bytes as a line may have, by the protocol.
+    static let longestRequest = 65_536
+    /// More than a line has requests, for each of them has more than a byte.
+    private static let idsOfLine = longestRequest
+    /// As many lines as may wait for their answers.
+    static let mostWaiting = 1024
+
+    private let connection: LineConnection
+    private let ledger = Mutex(Ledger())
+
+    /// A line that was sent, and what has come back.
+    private struct Waiter {
+        /// Who waits; `nil` if that was cancelled.
+        var continuation: CheckedContinuation<[ServerMessage], any Error>?
+        /// Counts the connection's lines from 1, as errors do.
+        let line: Int
+        var answers: [ServerMessage?]
+    }
+
+    private struct Ledger {
+        var lastTicket = 0
+        var lastLine = 0
+        var waiters: [Int: Waiter] = [:]
+        /// Why nothing can be asked any more.
+        var failure: (any Error)?
+    }
+
+    init(path: String) throws(GimbalConnectionError) {
+        connection = try LineConnection(path: path)
+        // It ends with the connection, and the connection with the link.
+        Task { [connection, weak self] in
+            do {
+                while let line = try await connection.line() { try self?.take(line) }
+                self?.fail(GimbalConnectionError.ended)
+            } catch {
+                self?.fail(error)
+            }
+            connection.close()
+        }
+    }
+
+    deinit { connection.close() }
+
+    /// Whether requests can still be sent.
+    var isAlive: Bool { ledger.withLock { $0.failure == nil } }
+
+    /// Ends the connection, and all that wait with an error.
+    func close() {
+        fail(GimbalConnectionError.ended)
+        connection.close()
+    }
+
+    // MARK: Asking
+
+    /// Sends requests in one line and waits for their answers, which stand in their order.
+    func answers(to requests: [ClientRequest], camera: String?) async throws -> [ServerMessage] {
+        let ticket = ledger.withLock { ledger in
+            ledger.lastTicket += 1
+            return ledger.lastTicket
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                do {
+                    try ledger.withLock { try send(requests, camera, ticket, continuation, &$0) }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            let continuation = ledger.withLock { $0.waiters[ticket]?.continuation.take() }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Under the lock, so that lines are counted in the order in which they are sent.
+    private func send(
+        _ requests: [ClientRequest], _ camera: String?, _ ticket: Int,
+        _ continuation: CheckedContinuation<[ServerMessage], any Error>, _ ledger: inout Ledger
+    ) throws {
+        try Task.checkCancellation()
+        if let failure = ledger.failure { throw failure }
+        guard ledger.waiters.count < Self.mostWaiting else { throw GimbalConnectionError.tooManyRequests }
+        let ids = requests.indices.map { RequestID.number(ticket * Self.idsOfLine + $0) }
+        let line =
+            requests.count == 1
+            ? try requests[0].line(camera: camera, id: ids[0])
+            : try ClientRequest.line(frame: requests, camera: camera, ids: ids)
+        guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
+        ledger.lastLine += 1
+        ledger.waiters[ticket] = Waiter(
+            continuation: continuation, line: ledger.lastLine,
+            answers: Array(repeating: nil, count: requests.count))
+        connection.send(line)
+    }
+
+    // MARK: Answers
+
+    private func take(_ bytes: ArraySlice<UInt8>) throws {
+        let line = try ServerLine(line: bytes)
+        switch (line.id, line.message) {
+        case (.number(let id)?, let message):
+            note(message, ticket: id / Self.idsOfLine, member: id % Self.idsOfLine)
+        case (_, .error(let error)) where error.line == 0:
+            // The connection itself is refused.
+            throw error
+        case (_, .error(let error)):
+            // The line was not even read as far as its id.
+            let ticket = ledger.withLock { $0.waiters.first { $0.value.line == error.line }?.key }
+            if let ticket { finish(ticket, .failure(error)) }
+        default:
+            break
+        }
+    }
+
+    private func note(_ message: ServerMessage, ticket: Int, member: Int) {
+        let answers = ledger.withLock { ledger -> [ServerMessage]? in
+            guard ledger.waiters[ticket]?.answers.indices.contains(member) == true else { return nil }
+            ledger.waiters[ticket]?.answers[member] = message
+            let answers = ledger.waiters[ticket]?.answers.compactMap { $0 } ?? []
+            return answers.count == ledger.waiters[ticket]?.answers.count ? answers : nil
+        }
+        if let answers { finish(ticket, .success(answers)) }
+    }
+
+    private func finish(_ ticket: Int, _ result: Result<[ServerMessage], any Error>) {
+        let waiter = ledger.withLock { $0.waiters.removeValue(forKey: ticket) }
+        waiter?.continuation?.resume(with: result)
+    }
+
+    private func fail(_ error: any Error) {
+        let waiters = ledger.withLock { ledger in
+            ledger.failure = ledger.failure ?? error
+            defer { ledger.waiters = [:] }
+            return ledger.waiters.values.map(\.continuation)
+        }
+        for continuation in waiters { continuation?.resume(throwing: error) }
+    }
+}

@@ -1,0 +1,538 @@
+// The client and a real daemon over a real socket.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GimbalClient
+
+private let paris = LatLng(latitude: 48.8584, longitude: 2.2945)
+
+/// The error that a body throws.
+private func error(_ body: () async throws -> Void) async -> (any Error)? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+@Suite struct RequestingTests {
+    @Test func commandsMoveTheCamera() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera("left")
+        var expected = Camera()
+        let updates: [CameraUpdate] = [
+            .setTarget(paris, zoom: 12), .zoomIn, .zoomBy(0.25, focus: ScreenPoint(x: 100, y: 200)),
+            .scrollBy(x: 30, y: -20), .setBearing(370), .setViewingAngle(20), .zoomOut,
+        ]
+        for update in updates {
+            try await camera.move(update)
+            expected.apply(update)
+            let position = try await camera.state().position
+            #expect(abs(position.target.latitude - expected.position.target.latitude) <= 1e-9)
+            #expect(abs(position.target.longitude - expected.position.target.longitude) <= 1e-9)
+            #expect(abs(position.zoom - expected.position.zoom) <= 1e-6)
+            #expect(abs(position.bearing - expected.position.bearing) <= 1e-6)
+            #expect(abs(position.viewingAngle - expected.position.viewingAngle) <= 1e-6)
+        }
+    }
+
+    @Test func settingsAreSet() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        let bounds = try #require(
+            CoordinateBounds(southWest: paris, northEast: LatLng(latitude: 50, longitude: 3)))
+        let viewport = Viewport(width: 1280, height: 720, padding: EdgeInsets(left: 320))
+        try await camera.setGestures(GestureSwitches(tilt: false, inertia: true))
+        try await camera.setZoomRange(min: 4)
+        try await camera.setZoomRange(max: 18.5)
+        try await camera.setTargetBounds(bounds)
+        try await camera.setViewport(viewport)
+        let state = try await camera.state()
+        #expect(state.camera == "main" && state.zoomRange == ZoomRange(min: 4, max: 18.5))
+        #expect(state.targetBounds == bounds && state.viewport == viewport && state.position.target == paris)
+        #expect(!state.gestures.tilt && state.gestures.inertia && state.gestures.scroll)
+        try await camera.setTargetBounds(nil)
+        #expect(try await camera.state().targetBounds == nil)
+    }
+
+    @Test func questionsAreAnswered() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        let hello = try await gimbal.connect()
+        #expect(hello.version == 1 && hello.server.hasPrefix("gimbald "))
+        let camera = gimbal.camera("b")
+        try await camera.move(.setCamera(CameraPosition(target: paris, zoom: 16, bearing: 40, viewingAngle: 30)))
+        let center = try await camera.point(for: paris)
+        #expect(center == ScreenPoint(x: 195, y: 422))
+        let place = try await camera.coordinate(for: center)
+        #expect(abs(place.latitude - paris.latitude) < 1e-8 && abs(place.longitude - paris.longitude) < 1e-8)
+        let region = try await camera.visibleRegion()
+        #expect(region.farLeft != region.nearLeft && region.farRight != region.nearRight)
+        let bounds = try #require(CoordinateBounds(southWest: paris, northEast: LatLng(latitude: 50, longitude: 3)))
+        #expect(try await camera.position(fitting: bounds).fits)
+        #expect(try await camera.position(fitting: bounds, insets: EdgeInsets(top: 1000)).position == nil)
+        try await gimbal.camera("a").stop()
+        #expect(try await gimbal.cameras() == ["a", "b"])
+        try await gimbal.ping()
+        let stats = try await gimbal.stats()
+        #expect(stats.cameras == 2 && stats.connections == 1 && stats.lines > 8)
+        try await camera.remove()
+        #expect(try await gimbal.cameras() == ["a"])
+    }
+
+    @Test func gesturesOfOneFrameMoveTheCameraOnce() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        let focus = ScreenPoint(x: 210, y: 310)
+        try await camera.send([GestureEvent(.pinch, .began, focus: focus), GestureEvent(.rotate, .began, focus: focus)])
+        try await camera.send([
+            GestureEvent(.pinch, .changed, .pinch(4), focus: focus),
+            GestureEvent(.rotate, .changed, .rotate(-30), focus: focus),
+        ])
+        try await camera.send(GestureEvent(.pinch, .ended))
+        try await camera.send(GestureEvent(.rotate, .ended))
+        let state = try await camera.state()
+        // move-started, camera-changed, idle
+        #expect(state.seq == 3 && state.position.zoom == 4 && state.position.bearing == 30)
+    }
+
+    @Test func whatIsRefusedSaysWhy() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        let camera = gimbal.camera()
+        try await gimbal.ping()
+        let connections = try await gimbal.stats().connectionsTotal
+        let range = await error { try await camera.setZoomRange(min: 1) } as? GimbalError
+        #expect(range?.code == .invalidValue && range?.field == "minZoom" && range?.line == 3)
+        #expect(range?.message.isEmpty == false)
+        let name = await error { try await gimbal.camera("a b").stop() } as? GimbalError
+        #expect(name?.code == .invalidValue && name?.field == "camera")
+        let sky = await error { _ = try await camera.coordinate(for: ScreenPoint(x: 0, y: 2e9)) } as? GimbalError
+        #expect(sky?.code == .invalidValue)
+        #expect(await error { try await camera.move(.zoomTo(.nan)) } is EncodingError)
+        // The connection goes on.
+        try await camera.move(.zoomTo(5))
+        #expect(try await camera.state().position.zoom == 5)
+        #expect(try await gimbal.stats().connectionsTotal == connections)
+    }
+
+    @Test func aFrameIsRefusedAsAWholeByTheOneAtFault() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        let refused = await error {
+            try await camera.send([.move(.zoomTo(9)), .setZoomRange(min: 22), .move(.zoomIn)])
+        }
+        #expect((refused as? GimbalError)?.field == "minZoom")
+        #expect(try await camera.state().seq == 0)
+        let tooMany = await error { try await camera.send(Array(repeating: .move(.zoomIn), count: 65)) }
+        #expect((tooMany as? GimbalError)?.code == .limitReached)
+        #expect(try await camera.state().seq == 0)
+    }
+
+    @Test func aRequestBeyondALinesLimitIsNotSent() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        let label = GestureKey.Label.text(String(repeating: "x", count: 65_536))
+        let refused = await error { try await camera.send(GestureEvent(.pan, .began), label: label) }
+        #expect(refused as? GimbalConnectionError == .requestTooLong)
+        try await camera.stop()
+    }
+
+    @Test func manyLongRequestsWaitForRoom() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        let label = GestureKey.Label.text(String(repeating: "x", count: 60_000))
+        let pid = daemon.process.processIdentifier
+        kill(pid, SIGSTOP)
+        let refused = await withTaskGroup { group in
+            for _ in 0..<60 {
+                group.addTask { await error { try await camera.send(GestureEvent(.pan, .began), label: label) } }
+            }
+            // Far more than a socket holds is on its way when the daemon goes on.
+            group.addTask {
+                kill(pid, SIGCONT)
+                return nil
+            }
+            return await group.reduce(into: 0) { $0 += ($1 as? GimbalError)?.field == "gesture" ? 1 : 0 }
+        }
+        #expect(refused == 60)
+    }
+
+    @Test func asManyAsMayWaitDo() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        let pid = daemon.process.processIdentifier
+        kill(pid, SIGSTOP)
+        let errors = await withTaskGroup { group in
+            for _ in 0...RequestLink.mostWaiting {
+                group.addTask {
+                    let refused = await error { try await gimbal.ping() }
+                    // Only one comes back as long as the daemon is stopped.
+                    if refused != nil { kill(pid, SIGCONT) }
+                    return refused
+                }
+            }
+            return await group.reduce(into: [any Error]()) { if let error = $1 { $0.append(error) } }
+        }
+        #expect(errors.map { $0 as? GimbalConnectionError } == [.tooManyRequests])
+    }
+
+    // MARK: Ends
+
+    @Test func whoWaitsWhenTheDaemonGoesIsTold() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        try await camera.stop()
+        let pid = daemon.process.processIdentifier
+        kill(pid, SIGSTOP)
+        async let first = error { try await camera.move(.zoomIn) }
+        async let second = error { _ = try await camera.state() }
+        #expect(daemon.end(SIGKILL) == -SIGKILL)
+        for error in [await first, await second] {
+            switch error as? GimbalConnectionError {
+            case .ended, .unreachable: break
+            default: Issue.record("\(String(describing: error))")
+            }
+        }
+        guard case .unreachable(daemon.socket, _)? = await error({ try await camera.stop() }) as? GimbalConnectionError
+        else { return #expect(Bool(false)) }
+        let next = try DaemonProcess(socket: daemon.socket)
+        #expect(try await camera.state().seq == 0)
+        #expect(next.end(SIGTERM) == 0)
+    }
+
+    @Test func aCancelledRequestStopsWaiting() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        try await gimbal.connect()
+        let pid = daemon.process.processIdentifier
+        kill(pid, SIGSTOP)
+        let task = Task { await error { try await gimbal.ping() } }
+        task.cancel()
+        #expect(await task.value is CancellationError)
+        kill(pid, SIGCONT)
+        // Its answer is nobody else's.
+        #expect(try await gimbal.cameras() == [])
+    }
+
+    @Test func aFullDaemonSaysSo() async throws {
+        let daemon = try DaemonProcess(["--max-connections", "1"])
+        let (first, second) = (Gimbal(path: daemon.socket), Gimbal(path: daemon.socket))
+        // The one that looked whether the daemon listens may still be there.
+        for _ in 0..<2000 where await error({ try await first.connect() }) != nil { usleep(1000) }
+        #expect((await error { try await second.ping() } as? GimbalError)?.code == .limitReached)
+    }
+
+    @Test func theConnectionEndsWithItsOwner() async throws {
+        let daemon = try DaemonProcess()
+        let watcher = Gimbal(path: daemon.socket)
+        for _ in 0..<5 {
+            let gimbal = Gimbal(path: daemon.socket)
+            try await gimbal.connect()
+        }
+        #expect(try await remaining(watcher) == 1)
+    }
+
+    @Test func whatIsNoMessageEndsTheConnection() async throws {
+        let stranger = try StandIn { _, connection in
+            _ = StandIn.isReadable(connection)
+            StandIn.write("HTTP/1.1 400 Bad Request\r\n\r\n".utf8, to: connection)
+        }
+        #expect(await error { try await Gimbal(path: stranger.path).ping() } is DecodingError)
+        let events = Gimbal(path: stranger.path).camera().events()
+        #expect(await error { for try await _ in events {} } is DecodingError)
+    }
+
+    @Test func anEndlessLineIsNotTaken() async throws {
+        let stranger = try StandIn { _, connection in
+            StandIn.write([UInt8](repeating: 0x20, count: LineConnection.longestLine + 2), to: connection)
+        }
+        #expect(
+            await error { try await Gimbal(path: stranger.path).ping() } as? GimbalConnectionError == .lineTooLong)
+        let events = Gimbal(path: stranger.path).camera().events()
+        #expect(await error { for try await _ in events {} } as? GimbalConnectionError == .lineTooLong)
+    }
+}
+
+/// The daemon's connections, when those that are about to end have ended.
+private func remaining(_ gimbal: Gimbal) async throws -> Int {
+    for _ in 0..<2000 {
+        if try await gimbal.stats().connections == 1 { return 1 }
+        usleep(1000)
+    }
+    return try await gimbal.stats().connections
+}
+
+@Suite struct LineBufferTests {
+    @Test func linesDoNotDependOnHowBytesAreCut() throws {
+        let bytes = Array("a\n\nbc\n\n\ndef\ng".utf8)
+        var random = Seeded(1)
+        for _ in 0..<200 {
+            var buffer = LineBuffer()
+            var lines: [String] = []
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let piece = rest.prefix(random.integer(1...6))
+                rest = rest.dropFirst(piece.count)
+                _ = buffer.append { room in
+                    room.copyBytes(from: piece)
+                    return piece.count
+                }
+                while let line = try buffer.next() { lines.append(String(decoding: line, as: UTF8.self)) }
+            }
+            #expect(lines == ["a", "", "bc", "", "", "def"])
+        }
+    }
+}
+
+@Suite struct EventTests {
+    /// Comes back soon.
+    private let hasty = Reconnection(firstDelay: .milliseconds(1), longestDelay: .milliseconds(5))
+
+    @Test func aMovementIsToldInOrder() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        var events: [CameraEvent] = []
+        for try await event in camera.events() {
+            events.append(event)
+            if case .subscribed = event { try await camera.animate(.zoomTo(3), durationMs: 40, easing: .linear) }
+            if case .idle = event { break }
+        }
+        let kinds = events.compactMap(\.kind)
+        #expect(kinds.first == .moveStarted && kinds.last == .idle)
+        #expect(kinds.dropFirst().dropLast().allSatisfy { $0 == .cameraChanged } && kinds.count == 5)
+        #expect(events.compactMap(\.move).map(\.seq) == Array(1...5))
+        #expect(events.last?.position?.zoom == 3 && events.last?.move?.reason == .animation)
+        #expect(events.allSatisfy { $0.camera == "main" })
+    }
+
+    @Test func onlyTheKindsThatAreAskedForCome() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        var loop = camera.events([.idle]).makeAsyncIterator()
+        guard case .subscribed? = try await loop.next() else { return #expect(Bool(false)) }
+        for _ in 0..<3 { try await camera.move(.zoomIn) }
+        for seq in [3, 6, 9] { #expect(try await loop.next()?.seq == seq) }
+        #expect(loop.resumePoint?.seq == 9)
+    }
+
+    @Test func aCameraThatIsRemovedEndsTheSequence() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        var loop = camera.events().makeAsyncIterator()
+        _ = try await loop.next()
+        try await camera.remove()
+        #expect(try await loop.next() == .removed(camera: "main"))
+        #expect(try await loop.next() == nil)
+    }
+
+    @Test func aReaderGoesOnWhereAnotherStopped() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        var first = camera.events().makeAsyncIterator()
+        _ = try await first.next()
+        for _ in 0..<2 { try await camera.move(.zoomIn) }
+        for _ in 0..<4 { _ = try await first.next() }
+        let point = try #require(first.resumePoint)
+        #expect(point.seq == 4)
+        var second = camera.events(since: point).makeAsyncIterator()
+        guard case .subscribed? = try await second.next() else { return #expect(Bool(false)) }
+        #expect(second.resumePoint == point)
+        #expect(try await second.next()?.seq == 5)
+        #expect(try await second.next()?.seq == 6)
+        var stranger = camera.events(since: ResumePoint(seq: 4, epoch: "other")).makeAsyncIterator()
+        guard case .subscribed? = try await stranger.next(), case .lagged(let lagged)? = try await stranger.next()
+        else { return #expect(Bool(false)) }
+        #expect(lagged.missed == 6 && stranger.resumePoint == ResumePoint(seq: 6, epoch: point.epoch))
+    }
+
+    // MARK: Ways back
+
+    @Test func nothingIsLostOrDoubledWhenConnectionsBreak() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        // Cuts within lines, between them, and before the first is whole.
+        let budgets = [2500, 1, 0, 700, 40, 3333, 900, 219, 220, 221, 5000, 10]
+        let proxy = try StandIn.cutting(after: budgets, before: daemon.socket)
+        let events = Gimbal(path: proxy.path).camera().events(reconnecting: hasty)
+        var (seqs, subscriptions): ([Int], Int) = ([], 0)
+        for try await event in events {
+            switch event {
+            case .subscribed:
+                subscriptions += 1
+                if subscriptions == 1 {
+                    for bearing in 1...60 { try await camera.move(.setBearing(Double(bearing))) }
+                }
+            case .lagged: Issue.record("\(event)")
+            default: seqs.append(event.seq ?? 0)
+            }
+            if seqs.last == 180 { break }
+        }
+        #expect(seqs == Array(1...180))
+        #expect(subscriptions > 4)
+    }
+
+    @Test func aNewDaemonIsAnotherEpoch() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        var loop = gimbal.camera().events(reconnecting: hasty).makeAsyncIterator()
+        guard case .subscribed(let before)? = try await loop.next() else { return #expect(Bool(false)) }
+        try await gimbal.camera().move(.zoomTo(7))
+        for _ in 0..<3 { _ = try await loop.next() }
+        #expect(daemon.end(SIGTERM) == 0)
+        let next = try DaemonProcess(socket: daemon.socket)
+        // The connection of before may not have been seen to end.
+        while await error({ try await gimbal.ping() }) != nil {}
+        try await gimbal.camera().move(.zoomTo(9))
+        guard case .subscribed(let after)? = try await loop.next(), case .lagged(let lagged)? = try await loop.next()
+        else { return #expect(Bool(false)) }
+        #expect(after.epoch != before.epoch)
+        #expect(lagged.missed == 3 && lagged.position.zoom == 9)
+        #expect(loop.resumePoint == ResumePoint(seq: 3, epoch: after.epoch))
+        try await gimbal.camera().move(.zoomTo(8))
+        #expect(try await loop.next()?.seq == 4)
+        #expect(next.end(SIGTERM) == 0)
+    }
+
+    @Test func aResetIsTold() async throws {
+        let daemon = try DaemonProcess()
+        var loop = Gimbal(path: daemon.socket).camera().events().makeAsyncIterator()
+        _ = try await loop.next()
+        let feed = try SocketClient(daemon.socket)
+        try feed.send(
+            #"{"type":"trace","version":1,"speed":"max","position":{"target":{"latitude":1,"longitude":2},"zoom":9}}"#)
+        guard case .reset(let reset)? = try await loop.next() else { return #expect(Bool(false)) }
+        #expect(reset.seq == 0 && reset.timeMs == 0 && reset.position.zoom == 9)
+    }
+
+    @Test func delaysDoubleUpToTheLongest() async throws {
+        let daemon = try DaemonProcess()
+        let clock = PatientClock()
+        let reconnection = Reconnection(
+            firstDelay: .milliseconds(100), longestDelay: .milliseconds(700), attempts: 5, clock: clock)
+        var loop = Gimbal(path: daemon.socket).camera().events(reconnecting: reconnection).makeAsyncIterator()
+        _ = try await loop.next()
+        #expect(daemon.end(SIGTERM) == 0)
+        let end = await error { _ = try await loop.next() } as? GimbalConnectionError
+        guard case .unreachable? = end else { return #expect(Bool(false)) }
+        #expect(clock.slept == [100, 200, 400, 700, 700].map { .milliseconds($0) })
+        #expect(try await loop.next() == nil)
+    }
+
+    @Test func aDaemonThatWasNeverThereIsAnError() async throws {
+        let clock = PatientClock()
+        let events = Gimbal(path: "/nonexistent/gimbal.sock").camera().events(reconnecting: Reconnection(clock: clock))
+        let end = await error { for try await _ in events {} } as? GimbalConnectionError
+        guard case .unreachable("/nonexistent/gimbal.sock", _)? = end else { return #expect(Bool(false)) }
+        #expect(clock.slept.isEmpty)
+    }
+
+    @Test func whoDoesNotWantToComeBackIsTold() async throws {
+        let daemon = try DaemonProcess()
+        var loop = Gimbal(path: daemon.socket).camera().events(reconnecting: .never).makeAsyncIterator()
+        _ = try await loop.next()
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(await error { _ = try await loop.next() } as? GimbalConnectionError == .ended)
+    }
+
+    @Test func aCameraThatCannotBeIsAnError() async throws {
+        let daemon = try DaemonProcess()
+        let events = Gimbal(path: daemon.socket).camera("a b").events()
+        #expect((await error { for try await _ in events {} } as? GimbalError)?.field == "camera")
+    }
+
+    // MARK: Slow readers, and those that go
+
+    /// Moves the camera so often that no history and no socket holds what it emits; says how many events that were.
+    private func flood(_ daemon: DaemonProcess) throws -> Int {
+        let feed = try SocketClient(daemon.socket)
+        for round in 0..<20 {
+            let lines = (0..<400).map {
+                #"{"type":"move","update":{"kind":"set-bearing","bearing":\#(($0 + round) % 359)}}"#
+            }
+            try feed.send(Array((lines.joined(separator: "\n") + "\n").utf8))
+        }
+        try feed.send(#"{"type":"get-camera"}"#)
+        return Int(try JSON(feed.receive() ?? "")["seq"]?.number ?? 0)
+    }
+
+    @Test func aSlowReaderOfTheLatestSkips() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        var loop = gimbal.camera().events(delivery: .latest).makeAsyncIterator()
+        _ = try await loop.next()
+        let last = try flood(daemon)
+        var events: [CameraEvent] = []
+        while events.last?.seq != last, let event = try await loop.next() { events.append(event) }
+        #expect(events.count < last / 2)
+        #expect(events.allSatisfy { $0.move != nil })
+        let seqs = events.compactMap(\.seq)
+        #expect(zip(seqs, seqs.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(events.last?.kind == .idle)
+        #expect(events.last?.position == (try await gimbal.camera().state().position))
+    }
+
+    @Test func aSlowReaderOfEveryEventIsToldWhatItMissed() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        var loop = gimbal.camera().events().makeAsyncIterator()
+        _ = try await loop.next()
+        let last = try flood(daemon)
+        var (read, missed) = (0, 0)
+        while read + missed < last, let event = try await loop.next() {
+            if case .lagged(let lagged) = event {
+                missed += lagged.missed
+            } else {
+                read += 1
+                #expect(event.seq == read + missed)
+            }
+        }
+        #expect(missed > 0 && read > 0)
+        #expect(loop.resumePoint?.seq == last)
+    }
+
+    @Test func aCancelledLoopEndsItsConnection() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            await error {
+                for try await event in gimbal.camera().events() {
+                    if case .subscribed = event { start.finish() }
+                }
+            }
+        }
+        for await _ in started {}
+        task.cancel()
+        #expect(await task.value is CancellationError)
+        #expect(try await remaining(gimbal) == 1)
+    }
+
+    @Test func aLoopThatIsLeftEndsItsConnection() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        for try await _ in gimbal.camera().events() { break }
+        #expect(try await remaining(gimbal) == 1)
+    }
+
+    @Test func cancellationEndsTheWaitForAnotherAttempt() async throws {
+        let daemon = try DaemonProcess()
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        let socket = daemon.socket
+        let task = Task {
+            await error {
+                let reconnection = Reconnection(firstDelay: .seconds(3600), longestDelay: .seconds(3600))
+                for try await event in Gimbal(path: socket).camera().events(reconnecting: reconnection) {
+                    if case .subscribed = event { end.finish() }
+                }
+            }
+        }
+        for await _ in ended {}
+        #expect(daemon.end(SIGTERM) == 0)
+        task.cancel()
+        #expect(await task.value is CancellationError)
+    }
+}

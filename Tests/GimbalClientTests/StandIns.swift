@@ -1,0 +1,98 @@
+// Who stands between a client and its daemon, or in the daemon's place. Each works in a thread of its own, since a
+// test's tasks have few to share.
+
+import Foundation
+import Synchronization
+import UnixSocket
+
+/// A socket in a folder of its own, and what is done with each connection to it.
+final class StandIn: Sendable {
+    let path: String
+    private let folder: URL
+
+    /// - Parameter serve: is given each connection's number and descriptor, one after the other, and closes nothing.
+    init(_ serve: @escaping @Sendable (Int, CInt) -> Void) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.appendingPathComponent("stand-in.sock").path
+        let listening = try ListeningSocket(path: path, mode: 0o600)
+        let descriptor = listening.descriptor
+        Thread.detachNewThread {
+            var number = 0
+            while Self.isReadable(descriptor) {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { continue }
+                serve(number, connection)
+                close(connection)
+                number += 1
+            }
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    static func isReadable(_ descriptor: CInt) -> Bool {
+        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&status, 1, -1) > 0
+    }
+
+    /// Writes all bytes, unless the other side is gone.
+    static func write(_ bytes: some Collection<UInt8>, to descriptor: CInt) {
+        var rest = Array(bytes)
+        while !rest.isEmpty {
+            let count = send(descriptor, rest, rest.count, CInt(MSG_NOSIGNAL))
+            guard count > 0 else { return }
+            rest.removeFirst(count)
+        }
+    }
+
+    /// Stands between, and cuts each connection after so many bytes of the daemon; those beyond the list stay.
+    static func cutting(after budgets: [Int], before daemon: String) throws -> StandIn {
+        try StandIn { number, client in
+            guard let server = try? UnixSocket.connect(daemon) else { return }
+            defer { close(server) }
+            var budget = number < budgets.count ? budgets[number] : .max
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while budget > 0 {
+                var status = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                guard poll(&status, 2, -1) > 0 else { return }
+                if status[0].revents != 0 {
+                    let count = recv(client, &buffer, buffer.count, 0)
+                    guard count > 0 else { return }
+                    write(buffer[..<count], to: server)
+                }
+                if status[1].revents != 0 {
+                    let count = recv(server, &buffer, min(buffer.count, budget), 0)
+                    guard count > 0 else { return }
+                    write(buffer[..<count], to: client)
+                    budget -= count
+                }
+            }
+        }
+    }
+}
+
+/// A clock on which every sleep is over at once, and is remembered.
+final class PatientClock: Clock {
+    struct Instant: InstantProtocol {
+        var sinceStart = Swift.Duration.zero
+
+        func advanced(by duration: Swift.Duration) -> Instant { Instant(sinceStart: sinceStart + duration) }
+        func duration(to other: Instant) -> Swift.Duration { other.sinceStart - sinceStart }
+        static func < (a: Instant, b: Instant) -> Bool { a.sinceStart < b.sinceStart }
+    }
+
+    private let sleeps = Mutex<[Swift.Duration]>([])
+
+    var now: Instant { Instant(sinceStart: slept.reduce(.zero, +)) }
+    let minimumResolution = Swift.Duration.zero
+    /// How long was slept, each time.
+    var slept: [Swift.Duration] { sleeps.withLock { $0 } }
+
+    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+        try Task.checkCancellation()
+        let start = now
+        sleeps.withLock { $0.append(start.duration(to: deadline)) }
+        await Task.yield()
+    }
+}
