@@ -1,0 +1,26 @@
+#!/bin/bash
+# Sends requests to gimbald, one line of JSON each, from standard input; after each of them prints where its camera is:
+# latitude, longitude, zoom, bearing and viewing angle. Ends with status 1 at the first that is refused.
+# Needs socat and jq.
+#
+#   feed.sh <<<'{"type":"move","update":{"kind":"zoom-to","zoom":12}}'
+set -o pipefail
+
+socket=${1:-${GIMBAL_SOCKET:-${XDG_RUNTIME_DIR:-/tmp/gimbal-$(id -u)}/gimbal.sock}}
+
+# A frame is an array; its first request tells the camera.
+ask='., {type: "get-camera"} + ([.] | flatten[0] | {camera} | with_entries(select(.value)))'
+show='if .type == "camera" then .position | [.target[], .zoom, .bearing, .viewingAngle] | map(tostring) | join(" ")
+    elif .type == "error" then "error: line \((.line + 1) / 2 | floor): \(.message)"
+    else empty end'
+
+jq --compact-output --unbuffered "$ask" | socat -t 10 - "UNIX-CONNECT:$socket" | jq --raw-output --unbuffered "$show" |
+    while IFS= read -r line; do
+        case $line in
+        error*)
+            echo "feed.sh: $line" >&2
+            exit 1
+            ;;
+        *) echo "$line" ;;
+        esac
+    done

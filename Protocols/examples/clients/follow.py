@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Follows a camera of gimbald: prints latitude, longitude, zoom, bearing and viewing angle whenever it has moved.
+
+When the daemon goes away it comes back, and asks for what it missed. Needs nothing but Python 3.
+"""
+
+import argparse
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+
+def standard_path():
+    folder = os.environ.get("XDG_RUNTIME_DIR") or f"/tmp/gimbal-{os.getuid()}"
+    return os.environ.get("GIMBAL_SOCKET") or f"{folder}/gimbal.sock"
+
+
+def messages(path, request):
+    """Connects, sends a request, and gives the daemon's messages up to the last whole line."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        connection.sendall(json.dumps(request).encode() + b"\n")
+        for line in connection.makefile("rb"):
+            if line.endswith(b"\n"):
+                yield json.loads(line)
+
+
+def events(path, camera):
+    """The camera's events, over as many connections as it takes."""
+    request = {"type": "subscribe", "camera": camera, "events": ["camera-changed"]}
+    while True:
+        try:
+            for message in messages(path, request):
+                if message["type"] == "subscribed" and message["epoch"] != request.get("epoch"):
+                    request |= {"epoch": message["epoch"], "since": message["seq"]}
+                elif message["type"] == "camera-changed":
+                    request["since"] = message["seq"]
+                yield message
+        except OSError as error:
+            if "epoch" not in request:
+                sys.exit(f"follow.py: {path}: {error.strerror}")
+        time.sleep(0.2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("camera", nargs="?", default="main")
+    parser.add_argument("--socket", default=standard_path(), help="the daemon's socket")
+    parser.add_argument("--count", type=int, help="end after so many positions")
+    options = parser.parse_args()
+    # ^C, or a reader that has seen enough, is no error.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    printed = 0
+    for message in events(options.socket, options.camera):
+        if message["type"] == "camera-changed":
+            position = message["position"]
+            numbers = *position["target"].values(), position["zoom"], position["bearing"], position["viewingAngle"]
+            print(*numbers, flush=True)
+            printed += 1
+            if printed == options.count:
+                return
+        elif message["type"] == "lagged":
+            print(f"follow.py: {message['missed']} events missed", file=sys.stderr)
+        elif message["type"] in ("error", "removed"):
+            sys.exit(f"follow.py: {message.get('message', 'the camera was removed')}")
+
+
+main()

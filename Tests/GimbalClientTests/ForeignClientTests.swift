@@ -1,0 +1,82 @@
+// The example clients in other languages, beside a real daemon.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GimbalClient
+
+@Suite struct ForeignClientTests {
+    private func client(_ name: String) -> URL {
+        Files.root.appendingPathComponent("Protocols/examples/clients/\(name)")
+    }
+
+    /// Whether the programs are there that a client needs.
+    private func has(_ programs: String...) -> Bool {
+        let lacking = programs.filter { !FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)") }
+        if !lacking.isEmpty { print("skipped: no \(lacking.joined(separator: ", "))") }
+        return lacking.isEmpty
+    }
+
+    private func run(
+        _ name: String, _ arguments: [String] = [], socket: String, input: String = ""
+    ) throws -> (status: CInt, output: [String], errors: String) {
+        let (status, output, errors) = try DaemonProcess.run(
+            client(name), arguments, input: Array(input.utf8), environment: ["GIMBAL_SOCKET": socket])
+        return (status, output.split(separator: "\n").map(String.init), errors)
+    }
+
+    // MARK: follow.py
+
+    @Test func aFollowerSeesEveryPositionThoughConnectionsBreak() async throws {
+        guard has("python3") else { return }
+        let daemon = try DaemonProcess()
+        let proxy = try StandIn.cutting(after: [600, 330], before: daemon.socket)
+        let gimbal = Gimbal(path: daemon.socket)
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = client("follow.py")
+        process.arguments = ["--socket", proxy.path, "--count", "10", "left"]
+        process.standardOutput = output
+        try process.run()
+        while try await gimbal.stats().subscriptions == 0 { usleep(1000) }
+        for bearing in 1...10 { try await gimbal.camera("left").move(.setBearing(Double(bearing))) }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(text.split(separator: "\n") == (1...10).map { "0 0 2 \($0) 0" })
+    }
+
+    @Test func aFollowerSaysWhyItEnds() throws {
+        guard has("python3") else { return }
+        let daemon = try DaemonProcess()
+        let refused = try run("follow.py", ["a b"], socket: daemon.socket)
+        #expect(refused.status == 1 && refused.output.isEmpty && refused.errors.contains("camera must be"))
+        let alone = try run("follow.py", socket: "/nonexistent/gimbal.sock")
+        #expect(alone.status == 1 && alone.errors.contains("/nonexistent/gimbal.sock"))
+    }
+
+    // MARK: feed.sh
+
+    @Test func aFeederShowsWhatItsRequestsDo() throws {
+        guard has("socat", "jq") else { return }
+        let daemon = try DaemonProcess()
+        let input = """
+            {"type":"move","update":{"kind":"zoom-to","zoom":12}}
+            [{"type":"pinch","phase":"changed","scale":1},{"type":"pinch","phase":"changed","scale":2}]
+            {"type":"move","camera":"left","update":{"kind":"set-bearing","bearing":90}}
+            """
+        let fed = try run("feed.sh", socket: daemon.socket, input: input + "\n")
+        #expect(fed.status == 0 && fed.errors.isEmpty, "\(fed.errors)")
+        #expect(fed.output == ["0 0 12 0 0", "0 0 13 0 0", "0 0 2 90 0"])
+    }
+
+    @Test func aFeederStopsAtWhatIsRefused() throws {
+        guard has("socat", "jq") else { return }
+        let daemon = try DaemonProcess()
+        let fed = try run("feed.sh", socket: daemon.socket, input: "{\"type\":\"stop\"}\n{\"type\":\"fly\"}\n")
+        #expect(fed.status == 1 && fed.output == ["0 0 2 0 0"])
+        #expect(fed.errors.contains("line 2") && fed.errors.contains("fly"))
+        let alone = try run("feed.sh", socket: "/nonexistent/gimbal.sock", input: "{\"type\":\"stop\"}\n")
+        #expect(alone.status != 0 && alone.errors.contains("/nonexistent/gimbal.sock"))
+    }
+}
