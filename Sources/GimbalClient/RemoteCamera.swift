@@ -19,7 +19,9 @@ public struct RemoteCamera: Sendable {
 
     /// Sends a report of a gesture, and comes back when the daemon has taken it.
     ///
-    /// - Parameter label: tells apart two gestures of one kind; a text has at most 64 bytes.
+    /// - Parameters:
+    ///   - gesture: the report, with values that count from the beginning of the gesture.
+    ///   - label: tells apart two gestures of one kind; a text has at most 64 bytes.
     public func send(_ gesture: GestureEvent, label: GestureKey.Label = .none) async throws {
         try await send([.gesture(gesture, label: label)])
     }
@@ -48,7 +50,10 @@ public struct RemoteCamera: Sendable {
     /// Changes the camera over a time. It comes back when the animation has begun;
     /// ``events(_:delivery:since:reconnecting:)`` tells when it is over.
     ///
-    /// - Parameter durationMs: 0 to 3,600,000 milliseconds.
+    /// - Parameters:
+    ///   - update: what is to change.
+    ///   - durationMs: 0 to 3,600,000 milliseconds.
+    ///   - easing: the pace.
     public func animate(
         _ update: CameraUpdate, durationMs: Double = 250, easing: EasingName = .default
     ) async throws {
