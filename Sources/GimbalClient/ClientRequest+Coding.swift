@@ -1,5 +1,5 @@
-// Requests as the protocol writes them: the other end of the daemon's decoder. Ranges are not checked here, for the daemon
-// does it; what has no words in the protocol is an `EncodingError`.
+// Requests as the protocol writes them: the other end of the daemon's decoder. Ranges are not checked here, for the
+// daemon does it; what has no words in the protocol is an `EncodingError`.
 
 import Gestures
 import MapCamera

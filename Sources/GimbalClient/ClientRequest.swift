@@ -5,7 +5,8 @@ import MapCamera
 
 /// A request of the protocol: a gesture, a command, a query, a subscription, or a part of a trace.
 ///
-/// ``line(camera:id:timeMs:)`` makes the line that the daemon reads; ``RemoteCamera`` sends it and waits for the answer.
+/// ``line(camera:id:timeMs:)`` makes the line that the daemon reads; ``RemoteCamera`` sends it and waits for the
+/// answer.
 public enum ClientRequest: Sendable {
     /// A report of a gesture; the label tells apart two gestures of one kind on one connection.
     case gesture(GestureEvent, label: GestureKey.Label = .none)
@@ -57,7 +58,8 @@ public enum ClientRequest: Sendable {
     case traceEnd
 }
 
-/// What a request is known by in its reply: a number within ±(2^53−1), or a text of at most 256 bytes as JSON writes it.
+/// What a request is known by in its reply: a number within ±(2^53−1), or a text of at most 256 bytes as JSON writes
+/// it.
 public enum RequestID: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// A number.
     case number(Int)

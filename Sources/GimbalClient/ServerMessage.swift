@@ -1,5 +1,5 @@
-// What the daemon says, as values. A type or an error code that is not known yet is kept by its name, so that a newer daemon
-// breaks no older client.
+// What the daemon says, as values. A type or an error code that is not known yet is kept by its name, so that a newer
+// daemon breaks no older client.
 
 import Gestures
 import MapCamera
