@@ -310,7 +310,8 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         var counts: [Int] = []
         var frames = 0
         for start in stride(from: 0, to: bytes.count, by: 65536) {
-            try reader.read(bytes.span.extracting(start..<min(start + 65536, bytes.count))) { frames += $0.isTouches ? 1 : 0 }
+            let piece = bytes.span.extracting(start..<min(start + 65536, bytes.count))
+            try reader.read(piece) { frames += $0.isTouches ? 1 : 0 }
             counts.append(frames)
         }
         try reader.finish { frames += $0.isTouches ? 1 : 0 }
