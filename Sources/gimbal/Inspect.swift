@@ -162,7 +162,7 @@ private struct InspectReport {
         let end = gesture.endMs.map { clock(milliseconds: $0, 2) } ?? "its end"
         let time = gesture.kind.isTap ? "\(start)          " : "\(start) to \(filled(end, 6))"
         let lost = gesture.isCancelled ? ", cancelled" : ""
-        return "\(filled(gesture.kind.word, 16))\(time)  \(amount(gesture))\(lost)"
+        return "\(filled(gesture.kind.type, 16))\(time)  \(amount(gesture))\(lost)"
     }
 
     private func amount(_ gesture: FoundGesture) -> String {
@@ -208,7 +208,7 @@ private struct InspectReport {
 
     private func json(_ gesture: FoundGesture) -> JSONValue {
         var members: [String: JSONValue] = [
-            "type": .string(gesture.kind.word), "startMs": .number(milliseconds(gesture.startMs)),
+            "type": .string(gesture.kind.type), "startMs": .number(milliseconds(gesture.startMs)),
             "cancelled": .bool(gesture.isCancelled),
         ]
         if let end = gesture.endMs { members["endMs"] = .number(milliseconds(end)) }
@@ -224,21 +224,6 @@ private struct InspectReport {
 
     /// Rounded as a trace's times are.
     private func milliseconds(_ time: Double) -> Double { (time * 1000).rounded() / 1000 }
-}
-
-extension GestureKind {
-    /// Its type in the protocol.
-    fileprivate var word: String {
-        switch self {
-        case .pan: "pan"
-        case .pinch: "pinch"
-        case .rotate: "rotate"
-        case .tilt: "tilt"
-        case .oneFingerZoom: "one-finger-zoom"
-        case .doubleTap: "double-tap"
-        case .twoFingerTap: "two-finger-tap"
-        }
-    }
 }
 
 extension Quirk {
