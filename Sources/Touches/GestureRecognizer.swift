@@ -3,7 +3,7 @@
 //
 // A grip is a set of fingers for as long as it stays the same. A grip is undecided until its fingers have moved past a
 // threshold; then it is a pan, a tilt, a one-finger zoom, or pan, pinch and rotation together. What was moved until then
-// is made good little by little: nothing is lost and nothing leaps. Where fingers land or lift, a new grip begins from
+// is made good as the fingers move on: nothing is lost and nothing leaps. Where fingers land or lift, a new grip begins from
 // where they are, so nothing jumps.
 
 import Gestures
@@ -55,8 +55,10 @@ public struct GestureRecognizer: Sendable {
     private var fingers: [Finger] = []
     private var meaning = Meaning.undecided
     private var moved = Movement()
-    /// What had been moved when the grip got its meaning, and how much of it has been made good, from 0 to 1.
+    /// What had been moved before the grip got its meaning, how far the fingers had come, and how much of it has been made
+    /// good, from 0 to 1.
     private var early = Movement()
+    private var earlyReach = 0.0
     private var madeGood = 1.0
     private var smallestSpan = 0.0
     /// When the first finger moved while the others may still rest.
@@ -181,28 +183,38 @@ public struct GestureRecognizer: Sendable {
     // MARK: Fingers move
 
     private mutating func move(_ touches: [Touch], after elapsed: Double) {
-        follow(touches)
+        let (before, reach) = (moved, self.reach)
+        let step = follow(touches)
         if fingers.contains(where: { hypot($0.way.x, $0.way.y) >= thresholds.slop }) { session?.isTap = false }
         if meaning == .undecided {
-            decide()
-        } else {
-            // A pause must not make it a leap.
-            madeGood = min(1, madeGood + min(max(elapsed, 0), 20) / thresholds.catchUp)
+            decide(before, reach)
+        } else if madeGood < 1 {
+            // No faster than the fingers themselves, or else slowly; a pause must not make it a leap.
+            madeGood = min(1, madeGood + max(step / earlyReach, min(max(elapsed, 0), 20) / thresholds.catchUp))
         }
         report(.changed)
         samples.append(centroid, at: time, arrival: time)
     }
 
-    /// Moves the fingers, and adds up what that is.
-    private mutating func follow(_ touches: [Touch]) {
+    /// Moves the fingers, and adds up what that is; says how far the one went that went farthest.
+    private mutating func follow(_ touches: [Touch]) -> Double {
         let (centroid, span, angle) = (self.centroid, self.span, self.angle)
-        for index in fingers.indices { fingers[index].position = touches[index].position }
+        var farthest = 0.0
+        for index in fingers.indices {
+            let step = touches[index].position - fingers[index].position
+            farthest = max(farthest, hypot(step.x, step.y))
+            fingers[index].position = touches[index].position
+        }
         moved.way = moved.way + (self.centroid - centroid)
-        guard fingers.count == 2 else { return }
+        guard fingers.count == 2 else { return farthest }
         smallestSpan = min(smallestSpan, self.span)
         moved.levels += log2(self.span / span)
         if turns { moved.turn += (self.angle - angle).remainder(dividingBy: 2 * .pi) }
+        return farthest
     }
+
+    /// How far the finger is from where it landed that is farthest.
+    private var reach: Double { fingers.reduce(0) { max($0, hypot($1.way.x, $1.way.y)) } }
 
     private var centroid: ScreenPoint {
         let sum = fingers.reduce(ScreenPoint(x: 0, y: 0)) { $0 + $1.position }
@@ -226,7 +238,9 @@ public struct GestureRecognizer: Sendable {
 
     // MARK: What it means
 
-    private mutating func decide() {
+    /// - Parameters:
+    ///   - before: what had been moved until the frame before, and how far the fingers had come.
+    private mutating func decide(_ before: Movement, _ reach: Double) {
         let isPair = fingers.count == 2 && session?.mostFingers == 2
         let isFar = hypot(moved.way.x, moved.way.y) >= (isPair ? thresholds.twoFingerSlop : thresholds.slop)
         let found: Meaning
@@ -245,8 +259,9 @@ public struct GestureRecognizer: Sendable {
         }
         session?.isTap = false
         meaning = found
-        early = moved
-        madeGood = 0
+        early = before
+        earlyReach = reach
+        madeGood = reach > 0 ? 0 : 1
         begin()
     }
 
@@ -301,7 +316,7 @@ public struct GestureRecognizer: Sendable {
     }
 
     private mutating func report(_ phase: GesturePhase) {
-        guard meaning != .undecided, madeGood > 0 else { return }
+        guard meaning != .undecided else { return }
         let applied = applied
         for kind in GestureKind.inOrder where active.contains(kind) {
             let value: GestureEvent.Value

@@ -25,8 +25,8 @@ public struct Thresholds: Equatable, Sendable {
     /// How far apart the two taps of a double tap are at the most, in points. (Android's
     /// `ViewConfiguration.getScaledDoubleTapSlop`: 100.)
     public var tapDistance = 100.0
-    /// How long it takes until what was moved before recognition is made good, in milliseconds: an eighth of a second or so
-    /// reads as the same movement.
+    /// How long it takes at the most, while fingers are reported, until what was moved before recognition is made good, in
+    /// milliseconds.
     public var catchUp = 150.0
 
     /// The thresholds of the platforms and libraries that the members name.

@@ -110,6 +110,13 @@ private struct Surface {
         #expect(steps.allSatisfy { $0 >= 0 })
     }
 
+    @Test func aQuickPinchIsWholeToo() {
+        var surface = Surface()
+        surface.drag([(1, point(450, 400), point(400, 400)), (2, point(550, 400), point(600, 400))], frames: 3)
+        surface.put([])
+        #expect(abs(surface.camera.position.zoom - 13) < 1e-9)
+    }
+
     @Test(arguments: [-200.0, 200])
     func twoFingersUpOrDownSideBySideTilt(way: Double) {
         var surface = Surface(viewingAngle: 20)
