@@ -45,60 +45,70 @@ struct FieldPath: CustomStringConvertible, Sendable {
 /// Finds a word's place in a fixed list from its bytes, without allocating.
 struct WordTable: Sendable {
     /// A word by its first and its last eight bytes, which for up to sixteen bytes is all of it.
-    private struct Key: Equatable {
+    private struct Entry {
         var head: UInt64
         var tail: UInt64
         var count: Int
+        /// The word's number; below 0 the entry is empty.
+        var index: Int
 
-        init(_ text: Span<UInt8>, _ start: Int, _ end: Int) {
-            count = end - start
-            head = Self.load(text, start, min(count, 8))
-            tail = count > 8 ? Self.load(text, end - 8, 8) : 0
-        }
-
-        /// Up to eight bytes, the first one lowest.
-        private static func load(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
-            if start + 8 <= text.count {
-                // Sound: all eight bytes are the text's.
-                let bytes = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
-                return count == 8 ? bytes : bytes & ((1 << UInt64(count * 8)) &- 1)
-            }
-            var bytes: UInt64 = 0
-            for index in (0..<count).reversed() { bytes = bytes << 8 | UInt64(text[start + index]) }
-            return bytes
-        }
-
-        var slot: Int { Int(truncatingIfNeeded: ((head ^ tail &* 31) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
+        static let empty = Entry(head: 0, tail: 0, count: 0, index: -1)
     }
 
-    private var keys: [Key] = []
     private let words: [[UInt8]]
-    /// Open addressing; an empty slot is 255.
-    private var slots = [UInt8](repeating: 255, count: 256)
+    /// Open addressing.
+    private var entries = [Entry](repeating: .empty, count: 256)
 
     /// A table of at most 128 different words.
     init(_ words: [String]) {
         precondition(words.count <= 128)
         self.words = words.map { Array($0.utf8) }
         for (index, word) in self.words.enumerated() {
-            let key = Key(word.span, 0, word.count)
-            keys.append(key)
-            var slot = key.slot
-            while slots[slot] != 255 { slot = (slot + 1) & 255 }
-            slots[slot] = UInt8(index)
+            let (head, tail) = Self.ends(word.span, 0, word.count)
+            var slot = Self.slot(head, tail)
+            while entries[slot].index >= 0 { slot = (slot + 1) & 255 }
+            entries[slot] = Entry(head: head, tail: tail, count: word.count, index: index)
         }
     }
 
     /// The number of the word that stands in `text` from `start` to before `end`.
+    @inline(__always)
     func index(of text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
-        let key = Key(text, start, end)
-        var slot = key.slot
-        while slots[slot] != 255 {
-            let index = Int(slots[slot])
-            if keys[index] == key, key.count <= 16 || isEqual(words[index], text, start) { return index }
+        let (head, tail) = Self.ends(text, start, end)
+        var slot = Self.slot(head, tail)
+        while entries[slot].index >= 0 {
+            let entry = entries[slot]
+            let isSame = entry.head == head && entry.tail == tail && entry.count == end - start
+            if isSame, entry.count <= 16 || isEqual(words[entry.index], text, start) { return entry.index }
             slot = (slot + 1) & 255
         }
         return nil
+    }
+
+    @inline(__always)
+    private static func slot(_ head: UInt64, _ tail: UInt64) -> Int {
+        Int(truncatingIfNeeded: ((head ^ tail &* 31) &* 0x9e37_79b9_7f4a_7c15) >> 56)
+    }
+
+    /// The first and the last eight bytes; there is no last where the first are all.
+    @inline(__always)
+    private static func ends(_ text: Span<UInt8>, _ start: Int, _ end: Int) -> (UInt64, UInt64) {
+        let count = end - start
+        if start + 8 <= text.count {
+            // Sound: all eight bytes are the text's.
+            let bytes = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
+            if count < 8 { return (bytes & ((1 << UInt64(count * 8)) &- 1), 0) }
+            if count == 8 { return (bytes, 0) }
+            return (bytes, unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: end - 8, as: UInt64.self))
+        }
+        return (load(text, start, count), 0)
+    }
+
+    /// Fewer than eight bytes, the first one lowest: at the end of the text.
+    private static func load(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+        var bytes: UInt64 = 0
+        for index in (0..<count).reversed() { bytes = bytes << 8 | UInt64(text[start + index]) }
+        return bytes
     }
 
     private func isEqual(_ word: [UInt8], _ text: Span<UInt8>, _ start: Int) -> Bool {

@@ -20,7 +20,8 @@ public struct Request: Sendable {
         case subscribe(Subscribe)
         case unsubscribe
         case hello
-        case trace(TraceHeader)
+        /// Rare, and larger than all others.
+        indirect case trace(TraceHeader)
         case traceEnd
     }
 
