@@ -52,6 +52,11 @@ public struct GestureTracker: Sendable {
     /// The active gestures of one feed.
     public func keys(of feed: Int) -> [GestureKey] { active.map(\.key).filter { $0.feed == feed } }
 
+    /// Reports that begin the active gestures in another tracker where they are in this one.
+    public var reports: [(key: GestureKey, event: GestureEvent)] {
+        active.map { ($0.key, GestureEvent($0.key.kind, .changed, $0.value, focus: $0.origin)) }
+    }
+
     // MARK: Reports
 
     /// Takes a report that arrived at a time in milliseconds, and says what it does to the camera.

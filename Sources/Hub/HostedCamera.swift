@@ -21,6 +21,8 @@ final class HostedCamera {
     private(set) var nextFrame: Double?
 
     let log: EventLog
+    /// What subscribers of `gesture` read; `nil` while there are none.
+    private(set) var feedLog: FeedLog?
     var subscriptions: [Subscription] = []
     /// The replay that feeds this camera; while there is one, nobody else may.
     var replay: Replay?
@@ -62,12 +64,14 @@ final class HostedCamera {
     // MARK: A frame of requests
 
     func apply(_ event: GestureEvent, of key: GestureKey, at time: Double) {
+        feedLog?.take(event, of: key)
         let update = gestures.handle(event, of: key, at: time, viewport: camera.viewport)
         if nextFrame != nil, gestures.isActive { motion = nil }
         if let update { move(.gesture) { $0.apply(update) } }
     }
 
     func apply(_ command: Request.Command, at time: Double) {
+        feedLog?.take(command)
         switch command {
         case .move(let update):
             stop()
@@ -119,9 +123,11 @@ final class HostedCamera {
 
     /// Ends a frame: what it changed is one event, and what it set free comes to rest or flies on.
     func endFrame(at time: Double, _ line: inout LineWriter) {
+        let release = gestures.takeRelease()
+        record(release, at: time, &line)
         if let frameReason { publish(frameReason, at: time, &line) }
         frameReason = nil
-        switch gestures.takeRelease() {
+        switch release {
         case .glide(let momentum):
             motion = Glide(momentum, of: camera).map { Motion($0, at: time) }
             motionReason = .gesture
@@ -133,7 +139,10 @@ final class HostedCamera {
     }
 
     /// Cancels the gestures of a feed that is gone. To be followed by ``endFrame(at:_:)``.
-    func cancelGestures(of feed: Int) { gestures.cancel(feed: feed) }
+    func cancelGestures(of feed: Int) {
+        feedLog?.cancel(gestures.keys(of: feed))
+        gestures.cancel(feed: feed)
+    }
 
     // MARK: Motion
 
@@ -141,6 +150,7 @@ final class HostedCamera {
     func step(_ line: inout LineWriter) {
         guard let due = nextFrame, var motion else { return }
         self.motion = motion.step(&camera) ? motion : nil
+        feedLog?.passed(due)
         publish(motionReason, at: due, &line)
         rest(at: due, &line)
     }
@@ -169,9 +179,56 @@ final class HostedCamera {
         line.clear()
         let name = nameBytes
         line.event(Event(kind: kind, seq: seq, timeMs: lastTime, reason: reason, position: printed), camera: name.span)
-        line.withBytes { log.append($0, kind: kind.mask) }
+        append(line, kind.mask)
+    }
+
+    private func append(_ line: borrowing LineWriter, _ kind: EventKinds) {
+        line.withBytes { bytes in
+            log.append(bytes, kind: kind)
+            feedLog?.log.append(bytes, kind: kind)
+        }
         hasNews = true
     }
+
+    // MARK: What it is fed
+
+    /// From now on what it is fed is told, if it is not yet. Says what tells it.
+    func startFeedLog(limits: Limits) -> EventLog {
+        let feedLog = feedLog ?? FeedLog(of: name, active: gestures.reports.map(\.key), limits: limits)
+        self.feedLog = feedLog
+        return feedLog.log
+    }
+
+    func stopFeedLog() { feedLog = nil }
+
+    /// Tells the frame that ends, before the events that come of it.
+    private func record(_ release: GestureTracker.Release?, at time: Double, _ line: inout LineWriter) {
+        guard let feedLog else { return }
+        let velocity = velocity(of: release)
+        if feedLog.endFrame(at: time, velocity: velocity, active: gestures.reports.map(\.key), &line) {
+            hasNews = true
+        }
+    }
+
+    /// The velocity with which a pan that ended in this frame goes on; `nil` if that does not matter.
+    private func velocity(of release: GestureTracker.Release?) -> ScreenPoint? {
+        guard !gestures.isActive, gestures.settings.scroll, gestures.settings.fling else { return nil }
+        switch release {
+        case .glide(let momentum): return momentum.pan
+        case .tap: return nil
+        case nil: return ScreenPoint(x: 0, y: 0)
+        }
+    }
+
+    /// Writes what begins a trace in the middle of things: a header, and the gestures that are active.
+    ///
+    /// What moves by itself cannot be told so: nothing does.
+    func describe(at time: Double, _ line: inout LineWriter) {
+        feedLog?.describe(header, gestures.reports, at: time, &line)
+    }
+
+    /// The header of a trace that begins with this camera.
+    private var header: TraceHeader { TraceHeader(camera, gestures.settings) }
 
     // MARK: Replays
 
@@ -189,11 +246,14 @@ final class HostedCamera {
         lastTime = 0
         line.clear()
         line.reset(camera: name, position: printed)
-        line.withBytes { log.append($0, kind: .reset) }
+        append(line, .reset)
+        feedLog?.begin(self.header, &line)
         firstEntry = log.end
-        hasNews = true
     }
 
     /// Cancels every gesture, as the end of a trace does.
-    func cancelGestures() { gestures.cancelAll() }
+    func cancelGestures() {
+        feedLog?.cancel(gestures.reports.map(\.key))
+        gestures.cancelAll()
+    }
 }

@@ -22,6 +22,7 @@ extension Hub {
             endFrame(camera, at: camera.replay.map(\.clock) ?? now - camera.clockStart)
         }
         frameCameras.removeAll(keepingCapacity: true)
+        openFeedLogs(at: now)
     }
 
     func apply(
@@ -114,7 +115,7 @@ extension Hub {
     func emitted(_ camera: HostedCamera, since entry: UInt64) {
         guard camera.hasNews else { return }
         let count = camera.log.end - entry
-        turnEvents += Int(count)
+        turnEvents += Int(count) + (camera.feedLog?.takeTold() ?? 0)
         counters.events += count
         if !camera.isListed {
             camera.isListed = true
@@ -167,7 +168,8 @@ extension Hub {
         prepareReply(to: peer)
         for old in peer.subscriptions where old.camera === camera { unsubscribe(old) }
         guard !peer.isDeaf else { return }
-        let subscription = Subscription(subscribe, of: peer, to: camera)
+        let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
+        if subscription.isRecorder { unopened.append(subscription) }
         peer.subscriptions.append(subscription)
         camera.subscriptions.append(subscription)
         counters.subscriptions += 1
@@ -183,7 +185,8 @@ extension Hub {
             epoch.count == camera.epoch.utf8.count
             && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
         let entry = camera.firstEntry + seq
-        if isSameEpoch, seq <= camera.seq, entry >= camera.log.first {
+        // What a camera was fed is kept for nobody who was not there.
+        if isSameEpoch, seq <= camera.seq, entry >= camera.log.first, !subscription.isRecorder {
             subscription.resume(from: entry)
         } else {
             line.lagged(
@@ -196,5 +199,28 @@ extension Hub {
         subscription.camera.subscriptions.removeAll { $0 === subscription }
         subscription.peer.subscriptions.removeAll { $0 === subscription }
         counters.subscriptions -= 1
+        if subscription.isRecorder { closeFeedLog(subscription) }
+    }
+
+    // MARK: What a camera is fed
+
+    /// Tells subscriptions to what a camera is fed where that begins, as soon as a line of a trace can: when nothing moves
+    /// by itself. To be called between frames.
+    func openFeedLogs(at now: Double) {
+        guard !unopened.isEmpty else { return }
+        let ready = unopened.filter { $0.camera.nextFrame == nil }
+        unopened.removeAll { $0.camera.nextFrame == nil }
+        for subscription in ready {
+            prepareReply(to: subscription.peer)
+            subscription.open()
+            subscription.camera.describe(at: time(of: subscription.camera, at: now), &line)
+            sendReply(to: subscription.peer)
+        }
+    }
+
+    private func closeFeedLog(_ subscription: Subscription) {
+        unopened.removeAll { $0 === subscription }
+        let camera = subscription.camera
+        if !camera.subscriptions.contains(where: \.isRecorder) { camera.stopFeedLog() }
     }
 }

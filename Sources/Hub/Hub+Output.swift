@@ -69,6 +69,7 @@ extension Hub {
     /// Sends everything that the turn has brought: one gather-write for each peer that has something to read.
     public func endTurn(at now: Double) {
         turnEvents = 0
+        openFeedLogs(at: now)
         repeat {
             for camera in news {
                 camera.isListed = false
@@ -143,7 +144,7 @@ extension Hub {
                 subscription.sent(upTo: run.entries.upperBound)
                 continue
             }
-            let cut = subscription.camera.log.entry(at: left, of: run)
+            let cut = subscription.entry(at: left, of: run)
             unsafe peer.replies.append(contentsOf: run.bytes[left..<cut.end])
             return subscription.sent(upTo: cut.entry + 1)
         }

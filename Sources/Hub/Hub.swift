@@ -22,6 +22,8 @@ import Wire
     var watched: [HostedCamera] = []
     var stalled: [Peer] = []
     var lingering: [Peer] = []
+    /// Subscriptions to what a camera is fed that wait until nothing moves by itself.
+    var unopened: [Subscription] = []
 
     // The end of the turn
     var news: [HostedCamera] = []

@@ -7,7 +7,11 @@ import Wire
 final class Subscription {
     unowned let peer: Peer
     unowned let camera: HostedCamera
-    let kinds: EventKinds
+    /// The kinds that are sent; `gesture` once ``open()`` has been called.
+    private(set) var kinds: EventKinds
+    /// Whether it asks for what the camera is fed.
+    let isRecorder: Bool
+    private let log: EventLog
     let delivery: Subscribe.Delivery
     /// The first entry that has not been sent.
     private(set) var cursor: UInt64
@@ -16,27 +20,38 @@ final class Subscription {
     /// What waits is not to be sent any more.
     private var hasGivenUp = false
 
-    init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera) {
+    init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera, limits: Limits) {
         self.peer = peer
         self.camera = camera
-        kinds = subscribe.events.union(.reset)
+        isRecorder = subscribe.events.contains(.gesture)
+        kinds = subscribe.events.union(.reset).subtracting(.gesture)
+        log = isRecorder ? camera.startFeedLog(limits: limits) : camera.log
         delivery = subscribe.delivery
-        cursor = camera.log.end
+        cursor = log.end
     }
 
     /// Entries not yet sent.
-    var backlog: UInt64 { camera.log.end - cursor }
+    var backlog: UInt64 { log.end - cursor }
+
+    /// From now on what the camera is fed is sent; what waits has gone out.
+    func open() {
+        kinds.insert(.gesture)
+        cursor = log.end
+    }
 
     /// Goes on from an entry; the peer has read what is before it.
     func resume(from entry: UInt64) {
-        if entry > camera.log.first { lastSent = camera.log.kind(of: entry - 1) }
+        if entry > log.first { lastSent = log.kind(of: entry - 1) }
         cursor = entry
     }
 
     func sent(upTo entry: UInt64) {
-        lastSent = camera.log.kind(of: entry - 1)
+        lastSent = log.kind(of: entry - 1)
         cursor = entry
     }
+
+    /// The entry in which a byte of a run lies, and where in the run the entry ends.
+    func entry(at byte: Int, of run: EventLog.Run) -> (entry: UInt64, end: Int) { log.entry(at: byte, of: run) }
 
     /// Lets go of what waits: the peer is told that it missed it.
     func giveUp() { hasGivenUp = delivery == .every }
@@ -44,13 +59,12 @@ final class Subscription {
     // MARK: What is to be sent
 
     /// Whether the peer has missed what it is to be told of.
-    var hasMissed: Bool { cursor < camera.log.first || hasGivenUp }
+    var hasMissed: Bool { cursor < log.first || hasGivenUp }
 
     /// Says what goes ahead of the log's own lines: that events were missed, and what must not be.
     ///
     /// With `every` the cursor then stands at the present; with `latest`, at the oldest entry that there is.
     func catchUp(_ line: inout LineWriter) {
-        let log = camera.log
         guard hasMissed else { return }
         hasGivenUp = false
         // With `every` all that is there is skipped; with `latest` what the log still holds comes from there.
@@ -78,16 +92,15 @@ final class Subscription {
 
     /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
     func gather(room: Int, _ add: (EventLog.Run) -> Void) {
-        let log = camera.log
         guard cursor < log.end else { return }
         switch delivery {
-        case .every where kinds == .all: gatherAll(log, room: room, add)
-        case .every: gatherChosen(log, room: room, add)
-        case .latest: gatherLatest(log, add)
+        case .every where kinds == .all && !isRecorder: gatherAll(room: room, add)
+        case .every: gatherChosen(room: room, add)
+        case .latest: gatherLatest(add)
         }
     }
 
-    private func gatherAll(_ log: EventLog, room: Int, _ add: (EventLog.Run) -> Void) {
+    private func gatherAll(room: Int, _ add: (EventLog.Run) -> Void) {
         var entry = cursor
         var room = room
         while entry < log.end, room > 0 {
@@ -98,7 +111,7 @@ final class Subscription {
         }
     }
 
-    private func gatherChosen(_ log: EventLog, room: Int, _ add: (EventLog.Run) -> Void) {
+    private func gatherChosen(room: Int, _ add: (EventLog.Run) -> Void) {
         var entry = cursor
         var room = room
         while entry < log.end, room > 0 {
@@ -117,7 +130,7 @@ final class Subscription {
     }
 
     /// The newest position, with the `move-started` before it and the `idle` behind it where the grammar asks for them.
-    private func gatherLatest(_ log: EventLog, _ add: (EventLog.Run) -> Void) {
+    private func gatherLatest(_ add: (EventLog.Run) -> Void) {
         var reset: UInt64?
         var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
         for entry in cursor..<log.end {

@@ -57,6 +57,28 @@ extension LineWriter {
         write("}\n")
     }
 
+    /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
+    public mutating func fed(_ frame: [Request.Body], camera: String, timeMs: Double) {
+        openFed(camera, timeMs)
+        requests(frame, timeMs: timeMs)
+        write("}\n")
+    }
+
+    /// Writes the line that tells how a trace of what a camera is fed begins.
+    public mutating func fed(_ header: TraceHeader, camera: String, timeMs: Double) {
+        openFed(camera, timeMs)
+        self.header(header)
+        write("}\n")
+    }
+
+    private mutating func openFed(_ camera: String, _ timeMs: Double) {
+        write("{\"type\":\"gesture\",\"camera\":")
+        write(string: camera)
+        write(",\"timeMs\":")
+        write(Decimal(timeMs, places: 3))
+        write(",\"line\":")
+    }
+
     /// Writes the line that tells of a replay's new camera.
     public mutating func reset(camera: String, position: PrintedPosition) {
         write("{\"type\":\"reset\",\"camera\":")

@@ -99,6 +99,16 @@ import Darwin
         if flag { write("true") } else { write("false") }
     }
 
+    /// Writes a finite number with no more digits than it takes to read it back unharmed. It may have an exponent.
+    public mutating func write(exact number: Double) {
+        guard let whole = Int64(exactly: number), whole.magnitude < 1 << 53 else {
+            for byte in number.description.utf8 { write(byte: byte) }
+            return
+        }
+        if whole < 0 { write(byte: UInt8(ascii: "-")) }
+        write(whole.magnitude)
+    }
+
     /// Writes a number that counts units of the given decimal place, without trailing zeros.
     public mutating func write(_ decimal: Decimal) {
         reserve(32)

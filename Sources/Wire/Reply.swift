@@ -58,7 +58,7 @@ extension LineWriter {
         write(Decimal(value, places: places))
     }
 
-    private mutating func member(_ name: StaticString) {
+    mutating func member(_ name: StaticString) {
         write(",\"")
         write(name)
         write("\":")

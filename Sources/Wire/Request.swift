@@ -56,8 +56,11 @@ public struct EventKinds: OptionSet, Sendable {
     public static let moveStarted = EventKinds(rawValue: 1)
     public static let cameraChanged = EventKinds(rawValue: 2)
     public static let idle = EventKinds(rawValue: 4)
+    /// What the camera is fed: only for who names it.
+    public static let gesture = EventKinds(rawValue: 8)
     /// Goes to every subscriber, whatever it chose.
-    public static let reset = EventKinds(rawValue: 8)
+    public static let reset = EventKinds(rawValue: 16)
+    /// What a subscriber gets that names none.
     public static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
 }
 
@@ -95,6 +98,16 @@ public struct GestureSettingsChange: Sendable {
     }
 }
 
+extension GestureSettingsChange {
+    /// A change to these settings, whatever they were.
+    init(_ settings: GestureSettings) {
+        self.init(
+            scroll: settings.scroll, zoom: settings.zoom, rotate: settings.rotate, tilt: settings.tilt,
+            scrollDuringRotateOrZoom: settings.scrollDuringRotateOrZoom, fling: settings.fling,
+            inertia: settings.inertia)
+    }
+}
+
 /// The first line of a trace: the camera that the trace begins with, and how fast it is played.
 public struct TraceHeader: Sendable {
     /// Trace milliseconds per millisecond; infinite for `"max"`.
@@ -103,4 +116,15 @@ public struct TraceHeader: Sendable {
     public var position = CameraPosition.initial
     public var constraints = CameraConstraints()
     public var gestures = GestureSettingsChange()
+}
+
+extension TraceHeader {
+    /// The header of a trace that begins with a camera as it is.
+    public init(_ camera: Camera, _ settings: GestureSettings) {
+        self.init()
+        viewport = camera.viewport
+        position = camera.position
+        constraints = camera.constraints
+        gestures = GestureSettingsChange(settings)
+    }
 }

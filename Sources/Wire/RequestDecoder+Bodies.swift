@@ -169,6 +169,9 @@ extension RequestDecoder {
         if let node = child(object, .events) { subscribe.events = try events(node, line) }
         let delivery = try word(object, .delivery, deliveries, line, "\"every\" or \"latest\"")
         subscribe.delivery = delivery == 1 ? .latest : .every
+        if subscribe.delivery == .latest, subscribe.events.contains(.gesture) {
+            throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \"gesture\"")
+        }
         if let node = child(object, .since) {
             guard let seq = integer(node, line), seq >= 0 else {
                 throw .wrong(FieldPath(.since), "must be a seq: an integer from 0")
@@ -190,7 +193,9 @@ extension RequestDecoder {
 
     func events(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> EventKinds {
         func wrong() -> WireError {
-            .wrong(FieldPath(.events), "must be an array of \"move-started\", \"camera-changed\" and \"idle\"")
+            .wrong(
+                FieldPath(.events),
+                "must be an array of \"move-started\", \"camera-changed\", \"idle\" and \"gesture\"")
         }
         guard tape.nodes[array].kind == .array else { throw wrong() }
         var kinds: EventKinds = .reset

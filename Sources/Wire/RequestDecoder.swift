@@ -39,7 +39,7 @@ public struct RequestDecoder: ~Copyable {
     let updates = WordTable(UpdateKind.allCases.map(\.rawValue))
     let phases = WordTable(["began", "changed", "ended", "cancelled"])
     let easings = WordTable(["default", "linear", "ease-in", "ease-out", "ease-in-out"])
-    let eventNames = WordTable(["move-started", "camera-changed", "idle"])
+    let eventNames = WordTable(["move-started", "camera-changed", "idle", "gesture"])
     let deliveries = WordTable(["every", "latest"])
     let speeds = WordTable(["max"])
     /// The camera name read last: a long name costs its string only once.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// One run of a seed.
-private struct Simulation {
+struct Simulation {
     private struct Client {
         let peer: HubPeer
         var checkers: [String: StreamChecker] = [:]
@@ -29,6 +29,8 @@ private struct Simulation {
     private(set) var complaints: [String] = []
     private(set) var events = 0
     private(set) var lines: [String] = []
+    /// Who records each camera, and is never slow.
+    private var recorders: [(peer: HubPeer, tape: TraceTape)] = []
 
     private static let names = ["main", "left", "right"]
     private static var limits: Limits {
@@ -37,7 +39,20 @@ private struct Simulation {
         return limits
     }
 
-    init(seed: UInt64) { random = Seeded(seed) }
+    init(seed: UInt64, isRecorded: Bool = false) {
+        random = Seeded(seed)
+        guard isRecorded else { return }
+        recorders = Self.names.map { _ in (host.connect(), TraceTape()) }
+        for index in recorders.indices { record(index) }
+    }
+
+    /// What was recorded.
+    var traces: [TraceTape.Trace] { recorders.flatMap(\.tape.traces) }
+
+    private func record(_ index: Int) {
+        let kinds = #"["gesture","move-started","camera-changed","idle"]"#
+        recorders[index].peer.send(#"{"type":"subscribe","camera":"\#(Self.names[index])","events":\#(kinds)}"#)
+    }
 
     mutating func run(steps: Int) {
         for step in 0..<steps {
@@ -54,6 +69,8 @@ private struct Simulation {
     // MARK: What peers do
 
     private mutating func act() {
+        // Who subscribes anew begins a trace in the middle of things.
+        if !recorders.isEmpty, random.chance(0.01) { record(random.integer(0...2)) }
         switch random.integer(0...19) {
         case 0 where clients.count < 12:
             clients.append(Client(peer: host.connect()))
@@ -73,9 +90,10 @@ private struct Simulation {
     private mutating func subscribe(_ index: Int) {
         let name = Self.names[random.integer(0...2)]
         let isLatest = random.chance(0.4)
-        if random.chance(0.1) {
+        if random.chance(0.2) {
             clients[index].isChosen = true
-            put(#"{"type":"subscribe","camera":"\#(name)","events":["idle","camera-changed"]}"#, index)
+            let kinds = random.chance(0.5) ? #"["idle","camera-changed"]"# : #"["gesture","idle"]"#
+            put(#"{"type":"subscribe","camera":"\#(name)","events":\#(kinds)}"#, index)
         } else {
             let delivery = isLatest ? "latest" : "every"
             put(#"{"type":"subscribe","camera":"\#(name)","delivery":"\#(delivery)","id":"\#(delivery)"}"#, index)
@@ -210,6 +228,15 @@ private struct Simulation {
             if clients[index].peer.peer.memory > 6 << 20 { complaints.append("a peer holds too much") }
         }
         clients.removeAll { $0.peer.isOver }
+        for index in recorders.indices { listen(index) }
+    }
+
+    private mutating func listen(_ index: Int) {
+        for line in recorders[index].peer.lines() {
+            if let complaint = try? recorders[index].tape.take(line) { complaints.append("recorder: \(complaint)") }
+            if line.hasPrefix(#"{"type":"removed""#) { record(index) }
+        }
+        recorders[index].peer.compact()
     }
 
     private mutating func look(at line: String, _ index: Int) {
@@ -240,6 +267,7 @@ private struct Simulation {
             client.peer.close()
         }
         host.pass(20_000)
+        for index in recorders.indices { listen(index) }
         if let deadline = host.hub.deadline { complaints.append("still something to do at \(deadline)") }
     }
 }

@@ -1,0 +1,131 @@
+// What one camera is fed, told as the lines of a trace that makes the same camera. It is there only while somebody has
+// subscribed to it, with a log of its own, so that it takes nothing from the history of the camera's events.
+// Invariant: a gesture that is active has a number that no other active one of its kind has, whoever feeds it.
+
+import Gestures
+import MapCamera
+import Wire
+
+final class FeedLog {
+    /// The camera's events and what it is fed, in the order in which they arose.
+    let log: EventLog
+    private let camera: String
+    /// The numbers of gestures that are active. In a trace one connection feeds them all.
+    private var numbers: [(key: GestureKey, number: Int64)] = []
+    private var frame: [Request.Body] = []
+    /// The time of the last line: the next is not before it.
+    private var lastTime = -Double.infinity
+    /// Lines that the hub has not taken note of.
+    private var told = 0
+
+    init(of camera: String, active: [GestureKey], limits: Limits) {
+        self.camera = camera
+        log = EventLog(limits: limits)
+        for key in active { _ = number(of: key) }
+    }
+
+    // MARK: A frame
+
+    func take(_ event: GestureEvent, of key: GestureKey) {
+        guard !event.kind.isTap else { return frame.append(.gesture(event, label: .none)) }
+        let number = number(of: key)
+        if event.phase == .ended || event.phase == .cancelled { numbers.removeAll { $0.key == key } }
+        frame.append(.gesture(event, label: label(number)))
+    }
+
+    func take(_ command: Request.Command) { frame.append(.command(command)) }
+
+    /// Takes gestures that end with their feed.
+    func cancel(_ keys: [GestureKey]) {
+        for key in keys { take(GestureEvent(key.kind, .cancelled), of: key) }
+    }
+
+    /// Tells what was taken, as one line; `false` if that was nothing.
+    ///
+    /// - Parameters:
+    ///   - velocity: what a pan that ended goes on with, where that matters: measured or not, it is written out.
+    ///   - active: the gestures that are active after the frame.
+    func endFrame(
+        at time: Double, velocity: ScreenPoint?, active: [GestureKey], _ line: inout LineWriter
+    ) -> Bool {
+        guard !frame.isEmpty else { return false }
+        if let velocity { setVelocity(velocity) }
+        numbers.removeAll { !active.contains($0.key) }
+        line.clear()
+        line.fed(frame, camera: camera, timeMs: advance(to: time))
+        frame.removeAll(keepingCapacity: true)
+        append(line)
+        return true
+    }
+
+    private func setVelocity(_ velocity: ScreenPoint) {
+        for index in frame.indices {
+            guard case .gesture(var event, let label) = frame[index], event.kind == .pan, event.phase == .ended else {
+                continue
+            }
+            event.velocity = velocity
+            frame[index] = .gesture(event, label: label)
+        }
+    }
+
+    private func append(_ line: borrowing LineWriter) {
+        line.withBytes { log.append($0, kind: .gesture) }
+        told += 1
+    }
+
+    /// How many lines were told since this was asked last.
+    func takeTold() -> Int {
+        defer { told = 0 }
+        return told
+    }
+
+    /// Takes note of a frame of what moves by itself. What comes after it comes later, by more than any rounding: in a
+    /// replay a frame that is due goes ahead of a line, and when a line comes is told from another origin there.
+    func passed(_ frame: Double) { lastTime = max(lastTime, frame + 8 * frame.ulp) }
+
+    /// A clock that is set anew by a hair must not run backwards in the trace.
+    private func advance(to time: Double) -> Double {
+        lastTime = max(lastTime, time)
+        return lastTime
+    }
+
+    // MARK: Numbers
+
+    /// The number of a gesture: the lowest that is free among those of its kind when it begins.
+    private func number(of key: GestureKey) -> Int64 {
+        if let known = numbers.first(where: { $0.key == key }) { return known.number }
+        let taken = numbers.filter { $0.key.kind == key.kind }.map(\.number)
+        var number: Int64 = 0
+        while taken.contains(number) { number += 1 }
+        numbers.append((key, number))
+        return number
+    }
+
+    private func label(_ number: Int64) -> GestureKey.Label { number == 0 ? .none : .number(number) }
+
+    // MARK: The beginning
+
+    /// Begins with the camera of a trace's header.
+    func begin(_ header: TraceHeader, _ line: inout LineWriter) {
+        numbers.removeAll()
+        frame.removeAll()
+        lastTime = 0
+        line.clear()
+        line.fed(header, camera: camera, timeMs: 0)
+        append(line)
+    }
+
+    /// Writes for one subscriber how a trace begins that the others have already begun.
+    func describe(
+        _ header: TraceHeader, _ active: [(key: GestureKey, event: GestureEvent)], at time: Double,
+        _ line: inout LineWriter
+    ) {
+        let time = max(lastTime, time)
+        line.fed(header, camera: camera, timeMs: time)
+        for start in stride(from: 0, to: active.count, by: RequestDecoder.largestFrame) {
+            let part = active[start..<min(start + RequestDecoder.largestFrame, active.count)]
+            let frame = part.map { Request.Body.gesture($0.event, label: label(number(of: $0.key))) }
+            line.fed(frame, camera: camera, timeMs: time)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// What a camera is fed, as a subscriber is told: a trace of it makes the same camera.
+
+import Hub
+import TestSupport
+import Testing
+
+@Suite struct FeedRecordingTests {
+    /// Plays a trace into a camera of its own; says what came of it.
+    private func play(_ lines: [String]) throws -> (events: [String], errors: [String]) {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(#"{"type":"subscribe"}"#)
+        peer.send(lines[0].replacing(#"{"type":"trace","#, with: #"{"type":"trace","speed":"max","#))
+        for line in lines.dropFirst() { peer.send(line) }
+        peer.send(#"{"type":"trace-end"}"#)
+        host.pass(1)
+        let messages = try peer.lines().map { (text: $0, json: try JSON($0)) }
+        #expect(messages.last?.json["type"]?.string == "trace-ended")
+        return (
+            messages.compactMap { TraceTape.event($0.json) },
+            messages.filter { $0.json["type"]?.string == "error" }.map(\.text)
+        )
+    }
+
+    /// The events that a trace begun in mid-movement has in common with the movement: it begins and ends another time.
+    private func changes(_ events: [String]) -> [String] { events.filter { $0.hasPrefix("camera-changed") } }
+
+    // In the last two a line comes at the very time of a frame.
+    @Test(arguments: Array(1...8) + [29, 31] as [UInt64])
+    func aRecordingMakesTheSameCamera(seed: UInt64) throws {
+        var simulation = Simulation(seed: seed, isRecorded: true)
+        simulation.run(steps: 1500)
+        #expect(simulation.complaints == [])
+        #expect(simulation.traces.reduce(0) { $0 + $1.events.count } > 100)
+        for (index, trace) in simulation.traces.enumerated() {
+            let replay = try play(trace.lines)
+            #expect(replay.errors == [], "seed \(seed), trace \(index)")
+            let wanted = trace.beganAtRest ? trace.events : changes(trace.events)
+            let found = trace.beganAtRest ? replay.events : changes(replay.events)
+            // What is cut off comes to rest in its own way.
+            let isSame = trace.isCut ? found.starts(with: wanted) : found == wanted
+            let place = zip(found, wanted).enumerated().first { $1.0 != $1.1 }
+            #expect(isSame, "seed \(seed), trace \(index): \(found.count), \(wanted.count), \(place as Any)")
+        }
+    }
+
+    /// A listener to what a camera is fed; what opens its trace has been read.
+    private func recorder(_ host: HubHost, camera: String = "main") throws -> HubPeer {
+        let peer = host.connect()
+        peer.send(#"{"type":"subscribe","camera":"\#(camera)","events":["gesture"]}"#)
+        #expect(try peer.lines().map { try JSON($0)["type"]?.string } == ["subscribed", "gesture"])
+        return peer
+    }
+
+    private func lines(_ peer: HubPeer) throws -> [JSON] { try peer.lines().compactMap { try JSON($0)["line"] } }
+
+    @Test func aFlingIsWrittenOut() throws {
+        let host = HubHost()
+        let (recorder, feed) = (try recorder(host), host.connect())
+        feed.send(#"{"type":"pan","phase":"began","id":1,"camera":"main"}"#)
+        host.pass(50)
+        feed.send(#"{"type":"pan","phase":"ended","translation":{"x":20},"unknown":7}"#)
+        let told = try lines(recorder)
+        #expect(told.count == 2 && told[0]["id"] == nil && told[0]["camera"] == nil && told[1]["unknown"] == nil)
+        #expect(told[1]["velocity"] == .object(["x": .number(400), "y": .number(0)]))
+    }
+
+    @Test func theGesturesOfAFeedThatGoesAreCancelled() throws {
+        let host = HubHost()
+        let (recorder, first, second) = (try recorder(host), host.connect(), host.connect())
+        first.send(#"[{"type":"pan","phase":"began","gesture":"a"},{"type":"tilt","phase":"began"}]"#)
+        second.send(#"{"type":"pan","phase":"began","gesture":"a"}"#)
+        first.close()
+        second.send(#"{"type":"pan","phase":"ended","gesture":"a"}"#)
+        let told = try lines(recorder)
+        // The two feeds use one name; in a trace they are told apart.
+        #expect(told[1]["gesture"]?.number == 1)
+        let cancelled = told[2].array ?? []
+        #expect(cancelled.map { $0["type"]?.string } == ["pan", "tilt"])
+        #expect(cancelled.allSatisfy { $0["phase"]?.string == "cancelled" && $0["gesture"] == nil })
+        #expect(told[3]["gesture"]?.number == 1 && told.count == 4)
+    }
+
+    @Test func whatIsRejectedOrAskedIsNotTold() throws {
+        let host = HubHost()
+        let (recorder, feed) = (try recorder(host), host.connect())
+        feed.send(#"[{"type":"move","update":{"kind":"zoom-in"}},{"type":"pinch","phase":"changed","scale":0}]"#)
+        feed.send(#"{"type":"get-camera"}"#)
+        feed.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
+        #expect(recorder.lines().isEmpty)
+        feed.send(
+            #"[{"type":"get-camera"},{"type":"move","camera":"left","update":{"kind":"zoom-in"}},{"type":"set-gestures"}]"#
+        )
+        let told = try lines(recorder)
+        #expect(told.map { $0["type"]?.string } == ["set-gestures"])
+    }
+
+    @Test func aTraceBeginsWhenNothingMovesByItself() throws {
+        let host = HubHost()
+        let (recorder, feed) = (host.connect(), host.connect())
+        feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":3}}"#)
+        host.pass(20)
+        recorder.send(#"{"type":"subscribe","events":["gesture","idle"]}"#)
+        feed.send(#"{"type":"set-zoom-range","maxZoom":9}"#)
+        host.pass(20)
+        #expect(try recorder.lines().map { try JSON($0)["type"]?.string } == ["subscribed"])
+        host.pass(200)
+        let told = try recorder.lines().map { try JSON($0) }
+        #expect(told.map { $0["type"]?.string } == ["idle", "gesture"])
+        #expect(told[1]["line"]?["position"]?["zoom"]?.number == 3 && told[1]["line"]?["maxZoom"]?.number == 9)
+    }
+
+    @Test func nobodyElseNoticesARecorder() throws {
+        func events(isRecorded: Bool) throws -> [String] {
+            let host = HubHost()
+            let (slow, feed) = (host.connect(), host.connect())
+            slow.send(#"{"type":"subscribe"}"#)
+            let recorder = isRecorded ? try recorder(host) : nil
+            slow.makeRoom(0)
+            for index in 0..<1200 {
+                // A frame that changes nothing is no event, but it is told.
+                feed.send(#"{"type":"set-gestures","fling":\#(index % 2 == 0)}"#)
+                if index < 1000 {
+                    feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(index % 300)}}"#)
+                }
+                feed.compact()
+            }
+            #expect(recorder.map { $0.lines().count } ?? 2200 == 2200)
+            slow.makeRoom(nil)
+            host.turn()
+            return slow.lines()
+        }
+        #expect(try events(isRecorded: true) == events(isRecorded: false))
+    }
+
+    @Test func whoReadsTooSlowlyIsToldSo() throws {
+        let host = HubHost()
+        let (slow, feed) = (try recorder(host), host.connect())
+        slow.makeRoom(0)
+        for index in 0..<20_000 { feed.send(#"{"type":"set-gestures","fling":\#(index % 2 == 0)}"#) }
+        slow.makeRoom(nil)
+        host.turn()
+        let told = try slow.lines().map { try JSON($0) }
+        #expect(told.last?["type"]?.string == "lagged" && told.last?["missed"]?.number ?? 0 > 10_000)
+    }
+}

@@ -1,0 +1,73 @@
+// Requests that are written mean what was read.
+
+import Gestures
+import TestSupport
+import Testing
+
+@testable import Wire
+
+@Suite struct RequestWriterTests {
+    private func decode(_ line: String) throws -> [Request] {
+        var decoder = RequestDecoder()
+        try decoder.decode(Array(line.utf8).span)
+        return decoder.requests
+    }
+
+    private func written(_ write: (inout LineWriter) -> Void) -> String {
+        var writer = LineWriter()
+        write(&writer)
+        return writer.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    /// What a request asks for; a gesture's time is the line's.
+    private func meaning(_ requests: [Request]) -> [String] {
+        requests.map { request in
+            guard case .gesture(var event, let label) = request.body else { return "\(request.body)" }
+            event.time = nil
+            return "\(event) \(label)"
+        }
+    }
+
+    @Test func everyExampleIsWrittenAsItIsMeant() throws {
+        var count = 0
+        for kind in ["client", "trace"] {
+            for line in try Files.fenced("json \(kind)", in: "Protocols/README.md") {
+                let requests = try decode(line)
+                let moving = requests.filter { request in
+                    switch request.body {
+                    case .gesture, .command: true
+                    default: false
+                    }
+                }
+                guard !moving.isEmpty, moving.count == requests.count else { continue }
+                let again = written { $0.requests(requests.map(\.body), timeMs: 0.1) }
+                #expect(try meaning(decode(again)) == meaning(requests), "\(again)")
+                #expect(try decode(again)[0].timeMs == 0.1)
+                count += 1
+            }
+        }
+        #expect(count > 30)
+    }
+
+    @Test func aHeaderIsWrittenAsItIsMeant() throws {
+        for line in try Files.fenced("json client", in: "Protocols/README.md") where line.contains("\"trace\"") {
+            guard case .trace(let header)? = try decode(line).first?.body else { continue }
+            guard case .trace(let again)? = try decode(written { $0.header(header) }).first?.body else {
+                Issue.record("no header")
+                continue
+            }
+            #expect("\(again)" == "\(header)")
+        }
+    }
+
+    @Test func numbersAreReadBackUnharmed() throws {
+        var random = Seeded(3)
+        var numbers = [0, -0.0, 0.1, -1, 1e9, 0x1p53, 1e15, -1e15, .leastNonzeroMagnitude, 1e-9, .pi]
+        for _ in 0..<2000 { numbers.append(random.number(-1...1) * [1e-6, 1, 180, 1e9, 1e15][random.integer(0...4)]) }
+        for number in numbers {
+            let text = written { $0.write(exact: number) }
+            #expect(try JSON(text).number == number, "\(text)")
+            #expect(number.magnitude >= 0x1p53 || !text.hasSuffix(".0"))
+        }
+    }
+}
