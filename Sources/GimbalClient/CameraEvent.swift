@@ -14,6 +14,8 @@ public enum CameraEvent: Equatable, Sendable {
     case cameraChanged(CameraMove)
     /// The camera rests; exactly once for each movement, at the position of the last change.
     case idle(CameraMove)
+    /// The camera is fed; told only to who asks for ``EventKind/gesture``.
+    case fed(FedLine)
     /// A replay has set the camera anew; `seq` and clock start again.
     case reset(CameraReset)
     /// Events were missed; the next ones follow from now.
@@ -44,6 +46,16 @@ public struct CameraMove: Equatable, Sendable, Decodable {
     public let reason: MoveReason
     /// Where the camera is.
     public let position: CameraPosition
+}
+
+/// What a camera is fed: a line of a trace that makes the same camera.
+public struct FedLine: Equatable, Sendable {
+    /// The camera's name.
+    public let camera: String
+    /// Milliseconds of the camera's clock.
+    public let timeMs: Double
+    /// The line as JSON, without its LF. The first one is a trace's header.
+    public let line: String
 }
 
 /// The beginning of a subscription.
@@ -86,6 +98,7 @@ extension CameraEvent {
         switch self {
         case .subscribed(let subscribed): subscribed.camera
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.camera
+        case .fed(let fed): fed.camera
         case .reset(let reset): reset.camera
         case .lagged(let lagged): lagged.camera
         case .removed(let camera): camera
@@ -99,7 +112,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .removed: nil
+        case .fed, .removed: nil
         }
     }
 
@@ -109,20 +122,24 @@ extension CameraEvent {
         case .subscribed(let subscribed): subscribed.seq
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
-        case .lagged, .removed: nil
+        case .fed, .lagged, .removed: nil
         }
     }
 
     /// Milliseconds of the camera's clock, where the line tells them.
     public var timeMs: Double? {
-        if case .reset(let reset) = self { reset.timeMs } else { move?.timeMs }
+        switch self {
+        case .reset(let reset): reset.timeMs
+        case .fed(let fed): fed.timeMs
+        default: move?.timeMs
+        }
     }
 
     /// The step, if it is one of a movement.
     public var move: CameraMove? {
         switch self {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
-        case .subscribed, .reset, .lagged, .removed: nil
+        case .subscribed, .fed, .reset, .lagged, .removed: nil
         }
     }
 
@@ -132,6 +149,7 @@ extension CameraEvent {
         case .moveStarted: .moveStarted
         case .cameraChanged: .cameraChanged
         case .idle: .idle
+        case .fed: .gesture
         case .subscribed, .reset, .lagged, .removed: nil
         }
     }

@@ -111,6 +111,8 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 resumePoint?.seq = reset.seq
             case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
                 resumePoint?.seq = move.seq
+            case .fed:
+                break
             case .removed:
                 end()
             }

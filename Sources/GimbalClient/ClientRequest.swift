@@ -47,7 +47,8 @@ public enum ClientRequest: Sendable {
 
     /// Says which version of the protocol this side speaks.
     case hello(version: Int = 1)
-    /// Asks for a camera's events: all kinds where none are named, each of them where no delivery is.
+    /// Asks for a camera's events: those of ``EventKind/movements`` where no kinds are named, each of them where no
+    /// delivery is.
     case subscribe(kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: ResumePoint? = nil)
     /// Ends a subscription.
     case unsubscribe
@@ -158,6 +159,12 @@ public enum EventKind: String, Codable, CaseIterable, Sendable {
     case cameraChanged = "camera-changed"
     /// The movement is over.
     case idle
+    /// The camera is fed. A header says where that begins; the lines after it make the same camera. Every one of them is
+    /// delivered, or missed: nothing is resent after ``CameraEvent/lagged(_:)``.
+    case gesture
+
+    /// The kinds that tell what the camera does.
+    public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
 }
 
 /// What a subscriber that reads slowly is to get.

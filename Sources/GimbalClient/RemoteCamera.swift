@@ -134,7 +134,7 @@ public struct RemoteCamera: Sendable {
     ///   - since: where to go on; see ``CameraEvents/AsyncIterator/resumePoint``.
     ///   - reconnecting: what happens when the daemon goes away.
     public func events(
-        _ kinds: Set<EventKind> = Set(EventKind.allCases), delivery: EventDelivery = .every,
+        _ kinds: Set<EventKind> = EventKind.movements, delivery: EventDelivery = .every,
         since: ResumePoint? = nil, reconnecting: Reconnection = Reconnection()
     ) -> CameraEvents {
         CameraEvents(

@@ -58,11 +58,22 @@ extension CameraEvent: Decodable {
         case EventKind.moveStarted.rawValue: self = .moveStarted(try CameraMove(from: decoder))
         case EventKind.cameraChanged.rawValue: self = .cameraChanged(try CameraMove(from: decoder))
         case EventKind.idle.rawValue: self = .idle(try CameraMove(from: decoder))
+        case EventKind.gesture.rawValue: self = .fed(try FedLine(from: decoder))
         case "reset": self = .reset(try CameraReset(from: decoder))
         case "lagged": self = .lagged(try Lagged(from: decoder))
         case "removed": self = .removed(camera: try decoder.members().get("camera"))
         default: return nil
         }
+    }
+}
+
+extension FedLine: Decodable {
+    /// Reads the members of the message `gesture`.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.members()
+        camera = try members.get("camera")
+        timeMs = try members.get("timeMs")
+        line = String(decoding: try JSONLine.encode(try members.get("line") as JSONValue), as: UTF8.self)
     }
 }
 

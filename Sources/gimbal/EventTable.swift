@@ -33,9 +33,9 @@ struct EventTable {
 
     /// The row of a message's event, or of what `subscribed` and `reset` say of a camera; other messages make none.
     func row(_ message: Message) -> String? {
-        guard let event = message.decode(CameraEvent.self), let seq = event.seq, let position = event.position else {
-            return nil
-        }
+        guard let event = message.decode(CameraEvent.self) else { return nil }
+        if case .fed(let fed) = event { return row(fed) }
+        guard let seq = event.seq, let position = event.position else { return nil }
         let places = isWide ? 6 : 4
         let cells =
             [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
@@ -44,6 +44,13 @@ struct EventTable {
                 fixed(position.bearing, 1), fixed(position.viewingAngle, 1),
             ]
         return paint(row(cells), event)
+    }
+
+    /// What a camera is fed has nothing in common with the columns but its time.
+    private func row(_ fed: FedLine) -> String {
+        let camera = showsCamera ? "\(fed.camera) " : ""
+        let text = "\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(printable(fed.line))"
+        return style.dim(String(text.prefix(Terminal.columns(STDOUT_FILENO))))
     }
 
     private func row(_ cells: [String]) -> String {
@@ -57,7 +64,7 @@ struct EventTable {
         case .moveStarted: style.green(row)
         case .cameraChanged: row
         case .reset: style.yellow(row)
-        case .idle, .subscribed, .lagged, .removed: style.dim(row)
+        case .idle, .fed, .subscribed, .lagged, .removed: style.dim(row)
         }
     }
 }

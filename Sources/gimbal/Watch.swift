@@ -26,7 +26,8 @@ struct Watch: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only these: move-started, camera-changed, idle, with commas between them.", valueName: "kinds"))
+            "Only these, with commas between them: move-started, camera-changed, idle; gesture, what a camera is fed.",
+            valueName: "kinds"))
     var events: EventKinds?
 
     @Flag(help: "Skip what is old when output is slow, instead of missing what is new.")

@@ -225,6 +225,11 @@ private let others: [Pair] = {
                 #"{"type":"idle","camera":"left","seq":3,"timeMs":0.5,"reason":"animation","position":\#(place)}"#)
                 == .event(
                     .idle(CameraMove(camera: "left", seq: 3, timeMs: 0.5, reason: .animation, position: position))))
+        let fed = FedLine(camera: "left", timeMs: 0.5, line: #"{"timeMs":0.1234567890123,"type":"stop"}"#)
+        #expect(
+            try message(
+                #"{"type":"gesture","camera":"left","timeMs":0.5,"line":{"type":"stop","timeMs":0.1234567890123}}"#)
+                == .event(.fed(fed)))
         #expect(
             try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place)}"#)
                 == .event(.reset(CameraReset(camera: "left", seq: 0, timeMs: 0, position: position))))

@@ -1,7 +1,7 @@
-// JSON that is changed in one place and otherwise stays what it was: a trace's header.
+// JSON that is passed on, changed in one place or not at all: a trace's header, a line of a trace in an event.
 
 /// JSON of which only some members matter.
-enum JSONValue: Codable {
+package enum JSONValue: Codable {
     case null
     case bool(Bool)
     case number(Double)
@@ -9,7 +9,7 @@ enum JSONValue: Codable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
             self = .null
@@ -26,7 +26,7 @@ enum JSONValue: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         switch self {
         case .null: try value.encodeNil()
