@@ -21,7 +21,7 @@ public struct GestureTracker: Sendable {
     }
 
     /// How long a tap changes the camera, in milliseconds: as long as an animation does by default.
-    public static let tapDuration = 250.0
+    public static let tapDuration = CameraAnimation.usualDuration
     /// How far a finger moves for one level of zoom, in points.
     static let pointsPerLevel = 128.0
 
@@ -69,20 +69,22 @@ public struct GestureTracker: Sendable {
             return nil
         }
         let found = active.firstIndex { $0.key == key }
-        switch event.phase {
-        case .began:
+        let index: Int
+        switch (event.phase, found) {
+        case (.began, let found):
             if let found { active.remove(at: found) }
-            begin(key, from: zero)
-        case .changed:
+            index = begin(key, from: zero)
+        case (.changed, nil):
             // No `began`: it begins here, and what it already was is no change.
-            if found == nil { begin(key, from: event.value ?? zero) }
-        case .ended:
-            guard found != nil else { return nil }
-        case .cancelled:
-            if let found { active.remove(at: found) }
+            index = begin(key, from: event.value ?? zero)
+        case (.changed, let found?), (.ended, let found?):
+            index = found
+        case (.cancelled, let found?):
+            active.remove(at: found)
+            return nil
+        case (.ended, nil), (.cancelled, nil):
             return nil
         }
-        let index = active.firstIndex { $0.key == key } ?? 0
         let value = event.value ?? (event.phase == .ended ? active[index].value : zero)
         let waits = isHeldBack(event.kind)
         if waits { active[index].waiting = true }
@@ -100,10 +102,12 @@ public struct GestureTracker: Sendable {
         return update
     }
 
-    private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value) {
+    /// - Returns: where it is among the active ones.
+    private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value) -> Int {
         let isSampled = key.kind == .pan || settings.inertia && (key.kind == .pinch || key.kind == .rotate)
         active.append(Active(key: key, value: value, samples: isSampled ? SampleWindow() : nil))
         release = nil
+        return active.count - 1
     }
 
     /// A pan waits while another gesture zooms or rotates, if the settings say so.
@@ -198,6 +202,7 @@ public struct GestureTracker: Sendable {
         switch release {
         case .tap where !settings.zoom: release = nil
         case .glide(var momentum):
+            momentum.anchor = anchor(momentum.anchor)
             if !settings.scroll || !settings.fling { momentum.pan = ScreenPoint(x: 0, y: 0) }
             if !settings.zoom || !settings.inertia { momentum.zoom = 0 }
             if !settings.rotate || !settings.inertia { momentum.bearing = 0 }

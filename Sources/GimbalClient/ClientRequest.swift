@@ -14,7 +14,7 @@ public enum ClientRequest: Sendable {
     /// Changes the camera at once.
     case move(CameraUpdate)
     /// Changes the camera over a time: 0 to 3,600,000 ms.
-    case animate(CameraUpdate, durationMs: Double = 250, easing: EasingName = .default)
+    case animate(CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default)
     /// Ends animation, fling and active gestures where they are.
     case stop
     /// Switches gestures on and off.

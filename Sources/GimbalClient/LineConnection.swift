@@ -1,4 +1,4 @@
-// A connection to the daemon, in lines. Nothing is read but for a line that somebody waits for: what the daemon has to
+// A connection to the daemon, in lines. Nothing is read but when somebody waits for a line: what the daemon has to
 // say beyond that waits with the daemon, by whose rules it is delivered. Invariant: no call blocks. Dispatch says when
 // the socket is ready, and a task that waits for that holds no thread.
 
@@ -6,11 +6,7 @@ import Dispatch
 import Synchronization
 import UnixSocket
 
-#if canImport(Glibc)
 import Glibc
-#else
-import Darwin
-#endif
 
 final class LineConnection: Sendable {
     /// The longest line that is taken from the daemon, in bytes. The longest that it is known to write, the list of all

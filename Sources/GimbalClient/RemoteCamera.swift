@@ -55,7 +55,7 @@ public struct RemoteCamera: Sendable {
     ///   - durationMs: 0 to 3,600,000 milliseconds.
     ///   - easing: the pace.
     public func animate(
-        _ update: CameraUpdate, durationMs: Double = 250, easing: EasingName = .default
+        _ update: CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default
     ) async throws {
         try await send([.animate(update, durationMs: durationMs, easing: easing)])
     }

@@ -92,10 +92,15 @@ extension Hub {
         // So many are there neither now nor after this object, whatever stands before it.
         guard active + member >= limits.gestures, event.begins else { return }
         var keys = camera?.gestures.keys(of: peer.number) ?? []
-        for case .gesture(let event, let label) in earlier(member, peer).map(\.body) {
-            let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
-            keys.removeAll { $0 == key }
-            if event.begins { keys.append(key) }
+        for request in earlier(member, peer) {
+            switch request.body {
+            case .gesture(let event, let label):
+                let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
+                keys.removeAll { $0 == key }
+                if event.begins { keys.append(key) }
+            case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera): keys = []
+            default: break
+            }
         }
         let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
         guard keys.count >= limits.gestures, !keys.contains(key) else { return }

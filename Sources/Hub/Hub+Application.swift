@@ -170,6 +170,7 @@ extension Hub {
         guard !peer.isDeaf else { return }
         let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
         if subscription.isRecorder { unopened.append(subscription) }
+        if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
         peer.subscriptions.append(subscription)
         camera.subscriptions.append(subscription)
         counters.subscriptions += 1

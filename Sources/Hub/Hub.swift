@@ -32,6 +32,7 @@ import Wire
     /// Whether peers wait for a turn because others have used up one: then nobody is served ahead of them.
     var isCrowded = false
     private var isEnding = false
+    private var replaysGoFirst = false
 
     // Kept from line to line, so that nothing is allocated
     var decoder = RequestDecoder()
@@ -258,6 +259,16 @@ import Wire
             if isStill { camera.isWatched = false }
             return isStill
         }
+        // A turn can be used up by either: so each goes first in every second one.
+        replaysGoFirst.toggle()
+        if replaysGoFirst { playReplays(at: now) }
+        serveStalled(at: now)
+        if !replaysGoFirst { playReplays(at: now) }
+        for peer in lingering where (peer.lingerEnd ?? now) <= now { close(peer, at: now) }
+        lingering.removeAll { $0.isGone }
+    }
+
+    private func playReplays(at now: Double) {
         for replay in replays {
             if replay.isEnding {
                 rest(replay, at: now)
@@ -265,9 +276,7 @@ import Wire
                 process(peer, at: now)
             }
         }
-        serveStalled(at: now)
-        for peer in lingering where (peer.lingerEnd ?? now) <= now { close(peer, at: now) }
-        lingering.removeAll { $0.isGone }
+        if turnEvents >= limits.eventsPerTurn, replays.count > 1 { replays.append(replays.removeFirst()) }
     }
 
     /// Takes the lines that wait, in the order in which their peers came. Who gets nothing in this turn is first in the next.
@@ -286,7 +295,6 @@ import Wire
         stalled.insert(contentsOf: denied, at: 0)
         let isUsedUp = turnEvents >= limits.eventsPerTurn
         isCrowded = isUsedUp && !stalled.isEmpty
-        if isUsedUp, replays.count > 1 { replays.append(replays.removeFirst()) }
     }
 
     // MARK: Counters

@@ -7,6 +7,8 @@ public protocol Outlet: AnyObject {
     /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
     /// reads no more.
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
+    /// From now on little is to wait between here and the client: it wants what is newest.
+    func keepQueueShort()
     /// Stops or goes on reading.
     func setReading(_ isReading: Bool)
     /// Tells the client that nothing more will come.

@@ -56,6 +56,9 @@ public struct Motion: Sendable {
 
 /// An animated camera update: all four attributes at once, linear in the eased time.
 public struct CameraAnimation: Sendable {
+    /// How long an animation takes where nothing else is said, in milliseconds. (Core Animation: 0.25 seconds.)
+    public static let usualDuration = 250.0
+
     /// Milliseconds.
     public let duration: Double
     private let easing: Easing

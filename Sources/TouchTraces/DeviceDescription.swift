@@ -57,6 +57,17 @@ public struct DeviceDescription: Equatable, Sendable {
         self = device
     }
 
+    /// Sizes in millimetres that a screen may have; a resolution that says otherwise is nonsense.
+    private static let believable = 30.0...3000.0
+
+    /// How large the surface is in millimetres, if the device tells and it can be believed.
+    public var sizeMm: (width: Double, height: Double)? {
+        guard let (x, y) = ranges, x.resolution > 0, y.resolution > 0 else { return nil }
+        let (width, height) = (x.length / x.resolution, y.length / y.resolution)
+        guard Self.believable.contains(width), Self.believable.contains(height) else { return nil }
+        return (width, height)
+    }
+
     /// Both axes, if both are known and something lies between their ends.
     var ranges: (x: DeviceAxis, y: DeviceAxis)? {
         guard let x, let y, x.length > 0, y.length > 0 else { return nil }

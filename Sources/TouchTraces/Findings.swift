@@ -39,7 +39,7 @@ public struct Findings: Sendable {
 
     private var highestContact = -1
     /// Where in ``gestures`` those stand that have not ended.
-    private var open: [Int] = []
+    private var open: [(index: Int, label: GestureKey.Label)] = []
 
     mutating func add(_ frame: ContactFrame) {
         mostFingers = max(mostFingers, frame.contacts.count)
@@ -55,27 +55,30 @@ public struct Findings: Sendable {
         durationMs = timeMs
     }
 
-    package mutating func add(_ events: [GestureEvent], at timeMs: Double) {
-        for event in events {
-            let found = open.firstIndex { gestures[$0].kind == event.kind }
-            guard let found, event.phase != .began else {
-                begin(event, at: timeMs)
-                continue
-            }
-            let index = open[found]
-            gestures[index].value = event.value ?? gestures[index].value
-            guard event.phase != .changed else { continue }
-            gestures[index].endMs = timeMs
-            gestures[index].isCancelled = event.phase == .cancelled
-            open.remove(at: found)
+    package mutating func add(_ event: GestureEvent, _ label: GestureKey.Label = .none, at timeMs: Double) {
+        let found = open.firstIndex { $0.label == label && gestures[$0.index].kind == event.kind }
+        guard let found, event.phase != .began else {
+            if let found { end(found, at: timeMs, isCancelled: false) }
+            return begin(event, label, at: timeMs)
         }
+        let index = open[found].index
+        gestures[index].value = event.value ?? gestures[index].value
+        if event.phase != .changed { end(found, at: timeMs, isCancelled: event.phase == .cancelled) }
     }
 
-    private mutating func begin(_ event: GestureEvent, at timeMs: Double) {
-        guard event.phase == .began || event.kind.isTap else { return }
+    private mutating func begin(_ event: GestureEvent, _ label: GestureKey.Label, at timeMs: Double) {
+        guard event.kind.isTap ? event.phase == .ended : event.phase == .began || event.phase == .changed else {
+            return
+        }
         gestureCount += 1
         guard gestures.count < Self.mostGestures else { return }
         gestures.append(FoundGesture(kind: event.kind, startMs: timeMs, endMs: event.kind.isTap ? timeMs : nil))
-        if !event.kind.isTap { open.append(gestures.count - 1) }
+        if !event.kind.isTap { open.append((gestures.count - 1, label)) }
+    }
+
+    private mutating func end(_ found: Int, at timeMs: Double, isCancelled: Bool) {
+        gestures[open[found].index].endMs = timeMs
+        gestures[open[found].index].isCancelled = isCancelled
+        open.remove(at: found)
     }
 }

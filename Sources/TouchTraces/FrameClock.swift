@@ -12,7 +12,13 @@ struct FrameClock {
     /// What a clock that was set lacks to go on from where it was.
     private var shift = 0
 
-    /// The time of a frame, in microseconds: the recorder's, or the frame's before if the clock went back.
+    /// The times of recorders: until the year 2286.
+    static let recorded = -10_000_000_000_000_000...10_000_000_000_000_000
+    /// No clock goes on beyond this: a trace's times end at 1e15 ms.
+    private static let latest = 900_000_000_000_000_000
+
+    /// The time of a frame, in microseconds: the recorder's, which is one of ``recorded``, or the frame's before if the
+    /// clock went back.
     @inline(__always)
     mutating func advance(to recorded: Int, _ notes: inout RecordingNotes) -> Int {
         guard let last = time else {
@@ -20,10 +26,10 @@ struct FrameClock {
             time = recorded
             return recorded
         }
-        var now = recorded + shift
+        var now = min(recorded + shift, Self.latest)
         if now < last {
             notes.add(.timeWentBack)
-            if last - now > Self.jitter { shift += last - now }
+            if last - now > Self.jitter { shift = min(shift + (last - now), Self.latest) }
             now = last
         }
         time = now

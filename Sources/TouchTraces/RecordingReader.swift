@@ -31,6 +31,7 @@ public struct RecordingReader: Sendable {
     private var hasText = false
     /// Frames whose device's range must be observed first.
     private var held: [ContactFrame] = []
+    private var heldContacts = 0
     private var observed = ObservedRange()
     /// Whether the surface was handed out.
     private var hasBegun = false
@@ -46,8 +47,12 @@ public struct RecordingReader: Sendable {
 
     /// How much of a file may come before a line that is recognized.
     private static let longestPrelude = 65536
-    /// How much of a file is observed for the range of a device that is not described.
+    /// How much of a file is observed for the range of a device that is not described, and how many contacts are held for
+    /// it at the most.
     private static let observedLength = 1 << 20
+    private static let mostHeld = 1 << 18
+    /// The values of the kernel's events.
+    private static let values = Int(Int32.min)...Int(UInt32.max)
 
     /// A reader of one recording.
     ///
@@ -173,7 +178,11 @@ public struct RecordingReader: Sendable {
         default: return try parseOther(line, number: number, take)
         }
         switch content {
-        case .event(let event): if tracker.take(event, heads, &notes) { try hand(tracker.frame, take) }
+        case .event(let event):
+            guard FrameClock.recorded.contains(event.time), Self.values.contains(event.value) else {
+                return notes.addDamaged(number, Scan.excerpt(line))
+            }
+            if tracker.take(event, heads, &notes) { try hand(tracker.frame, take) }
         case .nothing: break
         case .timeless where tracker.device == nil: throw RecordingError.noTimes
         case .timeless, .damaged: notes.addDamaged(number, Scan.excerpt(line))
@@ -245,12 +254,13 @@ public struct RecordingReader: Sendable {
 
     /// Chooses the surface, or else holds the frame back.
     private mutating func canBegin(_ frame: ContactFrame, _ take: (RecordedFrame) throws -> Void) throws -> Bool {
-        if device?.ranges != nil || consumed > Self.observedLength {
+        if device?.ranges != nil || consumed > Self.observedLength || heldContacts > Self.mostHeld {
             try release(take)
             return true
         }
         for contact in frame.contacts { observed.add(contact) }
         held.append(frame)
+        heldContacts += frame.contacts.count + 1
         return false
     }
 

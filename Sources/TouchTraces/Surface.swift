@@ -55,8 +55,8 @@ public struct Surface: Equatable, Sendable {
     static let pointsPerMillimetre = 160 / 25.4
     /// The longer side of a device that does not: a phone's, in points.
     static let longerSide = 844.0
-    /// Sizes in millimetres that a screen may have; a resolution that says otherwise is nonsense.
-    static let believable = 30.0...3000.0
+    /// No finger is farther away than this, whatever a device says, in points.
+    static let farthest = 1e6
     /// From this length on, two equal axes are no pixels, but a range that a screen of 16:9 is spread over.
     static let abstractLength = 4096.0
 
@@ -123,10 +123,8 @@ public struct Surface: Equatable, Sendable {
     private static func size(_ device: DeviceDescription) -> Viewport? {
         guard let (x, y) = device.ranges else { return nil }
         if device.isInPoints { return Viewport(width: x.length, height: y.length) }
-        guard x.resolution > 0, y.resolution > 0 else { return nil }
-        let (width, height) = (x.length / x.resolution, y.length / y.resolution)
-        guard believable.contains(width), believable.contains(height) else { return nil }
-        return Viewport(width: width * pointsPerMillimetre, height: height * pointsPerMillimetre)
+        guard let size = device.sizeMm else { return nil }
+        return Viewport(width: size.width * pointsPerMillimetre, height: size.height * pointsPerMillimetre)
     }
 
     /// The viewport of a device that tells only its ranges.
@@ -147,7 +145,7 @@ public struct Surface: Equatable, Sendable {
 
     /// Where a position in device units is in the viewport. It may be outside.
     public func point(x: Double, y: Double) -> ScreenPoint {
-        let (x, y) = ((x - origin.x) * scale.x, (y - origin.y) * scale.y)
+        let (x, y) = (Self.near((x - origin.x) * scale.x), Self.near((y - origin.y) * scale.y))
         return switch rotation {
         case .none: ScreenPoint(x: x, y: y)
         case .quarter: ScreenPoint(x: flat.y - y, y: x)
@@ -155,6 +153,8 @@ public struct Surface: Equatable, Sendable {
         case .threeQuarters: ScreenPoint(x: y, y: flat.x - x)
         }
     }
+
+    private static func near(_ length: Double) -> Double { min(max(length, -farthest), farthest) }
 
     /// A difference in points, turned.
     func turn(_ difference: ScreenPoint) -> ScreenPoint {

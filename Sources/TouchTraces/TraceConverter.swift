@@ -117,7 +117,7 @@ private final class TraceMaker {
         let timeMs = recorded - start
         findings.addFrame(at: timeMs)
         guard !events.isEmpty else { return }
-        findings.add(events, at: timeMs)
+        for event in events { findings.add(event, at: timeMs) }
         lines.frame(events, timeMs: timeMs)
     }
 

@@ -29,7 +29,8 @@ struct WebTouches {
     /// As many as a device may have.
     private static let mostFingers = 64
     private static let positions = -1e9...1e9
-    private static let times = -1e15...1e15
+    /// Milliseconds: those of ``FrameClock/recorded``.
+    private static let times = -1e13...1e13
     private static let sizes = 0.001...100_000.0
 
     /// Whether a line can stand in recordings of this shape only.
@@ -54,8 +55,7 @@ struct WebTouches {
         case .touches: try takeTouches()
         case .pointerDown, .pointerMove, .pointerUp: guard try takePointer() else { return false }
         case .touchCancel, .pointerCancel:
-            guard !fingers.isEmpty else { return false }
-            fingers.removeAll(keepingCapacity: true)
+            guard try cancel() else { return false }
             return complete(at: time, isCancelled: true, &notes)
         case .other: return false
         }
@@ -107,6 +107,19 @@ struct WebTouches {
         return true
     }
 
+    /// Fingers are lost: all touches, or one pointer. What the others did is cancelled as well; they land anew.
+    private mutating func cancel() throws(Damaged) -> Bool {
+        guard line.kind == .pointerCancel else {
+            defer { fingers.removeAll(keepingCapacity: true) }
+            return !fingers.isEmpty
+        }
+        guard let id = line.pointerId else { throw Damaged() }
+        guard let found = fingers.firstIndex(where: { $0.identifier == id }) else { return false }
+        fingers.remove(at: found)
+        for index in fingers.indices { fingers[index].contact.id = numbers.next() }
+        return true
+    }
+
     private static func check(_ x: Double, _ y: Double) throws(Damaged) {
         guard positions.contains(x), positions.contains(y) else { throw Damaged() }
     }
@@ -120,7 +133,7 @@ struct WebTouches {
         frame.time = clock.advance(to: Int((timeMs * 1000).rounded()), &notes)
         frame.isCancelled = isCancelled
         frame.contacts.removeAll(keepingCapacity: true)
-        for finger in fingers { frame.contacts.append(finger.contact) }
+        if !isCancelled { for finger in fingers { frame.contacts.append(finger.contact) } }
         if !isCancelled { notes.count(frame, before: before, highest: &highest) }
         return true
     }

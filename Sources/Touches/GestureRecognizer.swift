@@ -60,6 +60,8 @@ public struct GestureRecognizer: Sendable {
     private var early = Movement()
     private var earlyReach = 0.0
     private var madeGood = 1.0
+    /// What the grip before had not made good of a pan that goes on.
+    private var owed = Movement()
     private var smallestSpan = 0.0
     /// When the first finger moved while the others may still rest.
     private var firstMove: Double?
@@ -86,6 +88,7 @@ public struct GestureRecognizer: Sendable {
         let elapsed = frame.timeMs - time
         time = frame.timeMs
         if frame.isCancelled { cancel() }
+        guard !(frame.touches.isEmpty && fingers.isEmpty) else { return }
         if isSameGrip(frame.touches) {
             move(frame.touches, after: elapsed)
         } else {
@@ -101,6 +104,7 @@ public struct GestureRecognizer: Sendable {
     private mutating func cancel() {
         for kind in GestureKind.inOrder where active.contains(kind) { events.append(GestureEvent(kind, .cancelled)) }
         active = KindSet()
+        owed = Movement()
         fingers = []
         session = nil
         lastTap = nil
@@ -137,6 +141,7 @@ public struct GestureRecognizer: Sendable {
         for kind in GestureKind.inOrder where active.contains(kind) {
             if kind == .pan, remaining > 1 {
                 panBefore = panBefore + applied.way
+                owed = Movement(way: moved.way + owed.way - applied.way)
             } else {
                 end(kind, velocity: ScreenPoint(x: 0, y: 0))
             }
@@ -145,6 +150,7 @@ public struct GestureRecognizer: Sendable {
 
     private mutating func end(_ kind: GestureKind, velocity: ScreenPoint? = nil) {
         active.remove(kind)
+        if kind == .pan { owed = Movement() }
         events.append(GestureEvent(kind, .ended, focus: focus, velocity: kind == .pan ? velocity : nil))
     }
 
@@ -239,7 +245,8 @@ public struct GestureRecognizer: Sendable {
     // MARK: What it means
 
     /// - Parameters:
-    ///   - before: what had been moved until the frame before, and how far the fingers had come.
+    ///   - before: what had been moved until the frame before.
+    ///   - reach: how far the fingers had come until then.
     private mutating func decide(_ before: Movement, _ reach: Double) {
         let isPair = fingers.count == 2 && session?.mostFingers == 2
         let isFar = hypot(moved.way.x, moved.way.y) >= (isPair ? thresholds.twoFingerSlop : thresholds.slop)
@@ -259,9 +266,11 @@ public struct GestureRecognizer: Sendable {
         }
         session?.isTap = false
         meaning = found
-        early = before
-        earlyReach = reach
-        madeGood = reach > 0 ? 0 : 1
+        moved = moved + owed
+        early = before + owed
+        earlyReach = max(reach, hypot(owed.way.x, owed.way.y))
+        owed = Movement()
+        madeGood = earlyReach > 0 ? 0 : 1
         begin()
     }
 
@@ -351,6 +360,10 @@ private struct Movement: Sendable {
     var levels = 0.0
     /// Radians, clockwise.
     var turn = 0.0
+
+    static func + (a: Movement, b: Movement) -> Movement {
+        Movement(way: a.way + b.way, levels: a.levels + b.levels, turn: a.turn + b.turn)
+    }
 
     static func - (a: Movement, b: Movement) -> Movement {
         Movement(way: a.way - b.way, levels: a.levels - b.levels, turn: a.turn - b.turn)

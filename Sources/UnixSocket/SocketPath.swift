@@ -1,10 +1,6 @@
 // Where the daemon's socket is. Daemon and client look in the same order.
 
-#if canImport(Glibc)
 import Glibc
-#else
-import Darwin
-#endif
 
 /// A system call that failed.
 public struct SystemError: Error, CustomStringConvertible, Sendable {

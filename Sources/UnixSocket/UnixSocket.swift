@@ -1,10 +1,6 @@
 // Stream sockets of the file system: listening on one that is nobody else's, and connecting to one.
 
-#if canImport(Glibc)
 import Glibc
-#else
-import Darwin
-#endif
 
 /// A socket file that this process listens on. A lock file beside it tells a living daemon's socket from a stale one.
 public final class ListeningSocket {

@@ -126,7 +126,9 @@ extension RequestDecoder {
 
     func animate(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Command {
         let update = try update(object, line)
-        let duration = try number(object, FieldPath(.durationMs), .durationMs, in: 0...3_600_000) ?? 250
+        let duration =
+            try number(object, FieldPath(.durationMs), .durationMs, in: 0...3_600_000)
+            ?? CameraAnimation.usualDuration
         let easing: Easing
         switch try word(object, .easing, easings, line, "default, linear, ease-in, ease-out or ease-in-out") {
         case 1: easing = .linear

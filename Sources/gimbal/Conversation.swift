@@ -84,8 +84,13 @@ final class Conversation {
         let end = ContinuousClock.now + .milliseconds(duration) + Self.patience
         var isMoving = false
         while let message = try next(before: isMoving ? nil : end), message.type != "idle" {
-            guard message.type != "removed" else { throw Failure(.unavailable, "the camera was removed") }
-            isMoving = true
+            switch message.type {
+            case "removed": throw Failure(.unavailable, "the camera was removed")
+            case "reset": throw Failure(.busy, "a trace has taken the camera")
+            // What was missed may have been its rest.
+            case "lagged": isMoving = false
+            default: isMoving = isMoving || message.isEvent
+            }
         }
     }
 

@@ -39,6 +39,7 @@ struct Convert: ParsableCommand {
             try file.write(try source.read())
             bar.update(source.progress)
         }
+        try file.finish()
         bar.clear()
         source.reportDamage()
     }

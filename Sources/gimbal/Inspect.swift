@@ -75,17 +75,13 @@ private struct TraceFindings: ~Copyable {
 
     private mutating func take(_ line: LineFramer.Line, _ bytes: Span<UInt8>) {
         guard case .line(let range) = line, (try? decoder.decode(bytes.extracting(range))) != nil else { return }
-        var events: [GestureEvent] = []
-        var time: Double?
-        for member in decoder.requests.indices {
-            time = time ?? decoder.requests[member].timeMs
-            if case .gesture(let event, _) = decoder.requests[member].body { events.append(event) }
-        }
-        guard let time else { return }
+        guard let time = decoder.requests.lazy.compactMap(\.timeMs).first else { return }
         let start = origin ?? time
         origin = start
         findings.addFrame(at: time - start)
-        findings.add(events, at: time - start)
+        for case .gesture(let event, let label) in decoder.requests.map(\.body) {
+            findings.add(event, label, at: time - start)
+        }
     }
 }
 
@@ -147,14 +143,8 @@ private struct InspectReport {
 
     private func deviceText(_ device: DeviceDescription) -> String {
         let name = device.name.map(printable) ?? "without a name"
-        guard let size else { return name }
+        guard let size = device.sizeMm else { return name }
         return "\(name), \(fixed(size.width, 0)) by \(fixed(size.height, 0)) mm"
-    }
-
-    /// The device's size in millimetres, if it tells one.
-    private var size: (width: Double, height: Double)? {
-        guard let x = device?.x, let y = device?.y, x.resolution > 0, y.resolution > 0 else { return nil }
-        return ((x.maximum - x.minimum) / x.resolution, (y.maximum - y.minimum) / y.resolution)
     }
 
     private func text(_ gesture: FoundGesture) -> String {
@@ -170,8 +160,7 @@ private struct InspectReport {
         case .pan(let way): "\(fixed(way.x, 0)), \(fixed(way.y, 0)) points"
         case .pinch(let scale): "to \(fixed(scale, 3)) times"
         case .rotate(let degrees): "\(fixed(abs(degrees), 1)) degrees \(degrees < 0 ? "counterclockwise" : "clockwise")"
-        case .tilt(let way): "\(fixed(abs(way), 0)) points \(way < 0 ? "up" : "down")"
-        case .oneFingerZoom(let way): "\(fixed(abs(way), 0)) points \(way < 0 ? "up" : "down")"
+        case .tilt(let way), .oneFingerZoom(let way): "\(fixed(abs(way), 0)) points \(way < 0 ? "up" : "down")"
         case nil: ""
         }
     }
@@ -197,7 +186,7 @@ private struct InspectReport {
         if let device {
             var described: [String: JSONValue] = ["semiMT": .bool(device.isSemiMT)]
             if let name = device.name { described["name"] = .string(name) }
-            if let size {
+            if let size = device.sizeMm {
                 described["widthMm"] = .number(size.width)
                 described["heightMm"] = .number(size.height)
             }

@@ -81,7 +81,7 @@ struct AnimationOptions: ParsableArguments {
     var noWait = false
 
     /// The protocol's, in milliseconds.
-    static let usualDuration = 250.0
+    static let usualDuration = CameraAnimation.usualDuration
 
     /// Whether anything says how.
     var isNamed: Bool { duration != nil || easing != nil }

@@ -30,6 +30,13 @@ struct RecordingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The viewing angle at first (default: 0).", valueName: "degrees"))
     var fromViewingAngle: Number?
 
+    func validate() throws {
+        let sizes = 0.001...100_000.0
+        if let viewport, !sizes.contains(viewport.width) || !sizes.contains(viewport.height) {
+            throw ValidationError("--viewport must be 0.001 to 100000 points wide and high.")
+        }
+    }
+
     static let note = """
         Recordings are those of evemu, "getevent -lt", evtest, "libinput record", "libinput debug-events" and touches of a \
         web page as lines of JSON; what a file is, is seen in it and not in its name.

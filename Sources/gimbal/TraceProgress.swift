@@ -55,7 +55,8 @@ struct TraceProgress {
         } else {
             state.time = sentTime
             state.speed = sentTime.map { $0 / elapsed }
-            if let size = reader.size, size > 0 { state.share = min(Double(reader.bytes - unsent) / Double(size), 1) }
+            let done = reader.bytes - (reader.isTrace ? unsent : 0)
+            if let size = reader.size, size > 0 { state.share = min(max(Double(done) / Double(size), 0), 1) }
         }
         return state
     }

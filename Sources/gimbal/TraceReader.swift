@@ -118,9 +118,20 @@ final class TraceReader {
         let lines = tail.split { $0 == 0x0a || $0 == 0x0d }
         let last = lines.last { line in line.contains { $0 != 0x20 && $0 != 0x09 } }
         let separator: [UInt8] = tail.last == 0x0a ? [] : [0x0a]
-        if let last, Message(last).type == "trace-end" { return separator }
+        if let last, Self.isEnd(Array(last)) { return separator }
         return separator + Array("{\"type\":\"trace-end\"}\n".utf8)
     }
+
+    private static func isEnd(_ line: [UInt8]) -> Bool {
+        var decoder = RequestDecoder()
+        guard (try? decoder.decode(line.span)) != nil, case .traceEnd = decoder.requests.first?.body else {
+            return false
+        }
+        return true
+    }
+
+    /// Whether what is sent are the bytes of the file.
+    var isTrace: Bool { source.format == .trace }
 
     /// The time of a trace's last lines: its `timeMs`.
     func lastTime() -> Double? { source.lastPiece().flatMap(TraceTime.last) }

@@ -105,6 +105,13 @@ final class Connection: Watcher, Outlet {
         return max(count, 0)
     }
 
+    /// The least that the kernel takes: some five lines. (socket(7): `SO_SNDBUF`.)
+    func keepQueueShort() {
+        var size: CInt = 1
+        let length = socklen_t(MemoryLayout<CInt>.size)
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, length)
+    }
+
     func setReading(_ isReading: Bool) {
         self.isReading = isReading
         update()

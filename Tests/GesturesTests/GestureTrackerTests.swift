@@ -310,4 +310,18 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
         let velocity = try #require(window.velocity(of: point(100_000, 0), at: 1000, arrival: 0))
         #expect(abs(velocity.x - 100_000) < 1)
     }
+
+    @Test func withoutScrollNothingGlidesAboutAFocus() {
+        var hand = Hand()
+        var settings = GestureSettings()
+        settings.inertia = true
+        hand.tracker.set(settings)
+        hand.report(GestureEvent(.pinch, .began, focus: point(1, 1), time: 0))
+        hand.report(GestureEvent(.pinch, .changed, .pinch(2), focus: point(1, 1), time: 50))
+        hand.report(GestureEvent(.pinch, .ended, focus: point(1, 1), time: 60))
+        settings.scroll = false
+        hand.tracker.set(settings)
+        let momentum = hand.momentum()
+        #expect(momentum?.anchor == nil && momentum?.zoom ?? 0 > 1)
+    }
 }

@@ -99,4 +99,38 @@ import Testing
         let (least, most) = (try #require(seqs.min()), try #require(seqs.max()))
         #expect(least > 0.6 * most, "\(seqs)")
     }
+
+    @Test func aCommandOfTheFrameMakesRoomForItsGestures() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        for end in ["stop", "remove-camera"] {
+            for index in 0..<64 { peer.send(#"{"type":"pan","phase":"began","gesture":\#(index)}"#) }
+            peer.send("[{\"type\":\"\(end)\"},{\"type\":\"pan\",\"phase\":\"began\",\"gesture\":99,\"id\":1}]")
+            #expect(try type(peer.receive()) == "ok")
+            peer.send(#"{"type":"stop"}"#)
+        }
+    }
+
+    @Test func aLongReplayLetsOthersHaveTheirTurn() throws {
+        let host = HubHost()
+        let (feed, burst, other) = (host.connect(), host.connect(), host.connect())
+        feed.put(Array("{\"type\":\"trace\",\"version\":1,\"speed\":\"max\",\"camera\":\"film\"}\n".utf8))
+        for hour in 0..<3 {
+            let update = "{\"kind\":\"set-bearing\",\"bearing\":\(hour * 90 + 45)}"
+            let line =
+                "{\"type\":\"animate\",\"timeMs\":\(hour * 3_600_000),\"durationMs\":3600000,\"update\":\(update)}\n"
+            feed.put(Array(line.utf8))
+        }
+        let moves = (1...900).map {
+            "{\"type\":\"move\",\"update\":{\"kind\":\"set-bearing\",\"bearing\":\($0 % 359)}}\n"
+        }
+        burst.put(Array(moves.joined().utf8))
+        other.put(Array("{\"type\":\"ping\",\"id\":1}\n".utf8))
+        var turns = 0
+        while other.lines().isEmpty, turns < 100 {
+            host.turn()
+            turns += 1
+        }
+        #expect(turns < 10)
+    }
 }

@@ -421,4 +421,19 @@ import TouchTraces
         #expect(reading.reader.format == .getevent)
         #expect(reading.notes.damaged.map(\.line) == [1, 2] && reading.notes.damaged[0].excerpt.hasPrefix("$ adb"))
     }
+
+    @Test func aPointerThatIsLostTakesOnlyItsOwnAway() {
+        func line(_ type: String, _ id: Int, _ x: Int, _ time: Int) -> String {
+            #"{"type":"\#(type)","timeStamp":\#(time),"pointerId":\#(id),"clientX":\#(x),"clientY":1}"# + "\n"
+        }
+        let stranger = Reading(
+            line("pointerdown", 1, 5, 0) + line("pointercancel", 99, 0, 10) + line("pointermove", 1, 9, 20)
+                + line("pointerup", 1, 9, 30))
+        #expect(stranger.frames.map(\.isCancelled) == [false, false, false])
+        let own = Reading(
+            line("pointerdown", 1, 5, 0) + line("pointerdown", 2, 50, 5) + line("pointercancel", 2, 0, 10)
+                + line("pointermove", 1, 9, 20) + line("pointerup", 1, 9, 30))
+        #expect(own.frames.map(\.isCancelled) == [false, false, true, false, false])
+        #expect(own.frames.map(\.contacts.count) == [1, 2, 0, 1, 0])
+    }
 }

@@ -129,7 +129,7 @@ private let facts: [Fact] = [
         file: "evemu-devices/touchscreens__Atmel_maXTouch_Touchscreen.4-finger-drag-down.events",
         words: "four fingers pan, and never zoom",
         gestures: [.pan],
-        camera: [0.059204043, -0.002629277, 12, 0, 0]),
+        camera: [0.06089645, -0.002629277, 12, 0, 0]),
     Fact(
         file: "evemu-devices/touchscreens__EP0430M09.1-finger-drag-up-down.events",
         words: "one finger pans up, and down again",

@@ -151,4 +151,25 @@ import TouchTraces
             Reading(bytes).check(seed)
         }
     }
+
+    @Test func aClockThatJumpsForEverIsNoEnd() {
+        let lines = (0..<2000).map { "E: \($0 % 2 == 0 ? "9999999999" : "0").000000 0000 0000 0" }
+        let wild = ["E: 999999999999.000000 0000 0000 0", "E: 0.000000 0003 0035 99999999999999999"]
+        let reading = Reading((lines + wild).joined(separator: "\n") + "\n")
+        #expect(reading.error == nil && reading.notes.damagedCount == 2)
+    }
+
+    @Test func whatIsHeldUntilTheRangeIsKnownIsBounded() throws {
+        // All slots are down, and then frames of nothing new.
+        var text = ""
+        for slot in 0..<256 {
+            text += "E: 0.0 0003 002f \(slot)\nE: 0.0 0003 0039 \(slot)\nE: 0.0 0003 0035 1\nE: 0.0 0003 0036 1\n"
+        }
+        text += String(repeating: "E: 0.0 0 0 0\n", count: 1500)
+        var frames = 0
+        var reader = RecordingReader()
+        let bytes = Array(text.utf8)
+        try reader.read(bytes.span) { frames += $0.isTouches ? 1 : 0 }
+        #expect(frames > 400)
+    }
 }

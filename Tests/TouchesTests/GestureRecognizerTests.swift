@@ -260,6 +260,28 @@ private struct Surface {
         #expect(surface.kinds(.began) == [.pan, .pan])
     }
 
+    @Test func whatAnUndecidedGripHasMovedIsNobodysAfterIt() {
+        var surface = Surface()
+        // Far enough for one finger, not for two.
+        surface.drag([(1, point(400, 400), point(412, 400)), (2, point(600, 400), point(612, 400))], frames: 20)
+        for _ in 0..<5 { surface.put([]) }
+        surface.put([], cancelled: true)
+        #expect(surface.reports.isEmpty)
+    }
+
+    @Test func aThirdFingerTakesNothingFromThePan() {
+        var surface = Surface()
+        let place = surface.place(point(500, 400))
+        surface.drag([(1, point(400, 400), point(417, 400)), (2, point(600, 400), point(617, 400))], frames: 5)
+        // Its landing moves the mean, and nothing else.
+        surface.drag(
+            [
+                (1, point(417, 400), point(517, 400)), (2, point(617, 400), point(717, 400)),
+                (3, point(500, 700), point(600, 700)),
+            ])
+        #expect(surface.distance(of: place, from: point(617, 400)) < 1e-6)
+    }
+
     // MARK: One finger
 
     @Test func aPanIsExactAndFlings() {

@@ -1,0 +1,110 @@
+// Recordings of touches on the command line: converted, inspected, replayed, and what goes wrong with them.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandLineRecordingTests {
+    /// Two fingers that spread to twice their distance, with a line in between that is none.
+    private let pinch: String = {
+        var lines = [#"{"viewport":{"width":390,"height":844}}"#]
+        for step in 0...20 {
+            let (left, right) = (150 - step * 2, 190 + step * 0)
+            lines.append(
+                #"{"type":"\#(step == 0 ? "touchstart" : "touchmove")","timeStamp":\#(1000 + step * 10),"touches":["#
+                    + #"{"identifier":0,"clientX":\#(left),"clientY":400},{"identifier":1,"clientX":\#(right),"clientY":400}]}"#
+            )
+            if step == 7 { lines.append(#"{"type":"touchmove","timeStamp":"#) }
+        }
+        lines.append(#"{"type":"touchend","timeStamp":1300,"touches":[]}"#)
+        return lines.joined(separator: "\n") + "\n"
+    }()
+
+    private func inFolder(_ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder)
+    }
+
+    @Test func aRecordingBecomesATraceThatADaemonPlays() throws {
+        let (status, trace, errors) = try gimbal(nil, ["convert", "-"], input: pinch)
+        #expect(status == 0)
+        #expect(errors.hasPrefix("-:10: skipped: ") && errors.split(separator: "\n").count == 1, "\(errors)")
+        if let complaints = try Schema.complaints(trace, from: .client) { #expect(complaints == "") }
+        #expect(trace.last == #"{"type":"trace-end"}"#)
+
+        let daemon = try DaemonProcess()
+        let direct = try gimbal(daemon, ["replay", "--speed", "max", "-"], input: pinch)
+        let converted = try gimbal(
+            daemon, ["replay", "--speed", "max", "-"], input: trace.joined(separator: "\n") + "\n")
+        #expect(direct.status == 0 && direct.output == converted.output && direct.output.count == 1)
+        #expect(try JSON(direct.output[0])["position"]?["zoom"]?.number == 13)
+    }
+
+    @Test func whatIsInARecordingIsTold() throws {
+        let (status, rows, _) = try gimbal(nil, ["inspect", "-"], input: pinch)
+        #expect(status == 0)
+        #expect(rows.contains { $0.hasPrefix("format") && $0.hasSuffix("touches of a web page") })
+        #expect(rows.contains { $0.contains("pinch") && $0.contains("to 2.000 times") })
+        #expect(rows.contains { $0.hasPrefix("damaged") && $0.contains("line 10") })
+        let json = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: pinch).output[0])
+        #expect(json["frames"]?.number == 22 && json["durationMs"]?.number == 300)
+        #expect(json["fingers"]?.number == 2 && json["damagedCount"]?.number == 1)
+
+        let trace = """
+            {"type":"trace","version":1}
+            {"type":"pan","phase":"began","timeMs":0}
+            {"type":"pan","phase":"began","timeMs":100}
+            {"type":"pan","phase":"changed","gesture":2,"timeMs":120}
+            {"type":"pan","phase":"ended","timeMs":200}
+            {"type":"pan","phase":"ended","gesture":2,"timeMs":300}
+
+            """
+        let pans = try gimbal(nil, ["inspect", "-"], input: trace).output.filter { $0.contains("pan ") }
+        #expect(pans.map { String($0.suffix(20)).trimmingCharacters(in: .whitespaces) }.count == 3)
+        #expect(pans.map { $0.contains("its end") } == [false, false, false])
+    }
+
+    @Test func aRecordingMayBeConvertedInItsPlace() throws {
+        try inFolder { folder in
+            let file = folder.appendingPathComponent("pinch.ndjson")
+            // More than is read at once.
+            let long = pinch + String(repeating: "\n", count: 600_000)
+            try Data(long.utf8).write(to: file)
+            #expect(try gimbal(nil, ["convert", file.path, "-o", file.path]).status == 0)
+            let trace = try String(contentsOf: file, encoding: .utf8)
+            #expect(trace.hasPrefix(#"{"type":"trace""#) && trace.hasSuffix("{\"type\":\"trace-end\"}\n"))
+            // What fails leaves what was there, and nothing else.
+            let other = folder.appendingPathComponent("other")
+            try Data("no recording\n".utf8).write(to: other)
+            #expect(try gimbal(nil, ["convert", other.path, "-o", file.path]).status == 65)
+            #expect(try String(contentsOf: file, encoding: .utf8) == trace)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["other", "pinch.ndjson"])
+            #expect(try gimbal(nil, ["convert", file.path, "-o", "/dev/full"]).status == 74)
+        }
+    }
+
+    @Test func whatCannotBeReadIsSaidInOneLine() throws {
+        for (input, reason) in [
+            ("", "empty"), ("hello\n", "\"hello\""), (#"{"type":4,"data":{},"timestamp":1}"# + "\n", "rrweb"),
+        ] {
+            let (status, output, errors) = try gimbal(nil, ["convert", "-"], input: input)
+            #expect(status == 65 && output.isEmpty && errors.contains(reason), "\(errors)")
+            #expect(errors.split(separator: "\n").count == 1)
+        }
+        #expect(try gimbal(nil, ["convert", "/nonexistent"]).status == 66)
+        for size in ["0x0", "1e300x1", "390"] {
+            #expect(try gimbal(nil, ["convert", "-", "--viewport", size], input: pinch).status == 64)
+        }
+    }
+
+    @Test func aTraceWhoseEndIsCutIsEnded() throws {
+        let daemon = try DaemonProcess()
+        let trace = "{\"type\":\"trace\",\"version\":1,\"speed\":\"max\"}\n{\"type\":\"trace-end\""
+        let (status, output, _) = try gimbal(daemon, ["replay", "-"], input: trace)
+        #expect(status == 1)
+        #expect(try output.map { try JSON($0)["type"]?.string } == ["trace-ended"])
+    }
+}
