@@ -43,13 +43,16 @@ let package = Package(
         .target(
             name: "GimbalClient", dependencies: ["Gestures", "MapCamera", "UnixSocket"], swiftSettings: strict),
 
+        // A picture of what a trace does to a camera, as a pure function.
+        .target(name: "Plotting", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
+
         .executableTarget(
             name: "gimbald", dependencies: ["Hub", "Wire", "Libevent", "UnixSocket"], cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "GimbalClient", "TouchTraces", "Wire", "UnixSocket",
+                "GimbalClient", "Hub", "Plotting", "TouchTraces", "Wire", "UnixSocket",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),
@@ -63,6 +66,7 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
         .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
+        .testTarget(name: "PlottingTests", dependencies: ["Plotting", "Wire", "gimbal", "TestSupport"]),
         .testTarget(
             name: "GimbalClientTests",
             dependencies: ["GimbalClient", "UnixSocket", "Wire", "gimbald", "gimbal", "TestSupport"]),

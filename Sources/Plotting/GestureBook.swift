@@ -1,0 +1,102 @@
+// Keeps book of the fingers that a trace's lines tell of: which gestures are active, since when, and what time it is.
+
+import Gestures
+import Wire
+
+/// Keeps book of gestures.
+public struct GestureBook {
+    private struct Open {
+        let key: GestureKey
+        let start: Double
+    }
+
+    private var open: [Open] = []
+    private var origin: Double?
+    /// Milliseconds of the trace's clock at the last line.
+    public private(set) var timeMs = 0.0
+    /// Whether the last line had gestures.
+    private var hasGestures = false
+    /// Whether fingers were down before the last line.
+    private var hadFingers = false
+
+    /// A book with nothing in it.
+    public init() {}
+
+    /// Takes a line that was not rejected.
+    ///
+    /// - Returns: whether it may have changed the camera's limits.
+    public mutating func take(_ requests: [Request], into journey: inout Journey) -> Bool {
+        hadFingers = !open.isEmpty
+        hasGestures = false
+        if let time = requests.lazy.compactMap(\.timeMs).first {
+            let start = origin ?? time
+            origin = start
+            timeMs = max(timeMs, time - start)
+        }
+        var isSetting = false
+        for request in requests {
+            switch request.body {
+            case .gesture(let event, let label):
+                hasGestures = true
+                take(event, label, &journey)
+            case .command(let command):
+                journey.command(at: timeMs)
+                isSetting = take(command, &journey) || isSetting
+            default: break
+            }
+        }
+        return isSetting
+    }
+
+    /// Why the camera moved by gestures at a time, in the answer to the last line: fingers that were down, or that line's;
+    /// what comes before its time was on its way already.
+    public func cause(at eventTime: Double) -> Cause {
+        hadFingers || hasGestures && eventTime >= (timeMs * 1000).rounded() / 1000 ? .fingers : .glide
+    }
+
+    /// The trace is over: what is still active is cancelled.
+    public mutating func finish(_ journey: inout Journey) {
+        closeAll(&journey)
+        hadFingers = false
+        hasGestures = false
+    }
+
+    private mutating func take(_ event: GestureEvent, _ label: GestureKey.Label, _ journey: inout Journey) {
+        let key = GestureKey(feed: 0, kind: event.kind, label: label)
+        let found = open.firstIndex { $0.key == key }
+        switch event.phase {
+        case _ where event.kind.isTap:
+            journey.gesture(event.kind, from: timeMs, to: timeMs, isCancelled: false)
+        case .began, .changed:
+            if found == nil { open.append(Open(key: key, start: timeMs)) }
+        case .ended, .cancelled:
+            guard let found else { return }
+            close(open.remove(at: found), isCancelled: event.phase == .cancelled, &journey)
+        }
+    }
+
+    /// Says whether a command is a setting.
+    private mutating func take(_ command: Request.Command, _ journey: inout Journey) -> Bool {
+        switch command {
+        case .move, .animate, .stop:
+            closeAll(&journey)
+            return false
+        case .setGestures(let change):
+            let all = change.applied(to: GestureSettings())
+            for gesture in open where !all.allows(gesture.key.kind) { close(gesture, isCancelled: true, &journey) }
+            open.removeAll { !all.allows($0.key.kind) }
+            return true
+        default:
+            return true
+        }
+    }
+
+    private mutating func closeAll(_ journey: inout Journey) {
+        for gesture in open { close(gesture, isCancelled: true, &journey) }
+        open = []
+    }
+
+    private func close(_ gesture: Open, isCancelled: Bool, _ journey: inout Journey) {
+        journey.gesture(gesture.key.kind, from: gesture.start, to: timeMs, isCancelled: isCancelled)
+    }
+}

@@ -1,0 +1,127 @@
+// What a trace has done to a camera, as a picture shows it: steps, marks, bars and limits, all on the trace's clock.
+// Invariant: longitudes and bearings are unwrapped, so that neighbours differ by less than half a turn.
+
+import Gestures
+import MapCamera
+
+/// Why a camera moves, as it is drawn.
+public enum Cause: CaseIterable, Sendable {
+    /// Fingers are on the screen.
+    case fingers
+    /// What fingers have set going: a fling, inertia, a tap.
+    case glide
+    /// An animation that was asked for.
+    case animation
+    /// A command that takes no time.
+    case command
+}
+
+/// What a trace has done to a camera.
+public struct Journey: Sendable {
+    /// The camera at one time.
+    public struct Step: Sendable {
+        /// Milliseconds of the trace's clock.
+        public let timeMs: Double
+        /// The target on the Mercator plane; `x` is not wrapped.
+        let place: MercatorPoint
+        /// The longitude and the bearing are not wrapped.
+        let position: CameraPosition
+        /// What moved it here; `nil` where a movement begins.
+        let cause: Cause?
+    }
+
+    /// What a gesture's fingers did, from their landing to their lifting.
+    struct Bar {
+        let kind: GestureKind
+        let start: Double
+        let end: Double
+        let isCancelled: Bool
+    }
+
+    /// The camera's limits and its screen, from a time on.
+    struct Limits {
+        let timeMs: Double
+        let zoomRange: ZoomRange
+        let targetBounds: CoordinateBounds?
+        let viewport: Viewport
+    }
+
+    /// What the picture is of.
+    public var title = ""
+    /// Milliseconds of the trace's clock at the end, rest included.
+    public var durationMs = 0.0
+    /// Lines that were taken.
+    public var events = 0
+    /// Lines that were not.
+    public var rejected = 0
+    /// How often the camera changed.
+    public var frames = 0
+
+    private(set) var steps: [Step] = []
+    private(set) var started: [Double] = []
+    private(set) var idle: [Double] = []
+    private(set) var bars: [Bar] = []
+    private(set) var commands: [Double] = []
+    private(set) var limits: [Limits] = []
+
+    /// A journey that has not begun.
+    public init(from position: CameraPosition) { add(position, at: 0, nil) }
+
+    private mutating func add(_ position: CameraPosition, at timeMs: Double, _ cause: Cause?) {
+        var position = position
+        if let last = steps.last?.position {
+            position.bearing = last.bearing + wrap180(position.bearing - last.bearing)
+            position.target.longitude =
+                last.target.longitude + wrap180(position.target.longitude - last.target.longitude)
+        }
+        steps.append(Step(timeMs: timeMs, place: MercatorPoint(position.target), position: position, cause: cause))
+    }
+
+    // MARK: What happens
+
+    /// A movement begins, or goes on for another reason.
+    public mutating func moveStarted(at timeMs: Double, from position: CameraPosition) {
+        started.append(timeMs)
+        add(position, at: timeMs, nil)
+    }
+
+    /// The camera has moved.
+    public mutating func moved(at timeMs: Double, to position: CameraPosition, _ cause: Cause) {
+        add(position, at: timeMs, cause)
+    }
+
+    /// The camera rests.
+    public mutating func rested(at timeMs: Double) { idle.append(timeMs) }
+
+    /// The limits have changed, or are known for the first time.
+    public mutating func limit(
+        from timeMs: Double, zoomRange: ZoomRange, targetBounds: CoordinateBounds?, viewport: Viewport
+    ) {
+        limits.append(Limits(timeMs: timeMs, zoomRange: zoomRange, targetBounds: targetBounds, viewport: viewport))
+    }
+
+    /// A gesture is over; a tap ends when it begins.
+    mutating func gesture(_ kind: GestureKind, from start: Double, to end: Double, isCancelled: Bool) {
+        bars.append(Bar(kind: kind, start: start, end: end, isCancelled: isCancelled))
+    }
+
+    /// A command or a setting was taken.
+    mutating func command(at timeMs: Double) { commands.append(timeMs) }
+
+    // MARK: What there is
+
+    /// The limits at a time.
+    func limits(at timeMs: Double) -> Limits? { limits.last { $0.timeMs <= timeMs } ?? limits.first }
+
+    /// The camera at a time.
+    func step(at timeMs: Double) -> Step? {
+        var (low, high) = (0, steps.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if steps[middle].timeMs <= timeMs { low = middle + 1 } else { high = middle }
+        }
+        return steps[..<low].last ?? steps.first
+    }
+
+    func has(_ cause: Cause) -> Bool { steps.contains { $0.cause == cause } }
+}

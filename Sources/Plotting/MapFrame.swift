@@ -1,0 +1,168 @@
+// Which part of the Mercator plane the picture shows, and how large. It holds all of the target's way; views and bounds
+// only as far as they do not make the way too small to be seen.
+
+import MapCamera
+
+/// A rectangle of the Mercator plane in radians; `x` is not wrapped.
+struct Extent {
+    var west: Double
+    var east: Double
+    var south: Double
+    var north: Double
+
+    init?(_ points: [MercatorPoint]) {
+        guard let first = points.first else { return nil }
+        self = points.reduce(into: Extent(first)) { $0.add($1) }
+    }
+
+    private init(_ point: MercatorPoint) { (west, east, south, north) = (point.x, point.x, point.y, point.y) }
+
+    mutating func add(_ point: MercatorPoint) {
+        (west, east) = (min(west, point.x), max(east, point.x))
+        (south, north) = (min(south, point.y), max(north, point.y))
+    }
+
+    var width: Double { east - west }
+    var height: Double { north - south }
+    var size: Double { max(width, height) }
+
+    func joined(_ other: Extent) -> Extent {
+        var extent = self
+        extent.add(MercatorPoint(x: other.west, y: other.south))
+        extent.add(MercatorPoint(x: other.east, y: other.north))
+        return extent
+    }
+}
+
+struct MapFrame {
+    /// The picture's rectangle.
+    let left: Double
+    let top: Double
+    let width: Double
+    let height: Double
+    /// Units of the picture per radian.
+    let scale: Double
+    let west: Double
+    let north: Double
+    /// Whether the way goes so far round the globe that it is shown on one map of the world, and not unwrapped.
+    let isWorld: Bool
+
+    private static let heights = 250.0...430.0
+    /// How many times as large as the way, and as the least of the views, the map is at the most.
+    private static let excess = (way: 6.0, view: 16.0)
+    /// The globe from -180° to 180°.
+    private static let world = 2 * Double.pi
+
+    init(way: Extent, others: [Extent], left: Double, top: Double, width: Double) {
+        isWorld = way.width > Self.world
+        var extent = way
+        let largest = max(Self.excess.way * way.size, Self.excess.view * (others.map(\.size).min() ?? 0))
+        for other in others.sorted(by: { $0.size < $1.size }) {
+            let larger = extent.joined(other)
+            if larger.size <= largest { extent = larger }
+        }
+        if isWorld { (extent.west, extent.east) = (-.pi, .pi) }
+        let margin = isWorld ? 1 : 1.1
+        let (spanX, spanY) = (max(extent.width, 1e-9) * margin, max(extent.height, 1e-9) * 1.1)
+        height = min(max(width * spanY / spanX, Self.heights.lowerBound), Self.heights.upperBound)
+        scale = min(width / spanX, height / spanY)
+        west = (extent.west + extent.east) / 2 - width / scale / 2
+        north = (extent.south + extent.north) / 2 + height / scale / 2
+        (self.left, self.top, self.width) = (left, top, width)
+    }
+
+    var right: Double { left + width }
+    var bottom: Double { top + height }
+    /// Radians of the Mercator plane.
+    var x: ClosedRange<Double> { west...(west + width / scale) }
+    var y: ClosedRange<Double> { (north - height / scale)...north }
+
+    func spot(_ point: MercatorPoint) -> Spot {
+        Spot(x: left + (point.x - west) * scale, y: top + (north - point.y) * scale)
+    }
+
+    /// Whether a spot is on the map.
+    func contains(_ spot: Spot) -> Bool {
+        (left...right).contains(spot.x) && (top...bottom).contains(spot.y)
+    }
+
+    /// Whether all of the map is inside of a quadrangle: then none of the quadrangle's sides would be seen.
+    func isInside(_ corners: [Spot]) -> Bool {
+        let own = [Spot(x: left, y: top), Spot(x: right, y: top), Spot(x: right, y: bottom), Spot(x: left, y: bottom)]
+        return corners.indices.allSatisfy { index in
+            let (start, end) = (corners[index], corners[(index + 1) % corners.count])
+            return own.allSatisfy { (end.x - start.x) * ($0.y - start.y) > (end.y - start.y) * ($0.x - start.x) }
+        }
+    }
+
+    /// A line on the map: on a map of the world it goes out at one edge and comes in at the other.
+    func lines(_ points: [MercatorPoint]) -> [[Spot]] {
+        guard isWorld, var last = points.first else { return [points.map(spot)] }
+        var sheet = Self.sheet(last.x)
+        var lines = [[spot(shifted(last, sheet))]]
+        for point in points.dropFirst() {
+            let next = Self.sheet(point.x)
+            if next != sheet {
+                let edge = .pi + Self.world * Double(min(sheet, next))
+                let share = (edge - last.x) / (point.x - last.x)
+                let crossing = MercatorPoint(x: edge, y: last.y + share * (point.y - last.y))
+                lines[lines.count - 1].append(spot(shifted(crossing, sheet)))
+                lines.append([spot(shifted(crossing, next))])
+                sheet = next
+            }
+            lines[lines.count - 1].append(spot(shifted(point, sheet)))
+            last = point
+        }
+        return lines
+    }
+
+    /// Where points are shown that belong to a place: on the same sheet of the map.
+    func spots(_ points: [MercatorPoint], of place: MercatorPoint) -> [Spot] {
+        let sheet = isWorld ? Self.sheet(place.x) : 0
+        return points.map { spot(shifted($0, sheet)) }
+    }
+
+    private func shifted(_ point: MercatorPoint, _ sheet: Int) -> MercatorPoint {
+        MercatorPoint(x: point.x - Self.world * Double(sheet), y: point.y)
+    }
+
+    /// How many times round the globe a longitude is.
+    private static func sheet(_ x: Double) -> Int { Int(((x + .pi) / world).rounded(.down)) }
+}
+
+/// The ground that a camera shows.
+struct Footprint {
+    /// From the top left corner of the screen clockwise.
+    let corners: [MercatorPoint]
+    let place: MercatorPoint
+
+    /// The ground under a viewport less its padding. A corner that shows no ground is where the ground still is seen.
+    init(_ step: Journey.Step, viewport: Viewport) {
+        let projection = Projection(step.position, viewport: viewport)
+        let padding = viewport.padding
+        let (left, right) = (padding.left, viewport.width - padding.right)
+        let (top, bottom) = (padding.top, viewport.height - padding.bottom)
+        let place = step.place
+        self.place = place
+        corners = [(left, top), (right, top), (right, bottom), (left, bottom)].map { x, y in
+            Self.ground(ScreenPoint(x: x, y: y), projection, from: place)
+        }
+    }
+
+    /// The place under a point, found in steps so short that the longitude can be followed round the globe.
+    private static func ground(
+        _ point: ScreenPoint, _ projection: Projection, from place: MercatorPoint
+    ) -> MercatorPoint {
+        let (center, count) = (projection.viewport.center, 32)
+        var last = place
+        for step in 1...count {
+            let share = Double(step) / Double(count)
+            let way = ScreenPoint(x: (point.x - center.x) * share, y: (point.y - center.y) * share)
+            guard let found = projection.coordinate(for: center + way) else { return last }
+            let place = MercatorPoint(found)
+            let east = wrap180((place.x - last.x) * (180 / .pi)) * (.pi / 180)
+            last = MercatorPoint(x: last.x + east, y: place.y)
+        }
+        return last
+    }
+}

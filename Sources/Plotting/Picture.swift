@@ -1,0 +1,204 @@
+// A journey as one picture: a title, the map, what the signs mean, and the times. A pure function: the same journey gives
+// the same bytes, and nothing is loaded from elsewhere.
+
+import MapCamera
+
+/// A picture of a journey.
+public struct Picture {
+    private let journey: Journey
+
+    private static let width = 560.0
+    private static let left = 92.0
+    private static let right = 14.0
+
+    /// A picture that is not drawn yet.
+    public init(of journey: Journey) { self.journey = journey }
+
+    /// The picture as SVG 1.1 with CSS: dark where the page is.
+    public var svg: String {
+        let moments = moments
+        let width = Self.width - Self.left - Self.right
+        let map = MapPanel(journey, moments: moments, left: Self.left, top: 62, width: width)
+        let legend = Legend(
+            of: journey, hasBounds: map.hasBounds, left: Self.left, top: map.frame.bottom + 38, width: width)
+        let times = TimePanel(journey, moments: moments, left: Self.left, top: legend.bottom + 52, width: width)
+        var svg = SVG()
+        let (wide, high) = (SVG.number(Self.width), SVG.number(times.bottom + 8))
+        svg.add(
+            #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
+                + #"role="img">"#)
+        svg.add("<title>\(SVG.escaped(journey.title))</title>")
+        svg.add("<desc>\(SVG.escaped(facts))</desc>")
+        svg.add("<style>\(Self.style)</style>")
+        clip(map.frame, &svg)
+        svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
+        svg.label("heading", Self.left, 28, heading)
+        svg.label("note", Self.left, 46, facts)
+        map.draw(&svg)
+        legend.draw(&svg)
+        times.draw(&svg)
+        svg.add("</svg>")
+        return svg.text
+    }
+
+    private func clip(_ frame: MapFrame, _ svg: inout SVG) {
+        svg.add("<defs><clipPath id=\"map\">")
+        svg.rect("panel", frame.left, frame.top, frame.width, frame.height)
+        svg.add("</clipPath></defs>")
+    }
+
+    /// The title, its middle left out where it is too long for the line.
+    private var heading: String {
+        let (title, most) = (journey.title, 38)
+        return title.count > most ? "\(title.prefix(most / 2))…\(title.suffix(most / 2))" : title
+    }
+
+    /// The length, and how much there was.
+    private var facts: String {
+        let seconds = "\(SVG.number(journey.durationMs / 1000, 3)) s"
+        let rejected = journey.rejected > 0 ? ["\(journey.rejected) rejected"] : []
+        return ([seconds, Self.counted(journey.events, "line"), Self.counted(journey.frames, "frame")] + rejected)
+            .joined(separator: " · ")
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    /// The times whose view is shown: the beginning, the end, and up to three rests between them.
+    private var moments: [Double] {
+        let end = max(journey.durationMs, journey.steps.last?.timeMs ?? 0)
+        guard journey.steps.count > 1 else { return [0] }
+        let rests = journey.idle.filter { $0 > 0.02 * end && $0 < 0.96 * end }
+        let chosen = rests.count <= 3 ? rests : [1, 3, 5].map { rests[$0 * rests.count / 6] }
+        return [0] + chosen + [end]
+    }
+
+    private static let style = """
+
+        text{font:13px system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;fill:#1c2127}
+        .heading{font-size:19px;font-weight:600}
+        .title,.number{font-weight:600}
+        .note{font-weight:400;fill:#59636e}
+        .middle{text-anchor:middle}
+        .end{text-anchor:end}
+        .halo{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
+        .page{fill:#fff}
+        .panel{fill:#f7f8f9}
+        .frame{fill:none;stroke:#8b949e}
+        .grid{fill:none;stroke:#d5dade;stroke-width:.7}
+        .moment{fill:none;stroke:#59636e;stroke-width:.7;stroke-dasharray:1 3}
+        .way{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}
+        .way.fingers{stroke:#0072b2}
+        .way.glide{stroke:#d55e00}
+        .way.animation{stroke:#8f3f87}
+        .way.snap{stroke:#1c2127;stroke-width:1.2;stroke-dasharray:1 3.5}
+        .band.fingers{fill:#0072b2;fill-opacity:.14}
+        .band.glide{fill:#d55e00;fill-opacity:.2}
+        .band.animation{fill:#8f3f87;fill-opacity:.16}
+        .view{fill:#1c2127;fill-opacity:.035;stroke:#59636e;stroke-width:.9}
+        .far{fill:none;stroke:#59636e;stroke-width:2.6}
+        .bounds{fill:none;stroke:#00795a;stroke-width:1.6;stroke-dasharray:7 3}
+        .limit{fill:none;stroke:#1c2127;stroke-width:1;stroke-dasharray:4 2.5}
+        .beyond{fill:#59636e;fill-opacity:.18}
+        .curve{fill:none;stroke:#1c2127;stroke-width:1.6;stroke-linejoin:round}
+        .gesture{fill:#0072b2}
+        .cancelled{fill:none;stroke:#1c2127;stroke-width:1.4}
+        .command{fill:none;stroke:#8f3f87;stroke-width:1.6}
+        .started{fill:#1c2127}
+        .idle{fill:#fff;stroke:#1c2127;stroke-width:1.2}
+        .dot{fill:#1c2127;stroke:#fff}
+        .bar{fill:none;stroke:#1c2127;stroke-width:1.2}
+        @media (prefers-color-scheme:dark){
+        text{fill:#e4e7ea}
+        .note{fill:#9ba5af}
+        .halo{stroke:#14181c}
+        .page{fill:#14181c}
+        .panel{fill:#1b2026}
+        .frame{stroke:#69737d}
+        .grid{stroke:#343b43}
+        .moment{stroke:#9ba5af}
+        .way.fingers{stroke:#56b4e9}
+        .way.glide{stroke:#f28b30}
+        .way.animation{stroke:#d99bd2}
+        .way.snap{stroke:#e4e7ea}
+        .band.fingers{fill:#56b4e9;fill-opacity:.2}
+        .band.glide{fill:#f28b30;fill-opacity:.25}
+        .band.animation{fill:#d99bd2;fill-opacity:.22}
+        .view{fill:#e4e7ea;fill-opacity:.05;stroke:#9ba5af}
+        .far{stroke:#9ba5af}
+        .bounds{stroke:#2fc79b}
+        .limit,.curve,.cancelled,.bar{stroke:#e4e7ea}
+        .beyond{fill:#9ba5af}
+        .gesture{fill:#56b4e9}
+        .command{stroke:#d99bd2}
+        .started{fill:#e4e7ea}
+        .idle{fill:#14181c;stroke:#e4e7ea}
+        .dot{fill:#e4e7ea;stroke:#14181c}
+        }
+
+        """
+}
+
+/// What the signs mean; only those that are there.
+private struct Legend {
+    private enum Sign {
+        case way(Cause)
+        case bounds, view, limit, started, idle
+    }
+
+    private var rows: [[(sign: Sign, text: String, x: Double)]] = [[]]
+    private let top: Double
+
+    private static let rowHeight = 19.0
+    /// The mean width of a letter.
+    private static let letter = 6.9
+
+    init(of journey: Journey, hasBounds: Bool, left: Double, top: Double, width: Double) {
+        self.top = top
+        var items: [(Sign, String)] = Cause.allCases.filter(journey.has).map { (.way($0), $0.legend) }
+        items += [(.view, "view, its top thick")]
+        if hasBounds { items.append((.bounds, "target bounds")) }
+        items += [(.limit, "limit")]
+        if !journey.started.isEmpty { items += [(.started, "start of a move"), (.idle, "at rest")] }
+        var x = left
+        for (sign, text) in items {
+            let wide = 30 + Self.letter * Double(text.count) + 14
+            if x + wide - 14 > left + width {
+                rows.append([])
+                x = left
+            }
+            rows[rows.count - 1].append((sign, text, x))
+            x += wide
+        }
+    }
+
+    var bottom: Double { top + Double(rows.count - 1) * Self.rowHeight }
+
+    func draw(_ svg: inout SVG) {
+        svg.group("class=\"legend\"") { svg in
+            for (index, row) in rows.enumerated() {
+                let y = top + Double(index) * Self.rowHeight
+                for item in row {
+                    draw(item.sign, item.x, y - 4, &svg)
+                    svg.label("legend", item.x + 28, y, item.text)
+                }
+            }
+        }
+    }
+
+    private func draw(_ sign: Sign, _ x: Double, _ y: Double, _ svg: inout SVG) {
+        switch sign {
+        case .way(let cause):
+            if cause != .command { svg.rect("band \(cause.word)", x, y - 5, 22, 10) }
+            svg.line("way \(cause.word)", x + 2, y, x + 20, y)
+        case .bounds: svg.line("bounds", x, y, x + 22, y)
+        case .view:
+            svg.rect("view", x + 4, y - 5, 14, 10)
+            svg.line("far", x + 4, y - 5, x + 18, y - 5)
+        case .limit:
+            svg.rect("beyond", x, y - 5, 22, 5)
+            svg.line("limit", x, y, x + 22, y)
+        case .started: svg.lines("started", [Mark.started(x + 12, y)], isClosed: true)
+        case .idle: svg.lines("idle", [Mark.idle(x + 20, y)], isClosed: true)
+        }
+    }
+}

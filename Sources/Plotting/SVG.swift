@@ -1,0 +1,70 @@
+// SVG as text that grows. Numbers have two decimals at the most, so that the same journey gives the same bytes.
+
+import Wire
+
+struct SVG {
+    private(set) var text = ""
+
+    /// A number with so many decimals at the most.
+    static func number(_ value: Double, _ places: Int = 2) -> String {
+        var line = LineWriter(capacity: 32)
+        line.write(Decimal(value, places: places))
+        return line.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    /// Text with what means something in XML spelt out; control characters, which XML has not, become spaces.
+    static func escaped(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { escaped, scalar in
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\u{fffe}", "\u{ffff}": escaped += " "
+            case _ where scalar.properties.generalCategory == .control: escaped += " "
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    mutating func add(_ markup: String) { text += markup + "\n" }
+
+    /// What is added by `body` in a group.
+    mutating func group(_ attributes: String, _ body: (inout SVG) -> Void) {
+        add("<g \(attributes)>")
+        body(&self)
+        add("</g>")
+    }
+
+    mutating func rect(_ class: String, _ x: Double, _ y: Double, _ width: Double, _ height: Double) {
+        let (x, y, width, height) = (Self.number(x), Self.number(y), Self.number(width), Self.number(height))
+        add(#"<rect class="\#(`class`)" x="\#(x)" y="\#(y)" width="\#(width)" height="\#(height)"/>"#)
+    }
+
+    mutating func label(_ class: String, _ x: Double, _ y: Double, _ label: String) {
+        add(#"<text class="\#(`class`)" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(Self.escaped(label))</text>"#)
+    }
+
+    /// Lines, each through its points, as one path.
+    mutating func lines(_ class: String, _ lines: [[Spot]], isClosed: Bool = false) {
+        let course = lines.filter { !$0.isEmpty }.map { Self.course($0) + (isClosed ? "z" : "") }.joined()
+        if !course.isEmpty { add(#"<path class="\#(`class`)" d="\#(course)"/>"#) }
+    }
+
+    mutating func line(_ class: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) {
+        lines(`class`, [[Spot(x: x1, y: y1), Spot(x: x2, y: y2)]])
+    }
+
+    private static func course(_ points: [Spot]) -> String {
+        var course = ""
+        var last = ""
+        for (index, point) in points.enumerated() {
+            let place = "\(number(point.x)) \(number(point.y))"
+            // What prints alike is one point; a line of one point alone shows as a dot.
+            if place == last, index < points.count - 1 || points.count > 2 { continue }
+            course += (index == 0 ? "M" : index == 1 ? "L" : " ") + place
+            last = place
+        }
+        return course
+    }
+}

@@ -1,0 +1,116 @@
+// Numbers for the eye: steps that people count in, and lines with no more points than can be seen.
+
+/// A point of the picture, in its own units.
+struct Spot: Equatable {
+    var x: Double
+    var y: Double
+}
+
+/// The values between two ends that are labelled, at steps that people count in.
+struct Ticks {
+    let step: Double
+    let values: [Double]
+    /// Decimals that tell two neighbours apart.
+    let places: Int
+
+    /// The finest of the steps that makes no more than so many ticks.
+    init(_ range: ClosedRange<Double>, steps: [Double], atMost count: Int) {
+        let span = range.upperBound - range.lowerBound
+        step = steps.first { span / $0 <= Double(count) } ?? steps.last ?? 1
+        let first = Int((range.lowerBound / step - 1e-9).rounded(.up))
+        let last = Int((range.upperBound / step + 1e-9).rounded(.down))
+        let step = step
+        values = first <= last ? (first...last).map { Double($0) * step } : []
+        var (places, unit) = (0, step)
+        while places < 7, unit < 0.5 || abs(unit - unit.rounded()) > 1e-6 {
+            places += 1
+            unit *= 10
+        }
+        self.places = places
+    }
+
+    /// 1, 2 and 5, and their decimal multiples between two powers of ten.
+    static func decimal(_ powers: ClosedRange<Int>) -> [Double] {
+        powers.flatMap { power -> [Double] in
+            let unit = (0..<abs(power)).reduce(1.0) { unit, _ in unit * 10 }
+            return [1.0, 2, 5].map { power < 0 ? $0 / unit : $0 * unit }
+        }
+    }
+
+    /// Degrees of latitude and longitude.
+    static let degrees = decimal(-7...0) + [10, 15, 30, 45, 90]
+    /// Degrees of a bearing.
+    static let bearings = [1.0, 2, 5, 10, 15, 30, 45, 90, 180, 360, 720, 3600, 36000]
+    /// Milliseconds.
+    static let times =
+        decimal(0...3) + [10_000, 15_000, 30_000]
+        + [1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1440, 14400].map { $0 * 60_000 }
+}
+
+/// Lines with fewer points that look the same.
+enum Thinning {
+    /// Keeps, of the points in one column of a width, the first, the last, the highest and the lowest.
+    static func columns(_ points: [Spot], width: Double) -> [Spot] {
+        var kept: [Spot] = []
+        var start = 0
+        while start < points.count {
+            let column = (points[start].x / width).rounded(.down)
+            var end = start
+            var (lowest, highest) = (start, start)
+            while end < points.count, (points[end].x / width).rounded(.down) == column {
+                if points[end].y < points[lowest].y { lowest = end }
+                if points[end].y > points[highest].y { highest = end }
+                end += 1
+            }
+            var last = -1
+            for index in [start, min(lowest, highest), max(lowest, highest), end - 1] where index > last {
+                kept.append(points[index])
+                last = index
+            }
+            start = end
+        }
+        return kept
+    }
+
+    /// Leaves out what is nearer than a tolerance to the line without it. (Ramer 1972; Douglas and Peucker 1973.)
+    static func line(_ points: [Spot], tolerance: Double) -> [Spot] {
+        guard points.count > 2 else { return points }
+        var isKept = [Bool](repeating: false, count: points.count)
+        isKept[0] = true
+        isKept[points.count - 1] = true
+        var open = [(0, points.count - 1)]
+        while let (start, end) = open.popLast() {
+            var (farthest, greatest) = (start, tolerance)
+            for index in start + 1..<max(end, start + 1) {
+                let way = distance(points[index], points[start], points[end])
+                if way > greatest { (farthest, greatest) = (index, way) }
+            }
+            guard farthest > start else { continue }
+            isKept[farthest] = true
+            open.append((start, farthest))
+            open.append((farthest, end))
+        }
+        return points.indices.filter { isKept[$0] }.map { points[$0] }
+    }
+
+    /// From a point to the nearest one of a segment.
+    private static func distance(_ point: Spot, _ start: Spot, _ end: Spot) -> Double {
+        let (dx, dy) = (end.x - start.x, end.y - start.y)
+        let length = dx * dx + dy * dy
+        let share = length > 0 ? ((point.x - start.x) * dx + (point.y - start.y) * dy) / length : 0
+        let inside = min(max(share, 0), 1)
+        let (x, y) = (point.x - start.x - inside * dx, point.y - start.y - inside * dy)
+        return (x * x + y * y).squareRoot()
+    }
+
+    /// Joins what is nearer to what comes before it than a gap can be seen. The ranges come in their order.
+    static func joined(_ ranges: [ClosedRange<Double>], gap: Double) -> [ClosedRange<Double>] {
+        ranges.reduce(into: []) { joined, range in
+            if let last = joined.last, range.lowerBound - last.upperBound < gap {
+                joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+// `gimbal plot` as a user's shell sees it, and the picture read back: what it shows is what the camera did.
+
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+/// A picture, read back.
+private final class ReadPicture: NSObject, XMLParserDelegate {
+    struct Element {
+        let name: String
+        let attributes: [String: String]
+        var text = ""
+    }
+
+    /// All but the legend, which has a sign of everything.
+    private(set) var elements: [Element] = []
+    private var open: [Int] = []
+    private var legendDepth = 0
+
+    init(_ svg: String) throws {
+        super.init()
+        let parser = XMLParser(data: Data(svg.utf8))
+        parser.delegate = self
+        try #require(parser.parse(), "\(parser.parserError.map { "\($0)" } ?? "no XML")")
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        if legendDepth > 0 || attributes["class"] == "legend" {
+            legendDepth += 1
+            return
+        }
+        open.append(elements.count)
+        elements.append(Element(name: name, attributes: attributes))
+    }
+
+    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+        if legendDepth > 0 { legendDepth -= 1 } else { open.removeLast() }
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters text: String) {
+        if legendDepth == 0, let last = open.last { elements[last].text += text }
+    }
+
+    func all(_ class: String) -> [Element] { elements.filter { $0.attributes["class"] == `class` } }
+
+    /// The lines of all paths of a class, each with its points.
+    func lines(_ class: String) -> [[(x: Double, y: Double)]] {
+        all(`class`).flatMap { path in
+            (path.attributes["d"] ?? "").split(separator: "M").map { line in
+                let numbers = line.split { "Lz ".contains($0) }.compactMap { Double($0) }
+                return stride(from: 0, to: numbers.count - 1, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
+            }
+        }
+    }
+
+    var texts: [String] { elements.filter { $0.name == "text" || $0.name == "tspan" }.map(\.text) }
+
+    /// A place of the map, in degrees; the longitude is not wrapped.
+    func place(_ spot: (x: Double, y: Double)) throws -> (latitude: Double, longitude: Double) {
+        let map = try #require(all("map").first).attributes
+        func fact(_ name: String) throws -> Double { try #require(map["data-\(name)"].flatMap(Double.init)) }
+        let scale = try fact("units-per-radian")
+        let north = asinh(tan(try fact("north") * .pi / 180))
+        let y = north - (spot.y - (try fact("top"))) / scale
+        let x = try fact("west") * .pi / 180 + (spot.x - (try fact("left"))) / scale
+        return (atan(sinh(y)) * 180 / .pi, x * 180 / .pi)
+    }
+}
+
+@Suite struct PlotTests {
+    private func plot(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> (status: CInt, output: String, errors: String) {
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        return try DaemonProcess.run(
+            program, ["plot"] + arguments, input: Array(input.utf8), environment: environment)
+    }
+
+    private static let samples = Files.list("Protocols/examples/traces", "ndjson")
+
+    /// What a daemon's mind makes of a trace.
+    private func events(_ trace: URL) throws -> [JSON] {
+        let host = HubHost()
+        let (watcher, feeder) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        let bytes = Array(try Data(contentsOf: trace))
+        feeder.send(
+            Array(String(decoding: bytes, as: UTF8.self).replacing(#""speed":1"#, with: #""speed":"max""#).utf8))
+        host.pass(60_000)
+        return try watcher.lines().map { try JSON($0) }
+    }
+
+    @Test(arguments: samples) func thePictureIsXMLAndTheSameEachTime(_ trace: URL) throws {
+        let first = try plot([trace.path])
+        #expect(first.status == 0 && first.errors.isEmpty, "\(first.errors)")
+        #expect(try plot([trace.path]).output == first.output)
+        let picture = try ReadPicture(first.output)
+        #expect(picture.elements.first?.name == "svg")
+        #expect(picture.texts.contains(trace.lastPathComponent))
+    }
+
+    @Test(arguments: samples) func theWayIsWhereTheEventsSay(_ trace: URL) throws {
+        let picture = try ReadPicture(try plot([trace.path]).output)
+        let targets = try events(trace).compactMap { event -> (latitude: Double, longitude: Double)? in
+            guard let target = event["position"]?["target"] else { return nil }
+            return (try #require(target["latitude"]?.number), try #require(target["longitude"]?.number))
+        }
+        #expect(targets.count > 100)
+        let spots = ["fingers", "glide"].flatMap { picture.lines("way \($0)") }.flatMap { $0 }
+        #expect(spots.count > 2)
+        let scale = try #require(picture.all("map").first?.attributes["data-units-per-radian"].flatMap(Double.init))
+        for spot in spots {
+            let place = try picture.place(spot)
+            // In units of the picture, of which it prints hundredths.
+            let nearest =
+                targets.map { target in
+                    let east = (target.longitude - place.longitude).remainder(dividingBy: 360) * .pi / 180
+                    let north = asinh(tan(target.latitude * .pi / 180)) - asinh(tan(place.latitude * .pi / 180))
+                    return hypot(east, north) * scale
+                }.min() ?? .infinity
+            #expect(nearest < 0.02)
+        }
+        let last = try #require(targets.last)
+        let dots = try picture.all("dot").map { dot in
+            try picture.place(
+                (
+                    try #require(dot.attributes["cx"].flatMap(Double.init)),
+                    try #require(dot.attributes["cy"].flatMap(Double.init))
+                ))
+        }
+        let end = try #require(dots.last)
+        #expect(abs(end.latitude - last.latitude) < 0.03 / scale * 180 / .pi)
+    }
+
+    @Test func noLineGoesAcrossTheMapAtTheAntimeridian() throws {
+        let picture = try ReadPicture(
+            try plot([Files.root.appendingPathComponent("Protocols/examples/traces/antimeridian.ndjson").path]).output)
+        #expect(picture.all("bounds").count == 1)
+        let longitudes = try picture.lines("way fingers").flatMap { $0 }.map { try picture.place($0).longitude }
+        // On both sides of 180°, in the bounds, on one sheet.
+        #expect(longitudes.contains { $0 < 179 } && longitudes.contains { $0 > 181 })
+        #expect(longitudes.allSatisfy { (164.9...185.1).contains($0) })
+    }
+
+    @Test func aWayRoundTheGlobeGoesOutAtOneEdgeAndComesInAtTheOther() throws {
+        let pans = (1...200).map {
+            #"{"type":"pan","phase":"changed","timeMs":\#($0 * 10),"translation":{"x":\#($0 * -30),"y":0}}"#
+        }
+        let trace =
+            [#"{"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":3}}"#] + pans
+        let picture = try ReadPicture(try plot(["-"], input: trace.joined(separator: "\n")).output)
+        let lines = picture.lines("way fingers")
+        // 5,970 points of a world of 2,048: from 0° eastwards to 329° for the third time.
+        #expect(lines.count == 4)
+        for line in lines {
+            let longitudes = try line.map { try picture.place($0).longitude }
+            #expect(longitudes.allSatisfy { (-180.5...180.5).contains($0) })
+            #expect(longitudes == longitudes.sorted())
+        }
+    }
+
+    @Test func aBearingThatGoesThroughNorthIsOneLine() throws {
+        let trace = """
+            {"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":9,"bearing":350}}
+            {"type":"animate","timeMs":0,"durationMs":1000,"update":{"kind":"set-bearing","bearing":10}}
+            """
+        let picture = try ReadPicture(try plot(["-"], input: trace).output)
+        let curves = picture.lines("curve")
+        #expect(curves.count == 3)
+        let bearing = curves[1]
+        #expect(bearing.map(\.y) == bearing.map(\.y).sorted(by: >))
+        for (one, next) in zip(bearing, bearing.dropFirst()) { #expect(abs(next.y - one.y) < 20) }
+    }
+
+    @Test func limitsAreDrawnWhereTheyAre() throws {
+        let trace = """
+            {"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":12},"minZoom":11,"maxZoom":13}
+            {"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":20}}
+            {"type":"set-zoom-range","timeMs":500,"maxZoom":12.5}
+            {"type":"move","timeMs":1000,"update":{"kind":"zoom-to","zoom":1}}
+            """
+        let picture = try ReadPicture(try plot(["-"], input: trace).output)
+        #expect(picture.texts.contains("allowed: 11 to 13, then 11 to 12.5"))
+        let zoom = picture.lines("curve")[0].map(\.y)
+        let limits = picture.lines("limit").dropLast().flatMap { $0.map(\.y) }
+        // The camera stands at the limits, both of them.
+        #expect(Set(limits).count == 3)
+        #expect(zoom.min() == limits.min() && zoom.max() == limits.max())
+        let ceiling = try #require(picture.lines("limit").last).map(\.y)
+        #expect(try #require(ceiling.max()) - (try #require(ceiling.min())) > 1)
+    }
+
+    @Test func aTraceWithNothingInItIsAPictureToo() throws {
+        let (status, output, errors) = try plot(["-"], input: #"{"type":"trace","version":1}"#)
+        #expect(status == 0 && errors.isEmpty)
+        let picture = try ReadPicture(output)
+        #expect(picture.texts.contains("0 s · 0 lines · 0 frames"))
+        #expect(picture.all("dot").count == 1 && picture.lines("view").count == 1)
+    }
+
+    @Test func rejectedLinesAreNamedAndTheRestIsDrawn() throws {
+        let trace = """
+            {"type":"trace","version":1}
+
+            {"type":"pinch","phase":"changed","timeMs":0,"scale":1}
+            {"type":"pinch","phase":"changed","timeMs":10,"scale":0}
+            {"type":"pinch","phase":"changed","timeMs":20,"scale":4}
+            \(String(repeating: "x", count: 100_000))
+            {"type":"pinch","phase":"ended","timeMs":5}
+            """
+        let (status, output, errors) = try plot(["-"], input: trace)
+        #expect(status == 1)
+        let named = errors.split(separator: "\n").compactMap { $0.firstMatch(of: #/^-:(\d+): /#)?.1 }
+        #expect(named == ["4", "6", "7"])
+        let picture = try ReadPicture(output)
+        #expect(picture.texts.contains { $0.hasSuffix("2 lines · 1 frame · 3 rejected") }, "\(picture.texts)")
+        #expect(picture.lines("cancelled").count == 2)
+    }
+
+    @Test func whatIsNoTraceIsNoPicture() throws {
+        for input in ["", "hello", #"{"type":"trace","version":2}"#] {
+            let (status, output, errors) = try plot(["-"], input: input)
+            #expect(status == 65 && output.isEmpty && !errors.isEmpty, "\(input): \(errors)")
+        }
+    }
+
+    @Test func aPNGWithoutAProgramForItSaysWhatToInstall() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString).png")
+        let (status, _, errors) = try plot(
+            ["-", "-o", file.path], input: #"{"type":"trace","version":1}"#, environment: ["PATH": "/nonexistent"])
+        #expect(status == 69 && errors.contains("librsvg2-bin"), "\(errors)")
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func aLongTraceIsASmallPicture() throws {
+        var random = Seeded(11)
+        var lines = [#"{"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":10}}"#]
+        for index in 0..<20_000 {
+            let (x, y) = (random.number(-300...300), random.number(-300...300))
+            let phase = index % 100 == 99 ? "ended" : "changed"
+            lines.append(
+                #"{"type":"pan","phase":"\#(phase)","timeMs":\#(index * 180),"translation":{"x":\#(x),"y":\#(y)}}"#)
+        }
+        let (status, output, errors) = try plot(["-"], input: lines.joined(separator: "\n"))
+        #expect(status == 0 && errors.isEmpty, "\(errors)")
+        #expect(output.utf8.count < 300_000)
+        let clocks = try ReadPicture(output).texts.filter { $0.wholeMatch(of: /\d+:\d\d/) != nil }
+        #expect(clocks.contains("30:00"), "\(clocks)")
+    }
+}
