@@ -87,8 +87,11 @@ public struct GimbalError: Error, Equatable, Sendable, Decodable {
 }
 
 extension GimbalError: CustomStringConvertible {
-    /// The message, and the field where there is one.
-    public var description: String { field.map { "\(message) (\($0))" } ?? message }
+    /// The message, and the field where there is one that the message does not begin with.
+    public var description: String {
+        guard let field, !message.hasPrefix(field) else { return message }
+        return "\(message) (\(field))"
+    }
 }
 
 /// All that is to be known of a camera.

@@ -81,7 +81,8 @@ final class Subscription {
         case .latest:
             let started = log.lastMoveStarted
             // What is left in the log belongs to a movement that the peer does not know of yet.
-            if lastSent == .idle, (max(cursor, log.lastReset.entry)..<log.first).contains(started.entry) {
+            let isGone = started.entry >= max(cursor, log.lastReset.entry) && started.entry < log.first
+            if lastSent == .idle, isGone {
                 let text = started.line
                 if kinds.contains(.moveStarted) { line.write(text.span) }
                 lastSent = .moveStarted

@@ -169,12 +169,21 @@ public struct GestureRecognizer: Sendable {
         // Only one finger throws the map: of several, the last to lift would say how fast.
         let velocity =
             isLifted && meaning == .pan && session?.mostFingers == 1
-            ? samples.velocity(of: centroid, at: time, arrival: time) : nil
+            ? samples.velocity(of: centroid, at: time, arrival: time).map(Self.bounded) : nil
         for kind in GestureKind.inOrder where active.contains(kind) {
             end(kind, velocity: velocity ?? ScreenPoint(x: 0, y: 0))
         }
         if let session, session.isTap, time - session.start <= thresholds.tapTime { tap(session) }
         session = nil
+    }
+
+    /// No finger is faster than this, whatever a clock says, in points per second on each axis.
+    private static let greatestSpeed = 1e6
+
+    private static func bounded(_ velocity: ScreenPoint) -> ScreenPoint {
+        ScreenPoint(
+            x: min(max(velocity.x, -greatestSpeed), greatestSpeed),
+            y: min(max(velocity.y, -greatestSpeed), greatestSpeed))
     }
 
     private mutating func tap(_ session: Session) {

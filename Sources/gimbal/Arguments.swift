@@ -38,6 +38,7 @@ struct CameraName: ExpressibleByArgument {
     static let main = CameraName(unchecked: "main")
 
     init?(argument: String) {
+        let argument = NegativeNumbers.unshielded(argument)
         let isRight = argument.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -72,16 +72,16 @@ final class Conversation {
             let duration = animation.duration?.value ?? AnimationOptions.usualDuration
             try command(.animate(update, durationMs: duration, easing: animation.easing ?? .default))
             guard !animation.noWait else { return }
-            try waitForRest(after: duration)
+            try waitForRest()
         } else {
             try command(.move(update))
         }
         try showPosition()
     }
 
-    /// Waits until the camera rests. An animation that changes nothing is silent, and over when its time is.
-    private func waitForRest(after duration: Double) throws {
-        let end = ContinuousClock.now + .milliseconds(duration) + Self.patience
+    /// Waits until the camera rests. An animation that changes nothing is silent.
+    private func waitForRest() throws {
+        let end = ContinuousClock.now + Self.patience
         var isMoving = false
         while let message = try next(before: isMoving ? nil : end), message.type != "idle" {
             switch message.type {
@@ -94,8 +94,8 @@ final class Conversation {
         }
     }
 
-    /// How late a daemon may be that has much to do.
-    private static let patience = Duration.seconds(1)
+    /// How late the first frame of an animation may be: a daemon may have much to do.
+    private static let patience = Duration.milliseconds(500)
 
     // MARK: Showing
 

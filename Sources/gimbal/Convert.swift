@@ -15,7 +15,7 @@ struct Convert: ParsableCommand {
             Examples:
               gimbal convert pinch.evemu -o pinch.ndjson
               adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
-              gimbal convert drag.events --device touchscreen.desc --rotate 90 -o drag.ndjson
+              gimbal convert drag.events --device screen.desc --rotate 90
             """
     )
 

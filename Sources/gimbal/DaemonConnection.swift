@@ -43,12 +43,18 @@ final class DaemonConnection {
 
     private static func failure(_ error: SystemError, _ options: SocketOptions) -> Failure {
         switch error.code {
+        case ECONNREFUSED where !isSocket(options.path): Failure(.usage, "\(options.path) is no socket")
         case ENOENT, ECONNREFUSED, ENOTDIR:
             Failure(.unavailable, "no daemon at \(options.path); start it with: \(options.daemonCommand)")
         case EACCES, EPERM: Failure(.noPermission, "\(error)")
         case ENAMETOOLONG: Failure(.usage, "\(error)")
         default: Failure(.unavailable, "\(error)")
         }
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
     // MARK: Sending

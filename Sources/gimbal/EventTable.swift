@@ -14,19 +14,29 @@ struct EventTable {
     private let isWide: Bool
     private let showsCamera: Bool
     private let columns: [Column]
+    /// The columns that there is room for.
+    private let shown: [Int]
 
     /// - Parameter cameras: the names that will come.
     init(cameras: [String]) {
         isWide = Terminal.columns(STDOUT_FILENO) >= 100
         showsCamera = isWide || cameras.count > 1
         let name = Column(title: "camera", width: max(cameras.map(\.count).max() ?? 0, 6), isText: true)
-        columns =
+        let all =
             [Column(title: "time", width: 9)] + (showsCamera ? [name] : []) + [
                 Column(title: "seq", width: 5), Column(title: "event", width: 14, isText: true),
                 Column(title: "reason", width: 9, isText: true), Column(title: "lat", width: isWide ? 10 : 8),
                 Column(title: "lng", width: isWide ? 11 : 9), Column(title: "zoom", width: isWide ? 6 : 5),
                 Column(title: "bearing", width: 7), Column(title: "angle", width: 5),
             ]
+        var shown = Array(all.indices)
+        let gap = isWide ? 2 : 1
+        for title in ["seq", "reason", "angle", "time", "bearing"] {
+            let width = shown.reduce(-gap) { $0 + all[$1].width + gap }
+            if width >= Terminal.columns(STDOUT_FILENO) { shown.removeAll { all[$0].title == title } }
+        }
+        columns = all
+        self.shown = shown
     }
 
     var head: String { style.dim(row(columns.map(\.title))) }
@@ -54,8 +64,8 @@ struct EventTable {
     }
 
     private func row(_ cells: [String]) -> String {
-        zip(cells, columns)
-            .map { cell, column in column.isText ? filled(cell, column.width) : padded(cell, column.width) }
+        shown
+            .map { columns[$0].isText ? filled(cells[$0], columns[$0].width) : padded(cells[$0], columns[$0].width) }
             .joined(separator: isWide ? "  " : " ")
     }
 

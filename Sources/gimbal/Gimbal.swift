@@ -11,7 +11,7 @@ struct Gimbal: ParsableCommand {
         commandName: "gimbal",
         abstract: "Moves map cameras, plays gestures into them, and shows what they do.",
         discussion: """
-            Talks to the daemon, gimbald, on a Unix socket. The socket is --socket PATH, else $GIMBAL_SOCKET, else \
+            Talks to the daemon, gimbald, on a Unix socket. The socket is a subcommand's --socket PATH, else $GIMBAL_SOCKET, else \
             gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR or in /tmp/gimbal-UID.
 
             For people on a terminal, for programs in a pipe: there, each line is a line of JSON as the daemon sent it. \
@@ -43,8 +43,16 @@ struct Gimbal: ParsableCommand {
         } catch is ClosedOutput {
             Glibc.exit(0)
         } catch {
-            exit(withError: error)
+            end(error)
         }
+    }
+
+    /// Ends with what the parser has to say, be it help or an error, in the words that were typed.
+    private static func end(_ error: any Error) {
+        let text = NegativeNumbers.unshielded(fullMessage(for: error))
+        let code = exitCode(for: error)
+        if code.isSuccess { print(text) } else if !text.isEmpty { writeError(text + "\n") }
+        Glibc.exit(code.rawValue)
     }
 
     /// A standard descriptor that was closed must not become the socket's number.

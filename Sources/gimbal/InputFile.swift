@@ -15,11 +15,22 @@ final class InputFile {
     /// Opens a file; `-` is standard input.
     init(_ name: String) throws(Failure) {
         self.name = name
-        descriptor = unsafe name == "-" ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC)
+        descriptor = name == "-" ? STDIN_FILENO : Self.open(name)
         guard descriptor >= 0 else { throw Failure(.noInput, SystemError(name).description) }
         var status = stat()
         let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         size = isFile ? Int(status.st_size) : nil
+    }
+
+    /// Opens the file of an argument by the bytes that were typed: not every name is UTF-8.
+    private static func open(_ name: String) -> CInt {
+        for index in 1..<max(Int(CommandLine.argc), 1) {
+            guard let argument = unsafe CommandLine.unsafeArgv[index], unsafe String(cString: argument) == name else {
+                continue
+            }
+            return unsafe Glibc.open(argument, O_RDONLY | O_CLOEXEC)
+        }
+        return unsafe Glibc.open(name, O_RDONLY | O_CLOEXEC)
     }
 
     deinit { if descriptor != STDIN_FILENO { _ = close(descriptor) } }

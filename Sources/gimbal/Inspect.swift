@@ -40,7 +40,8 @@ struct Inspect: ParsableCommand {
         }
         if source.format == .trace { own.finish() }
         bar.clear()
-        let report = InspectReport(source, source.format == .trace ? own.findings : source.findings)
+        var report = InspectReport(source, source.format == .trace ? own.findings : source.findings)
+        if source.format == .trace { (report.damaged, report.damagedCount) = (own.damaged, own.damagedCount) }
         let output = Output()
         if json {
             output.add(ArraySlice(try JSONLine.encode(report.json)))
@@ -58,6 +59,9 @@ private struct TraceFindings: ~Copyable {
     private var framer = LineFramer()
     private var rest: [UInt8] = []
     private var origin: Double?
+    /// Lines that are none of the protocol's, the first of them with the reason.
+    private(set) var damaged: [(line: Int, excerpt: String)] = []
+    private(set) var damagedCount = 0
 
     mutating func read(_ bytes: [UInt8]) {
         rest += bytes
@@ -73,8 +77,25 @@ private struct TraceFindings: ~Copyable {
         if let line = framer.last(in: lines.span, at: &position) { take(line, lines.span) }
     }
 
+    private mutating func damage(_ reason: String) {
+        damagedCount += 1
+        if damaged.count < RecordingNotes.mostDamaged { damaged.append((Int(framer.lineNumber), reason)) }
+    }
+
+    private func isBlank(_ line: Span<UInt8>) -> Bool {
+        for index in 0..<line.count where line[index] != 0x20 && line[index] != 0x09 { return false }
+        return true
+    }
+
     private mutating func take(_ line: LineFramer.Line, _ bytes: Span<UInt8>) {
-        guard case .line(let range) = line, (try? decoder.decode(bytes.extracting(range))) != nil else { return }
+        guard case .line(let range) = line else { return damage("the line is too long") }
+        let text = bytes.extracting(range)
+        guard !isBlank(text) else { return }
+        do {
+            try decoder.decode(text)
+        } catch {
+            return damage(error.error.message)
+        }
         guard let time = decoder.requests.lazy.compactMap(\.timeMs).first else { return }
         let start = origin ?? time
         origin = start
@@ -93,6 +114,8 @@ private struct InspectReport {
     private let viewport: Viewport?
     private let notes: RecordingNotes
     private let findings: Findings
+    var damaged: [(line: Int, excerpt: String)]
+    var damagedCount: Int
 
     init(_ source: TraceSource, _ findings: Findings) {
         name = source.name
@@ -100,6 +123,8 @@ private struct InspectReport {
         device = source.device
         viewport = source.surface?.viewport
         notes = source.notes
+        damaged = notes.damaged.map { ($0.line, $0.excerpt) }
+        damagedCount = notes.damagedCount
         self.findings = findings
     }
 
@@ -120,9 +145,9 @@ private struct InspectReport {
             rows.append(titled("fingers", "\(grouped(findings.landed)), \(findings.mostFingers) at one time"))
         }
         rows += table("gestures", findings.gestures.map(text), more: findings.gestureCount - findings.gestures.count)
-        rows += table("noticed", quirks.map { $0.text($1) }, more: 0)
-        let damaged = notes.damaged.map { "line \($0.line): \(printable($0.excerpt))" }
-        return rows + table("damaged", damaged, more: notes.damagedCount - damaged.count)
+        rows += table("noticed", quirks.filter { $0.0.matters }.map { $0.text($1) }, more: 0)
+        let lines = damaged.map { "line \($0.line): \(printable($0.excerpt))" }
+        return rows + table("damaged", lines, more: damagedCount - lines.count)
     }
 
     private func table(_ title: String, _ texts: [String], more: Int) -> [String] {
@@ -174,9 +199,9 @@ private struct InspectReport {
             "fingers": .number(Double(findings.landed)), "fingersAtOnce": .number(Double(findings.mostFingers)),
             "gestures": .array(findings.gestures.map(json)), "gestureCount": .number(Double(findings.gestureCount)),
             "quirks": .object(Dictionary(uniqueKeysWithValues: quirks.map { ("\($0)", .number(Double($1))) })),
-            "damagedCount": .number(Double(notes.damagedCount)),
+            "damagedCount": .number(Double(damagedCount)),
             "damaged": .array(
-                notes.damaged.map {
+                damaged.map {
                     .object(["line": .number(Double($0.line)), "excerpt": .string($0.excerpt)])
                 }),
         ]
@@ -216,12 +241,20 @@ private struct InspectReport {
 }
 
 extension Quirk {
+    /// Whether it can change what the fingers do; the others are as usual as a clock that counts from 1970.
+    fileprivate var matters: Bool {
+        switch self {
+        case .epochClock, .mixedTimes, .noSlotBeforeData, .landedTogether, .liftedTogether: false
+        default: true
+        }
+    }
+
     /// What it is, for people.
     fileprivate func text(_ count: Int) -> String {
         switch self {
         case .noHead: "the device is not described: its size is guessed from where fingers were"
         case .epochClock: "the clock counts from 1970"
-        case .mixedTimes: "\(counted(count, "frame")) with events of different times: the last counts"
+        case .mixedTimes: "\(counted(count, "frame")) with events of different times"
         case .timeWentBack: "the clock went back in \(counted(count, "frame"))"
         case .noSlotBeforeData: "data of a contact before any slot: taken for slot 0"
         case .landedTogether: "\(counted(count, "frame")) in which two or more fingers landed"

@@ -21,6 +21,9 @@ enum NegativeNumbers {
         }
     }
 
+    /// Text in which hyphens were replaced, as it was typed.
+    static func unshielded(_ text: String) -> String { text.replacing(minus, with: "-") }
+
     private static func isNegative(_ word: String) -> Bool {
         guard word.first == "-", let second = word.dropFirst().first, second.isNumber || second == "." else {
             return false
@@ -43,7 +46,7 @@ struct Number: ExpressibleByArgument {
 private func numbers(_ text: String, separator: Character = ",") -> [Double]? {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
     let numbers = parts.compactMap { part -> Double? in
-        let digits = part.replacing(NegativeNumbers.minus, with: "-").drop { $0 == " " }
+        let digits = NegativeNumbers.unshielded(String(part)).drop { $0 == " " }
         guard let number = Double(digits), number.isFinite else { return nil }
         return number
     }

@@ -30,6 +30,16 @@ struct RecordingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The viewing angle at first (default: 0).", valueName: "degrees"))
     var fromViewingAngle: Number?
 
+    /// The first option that was given, by its name.
+    var given: String? {
+        let options = [
+            ("--device", device != nil), ("--viewport", viewport != nil), ("--rotate", rotate != nil),
+            ("--from", from != nil), ("--from-zoom", fromZoom != nil), ("--from-bearing", fromBearing != nil),
+            ("--from-viewing-angle", fromViewingAngle != nil),
+        ]
+        return options.first(where: \.1)?.0
+    }
+
     func validate() throws {
         let sizes = 0.001...100_000.0
         if let viewport, !sizes.contains(viewport.width) || !sizes.contains(viewport.height) {
@@ -62,11 +72,10 @@ struct RecordingOptions: ParsableArguments {
             guard !piece.isEmpty else { break }
             bytes += piece
         }
-        do {
-            return try DeviceDescription(bytes.span)
-        } catch let error as RecordingError {
-            throw Failure(.dataError, "\(name): \(error)")
+        guard let device = try? DeviceDescription(bytes.span) else {
+            throw Failure(.dataError, "\(name): \(RecordingError.noDevice)")
         }
+        return device
     }
 }
 
@@ -80,9 +89,13 @@ final class TraceSource {
     /// Bytes of the file that have been read.
     private(set) var bytesRead = 0
 
+    /// The first option that was given and means nothing for a trace.
+    private let idleOption: String?
+
     /// Opens a file; `-` is standard input.
     init(_ name: String, _ options: RecordingOptions) throws {
         converter = TraceConverter(try options.traceOptions())
+        idleOption = options.given
         file = try InputFile(name)
     }
 
@@ -112,6 +125,9 @@ final class TraceSource {
             if isAtEnd { try converter.finish(take) } else { try converter.read(piece.span, take) }
         } catch let error as RecordingError {
             throw Failure(.dataError, "\(name): \(error)")
+        }
+        if let idleOption, format == .trace {
+            throw Failure(.usage, "\(name): \(idleOption) is for recordings; what a trace begins with is in its header")
         }
         return trace
     }

@@ -105,7 +105,9 @@ final class ReplaySession {
         case "error": report(message)
         case "trace-ended": conclude(message)
         case "pong": isOver = isOver || message.decode(ServerLine.self)?.id == Self.endMark
-        case EventKind.cameraChanged.rawValue where !follows: progress.frames += 1
+        case EventKind.cameraChanged.rawValue:
+            progress.frames += 1
+            if follows { show(message) }
         case "lagged" where follows:
             if let lagged = message.decode(Lagged.self) { announce("gimbal: \(lagged.text)") }
             show(message)

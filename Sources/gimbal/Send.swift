@@ -1,6 +1,7 @@
 // `gimbal send`: lines as they are, and what the daemon says to them.
 
 import ArgumentParser
+import GimbalClient
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,14 +41,17 @@ private final class SendSession {
     /// Where lines come from; `nil` when there are no more.
     private var input: InputFile?
     private(set) var hasErrors = false
-    private(set) var isSubscribed = false
+    /// The cameras that are followed: until a line ends that, or the camera goes.
+    private var followed: Set<String> = []
+    private var hasUnsubscribed = false
+    var isSubscribed: Bool { !followed.isEmpty }
 
     init(_ options: Send) throws {
         connection = try DaemonConnection(options.socket)
         if options.lines.isEmpty {
             input = try InputFile("-")
         } else {
-            for line in options.lines { connection.queue((line + "\n").utf8) }
+            for line in options.lines { queue(Array((line + "\n").utf8)) }
             connection.finishSending()
         }
     }
@@ -62,7 +66,13 @@ private final class SendSession {
         }
         // A trace that is refused ends before its lines do, and has said why.
         let isAllSent = input == nil && connection.unsent == 0 && connection.canSend
-        if !isAllSent, !hasErrors { throw Failure.daemonWentAway }
+        let isCutOff = isSubscribed && !hasUnsubscribed
+        if !isAllSent || isCutOff, !hasErrors { throw Failure.daemonWentAway }
+    }
+
+    private func queue(_ piece: [UInt8]) {
+        hasUnsubscribed = hasUnsubscribed || String(decoding: piece, as: UTF8.self).contains("unsubscribe")
+        connection.queue(piece)
     }
 
     private func sendMore() throws {
@@ -70,13 +80,16 @@ private final class SendSession {
             input = nil
             return connection.finishSending()
         }
-        connection.queue(piece)
+        queue(piece)
     }
 
     private func take(_ line: ArraySlice<UInt8>) {
-        switch Message(line).type {
+        let message = Message(line)
+        switch message.type {
         case "error": hasErrors = true
-        case "subscribed": isSubscribed = true
+        case "subscribed", "removed":
+            guard case .event(let event)? = message.decode(ServerMessage.self) else { break }
+            if message.type == "removed" { followed.remove(event.camera) } else { followed.insert(event.camera) }
         default: break
         }
         output.add(line)

@@ -116,6 +116,7 @@ private final class Collector: Outlet {
         return bytes.count - before
     }
 
+    func keepQueueShort() {}
     func setReading(_ isReading: Bool) {}
     func finishSending() {}
     func close() {}

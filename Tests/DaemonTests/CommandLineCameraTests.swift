@@ -143,7 +143,7 @@ import Testing
     @Test func whatTheDaemonRefusesIsTold() throws {
         let (status, output, errors) = try gimbal(daemon, ["zoom-range", "4", "30"])
         #expect(status == 1 && output.isEmpty)
-        #expect(errors.hasPrefix("gimbal: maxZoom") && errors.hasSuffix("(maxZoom)\n"), "\(errors)")
+        #expect(errors.hasPrefix("gimbal: maxZoom"), "\(errors)")
         #expect(try gimbal(daemon, ["animate", "--zoom-in", "--duration", "-1"]).status == 1)
         let feed = try SocketClient(daemon.socket)
         try feed.send(#"{"type":"trace","version":1,"speed":1}"#)

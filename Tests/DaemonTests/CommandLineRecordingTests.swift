@@ -107,4 +107,26 @@ import Testing
         #expect(status == 1)
         #expect(try output.map { try JSON($0)["type"]?.string } == ["trace-ended"])
     }
+
+    @Test func whatIsForRecordingsIsNotForTraces() throws {
+        let trace = "{\"type\":\"trace\",\"version\":1}\n"
+        for option in [["--from", "10,10"], ["--viewport", "100x100"], ["--rotate", "90"]] {
+            let (status, output, errors) = try gimbal(nil, ["convert", "-"] + option, input: trace)
+            #expect(status == 64 && output.isEmpty && errors.contains("\(option[0]) is for recordings"))
+        }
+        let wrong = try gimbal(nil, ["inspect", "-"], input: trace + "foo\n{\"type\":\"pinch\"}\n").output
+        #expect(wrong.contains { $0.hasPrefix("damaged") && $0.contains("line 2") })
+        #expect(wrong.contains { $0.contains("line 3: phase is missing") })
+    }
+
+    @Test func aNameNeedNotBeUTF8() throws {
+        try inFolder { folder in
+            let script = "f=$1/$(printf 'a\\377b'); cat >\"$f\"; \"$2\" inspect --json \"$f\""
+            let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+            let (status, output, errors) = try DaemonProcess.run(
+                URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", folder.path, program],
+                input: Array(pinch.utf8))
+            #expect(status == 0 && output.contains("\"frames\":22"), "\(errors)")
+        }
+    }
 }

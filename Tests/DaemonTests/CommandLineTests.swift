@@ -146,4 +146,39 @@ func subcommands() throws -> [String] {
         #expect(lines.count == 3)
         #expect(try gimbal(daemon, ["send"] + lines.map(String.init)).output.isEmpty)
     }
+
+    @Test func aDaemonThatGoesIsMissedByWhoFollows() throws {
+        let daemon = try DaemonProcess()
+        let script = """
+            "$1" send '{"type":"subscribe"}' &
+            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
+            kill -KILL $2
+            wait $!
+            """
+        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let (status, output, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"),
+            ["-c", script, "bash", program, "\(daemon.process.processIdentifier)"],
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+        #expect(status == 69 && output.contains("subscribed"))
+        #expect(errors.contains("the daemon ended the connection"))
+        let again = try DaemonProcess()
+        #expect(
+            try gimbal(again, ["send", #"{"type":"subscribe"}"#, #"{"type":"unsubscribe","id":1}"#]).status == 0)
+    }
+
+    @Test func anAnimationToWhereTheCameraIsIsOverSoon() throws {
+        let daemon = try DaemonProcess()
+        // An hour would be noticed.
+        let (status, output, _) = try gimbal(daemon, ["animate", "--zoom", "2", "--duration", "3600000"])
+        #expect(status == 0 && output.count == 1)
+    }
+
+    @Test func whatIsTypedIsWhatIsSaid() throws {
+        #expect(try gimbal(nil, ["replay", "--speed", "-1", "x"]).errors.contains("'-1'"))
+        let daemon = try DaemonProcess()
+        #expect(try JSON(gimbal(daemon, ["get", "--camera", "-5"]).output.first ?? "")["camera"]?.string == "-5")
+        let none = try gimbal(nil, ["get", "--socket", "/etc/passwd"])
+        #expect(none.status == 64 && none.errors.contains("/etc/passwd is no socket"))
+    }
 }

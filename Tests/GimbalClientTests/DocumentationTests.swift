@@ -52,6 +52,7 @@ import Testing
         let place = LatLng(latitude: 48.8584, longitude: 2.2945)
         let position = try await fly(to: place, with: Gimbal(path: daemon.socket))
         #expect(position == CameraPosition(target: place, zoom: 15))
+        #expect(try await fly(to: place, with: Gimbal(path: daemon.socket)) == position)
     }
 
     @Test func theTwistKeepsThePlaceUnderTheFingers() async throws {

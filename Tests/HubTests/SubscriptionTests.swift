@@ -280,4 +280,21 @@ import Testing
         #expect(lines.count { $0.contains("\"removed\"") } == 20)
         #expect(lines.count { $0.contains("\"lagged\"") } > 15)
     }
+
+    @Test func aLatestReaderBehindTheHistoryOutlivesAReset() {
+        var limits = Limits()
+        (limits.historyEvents, limits.historyBytes) = (8, 512)
+        let host = HubHost(limits: limits)
+        let (reader, feed) = (host.connect(), host.connect())
+        reader.send(#"{"type":"subscribe","delivery":"latest"}"#)
+        reader.makeRoom(0)
+        for _ in 0..<4 {
+            feed.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+            feed.send(#"{"type":"move","update":{"kind":"zoom-out"}}"#)
+        }
+        feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        reader.makeRoom(nil)
+        host.turn()
+        #expect(reader.lines().last?.contains("\"reset\"") == true)
+    }
 }

@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 import TouchTraces
+import Wire
 
 @Suite struct RobustnessTests {
     /// One small recording of each format, with most of what can stand in it.
@@ -171,5 +172,22 @@ import TouchTraces
         let bytes = Array(text.utf8)
         try reader.read(bytes.span) { frames += $0.isTouches ? 1 : 0 }
         #expect(frames > 400)
+    }
+
+    @Test func whatADeviceSaysThatCannotBeIsStillATrace() throws {
+        let head = "A:35 0 7 0 0\nA:36 0 2 0 1\n"
+        let wild = "E:0.0 3 35 0\nE:0.0 3 36 1\nE:0.0 0 0 0\nE:0.1 3 35 214743647\nE:0.0 0 0 0\nE:0.1 0 0 0\n"
+        let converter = TraceConverter()
+        var decoder = RequestDecoder()
+        var framer = LineFramer()
+        func take(_ bytes: Span<UInt8>) {
+            var position = 0
+            while case .line(let range)? = framer.next(in: bytes, at: &position) {
+                #expect(throws: Never.self) { try decoder.decode(bytes.extracting(range)) }
+            }
+        }
+        let bytes = Array((head + wild).utf8)
+        try converter.read(bytes.span, take)
+        try converter.finish(take)
     }
 }

@@ -7,7 +7,9 @@ func fly(to place: LatLng, with gimbal: Gimbal = Gimbal()) async throws -> Camer
     let camera = gimbal.camera("main")
     for try await event in camera.events() {
         switch event {
-        case .subscribed:
+        case .subscribed(let now):
+            // A camera that is there already does not move, and has nothing to tell.
+            if now.position.target == place, now.position.zoom == 15 { return now.position }
             try await camera.animate(.setTarget(place, zoom: 15), durationMs: 600, easing: .easeInOut)
         case .cameraChanged(let move):
             print(move.timeMs, move.position.target, move.position.zoom)
