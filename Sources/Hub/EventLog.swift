@@ -29,9 +29,9 @@ import Wire
     private let minimumBytes: Int
 
     /// The oldest entry held.
-    private(set) var first: UInt64 = 0
+    private(set) var first: UInt64
     /// The entry that comes next.
-    private(set) var end: UInt64 = 0
+    private(set) var end: UInt64
     /// The newest `move-started` and `reset`.
     private(set) var lastMoveStarted = Pinned()
     private(set) var lastReset = Pinned()
@@ -46,7 +46,9 @@ import Wire
     /// The entry at which the ring was last begun anew.
     private var wrap: UInt64 = 0
 
-    init(limits: Limits) {
+    /// - Parameter start: the number of the first entry.
+    init(limits: Limits, from start: UInt64 = 0) {
+        (first, end) = (start, start)
         minimumEvents = limits.historyEvents
         minimumBytes = limits.historyBytes
         entries = Array(repeating: Entry(offset: 0, length: 0, kind: []), count: 16)

@@ -58,7 +58,23 @@ final class HostedCamera {
         clockStart = now
     }
 
+    /// A camera as it was kept: at rest, its history empty up to its seq.
+    init(_ saved: SavedCamera, at now: Double, limits: Limits) {
+        name = saved.state.name
+        epoch = saved.epoch
+        nameBytes = Array(name.utf8)
+        camera = saved.state.camera
+        gestures.set(saved.state.gestures)
+        printed = PrintedPosition(camera.position)
+        seq = saved.state.seq
+        log = EventLog(limits: limits, from: seq)
+        lastTime = saved.clock
+        clockStart = now - saved.clock
+    }
+
     var isMoving: Bool { reason != nil }
+    /// What is to be kept of it.
+    var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: lastTime) }
     var state: CameraState { CameraState(name: name, seq: seq, camera: camera, gestures: gestures.settings) }
 
     // MARK: A frame of requests

@@ -31,7 +31,7 @@ import Wire
     var turnEvents = 0
     /// Whether peers wait for a turn because others have used up one: then nobody is served ahead of them.
     var isCrowded = false
-    private var isEnding = false
+    var isEnding = false
     private var replaysGoFirst = false
 
     // Kept from line to line, so that nothing is allocated
@@ -106,9 +106,6 @@ import Wire
         peer.replies = []
         peer.repliesSent = 0
     }
-
-    /// No line is taken any more. What was emitted is still sent.
-    public func end() { isEnding = true }
 
     /// The client has sent its last byte. What it sent is still taken, and it may go on reading.
     public func endOfInput(_ peer: Peer, at now: Double) {

@@ -226,7 +226,7 @@ import Wire
         endsBy = now() + Self.graceMs
         log(.info, "ending")
         manager.notify("STOPPING=1")
-        hub.end()
+        hub.end(at: now())
         for connection in connections { connection.setReading(false) }
     }
 

@@ -1,0 +1,44 @@
+// What the hub gives away to be kept, and takes back: the cameras at rest. It does not know where they are kept.
+
+import Wire
+
+extension Hub {
+    /// Differs whenever something may have changed that is to be kept.
+    public var revision: UInt64 { counters.lines &+ counters.events }
+
+    /// Whether no camera moves by itself.
+    public var isAtRest: Bool { watched.isEmpty && replays.isEmpty }
+
+    /// The cameras as they stand, sorted by name.
+    ///
+    /// - Parameter isLast: whether nothing happens any more.
+    public func savedState(isLast: Bool) -> SavedState {
+        let sorted = cameras.values.sorted { $0.name < $1.name }
+        return SavedState(isLast: isLast, cameras: sorted.map(\.saved))
+    }
+
+    /// Takes cameras back, as many as there may be. To be called before anybody is connected.
+    ///
+    /// - Parameter keepsEpochs: whether it is sure that nothing was emitted after the state was saved; otherwise a
+    ///   subscriber must not take what comes for what follows on what it read.
+    /// - Returns: how many were taken.
+    public func restore(_ saved: SavedState, keepsEpochs: Bool, at now: Double) -> Int {
+        for camera in saved.cameras.prefix(limits.cameras) {
+            var camera = camera
+            if !keepsEpochs { camera.epoch = newEpoch() }
+            cameras[camera.state.name] = HostedCamera(camera, at: now, limits: limits)
+        }
+        return cameras.count
+    }
+
+    /// Takes no line any more, and brings every camera to rest where it is. What was emitted is still sent.
+    public func end(at now: Double) {
+        isEnding = true
+        for camera in cameras.values.sorted(by: { $0.name < $1.name }) {
+            if camera.replay == nil { catchUp(camera, at: now) }
+            let time = time(of: camera, at: now)
+            camera.apply(.stop, at: time)
+            endFrame(camera, at: time)
+        }
+    }
+}

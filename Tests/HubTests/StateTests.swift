@@ -1,0 +1,162 @@
+// What outlives a run: every camera as it was, and nothing of a state that is cut or altered.
+
+import Foundation
+import Hub
+import TestSupport
+import Testing
+
+@Suite struct StateTests {
+    /// Requests that leave a camera with something in every member.
+    private static let furnishing = [
+        #"{"type":"set-viewport","camera":"left","width":1280.1,"height":720.3,"padding":{"left":320.7,"top":0.1}}"#,
+        #"{"type":"set-zoom-range","camera":"left","minZoom":3.3,"maxZoom":18.7}"#,
+        #"{"type":"set-target-bounds","camera":"left","bounds":{"southWest":{"latitude":-50.1,"longitude":165.3},"northEast":{"latitude":-30.7,"longitude":-175.9}}}"#,
+        #"{"type":"set-gestures","camera":"left","tilt":false,"inertia":true}"#,
+        #"{"type":"move","camera":"left","update":{"kind":"set-camera","position":{"target":{"latitude":-41.123456789012345,"longitude":-179.99999999999997},"zoom":16.1,"bearing":359.99999999999994,"viewingAngle":0.1}}}"#,
+        #"{"type":"pan","camera":"left","phase":"began"}"#,
+        #"{"type":"pan","camera":"left","phase":"ended","translation":{"x":31.3,"y":7.7},"velocity":{"x":900,"y":333}}"#,
+        #"{"type":"move","update":{"kind":"scroll-by","x":100.1,"y":-31.7}}"#,
+        #"{"type":"get-camera","camera":"untouched"}"#,
+    ]
+
+    private func furnished() -> HubHost {
+        let host = HubHost()
+        let peer = host.connect()
+        for line in Self.furnishing { peer.send(line) }
+        host.pass(100)
+        return host
+    }
+
+    private func bytes(of host: HubHost, isLast: Bool = true) -> [UInt8] { host.hub.savedState(isLast: isLast).bytes }
+
+    /// A new run of the daemon, with what an earlier one left.
+    private func restored(_ bytes: [UInt8], limits: Limits = Limits(), keepsEpochs: Bool = true) throws -> HubHost {
+        let host = HubHost(limits: limits, epochSeed: 8)
+        _ = host.hub.restore(try SavedState(bytes), keepsEpochs: keepsEpochs, at: host.now)
+        return host
+    }
+
+    private func answers(_ host: HubHost) -> [String] {
+        let peer = host.connect()
+        for camera in ["left", "main", "untouched"] { peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#) }
+        return peer.lines()
+    }
+
+    private func subscription(_ host: HubHost, _ members: String = "") throws -> (peer: HubPeer, lines: [JSON]) {
+        let peer = host.connect()
+        peer.send(#"{"type":"subscribe"\#(members)}"#)
+        return (peer, try peer.lines().map { try JSON($0) })
+    }
+
+    // MARK: Whole
+
+    @Test func everythingComesBackToTheLastBit() throws {
+        let before = furnished()
+        let saved = bytes(of: before)
+        let after = try restored(saved)
+        #expect(bytes(of: after) == saved)
+        let told = answers(before)
+        #expect(answers(after) == told && told.count == 3 && told[0].contains(#""seq":"#))
+    }
+
+    @Test func aStateOfNoCamerasIsOne() throws {
+        #expect(try SavedState(bytes(of: HubHost())).count == 0)
+    }
+
+    @Test func theTwoKindsOfEndAreToldApart() throws {
+        let host = furnished()
+        #expect(try SavedState(bytes(of: host)).isLast)
+        #expect(try !SavedState(bytes(of: host, isLast: false)).isLast)
+    }
+
+    @Test func camerasBeyondTheLimitStayAway() throws {
+        var limits = Limits()
+        limits.cameras = 2
+        let host = HubHost(limits: limits)
+        #expect(host.hub.restore(try SavedState(bytes(of: furnished())), keepsEpochs: true, at: host.now) == 2)
+        #expect(host.hub.cameraCount == 2)
+    }
+
+    // MARK: Damaged
+
+    @Test func whatIsCutIsNoState() {
+        let whole = bytes(of: furnished())
+        for count in whole.indices {
+            #expect(throws: SavedState.Damage.self) { try SavedState(Array(whole[..<count])) }
+        }
+    }
+
+    @Test func whatIsAlteredIsNoState() {
+        let whole = bytes(of: furnished())
+        for index in whole.indices {
+            for bit in [0, 1, 5] as [UInt8] {
+                var altered = whole
+                altered[index] ^= 1 << bit
+                #expect(throws: SavedState.Damage.self) { try SavedState(altered) }
+            }
+        }
+    }
+
+    @Test func linesThatAreNoStateAreNone() {
+        for text in ["", "\n", "{}\n", "{}\n{}\n", #"{"type":"end","cameras":0,"checksum":"0"}"# + "\n"] {
+            #expect(throws: SavedState.Damage.self) { try SavedState(Array(text.utf8)) }
+        }
+    }
+
+    // MARK: Going on
+
+    @Test func atTheEndEveryCameraComesToRest() throws {
+        let host = HubHost()
+        let (watcher, _) = try subscription(host)
+        let peer = host.connect()
+        peer.send(#"{"type":"animate","durationMs":1000,"update":{"kind":"zoom-in"}}"#)
+        host.pass(200)
+        host.hub.end(at: host.now)
+        host.turn()
+        let last = try JSON(watcher.lines().last ?? "")
+        #expect(last["type"]?.string == "idle")
+        let (_, lines) = try subscription(try restored(bytes(of: host)))
+        #expect(lines[0]["seq"] == last["seq"] && lines[0]["position"] == last["position"])
+    }
+
+    @Test func whoHasReadAllGoesOnWhereItWas() throws {
+        let host = furnished()
+        let (_, before) = try subscription(host)
+        let (seq, epoch) = (before[0]["seq"]?.number ?? 0, before[0]["epoch"]?.string ?? "")
+        let after = try restored(bytes(of: host))
+        let (peer, lines) = try subscription(after, #","since":\#(Int(seq)),"epoch":"\#(epoch)""#)
+        #expect(lines.count == 1 && lines[0]["epoch"]?.string == epoch && lines[0]["seq"]?.number == seq)
+        peer.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        let events = try peer.lines().map { try JSON($0) }
+        #expect(events.map { $0["seq"]?.number } == [seq + 1, seq + 2, seq + 3])
+        // It is in the history now, and what was before is not.
+        let (_, again) = try subscription(after, #","since":\#(Int(seq)),"epoch":"\#(epoch)""#)
+        #expect(again.dropFirst().map { $0["seq"]?.number } == [seq + 1, seq + 2, seq + 3])
+        let (_, older) = try subscription(after, #","since":\#(Int(seq) - 1),"epoch":"\#(epoch)""#)
+        #expect(older.count == 2 && older[1]["type"]?.string == "lagged" && older[1]["missed"]?.number == 4)
+    }
+
+    @Test func timesDoNotGoBack() throws {
+        let host = HubHost()
+        let (watcher, _) = try subscription(host)
+        host.pass(5000)
+        host.connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        let time = try JSON(watcher.lines().last ?? "")["timeMs"]?.number ?? 0
+        let after = try restored(bytes(of: host))
+        let (peer, _) = try subscription(after)
+        after.pass(10)
+        peer.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        let later = try JSON(peer.lines().last ?? "")["timeMs"]?.number
+        #expect(time == 5000 && later == 5010)
+    }
+
+    @Test func whereSomethingMayBeLostTheEpochIsAnother() throws {
+        let host = furnished()
+        let (_, before) = try subscription(host)
+        let epoch = before[0]["epoch"]?.string ?? ""
+        let after = try restored(bytes(of: host, isLast: false), keepsEpochs: false)
+        let (_, lines) = try subscription(after, #","since":3,"epoch":"\#(epoch)""#)
+        #expect(lines[0]["epoch"]?.string != epoch && lines[0]["seq"] == before[0]["seq"])
+        #expect(lines[1]["type"]?.string == "lagged" && lines[1]["missed"] == lines[0]["seq"])
+    }
+}
