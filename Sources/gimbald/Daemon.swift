@@ -13,6 +13,7 @@ import Wire
     private let options: Options
     private let log: Log
     private let manager: ServiceManager
+    private let keeper: StateKeeper?
 
     private var ownSocket: ListeningSocket?
     private var listeners: [Listener] = []
@@ -44,6 +45,9 @@ import Wire
         hub = Hub(
             limits: limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
             at: Self.monotonicMilliseconds())
+        let folder =
+            options.stateDirectory ?? StateKeeper.standardFolder(environment: SocketPath.environmentValue)
+        keeper = try folder.map { [hub, loop] in try StateKeeper($0, of: hub, loop, log) }
     }
 
     deinit {
@@ -58,6 +62,8 @@ import Wire
         raiseDescriptorLimit()
         try listen()
         defer { ownSocket?.remove() }
+        // Only who has the socket takes the state: another daemon's is none of its business.
+        keeper?.restore(at: now())
         try watch()
         log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")
@@ -66,10 +72,12 @@ import Wire
             hub.advance(to: now())
             hub.endTurn(at: now())
             releaseRetired()
+            keeper?.turn(at: now())
             try armDeadline()
         }
         for connection in connections { connection.close() }
         releaseRetired()
+        keeper?.end()
         log(.info, "ended")
     }
 
@@ -84,8 +92,7 @@ import Wire
 
     /// Lets the loop wait no longer than until the next deadline; a far one is looked at again every hour.
     private func armDeadline() throws {
-        var wanted = hub.deadline
-        if let endsBy { wanted = min(wanted ?? endsBy, endsBy) }
+        let wanted = [hub.deadline, endsBy, keeper?.due].compactMap { $0 }.min()
         if let wanted {
             try deadline?.wait(for: .timeout, milliseconds: min(wanted - now(), 3_600_000))
         } else if hasDeadline {

@@ -17,6 +17,7 @@ struct Options {
 
     var socket: String?
     var mode: mode_t = 0o660
+    var stateDirectory: String?
     var maxCameras = 256
     var maxConnections = 1024
     var logLevel = LogLevel.info
@@ -93,6 +94,16 @@ extension Options {
                 throw UsageError(message: "--mode \"\(value)\" must be octal, 0 to 0777")
             }
             options.mode = mode
+        },
+        Option(
+            names: ["--state-dir"], value: .path("DIR"),
+            help: """
+                keep the cameras in DIR from one run to the next (default:
+                $STATE_DIRECTORY; without either, none is kept)
+                """
+        ) { options, value throws(UsageError) in
+            guard !value.isEmpty else { throw UsageError(message: "--state-dir needs a folder") }
+            options.stateDirectory = value
         },
         count("--max-cameras", 1...65536, "cameras", standard.maxCameras) { $0.maxCameras = $1 },
         count("--max-connections", 1...1_000_000, "clients at a time", standard.maxConnections) {

@@ -84,12 +84,21 @@ ending_and_failing() {
     check 'it stops in order' systemctl stop gimbald.service
     check 'it ended well' is Result success
     check 'its socket outlives it, and starts it anew' answers
+    check 'its cameras outlive it' cameras_outlive_it
     local before
     before=$(state MainPID)
     systemctl kill --signal KILL gimbald.service
     check 'after a crash it comes back' within 10 replaced "$before"
     check 'and answers' within 5 answers
     check 'a wrong option is not tried again' refuses_wrong_option
+}
+
+# What `subscribed` tells is the same before and after: epoch, seq and position.
+cameras_outlive_it() {
+    local before after
+    before=$(exchange '{"type":"subscribe"}')
+    systemctl stop gimbald.service && after=$(exchange '{"type":"subscribe"}') || return
+    grep -q '"seq":[1-9]' <<<"$before" && [ "$after" = "$before" ] || { printf '%s\n' "$before" "$after" && false; }
 }
 
 replaced() { [ "$(state ActiveState)" = active ] && [ "$(state MainPID)" != "$1" ]; }

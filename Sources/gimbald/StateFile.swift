@@ -1,0 +1,96 @@
+// The file in which the cameras outlive the daemon. It is there as a whole or not at all: written beside, flushed, then
+// renamed. No name in here comes from a client.
+
+import Glibc
+import UnixSocket
+
+/// The folder of the state, and the one file in it.
+struct StateFile {
+    static let name = "cameras.ndjson"
+    private static let newName = name + ".new"
+    private static let damagedName = name + ".damaged"
+    /// Room for the most cameras that there may be, and a bound for what somebody else may have put there.
+    private static let longest = 256 << 20
+
+    /// The folder's descriptor. Its lock keeps a second daemon away.
+    let folder: CInt
+
+    /// Opens a folder for this process alone.
+    ///
+    /// - Throws: `EADDRINUSE` if another daemon keeps its state there.
+    init(folder path: String) throws(SystemError) {
+        folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw SystemError("open \(path)") }
+        guard flock(folder, LOCK_EX | LOCK_NB) == 0 else {
+            _ = Glibc.close(folder)
+            throw SystemError("another daemon keeps its state in \(path)", code: EADDRINUSE)
+        }
+    }
+
+    func close() { _ = Glibc.close(folder) }
+
+    /// What the file holds; `nil` if there is none.
+    func read() throws(SystemError) -> [UInt8]? {
+        let file = unsafe openat(folder, Self.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        if file < 0, errno == ENOENT { return nil }
+        guard file >= 0 else { throw SystemError("open \(Self.name)") }
+        defer { _ = Glibc.close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.longest
+        else {
+            throw SystemError("\(Self.name) is no file of the daemon's", code: EINVAL)
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        var count = 0
+        while count < bytes.count {
+            let more = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                return unsafe Glibc.read(file, rest.baseAddress, rest.count)
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more >= 0 else { throw SystemError("read \(Self.name)") }
+            if more == 0 { break }
+            count += more
+        }
+        return Array(bytes[..<count])
+    }
+
+    /// Puts bytes in the place of what the file held. It takes as long as the disk does.
+    func write(_ bytes: [UInt8]) throws(SystemError) {
+        do throws(SystemError) {
+            try writeNew(bytes)
+            guard unsafe renameat(folder, Self.newName, folder, Self.name) == 0 else {
+                throw SystemError("rename \(Self.newName)")
+            }
+        } catch {
+            _ = unsafe unlinkat(folder, Self.newName, 0)
+            throw error
+        }
+        guard fsync(folder) == 0 else { throw SystemError("fsync") }
+    }
+
+    private func writeNew(_ bytes: [UInt8]) throws(SystemError) {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+        let file = unsafe openat(folder, Self.newName, flags, 0o600)
+        guard file >= 0 else { throw SystemError("open \(Self.newName)") }
+        defer { _ = Glibc.close(file) }
+        var count = 0
+        while count < bytes.count {
+            let more = unsafe bytes[count...].withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if more < 0, errno == EINTR { continue }
+            guard more > 0 else { throw SystemError("write \(Self.newName)") }
+            count += more
+        }
+        guard fsync(file) == 0 else { throw SystemError("fsync \(Self.newName)") }
+    }
+
+    /// Keeps a file that cannot be taken for somebody to look at, in the place of one kept before.
+    ///
+    /// - Returns: its new name.
+    func setAside() throws(SystemError) -> String {
+        guard unsafe renameat(folder, Self.name, folder, Self.damagedName) == 0 else {
+            throw SystemError("rename \(Self.name)")
+        }
+        return Self.damagedName
+    }
+}

@@ -1,0 +1,221 @@
+// Keeps the cameras in a file: when to save, what to do with what is found at the start, and what to say of trouble.
+// A disk may take seconds to flush, and there is no way to have it done without waiting: so a thread of its own writes,
+// one save at a time. It gets bytes and a descriptor, and shares nothing else with the loop.
+
+import Glibc
+import Hub
+import Libevent
+import UnixSocket
+
+@safe final class StateKeeper {
+    private let path: String
+    private let hub: Hub
+    private let log: Log
+    private var file: StateFile?
+
+    // What is saved
+    private var savedRevision: UInt64 = 0
+    private var savedBytes: [UInt8] = []
+    /// When the first change came that is not saved.
+    private var changedAt: Double?
+    private var lastTry = -Double.infinity
+    /// Milliseconds from one save to the next, at the least; also how long a moving camera is waited for to come to rest.
+    private static let interval = 1000.0
+    /// Whether the last attempt failed: then nothing more is said until one succeeds.
+    private var isFailing = false
+
+    private var saving: Saving?
+    /// The writer's end and ours of a pipe: it tells that a save is over.
+    private let bell: (write: CInt, read: CInt)
+    private var bellRang = false
+    private var watcher: ClosureWatcher?
+
+    /// The folder where no option names one: the service manager's.
+    static func standardFolder(environment: (String) -> String?) -> String? {
+        environment("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
+    }
+
+    /// - Parameter path: the folder.
+    init(_ path: String, of hub: Hub, _ loop: EventLoop, _ log: Log) throws {
+        self.path = path
+        self.hub = hub
+        self.log = log
+        var ends: [CInt] = [-1, -1]
+        guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw SystemError("pipe2") }
+        bell = (ends[1], ends[0])
+        let watcher = ClosureWatcher(loop, bell.read) { [unowned self] in
+            var byte: UInt8 = 0
+            bellRang = unsafe read(bell.read, &byte, 1) == 1
+        }
+        try watcher.wait(for: [.read, .persist])
+        self.watcher = watcher
+    }
+
+    // MARK: At the start
+
+    /// Gives the hub what was kept. Nothing that is found here keeps the daemon from starting.
+    func restore(at now: Double) {
+        do throws(SystemError) {
+            let file = try openFile()
+            guard let bytes = try readable(file) else { return }
+            let saved: SavedState
+            do {
+                saved = try SavedState(bytes)
+            } catch {
+                return try setAside(file, "\(error)")
+            }
+            take(saved, file, at: now)
+        } catch {
+            failed(error)
+        }
+    }
+
+    private func readable(_ file: StateFile) throws(SystemError) -> [UInt8]? {
+        do {
+            return try file.read()
+        } catch {
+            try setAside(file, "\(error)")
+            return nil
+        }
+    }
+
+    private func setAside(_ file: StateFile, _ reason: String) throws(SystemError) {
+        let name = try file.setAside()
+        log(.warning, "the saved state cannot be taken and is now \(path)/\(name): \(reason)")
+    }
+
+    private func take(_ saved: SavedState, _ file: StateFile, at now: Double) {
+        var keepsEpochs = saved.isLast
+        if saved.isLast {
+            // From now on it is not the last any more, and if the daemon dies the file has to say so.
+            var saved = saved
+            saved.isLast = false
+            do {
+                try file.write(saved.bytes)
+            } catch {
+                keepsEpochs = false
+                failed(error)
+            }
+        }
+        let count = hub.restore(saved, keepsEpochs: keepsEpochs, at: now)
+        let state =
+            saved.isLast ? "as they were when the daemon ended" : "as they were last saved before the daemon died"
+        log(saved.isLast ? .info : .warning, "\(count) cameras are back from \(path), \(state)")
+        if count < saved.count { log(.warning, "\(saved.count - count) saved cameras are beyond the limit") }
+    }
+
+    private func openFile() throws(SystemError) -> StateFile {
+        if let file { return file }
+        let opened = try StateFile(folder: path)
+        file = opened
+        return opened
+    }
+
+    // MARK: In every turn
+
+    /// When there is something to do, in milliseconds of the loop's clock; `nil` if nothing is.
+    var due: Double? {
+        guard saving == nil, let changedAt else { return nil }
+        return max(lastTry + Self.interval, hub.isAtRest ? changedAt : changedAt + Self.interval)
+    }
+
+    /// Notes what has changed, and begins to save when it is time.
+    func turn(at now: Double) {
+        if bellRang, let saving { finish(saving) }
+        if changedAt == nil, hub.revision != savedRevision { changedAt = now }
+        guard let due, due <= now else { return }
+        lastTry = now
+        let bytes = hub.savedState(isLast: false).bytes
+        (savedRevision, changedAt) = (hub.revision, nil)
+        guard bytes != savedBytes else { return }
+        do throws(SystemError) {
+            saving = try Saving(bytes, in: try openFile(), bell: bell.write)
+        } catch {
+            changedAt = now
+            failed(error)
+        }
+    }
+
+    private func finish(_ saving: Saving) {
+        self.saving = nil
+        bellRang = false
+        if let error = saving.wait() {
+            changedAt = changedAt ?? lastTry
+            failed(error)
+        } else {
+            savedBytes = saving.bytes
+            succeeded()
+        }
+    }
+
+    private func succeeded() {
+        if isFailing { log(.info, "the state is saved again") }
+        isFailing = false
+    }
+
+    private func failed(_ error: SystemError) {
+        file?.close()  // The folder may be another by the next attempt.
+        file = nil
+        if !isFailing { log(.warning, "the state cannot be saved, and is tried again: \(error)") }
+        isFailing = true
+    }
+
+    // MARK: At the end
+
+    /// Saves what the cameras have come to, and waits for it.
+    func end() {
+        if let saving { finish(saving) }
+        do throws(SystemError) {
+            try openFile().write(hub.savedState(isLast: true).bytes)
+            succeeded()
+        } catch {
+            failed(error)
+        }
+        file?.close()
+        file = nil
+        watcher?.stop()
+        for end in [bell.read, bell.write] { _ = close(end) }
+    }
+}
+
+/// One save on its way to the disk.
+private final class Saving {
+    let bytes: [UInt8]
+    private let file: StateFile
+    private let bell: CInt
+    /// The thread's until it has been joined.
+    private var error: SystemError?
+    private var thread = pthread_t()
+
+    init(_ bytes: [UInt8], in file: StateFile, bell: CInt) throws(SystemError) {
+        self.bytes = bytes
+        self.file = file
+        self.bell = bell
+        // Sound: the thread has a reference of its own, and lets go of it when it is through.
+        let this = unsafe Unmanaged.passRetained(self)
+        let code = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                unsafe Unmanaged<Saving>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, this.toOpaque())
+        guard code == 0 else {
+            unsafe this.release()
+            throw SystemError("pthread_create", code: code)
+        }
+    }
+
+    /// The thread's work.
+    private func run() {
+        do throws(SystemError) { try file.write(bytes) } catch { self.error = error }
+        var byte: UInt8 = 0
+        _ = unsafe write(bell, &byte, 1)
+    }
+
+    /// Waits until the thread is through; says what went wrong.
+    func wait() -> SystemError? {
+        _ = pthread_join(thread, nil)
+        return error
+    }
+}

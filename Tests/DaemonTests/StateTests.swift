@@ -1,0 +1,133 @@
+// The daemon's state on a real disk: it comes back after an end and after a crash, and trouble is survived.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite final class StateTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "gimbal-state-\(UUID().uuidString.prefix(8))")
+    private var file: URL { folder.appendingPathComponent("cameras.ndjson") }
+    private var damaged: URL { folder.appendingPathComponent("cameras.ndjson.damaged") }
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func start(_ environment: [String: String]? = nil) throws -> DaemonProcess {
+        guard let environment else { return try DaemonProcess(["--state-dir", folder.path]) }
+        return try DaemonProcess(environment: environment)
+    }
+
+    private func ask(_ daemon: DaemonProcess, _ request: String) throws -> JSON {
+        let client = try SocketClient(daemon.socket)
+        try client.send(request)
+        return try JSON(client.receive() ?? "")
+    }
+
+    /// Waits for what the daemon does without being asked.
+    private func becomes(_ condition: () throws -> Bool) rethrows -> Bool {
+        for _ in 0..<2000 {
+            if try condition() { return true }
+            usleep(5000)
+        }
+        return false
+    }
+
+    private func fileSays(_ text: String) -> Bool {
+        (try? String(contentsOf: file, encoding: .utf8))?.contains(text) == true
+    }
+
+    @Test(arguments: [true, false])
+    func anEndLosesNothing(isNamedByTheManager: Bool) throws {
+        let environment = isNamedByTheManager ? ["STATE_DIRECTORY": "\(folder.path):/nowhere"] : nil
+        let first = try start(environment)
+        _ = try ask(first, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.123456789}}"#)
+        let before = try ask(first, #"{"type":"subscribe"}"#)
+        #expect(first.end(SIGTERM) == 0)
+        let second = try start(environment)
+        #expect(try ask(second, #"{"type":"subscribe"}"#) == before)
+        #expect(second.end(SIGTERM) == 0)
+        #expect(second.log().contains("1 cameras are back"))
+    }
+
+    @Test func aCrashUnderLoadLeavesAWholeState() throws {
+        for _ in 0..<3 {
+            let first = try start()
+            let feed = try SocketClient(first.socket)
+            let lines = (1...2000).map { line in
+                #"{"type":"move","camera":"c\#(line % 100)","update":{"kind":"zoom-to","zoom":\#(2 + line % 19)}}"#
+                    + "\n"
+            }
+            let load = Array(lines.joined().utf8)
+            let isSaved = try becomes {
+                try feed.send(load)
+                return fileSays(#""cameras":100,"#)
+            }
+            #expect(isSaved)
+            // What has just been sent is still being taken.
+            try feed.send(load)
+            #expect(first.end(SIGKILL) == -SIGKILL)
+            let second = try start()
+            let cameras = try ask(second, #"{"type":"cameras"}"#)["cameras"]?.array
+            #expect(cameras?.count == 100)
+            #expect(second.end(SIGTERM) == 0)
+            #expect(second.log().contains("before the daemon died"))
+        }
+    }
+
+    @Test func afterACrashTheEpochIsAnother() throws {
+        let first = try start()
+        let before = try ask(first, #"{"type":"subscribe"}"#)
+        #expect(becomes { fileSays(#""cameras":1,"#) })
+        #expect(first.end(SIGKILL) == -SIGKILL)
+        let after = try ask(try start(), #"{"type":"subscribe"}"#)
+        #expect(after["epoch"] != before["epoch"] && after["position"] == before["position"])
+    }
+
+    /// A file that says that nothing happened since would be wrong as soon as something does.
+    @Test func aCrashAfterAGoodEndIsACrash() throws {
+        let first = try start()
+        let before = try ask(first, #"{"type":"subscribe"}"#)
+        #expect(first.end(SIGTERM) == 0)
+        let second = try start()
+        #expect(try ask(second, #"{"type":"subscribe"}"#) == before)
+        #expect(second.end(SIGKILL) == -SIGKILL)
+        #expect(try ask(try start(), #"{"type":"subscribe"}"#)["epoch"] != before["epoch"])
+    }
+
+    @Test func aDamagedFileIsSetAside() throws {
+        for text in ["not a state\n", "not one either\n"] {
+            try Data(text.utf8).write(to: file)
+            let daemon = try start()
+            #expect(try ask(daemon, #"{"type":"ping"}"#)["type"]?.string == "pong")
+            #expect(try String(contentsOf: damaged, encoding: .utf8) == text)
+            #expect(daemon.end(SIGTERM) == 0)
+            #expect(daemon.log().contains("cannot be taken"))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+    }
+
+    @Test func aFolderThatIsNotThereIsComplainedOfOnceAndUsedWhenItIs() throws {
+        try FileManager.default.removeItem(at: folder)
+        let daemon = try start()
+        _ = try ask(daemon, #"{"type":"get-camera"}"#)
+        usleep(1_200_000)  // two attempts
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        #expect(becomes { fileSays(#""cameras":1,"#) })
+        #expect(daemon.end(SIGTERM) == 0)
+        let log = daemon.log()
+        #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
+    }
+
+    @Test func twoDaemonsDoNotShareAFolder() throws {
+        let first = try start()
+        _ = try ask(first, #"{"type":"get-camera"}"#)
+        let second = try start()
+        _ = try ask(second, #"{"type":"get-camera","camera":"other"}"#)
+        #expect(second.end(SIGTERM) == 0)
+        #expect(second.log().contains("another daemon keeps its state"))
+        #expect(first.end(SIGTERM) == 0)
+        #expect(fileSays(#""camera":"main""#) && !fileSays(#""camera":"other""#))
+    }
+}
