@@ -31,7 +31,14 @@ struct Interrupt: Error {
             _ = unsafe write(wakeUp.load(ordering: .relaxed), &byte, 1)
             errno = error
         }
-        for signal in [SIGINT, SIGTERM] { _ = unsafe sigaction(signal, &action, nil) }
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for signal in [SIGINT, SIGTERM] {
+            _ = unsafe sigaction(signal, &action, nil)
+            unsafe sigaddset(&signals, signal)
+        }
+        // Who starts the program from a thread that leaves signals to others hands that down.
+        unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
     }
 
     /// Throws the signal that has come, if one has.
@@ -44,6 +51,13 @@ struct Interrupt: Error {
     func isOrderly() -> Bool {
         if signal == SIGINT, isatty(STDERR_FILENO) == 1 { writeError("\n") }
         return signal == SIGINT
+    }
+
+    /// Goes on for what is left to do. The next signal kills.
+    func settle() {
+        var byte: UInt8 = 0
+        _ = unsafe read(Self.descriptor, &byte, 1)
+        arrived.store(0, ordering: .relaxed)
     }
 
     /// Ends the process by the signal, so that a shell sees what happened.

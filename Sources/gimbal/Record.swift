@@ -1,0 +1,237 @@
+// `gimbal record`: what a camera is fed, as a trace that makes the same camera. Invariant: however it ends, what has been
+// written is a whole trace.
+
+import ArgumentParser
+import GimbalClient
+import Glibc
+
+struct Record: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Record what a camera is fed, as a trace.",
+        discussion: """
+            Gestures, commands and settings of whomever, as the camera takes them, until ^C, which is status 0. Played \
+            again, the trace makes the same camera.
+
+            It begins with the camera as it is, and with the fingers that are down. While the camera moves by itself it \
+            waits: no trace begins in the middle of an animation. When a trace is played into the camera, the recording \
+            begins anew with that trace; what was recorded before stays in front, as a trace of its own.
+
+            When the daemon goes, or the camera is removed, the status is 69; when the recording cannot be written as \
+            fast as the camera is fed, it ends there with status 74. What has been written can be played all the same.
+
+            Examples:
+              gimbal record -o session.ndjson
+              gimbal record --camera left --duration 10000 >ten-seconds.ndjson
+              gimbal record | grep --line-buffered '"type":"pinch"'
+            """
+    )
+
+    @OptionGroup var socket: SocketOptions
+
+    @Option(help: ArgumentHelp("The camera.", valueName: "name"))
+    var camera = CameraName.main
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"), completion: .file())
+    var output: String?
+
+    @Option(help: ArgumentHelp("End after so many milliseconds.", valueName: "ms"))
+    var duration: Number?
+
+    func validate() throws {
+        // A million days are for ever, and can be counted in nanoseconds.
+        guard let duration, !(0...86_400e9).contains(duration.value) else { return }
+        throw ValidationError("--duration must be 0 or more, in milliseconds.")
+    }
+
+    func run() throws {
+        Interrupt.arm()
+        try RecordSession(self).run()
+    }
+}
+
+private final class RecordSession {
+    private let camera: CameraName
+    private let connection: DaemonConnection
+    private let file: OutputFile
+    private var tape = Tape()
+    private var status: RecordStatus
+    private let end: ContinuousClock.Instant?
+    private var isOver = false
+
+    /// How long the daemon has for its last words.
+    private static let patience = Duration.seconds(2)
+    private static let endMark: RequestID = "gimbal-record-end"
+
+    init(_ options: Record) throws {
+        camera = options.camera
+        connection = try DaemonConnection(options.socket)
+        file = OutputFile(options.output)
+        status = RecordStatus(isWanted: options.output ?? "-" != "-" || isatty(STDOUT_FILENO) == 0)
+        end = options.duration.map { .now + .milliseconds($0.value) }
+    }
+
+    /// Records until somebody or something ends it.
+    func run() throws {
+        defer { status.clear() }
+        do {
+            try listen()
+        } catch let interrupt as Interrupt where interrupt.isOrderly() {
+            // What was fed before the signal is on its way.
+            interrupt.settle()
+            try takeLeave()
+        } catch is ClosedOutput {
+            throw ClosedOutput()
+        } catch {
+            try conclude()
+            throw error
+        }
+        try conclude()
+        status.clear()
+        if status.isOn { say(tape.hasBegun ? "\(counted(tape.lines, "line")) recorded" : "nothing was recorded") }
+    }
+
+    private func listen() throws {
+        connection.queue(try ClientRequest.subscribe(kinds: [.gesture]).line(camera: camera.text))
+        while end.map({ $0 > .now }) ?? true {
+            if try !turn(until: end) { throw Failure.daemonWentAway }
+            status.update(tape)
+        }
+        try takeLeave()
+    }
+
+    /// Hears what was said before the subscription ends.
+    private func takeLeave() throws {
+        connection.queue(try ClientRequest.unsubscribe.line(camera: camera.text, id: Self.endMark))
+        let last = ContinuousClock.now + Self.patience
+        while !isOver, last > .now, try turn(until: last) {}
+    }
+
+    /// Waits, but not beyond a time, and writes what has come; `false` if the daemon has ended the connection.
+    private func turn(until end: ContinuousClock.Instant?) throws -> Bool {
+        let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
+        let turn = try connection.turn(timeout: [left, status.timeout].compactMap(\.self).min(), take)
+        try file.write(tape.take())
+        return turn.end == nil
+    }
+
+    private func conclude() throws {
+        tape.end()
+        do {
+            try file.write(tape.take())
+        } catch {
+            // What could be written is worth more than nothing.
+            try? file.finish()
+            throw error
+        }
+        try file.finish()
+    }
+
+    private func take(_ line: ArraySlice<UInt8>) throws {
+        let message = Message(line)
+        switch message.type {
+        case EventKind.gesture.rawValue: tape.add(message)
+        case "reset": tape.cut()
+        case "ok": isOver = true
+        case "lagged":
+            let text = message.decode(Lagged.self)?.text ?? "something was missed"
+            throw Failure(.ioError, "\(text); the recording ends before them")
+        case "removed": throw Failure(.unavailable, "camera \(camera.text) was removed; the recording ends there")
+        case "error":
+            if let error = message.decode(GimbalError.self) { throw Failure(error) }
+        default: break
+        }
+    }
+}
+
+/// Lines on their way into a file of traces.
+private struct Tape {
+    /// Lines of gestures, commands and settings.
+    private(set) var lines = 0
+    /// Whether a trace has begun, so that one line more makes it longer.
+    private(set) var isRunning = false
+    private(set) var hasBegun = false
+    /// The header of a trace that has no lines yet: the next one may take its place.
+    private var header: ArraySlice<UInt8> = []
+    private var bytes: [UInt8] = []
+
+    private static let member = Array(#","line":"#.utf8)
+    private static let headerOpening = Array(#"{"type":"trace","#.utf8)
+    private static let ending = Array("{\"type\":\"trace-end\"}\n".utf8)
+
+    /// Adds the line that a message of the daemon's tells: its last member.
+    mutating func add(_ message: Message) {
+        let bytes = message.bytes
+        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: Self.member) }) else { return }
+        let line = bytes[(start + Self.member.count)...].dropLast()
+        isRunning = true
+        hasBegun = true
+        if line.starts(with: Self.headerOpening) {
+            header = line
+            return
+        }
+        lines += 1
+        if !header.isEmpty { append(header) }
+        header = []
+        append(line)
+    }
+
+    private mutating func append(_ line: ArraySlice<UInt8>) {
+        bytes += line
+        bytes.append(0x0a)
+    }
+
+    /// Ends a trace that another one follows; one without lines leaves nothing behind.
+    mutating func cut() {
+        if isRunning, header.isEmpty { bytes += Self.ending }
+        isRunning = false
+        header = []
+    }
+
+    /// Ends the last trace. It may be without lines where it is the only one.
+    mutating func end() {
+        if lines == 0, !header.isEmpty {
+            append(header)
+            header = []
+        }
+        cut()
+    }
+
+    /// What is to be written.
+    mutating func take() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+}
+
+/// The line that shows on a terminal that something is recorded.
+private struct RecordStatus {
+    /// Whether it is ever shown.
+    let isOn: Bool
+    private let style = Style(STDERR_FILENO)
+    private let started = ContinuousClock.now
+    private var lastDrawn: ContinuousClock.Instant?
+
+    private static let interval = Duration.milliseconds(200)
+
+    init(isWanted: Bool) { isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO) }
+
+    /// How long to wait between two updates, in milliseconds; `nil` if there is nothing to update.
+    var timeout: Int? { isOn ? 200 : nil }
+
+    mutating func update(_ tape: Tape) {
+        let now = ContinuousClock.now
+        guard isOn, now - (lastDrawn ?? started) >= Self.interval else { return }
+        lastDrawn = now
+        let time = clock(milliseconds: (now - started) / .milliseconds(1), 0)
+        let text = tape.isRunning ? counted(tape.lines, "line") : "waiting for the camera to rest"
+        writeError("\r\(style.yellow("recording"))  \(time)  \(text)  \(style.dim("^C ends it"))\u{1b}[K")
+    }
+
+    mutating func clear() {
+        guard lastDrawn != nil else { return }
+        lastDrawn = nil
+        writeError("\r\u{1b}[K")
+    }
+}

@@ -1,0 +1,156 @@
+// `gimbal record` over a real daemon: what it writes can be played, however it ends.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct RecordTests {
+    /// A recorder that has subscribed.
+    private final class Recorder {
+        let process = Process()
+        private let output = Pipe()
+        private let errors = Pipe()
+
+        init(_ daemon: DaemonProcess, _ arguments: [String] = [], watch: SocketClient) throws {
+            process.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
+            process.arguments = ["record", "--socket", daemon.socket] + arguments
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            for _ in 0..<2000 {
+                try watch.send(#"{"type":"stats"}"#)
+                if try JSON(watch.receive() ?? "")["subscriptions"]?.number == 1 { return }
+                usleep(5000)
+            }
+            Issue.record("it has not subscribed")
+        }
+
+        func end(_ signal: CInt? = nil) throws -> (status: CInt, lines: [String], errors: String) {
+            if let signal { kill(process.processIdentifier, signal) }
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            let status = process.terminationStatus
+            return (
+                process.terminationReason == .exit ? status : -status, text.split(separator: "\n").map(String.init),
+                said
+            )
+        }
+    }
+
+    /// Sends lines one after another, each when the one before has been taken.
+    private func feed(_ client: SocketClient, _ lines: [String]) throws {
+        for line in lines {
+            try client.send(#"{"id":1,"#.appending(line.dropFirst()))
+            let answer = client.receive() ?? "nothing"
+            #expect(answer.contains(#""ok""#), "\(answer)")
+        }
+    }
+
+    private let session = [
+        #"{"type":"set-viewport","width":400,"height":800}"#,
+        #"{"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":48.8584,"longitude":2.2945},"zoom":14.123456789}}}"#,
+        #"{"type":"pinch","phase":"began","focus":{"x":100,"y":300}}"#,
+        #"{"type":"pinch","phase":"changed","focus":{"x":100,"y":300},"scale":1.7}"#,
+        #"{"type":"rotate","phase":"began","focus":{"x":100,"y":300}}"#,
+        #"{"type":"rotate","phase":"changed","focus":{"x":100,"y":300},"rotationDeg":31.7}"#,
+        #"{"type":"pinch","phase":"ended"}"#,
+        #"{"type":"rotate","phase":"ended"}"#,
+        #"{"type":"pan","phase":"began"}"#,
+        #"{"type":"pan","phase":"ended","translation":{"x":50},"velocity":{"x":400,"y":-90}}"#,
+    ]
+
+    /// Plays a recording into a daemon's camera; says where that ends.
+    private func replayed(_ lines: [String], _ daemon: DaemonProcess) throws -> [JSON] {
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        let fast = lines.map { $0.replacing(#"{"type":"trace","#, with: #"{"type":"trace","speed":"max","#) }
+        let (status, output, errors) = try DaemonProcess.run(
+            program, ["replay", "-", "--socket", daemon.socket, "--camera", "again"],
+            input: Array((fast.joined(separator: "\n") + "\n").utf8))
+        #expect(status == 0 && errors.isEmpty, "\(errors)")
+        return try output.split(separator: "\n").map { try JSON($0) }
+    }
+
+    /// The camera's position once it rests.
+    private func rest(_ client: SocketClient) throws -> JSON? {
+        try client.send(#"{"type":"subscribe","events":["idle"]}"#)
+        // It flings still: the pan was fast.
+        _ = try client.receive(until: "idle")
+        try client.send(#"{"type":"get-camera"}"#)
+        return try JSON(client.receive() ?? "")["position"]
+    }
+
+    @Test func whatWasRecordedMakesTheSameCamera() throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        let recorder = try Recorder(daemon, watch: client)
+        try feed(client, session)
+        // Nothing is waited for: what was taken before the signal is in the recording.
+        let (status, lines, errors) = try recorder.end(SIGINT)
+        #expect(status == 0 && errors.isEmpty, "\(errors)")
+        #expect(lines.count == session.count + 2)
+        #expect(lines.first?.hasPrefix(#"{"type":"trace","#) == true && lines.last == #"{"type":"trace-end"}"#)
+        if let complaints = try Schema.complaints(lines, from: .client) { #expect(complaints == "") }
+        let summary = try replayed(lines, daemon)
+        #expect(summary.count == 1 && summary[0]["events"]?.number == Double(session.count))
+        #expect(try summary[0]["position"] == rest(client))
+    }
+
+    @Test func aTraceThatIsPlayedBeginsAnew() throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        let file = URL(fileURLWithPath: daemon.socket).deletingLastPathComponent().appendingPathComponent("out.ndjson")
+        let recorder = try Recorder(daemon, ["-o", file.path], watch: client)
+        let trace = [
+            #"{"type":"trace","version":1,"speed":"max","minZoom":4}"#,
+            #"{"type":"move","timeMs":100,"update":{"kind":"zoom-to","zoom":5}}"#, #"{"type":"trace-end"}"#,
+        ]
+        for line in trace { try client.send(line) }
+        _ = try client.receive(until: "trace-ended")
+        try feed(client, [#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#])
+        for line in trace { try client.send(line) }
+        _ = try client.receive(until: "trace-ended")
+        let (status, printed, _) = try recorder.end(SIGINT)
+        #expect(status == 0 && printed.isEmpty)
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+        // The header from before the first trace had no lines, and stands nowhere.
+        let types = try lines.map { try JSON($0)["type"]?.string ?? "" }
+        #expect(types == ["trace", "move", "move", "trace-end", "trace", "move", "trace-end"])
+        #expect(try lines.allSatisfy { try JSON($0)["type"]?.string != "trace" || JSON($0)["minZoom"]?.number == 4 })
+        let zooms = try replayed(lines, daemon).map { $0["position"]?["zoom"]?.number }
+        #expect(zooms == [6, 5])
+    }
+
+    @Test func aRecordingOfNothingIsATrace() throws {
+        let daemon = try DaemonProcess()
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        let (status, text, _) = try DaemonProcess.run(
+            program, ["record", "--duration", "1", "--socket", daemon.socket])
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(status == 0 && lines.count == 2)
+        #expect(try replayed(lines, daemon).first?["events"]?.number == 0)
+    }
+
+    @Test func itEndsWithTheCameraOrTheDaemon() throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        let recorder = try Recorder(daemon, watch: client)
+        try feed(client, [#"{"type":"stop"}"#, #"{"type":"remove-camera"}"#])
+        let removed = try recorder.end()
+        #expect(removed.status == 69 && removed.errors.contains("removed") && removed.lines.count == 3)
+        let another = try Recorder(daemon, watch: client)
+        try feed(client, [#"{"type":"stop"}"#])
+        _ = daemon.end(SIGTERM)
+        let gone = try another.end()
+        #expect(gone.status == 69 && gone.lines.count == 3 && gone.lines.last == #"{"type":"trace-end"}"#)
+    }
+
+    @Test func wrongUsageIsTold() throws {
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        for arguments in [["--duration", "-5"], ["--duration", "soon"], ["--camera", "a b"]] {
+            #expect(try DaemonProcess.run(program, ["record"] + arguments).status == 64)
+        }
+        let (status, _, errors) = try DaemonProcess.run(program, ["record", "--socket", "/nonexistent/gimbal.sock"])
+        #expect(status == 69 && errors.contains("no daemon"))
+    }
+}
