@@ -1,0 +1,255 @@
+// `gimbal check`: a trace held against the protocol, line by line, without a daemon. What the daemon would refuse is found
+// by the daemon's own mind; what it would take, though nobody means it, is found here.
+
+import ArgumentParser
+import GimbalClient
+import Gestures
+import Wire
+
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Hold a trace against the protocol.",
+        discussion: """
+            No daemon is needed. An error is a line that a daemon rejects; a warning is one that it takes, but hardly as it \
+            was meant: gestures that change before they begin, or never end; lines behind the trace's end; times that \
+            jump by more than an hour.
+
+              pan.ndjson:12: error: scale must be a number from 1e-09 to 1000000000 (scale)
+
+            The status is 0 where nothing was found, and 65 where something was. At most as many findings as --limit says \
+            are printed; all are counted.
+
+            Examples:
+              gimbal check session.ndjson
+              gimbal check --no-warnings --json traces/*.ndjson | jq -r .code | sort | uniq -c
+              gimbal convert pinch.evemu | gimbal check -
+            """
+    )
+
+    @Flag(help: "Print the findings as lines of JSON.")
+    var json = false
+
+    @Flag(help: "Say what a daemon rejects, and nothing else.")
+    var noWarnings = false
+
+    @Option(help: ArgumentHelp("How many findings to print of each trace.", valueName: "n"))
+    var limit = 100
+
+    @Argument(help: "The traces; - is standard input.", completion: .file(extensions: ["ndjson"]))
+    var traces: [String]
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    }
+
+    func run() throws {
+        Interrupt.arm()
+        let output = Output()
+        var findings = 0
+        for trace in traces {
+            let session = try CheckSession(trace, self, output)
+            findings += try session.run()
+        }
+        if findings > 0 { throw ExitCode(.dataError) }
+    }
+}
+
+/// One trace's way through the hub.
+private final class CheckSession {
+    private let name: String
+    private let options: Check
+    private let output: Output
+    private let file: InputFile
+    private var played: TraceRun?
+    private var rules = TraceRules()
+    private var findings = 0
+    /// The beginning of a line that has not come to its end.
+    private var rest: [UInt8] = []
+    /// Lines that were put in front of the trace's own.
+    private var linesBefore = 0
+    private var lines = 0
+    private var frames = 0
+    private var durationMs = 0.0
+
+    init(_ name: String, _ options: Check, _ output: Output) throws {
+        self.name = name
+        self.options = options
+        self.output = output
+        file = try InputFile(name)
+    }
+
+    /// Checks all of it; says how much was found.
+    func run() throws -> Int {
+        var bar = ProgressBar(name, isWanted: !output.isTerminal)
+        var bytes = 0
+        defer { bar.clear() }
+        while case let piece = try file.read(), !piece.isEmpty {
+            try take(piece)
+            try output.flush()
+            bytes += piece.count
+            bar.update { ProgressState(frames: frames, share: file.size.map { Double(bytes) / Double(max($0, 1)) }) }
+        }
+        if !rest.isEmpty { try play() }
+        try finish()
+        bar.clear()
+        try conclude()
+        return findings
+    }
+
+    private func take(_ piece: [UInt8]) throws {
+        var start = 0
+        while let end = piece[start...].firstIndex(of: 0x0a) {
+            rest += piece[start...end]
+            start = end + 1
+            try play()
+        }
+        rest += piece[start...]
+        // A line that is too long is refused by its beginning.
+        if rest.count > RequestDecoder.longestLine + 1 { try play() }
+    }
+
+    /// Plays what has come of a line.
+    private func play() throws {
+        defer { rest.removeAll(keepingCapacity: true) }
+        let isBlank = rest.allSatisfy { [0x20, 0x09, 0x0d, 0x0a].contains($0) }
+        if played == nil, isBlank, rest.last == 0x0a {
+            linesBefore -= 1
+            return
+        }
+        guard let played else { return try begin() }
+        try played.play(readyForPlay(rest), take)
+    }
+
+    /// A header that may follow another trace plays at the highest speed, too; any other line is as it is.
+    private func readyForPlay(_ line: [UInt8]) -> [UInt8] {
+        guard line.count <= RequestDecoder.longestLine, rules.isOver,
+            var header = try? HeaderLine(trimmed(line), of: name),
+            (try? header.set(speed: Speed(factor: .infinity), camera: nil, of: name)) != nil
+        else { return line }
+        return header.bytes + [0x0a]
+    }
+
+    private func trimmed(_ line: [UInt8]) -> [UInt8] {
+        Array(line.prefix(line.count - line.reversed().prefix { $0 == 0x0a || $0 == 0x0d }.count))
+    }
+
+    // MARK: The first line
+
+    /// Begins with the header; what is none, or not right, is told, and the rest is held against a new camera.
+    private func begin() throws {
+        let line = trimmed(rest)
+        let number = 1 - linesBefore
+        var decoder = RequestDecoder()
+        do {
+            try decoder.decode(line.span)
+            if decoder.requests.count == 1, case .trace = decoder.requests[0].body {
+                var header = try HeaderLine(line, of: name)
+                try header.set(speed: Speed(factor: .infinity), camera: nil, of: name)
+                return try start(header.camera, header.bytes + [0x0a])
+            }
+        } catch let rejection as Rejection where rejection.isHeader {
+            add(Finding(line: number, rejection.error))
+            return try start(.main, Self.header)
+        } catch is Rejection {
+            // No header, and wrong besides: the hub says so, too.
+        }
+        add(Finding(line: number, Self.noHeader))
+        linesBefore += 1
+        try start(.main, Self.header)
+        try played?.play(rest, take)
+    }
+
+    private func start(_ camera: CameraName, _ header: [UInt8]) throws {
+        let played = try TraceRun(camera: camera.text)
+        self.played = played
+        try played.play(header, take)
+    }
+
+    private static let header = Array("{\"type\":\"trace\",\"version\":1,\"speed\":\"max\"}\n".utf8)
+    private static let noHeader = WireError(
+        .missingField, field: "type", "the first line of a trace is its header, {\"type\":\"trace\",\"version\":1,…}")
+
+    // MARK: What is found
+
+    private func take(_ line: TraceRun.Line) {
+        let number = line.number - linesBefore
+        lines = max(lines, number)
+        var isRejected = false
+        for message in line.messages {
+            switch message.type {
+            case "error":
+                isRejected = true
+                if let error = message.decode(GimbalError.self) { add(Finding(line: number, error)) }
+            case "trace-ended":
+                guard let ended = message.decode(TraceEnded.self) else { continue }
+                frames += ended.frames
+                durationMs += ended.durationMs
+            default: break
+            }
+        }
+        if !isRejected { rules.take(line.requests, number) { add($0) } }
+    }
+
+    private func finish() throws {
+        guard let played else { return add(Finding(line: 1, Self.noHeader)) }
+        try played.finish(take)
+        rules.end { add($0) }
+    }
+
+    private func add(_ finding: Finding) {
+        guard finding.isError || !options.noWarnings else { return }
+        findings += 1
+        guard findings <= options.limit else { return }
+        if options.json {
+            if let line = try? JSONLine.encode(finding.json(file: name)) { output.add(line[...]) }
+        } else {
+            output.add(printable("\(name):\(finding.line): \(finding.text)"))
+        }
+    }
+
+    private func conclude() throws {
+        if !options.json {
+            if findings > options.limit { output.add("\(name): \(counted(findings - options.limit, "finding")) more") }
+            let gestures = rules.counts.sorted { $0.key < $1.key }.map { "\(grouped($0.value)) \($0.key)" }
+            let facts = [
+                counted(lines, "line"), counted(frames, "frame"), clock(milliseconds: durationMs, 3),
+                gestures.isEmpty ? "no gestures" : gestures.joined(separator: ", "), counted(findings, "finding"),
+            ]
+            if output.isTerminal { output.add(printable("\(name): \(facts.joined(separator: "; "))")) }
+        }
+        try output.flush()
+    }
+}
+
+/// Something that is wrong with a trace, or looks so.
+struct Finding {
+    let line: Int
+    let isError: Bool
+    /// The protocol's code of an error, or what the warning is about.
+    let code: String
+    let field: String?
+    let message: String
+
+    init(line: Int, _ error: WireError) {
+        self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
+    }
+
+    init(line: Int, _ error: GimbalError) {
+        self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
+    }
+
+    init(line: Int, isError: Bool = false, code: String, field: String? = nil, message: String) {
+        (self.line, self.isError, self.code, self.field, self.message) = (line, isError, code, field, message)
+    }
+
+    var text: String { "\(isError ? "error" : "warning"): \(message)\(field.map { " (\($0))" } ?? "")" }
+
+    func json(file: String) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "file": .string(file), "line": .number(Double(line)), "severity": .string(isError ? "error" : "warning"),
+            "code": .string(code), "message": .string(message),
+        ]
+        if let field { members["field"] = .string(field) }
+        return .object(members)
+    }
+}

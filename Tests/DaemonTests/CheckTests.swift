@@ -1,0 +1,104 @@
+// `gimbal check`: what it finds in wrong traces of every kind, and that it finds nothing in right ones.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CheckTests {
+    private let program = DaemonProcess.products.appendingPathComponent("gimbal")
+    private let header = #"{"type":"trace","version":1}"#
+
+    private func check(
+        _ lines: [String], _ arguments: [String] = []
+    ) throws -> (status: CInt, findings: [String], errors: String) {
+        let (status, output, errors) = try DaemonProcess.run(
+            program, ["check", "-", "--json"] + arguments, input: Array(lines.joined(separator: "\n").utf8))
+        let findings = try output.split(separator: "\n").map { line in
+            let json = try JSON(String(line))
+            #expect(json["message"]?.string?.isEmpty == false && json["file"]?.string == "-")
+            let severity = json["severity"]?.string == "error" ? "error" : "warning"
+            return
+                "\(json["line"]?.number ?? -1) \(severity) \(json["code"]?.string ?? "") \(json["field"]?.string ?? "")"
+                .replacing(".0 ", with: " ")
+        }
+        return (status, findings, errors)
+    }
+
+    @Test func nothingIsFoundInTheSamples() throws {
+        let samples = Files.list("Protocols/examples/traces", "ndjson").map(\.path)
+        #expect(samples.count >= 5)
+        let (status, output, errors) = try DaemonProcess.run(program, ["check"] + samples)
+        #expect(status == 0 && output.isEmpty && errors.isEmpty, "\(output)\(errors)")
+    }
+
+    @Test func whatADaemonRejectsIsAnError() throws {
+        let (status, findings, _) = try check([
+            "", header, #"{"type":"pan","phase":"began"}"#, #"{"type":"pinch","phase":"began","timeMs":100}"#, "{",
+            #"{"type":"pinch","phase":"changed","timeMs":110,"scale":0}"#, #"{"type":"swipe","timeMs":110}"#, "",
+            #"{"type":"pinch","phase":"changed","timeMs":90,"scale":2}"#,
+            #"[{"type":"pinch","phase":"ended","timeMs":120},{"type":"move","update":{"kind":"fly"}}]"#,
+            #"{"type":"move","camera":"other","timeMs":120,"update":{"kind":"zoom-in"}}"#, header,
+            "\"" + String(repeating: "x", count: 200_000) + "\"", #"{"type":"pinch","phase":"ended","timeMs":130}"#,
+        ])
+        #expect(status == 65)
+        #expect(
+            findings == [
+                "3 error missing-field timeMs", "5 error invalid-json ", "6 error invalid-value scale",
+                "7 error unknown-type type", "9 error time-reversed timeMs", "10 error invalid-value update.kind",
+                "11 error invalid-value camera", "12 error invalid-value type", "13 error line-too-long ",
+            ])
+    }
+
+    @Test func whatIsHardlyMeantIsAWarning() throws {
+        let lines = [
+            header, #"{"type":"pan","phase":"changed","timeMs":0}"#, #"{"type":"tilt","phase":"ended","timeMs":0}"#,
+            #"{"type":"pan","phase":"began","timeMs":10}"#, #"{"type":"pan","phase":"ended","timeMs":3700000}"#,
+            #"{"type":"rotate","phase":"began","timeMs":3700000,"gesture":"a"}"#,
+            #"{"type":"double-tap","timeMs":3700001}"#,
+            #"{"type":"trace-end"}"#, #"{"type":"stop"}"#,
+        ]
+        let (status, findings, _) = try check(lines)
+        #expect(status == 65)
+        #expect(
+            findings == [
+                "2 warning not-begun phase", "3 warning not-begun phase", "4 warning began-again phase",
+                "5 warning time-jump timeMs", "6 warning never-ended phase", "9 warning after-end type",
+            ])
+        let quiet = try check(lines, ["--no-warnings"])
+        #expect(quiet.status == 0 && quiet.findings.isEmpty)
+    }
+
+    @Test func whatHasNoHeaderIsCheckedAllTheSame() throws {
+        let gesture = #"{"type":"pan","phase":"cancelled"}"#
+        #expect(
+            try check([gesture, gesture], ["--no-warnings"]).findings == [
+                "1 error missing-field type", "1 error missing-field timeMs", "2 error missing-field timeMs",
+            ])
+        #expect(
+            try check([#"{"type":"trace","version":2}"#, gesture], ["--no-warnings"]).findings == [
+                "1 error unsupported-version version", "2 error missing-field timeMs",
+            ])
+        #expect(try check([]).findings == ["1 error missing-field type"])
+    }
+
+    @Test func anotherTraceMayFollow() throws {
+        let slow = #"{"type":"trace","version":1,"speed":0.001}"#
+        let wrong = #"{"type":"move","timeMs":9000,"update":{}}"#
+        let lines = [slow, #"{"type":"stop","timeMs":0}"#, wrong, #"{"type":"trace-end"}"#]
+        #expect(try check(lines + lines).findings.map { $0.prefix(2) } == ["3 ", "7 "])
+    }
+
+    @Test func findingsAreBoundedAndCounted() throws {
+        let lines = [header] + Array(repeating: "{", count: 5000)
+        #expect(try check(lines).findings.count == 100)
+        let (status, output, _) = try DaemonProcess.run(
+            program, ["check", "--limit", "2", "-"], input: Array(lines.joined(separator: "\n").utf8))
+        let said = output.split(separator: "\n")
+        #expect(status == 65 && said.count == 3 && said[0].hasPrefix("-:2: error: ") && said[2].contains("4,998"))
+    }
+
+    @Test func whatCannotBeReadIsNoFinding() throws {
+        #expect(try DaemonProcess.run(program, ["check", "/nonexistent"]).status == 66)
+        #expect(try DaemonProcess.run(program, ["check"]).status == 64)
+    }
+}
