@@ -82,7 +82,7 @@ final class Subscription {
             let started = log.lastMoveStarted
             // What is left in the log belongs to a movement that the peer does not know of yet.
             let isGone = started.entry >= max(cursor, log.lastReset.entry) && started.entry < log.first
-            if lastSent == .idle, isGone {
+            if lastSent == .idle || lastSent == .reset, isGone {
                 let text = started.line
                 if kinds.contains(.moveStarted) { line.write(text.span) }
                 lastSent = .moveStarted

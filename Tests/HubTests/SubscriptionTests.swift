@@ -297,4 +297,20 @@ import Testing
         host.turn()
         #expect(reader.lines().last?.contains("\"reset\"") == true)
     }
+
+    @Test func aLatestReaderOfAResetIsToldThatAMovementBegan() {
+        var limits = Limits()
+        (limits.historyEvents, limits.historyBytes) = (8, 512)
+        let host = HubHost(limits: limits)
+        let (reader, feed) = (host.connect(), host.connect())
+        reader.send(#"{"type":"subscribe","delivery":"latest"}"#)
+        feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        #expect(reader.lines().last?.contains("\"reset\"") == true)
+        reader.makeRoom(0)
+        feed.send(#"{"type":"animate","timeMs":0,"update":{"kind":"zoom-to","zoom":9},"durationMs":1000}"#)
+        feed.send(#"{"type":"stop","timeMs":500}"#)
+        reader.makeRoom(nil)
+        host.turn()
+        #expect(reader.lines().first?.contains("\"move-started\"") == true)
+    }
 }
