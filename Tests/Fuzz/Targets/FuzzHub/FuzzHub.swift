@@ -1,0 +1,144 @@
+// A byte string as a conversation of several clients with a hub. Control bytes that no line has are what befalls
+// clients and clock; everything else is what the client in hand sends. Two watchers subscribe to a camera, one for each
+// delivery: their streams keep the grammar. Nobody makes the hub hold more than a bound, and in the end nothing is left
+// to do.
+
+import FuzzSupport
+import Hub
+import TestSupport
+
+/// What a control byte means. A tab, an LF and a CR are data.
+private enum Step: UInt8 {
+    case turn = 1, halfClose, close, hangUp, stall, makeRoom, cutShort, breakOff
+    case nextDeadline = 0x0b, frame, second = 0x0e, hour
+    /// The client in hand; the last two are the watchers.
+    case client0 = 0x10, client1, client2, client3, every, latest
+}
+
+private struct Watcher {
+    let peer: HubPeer
+    var checker: StreamChecker
+}
+
+private final class Conversation {
+    /// Small enough for a short string to reach.
+    private static let limits = {
+        var limits = Limits()
+        limits.cameras = 4
+        (limits.historyEvents, limits.historyBytes, limits.eventsPerTurn) = (64, 8192, 16)
+        (limits.unreadReplies, limits.gestures) = (4096, 4)
+        return limits
+    }()
+
+    private let host = HubHost(limits: Conversation.limits)
+    private var clients: [HubPeer?] = Array(repeating: nil, count: 4)
+    private var watchers: [Watcher] = []
+    private var inHand = 0
+    private var data: [UInt8] = []
+
+    init() {
+        for delivery in ["every", "latest"] {
+            let peer = host.connect()
+            peer.send(Self.subscription(delivery))
+            watchers.append(Watcher(peer: peer, checker: StreamChecker(isEvery: delivery == "every")))
+        }
+    }
+
+    private static func subscription(_ delivery: String) -> String {
+        #"{"type":"subscribe","delivery":"\#(delivery)"}"#
+    }
+
+    func take(_ byte: UInt8) {
+        guard byte < 0x20, let step = Step(rawValue: byte) else { return data.append(byte) }
+        put()
+        switch step {
+        case .turn: host.turn()
+        case .nextDeadline: host.pass(max(0, min((host.hub.deadline ?? host.now) - host.now, 1000)))
+        case .frame: host.pass(17)
+        case .second: host.pass(1000)
+        case .hour: host.jump(3_600_000)
+        case .client0, .client1, .client2, .client3, .every, .latest: inHand = Int(byte & 7)
+        default: befall(step)
+        }
+        look()
+    }
+
+    /// Sends what the client in hand has to say. A client waits, as a full socket has it do, while nobody reads it.
+    private func put() {
+        defer { data.removeAll() }
+        guard inHand < clients.count, !data.isEmpty else { return }
+        let client = clients[inHand] ?? host.connect()
+        clients[inHand] = client
+        if client.isReading, !client.isOver { client.put(data) }
+    }
+
+    private func befall(_ step: Step) {
+        guard let peer = inHand < clients.count ? clients[inHand] : watchers[inHand - clients.count].peer else {
+            return
+        }
+        switch step {
+        case .stall: peer.makeRoom(0)
+        case .cutShort: peer.makeRoom(100)
+        case .makeRoom: peer.makeRoom(nil)
+        case .breakOff where inHand < clients.count: peer.breakOff()
+        case .halfClose where inHand < clients.count: peer.halfClose()
+        case .close where inHand < clients.count: peer.close()
+        case .hangUp where inHand < clients.count: peer.hangUp()
+        default: break
+        }
+    }
+
+    // MARK: What must hold
+
+    private func look() {
+        for index in clients.indices {
+            if let peer = clients[index] { lookAtClient(peer) }
+            if clients[index]?.isOver == true { clients[index] = nil }
+        }
+        for index in watchers.indices { lookAtWatcher(index) }
+    }
+
+    private func lookAtClient(_ peer: HubPeer) {
+        _ = peer.lines()
+        peer.compact()
+        // What a client has sent beyond the read-ahead limit at one time is its own.
+        check(peer.peer.memory < 1 << 19, "a peer holds \(peer.peer.memory) bytes")
+    }
+
+    private func lookAtWatcher(_ index: Int) {
+        let lines = watchers[index].peer.lines()
+        watchers[index].peer.compact()
+        check(!watchers[index].peer.isOver, "a watcher was closed")
+        for line in lines {
+            guard let json = try? JSON(line) else { fatalError("no JSON: \(line)") }
+            if let complaint = watchers[index].checker.take(json) {
+                fatalError("watcher \(index): \(complaint): \(line)")
+            }
+            guard json["type"] == .string("removed") else { continue }
+            // A camera of that name is another one.
+            watchers[index].checker = StreamChecker(isEvery: index == 0)
+            watchers[index].peer.put(Array((Self.subscription(index == 0 ? "every" : "latest") + "\n").utf8))
+        }
+    }
+
+    /// Everybody reads, everything comes to rest, everybody goes.
+    func end() {
+        put()
+        let peers = clients.compactMap { $0 } + watchers.map(\.peer)
+        for peer in peers { peer.makeRoom(nil) }
+        host.turn()
+        look()
+        for peer in peers { peer.close() }
+        host.jump(3_600_000)
+        host.pass(20_000)
+        check(host.hub.deadline == nil, "still something to do at \(host.hub.deadline ?? 0), and it is \(host.now)")
+    }
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let conversation = Conversation()
+    for byte in input(start, count) { conversation.take(byte) }
+    conversation.end()
+    return 0
+}

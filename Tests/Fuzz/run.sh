@@ -1,0 +1,39 @@
+#!/bin/sh
+# Runs the fuzzers one after another, each for FUZZ_SECONDS (60), or only those named as arguments. What they learn
+# stays in the corpus below SCRATCH; what they find is written beside it, and ends this with 1.
+set -eu
+cd "$(dirname "$0")/../.."
+scratch=${SCRATCH:-.build}/fuzz
+seconds=${FUZZ_SECONDS:-60}
+[ $# -gt 0 ] || set -- FuzzDecoder FuzzHub FuzzTraces FuzzDevice FuzzClient
+
+mkdir -p "$scratch/findings"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+swift build --package-path Tests/Fuzz -c release --sanitize=fuzzer --scratch-path "$scratch" >"$log" 2>&1 ||
+    { cat "$log"; exit 1; }
+python3 Tests/Fuzz/seeds.py "$scratch/seeds"
+
+dictionary() { # FUZZER: its own, or that of recordings
+    [ -e "Tests/Fuzz/Dictionaries/$1.dict" ] && echo "Tests/Fuzz/Dictionaries/$1.dict" ||
+        echo Tests/Fuzz/Dictionaries/FuzzTraces.dict
+}
+
+status=0
+for fuzzer; do
+    mkdir -p "$scratch/corpus/$fuzzer"
+    # Swift's own report of a crash would take libFuzzer's place.
+    if SWIFT_BACKTRACE=enable=no "$scratch/release/$fuzzer" -max_total_time="$seconds" -timeout=20 -max_len=4096 \
+        -rss_limit_mb=1024 -print_final_stats=1 -dict="$(dictionary "$fuzzer")" \
+        -artifact_prefix="$scratch/findings/$fuzzer-" \
+        "$scratch/corpus/$fuzzer" "$scratch/seeds/$fuzzer" >"$log" 2>&1; then
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+        coverage=$(grep -Eo 'cov: [0-9]+' "$log" | tail -n 1)
+        echo "$fuzzer: passed, $runs runs, $coverage, $(find "$scratch/corpus/$fuzzer" -type f | wc -l) inputs kept"
+    else
+        status=1
+        echo "$fuzzer: FAILED"
+        tail -n 40 "$log"
+    fi
+done
+exit $status

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Writes what the fuzzers begin with: the conformance cases as conversations, the examples of the protocol, and the
+recordings beside this file, a folder for each fuzzer.
+
+usage: seeds.py FOLDER
+"""
+
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).parent
+PROTOCOLS = HERE.parent.parent / "Protocols"
+# FuzzHub's control bytes.
+TURN, HALF_CLOSE, CLOSE, NEXT_DEADLINE, FIRST_CLIENT = 0x01, 0x02, 0x03, 0x0B, 0x10
+
+
+def sent(step):
+    """What a step sends, or None. The longest lines are left to the unit tests: a fuzzer is quick on short ones."""
+    if "send" in step:
+        value = step["send"]
+        return (value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))) + "\n"
+    return step.get("sendBytes")
+
+
+def conversation(case):
+    """A case as FuzzHub's control bytes and data."""
+    out, peers = bytearray(), []
+    for step in case["steps"]:
+        peer = step.get("peer", "a")
+        if peer not in peers:
+            peers.append(peer)
+        out.append(FIRST_CLIENT + peers.index(peer) % 4)
+        if (text := sent(step)) is not None:
+            out += text.encode() + bytes([TURN])
+        elif "halfClose" in step:
+            out.append(HALF_CLOSE)
+        elif "close" in step:
+            out.append(CLOSE)
+        else:
+            out.append(NEXT_DEADLINE)
+    return bytes(out)
+
+
+def client_lines(case):
+    return "".join(sent(step) or "" for step in case["steps"]).encode()
+
+
+def server_lines():
+    """The lines of a daemon that the protocol shows."""
+    lines, fence = [], None
+    for line in (PROTOCOLS / "README.md").read_text().splitlines():
+        if line.startswith("```"):
+            fence = line[3:] if fence is None else None
+        elif fence == "json server" and line:
+            lines.append(line.encode())
+    return lines
+
+
+def main(folder):
+    cases = [
+        (f"{file.stem}-{case['name']}", case)
+        for file in sorted(PROTOCOLS.glob("conformance/*.json"))
+        for case in json.loads(file.read_text())["cases"]
+    ]
+    recordings = {file.name: file.read_bytes() for file in sorted((HERE / "Recordings").iterdir())}
+    seeds = {
+        "FuzzDecoder": {name: client_lines(case) for name, case in cases},
+        "FuzzHub": {name: conversation(case) for name, case in cases},
+        "FuzzTraces": recordings,
+        "FuzzDevice": recordings,
+        "FuzzClient": {str(number): line for number, line in enumerate(server_lines())},
+    }
+    for fuzzer, files in seeds.items():
+        place = folder / fuzzer
+        place.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (place / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))
