@@ -32,7 +32,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help swift deps deps-test build demo test install uninstall lint format clean
+.PHONY: help swift deps deps-test build demo test bench install uninstall lint format clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -132,6 +132,28 @@ else \
     exit 1; \
 fi
 endef
+
+# Options: BENCH='--long', BENCH='broadcast latency', BENCH=--help.
+BENCH ?=
+bench_programs = $(SCRATCH)/bench/relay $(SCRATCH)/bench/load $(SCRATCH)/bench/allocations.so
+
+bench: swift deps ## measure the daemon beside other servers that are installed, and beside a bare relay
+	@echo 'building'
+	$(call quietly,$(swift_build) --quiet --product gimbald)
+	$(call quietly,GIMBAL_BENCH=1 $(swift_build) --quiet --product kernels)
+	$(call quietly,$(MAKE) --no-print-directory $(bench_programs))
+	@Tests/Benchmarks/bench.py $(BENCH)
+
+bench_cc = mkdir -p $(@D) && $(or $(shell command -v cc),clang) -O2 -Wall -Wextra -o $@ $<
+
+$(SCRATCH)/bench/relay: Tests/Benchmarks/relay.c
+	$(bench_cc) $$(pkg-config --cflags --libs libevent_core)
+
+$(SCRATCH)/bench/load: Tests/Benchmarks/load.c
+	$(bench_cc) -lm
+
+$(SCRATCH)/bench/allocations.so: Tests/Benchmarks/allocations.c
+	$(bench_cc) -shared -fPIC
 
 lint: swift ## check the style of the Swift sources
 	swift format lint --strict --recursive $(swift_sources)

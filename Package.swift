@@ -74,3 +74,11 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// What is measured alone is built by `make bench`, and by nothing else.
+if Context.environment["GIMBAL_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "kernels", dependencies: ["Hub", "Wire", "MapCamera"], path: "Tests/Benchmarks/Kernels",
+            swiftSettings: strict))
+}

@@ -1,0 +1,137 @@
+// One part of a line's way, alone, over and over: `kernels PART COUNT`. It prints the nanoseconds that it took; what runs
+// it counts instructions and allocations from outside, as the difference between two counts.
+
+import Glibc
+import Hub
+import MapCamera
+import Wire
+
+@main struct Kernels {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let part = Part(rawValue: arguments[1]), let count = Int(arguments[2]) else {
+            print("usage: kernels \(Part.allCases.map(\.rawValue).joined(separator: "|")) COUNT")
+            exit(64)
+        }
+        let start = nanoseconds()
+        let sum = part.run(count)
+        // The sum is printed so that nothing of the work can be left out.
+        print(nanoseconds() - start, sum)
+    }
+
+    private static func nanoseconds() -> Int {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+}
+
+/// What is measured.
+private enum Part: String, CaseIterable {
+    case camera, decoder, encoder, hub
+
+    /// Does it that many times; the result depends on all of them.
+    func run(_ count: Int) -> Int {
+        switch self {
+        case .camera: moveCamera(count)
+        case .decoder: readLines(count)
+        case .encoder: writeEvents(count)
+        case .hub: passThrough(count)
+        }
+    }
+}
+
+private let position = CameraPosition(
+    target: LatLng(latitude: 48.858809831, longitude: 2.295090581), zoom: 14.321928, bearing: 353.512345,
+    viewingAngle: 42.512345)
+
+/// Lines of a finger on a circle: each one moves the camera.
+private let gestureLines: [[UInt8]] = (0..<256).map { step in
+    let angle = 2 * Double.pi * Double(step) / 256
+    let (x, y) = ((90_000 * cos(angle)).rounded() / 1000, (90_000 * sin(angle)).rounded() / 1000)
+    let line = """
+        {"type":"pan","phase":"changed","focus":{"x":\(195 + x),"y":\(420 + y)},"translation":{"x":\(x),"y":\(y)}}
+        """
+    return Array(line.utf8)
+}
+
+/// Anchored pans under tilt, there and back.
+private func moveCamera(_ count: Int) -> Int {
+    var camera = Camera(position: position)
+    let (here, there) = (ScreenPoint(x: 195, y: 420), ScreenPoint(x: 201.5, y: 411.25))
+    for step in 0..<count {
+        camera.apply(step % 2 == 0 ? .pan(from: here, to: there) : .pan(from: there, to: here))
+    }
+    return Int(camera.position.target.latitude * 1e9)
+}
+
+private func readLines(_ count: Int) -> Int {
+    var decoder = RequestDecoder()
+    var sum = 0
+    let lines = gestureLines
+    for step in 0..<count {
+        let line = lines[step % lines.count]
+        guard (try? decoder.decode(line.span)) != nil else { return -1 }
+        sum += decoder.requests.count
+    }
+    return sum
+}
+
+private func writeEvents(_ count: Int) -> Int {
+    var line = LineWriter()
+    var sum = 0
+    let name = Array("main".utf8)
+    let printed = PrintedPosition(position)
+    for step in 0..<count {
+        line.clear()
+        let time = 1234.567 + Double(step)
+        line.event(
+            Event(kind: .cameraChanged, seq: UInt64(step), timeMs: time, reason: .gesture, position: printed),
+            camera: name.span)
+        sum += line.count
+    }
+    return sum
+}
+
+/// The whole way without the kernel's part: bytes into the hub, 64 lines to a turn, and out to one subscriber.
+private func passThrough(_ count: Int) -> Int {
+    let hub = Hub(server: "kernels", epochSeed: 1, at: 0)
+    let (feed, reader) = (Sink(), Sink())
+    let (from, to) = (hub.connect(feed), hub.connect(reader))
+    let burst = 64
+    let place = """
+        {"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":48.858809831,\
+        "longitude":2.295090581},"zoom":14.321928,"bearing":353.512345,"viewingAngle":42.512345}}}
+
+        """
+    for (text, peer) in [(place, from), ("{\"type\":\"subscribe\"}\n", to)] {
+        let line = Array(text.utf8)
+        hub.receive(line.span, from: peer, at: 0)
+    }
+    let bursts: [[UInt8]] = stride(from: 0, to: gestureLines.count, by: burst).map { start in
+        gestureLines[start..<start + burst].flatMap { $0 + [0x0a] }
+    }
+    for turn in 0..<count / burst {
+        let now = Double(turn)
+        let lines = bursts[turn % bursts.count]
+        hub.receive(lines.span, from: from, at: now)
+        hub.advance(to: now)
+        hub.endTurn(at: now)
+    }
+    return reader.taken
+}
+
+/// A client that takes everything and looks at nothing.
+private final class Sink: Outlet {
+    private(set) var taken = 0
+
+    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
+        let count = unsafe pieces.reduce(0) { $0 + $1.count }
+        taken += count
+        return count
+    }
+
+    func setReading(_ isReading: Bool) {}
+    func finishSending() {}
+    func close() {}
+}

@@ -1,0 +1,368 @@
+#!/usr/bin/env -S python3 -B
+"""Measures the daemon beside other servers, in the same run: `make bench`, or this with --help.
+
+Rounds of all servers are interleaved, A B C A B C, so that what else the machine does meets all of them; of the rounds
+the median counts, and the minimum stands beside it. Processor time is the main figure: it is the server's alone."""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import report
+from servers import CORE, Load, Server, kinds, prepare_child
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+TRACES = os.path.join(ROOT, "Protocols/examples/traces")
+
+
+class Bench:
+    def __init__(self, scratch, folder, factor):
+        self.scratch, self.folder, self.factor = scratch, folder, factor
+        self.load_program = os.path.join(scratch, "bench/load")
+        self.kinds = kinds(scratch)
+        self.rows = []
+        for kind in self.kinds.values():
+            if kind.program is None:
+                print(f"{kind.name} is not installed: left out", flush=True)
+
+    # MARK: Tools
+
+    def rounds(self, count):
+        return max(1, round(count * self.factor))
+
+    def note(self, workload, server, figures, **parameters):
+        self.rows.append({"workload": workload, "server": server, **parameters, **figures})
+
+    @contextlib.contextmanager
+    def servers(self, *names):
+        """Runs those that are installed."""
+        with contextlib.ExitStack() as stack:
+            running = []
+            for name in names:
+                if self.kinds[name].program is not None:
+                    running.append(Server(self.kinds[name], self.folder))
+                    stack.callback(running[-1].stop)
+            yield running
+
+    @contextlib.contextmanager
+    def loads(self, servers, **options):
+        with contextlib.ExitStack() as stack:
+            running = []
+            for server in servers:
+                running.append(Load(self.load_program, server, **options))
+                stack.callback(running[-1].close)
+            yield running
+
+    def interleave(self, loads, command, rounds):
+        """The answers of each load, in its order."""
+        answers = [[] for _ in loads]
+        for _ in range(rounds):
+            for load, own in zip(loads, answers):
+                own.append(load.ask(command))
+        return answers
+
+    # MARK: Lines in, events out
+
+    def broadcast(self):
+        """A million deliveries, or lines where nobody listens: seconds of the server's processor time, and of time."""
+        names = ["gimbal", "gimbal, latest", "relay", "redis", "nats", "mosquitto"]
+        with self.servers(*names) as servers:
+            for subscribers in (0, 1, 10, 100, 1000):
+                for burst in (64, 1):
+                    taking_part = [s for s in servers if subscribers > 0 or s.name != "gimbal, latest"]
+                    with self.loads(taking_part, s=subscribers, b=burst) as loads:
+                        self.interleave(loads, "run 0.03", 1)
+                        for load, runs in zip(loads, self.interleave(loads, "run 0.08", self.rounds(5))):
+                            figures = report.per_million(runs, "deliveries" if subscribers else "lines")
+                            self.note("broadcast", load.server.name, figures, subscribers=subscribers, burst=burst)
+
+    def latency(self):
+        """A line at a time, at leisure: from its writing until a subscriber has read the event."""
+        names = ["echo", "relay", "gimbal", "redis", "nats", "mosquitto"]
+        with self.servers(*names) as servers, contextlib.ExitStack() as stack:
+            readers = {"echo": 0}
+            loads = [stack.enter_context(self.loads([x], s=readers.get(x.name, 1)))[0] for x in servers]
+            for load, runs in zip(loads, self.interleave(loads, "pace 1000 500", self.rounds(4))):
+                figures = {name: statistics.median(run[name] for run in runs) for name in ("p50", "p99", "p999")}
+                self.note("latency", load.server.name, figures)
+
+    def pace(self):
+        """A thousand lines a second to a hundred subscribers: the share of a core."""
+        with self.servers("gimbal", "relay", "redis", "nats", "mosquitto") as servers:
+            with self.loads(servers, s=100) as loads:
+                for load, runs in zip(loads, self.interleave(loads, "pace 500 1000", self.rounds(3))):
+                    shares = [100 * run["cpu"] / run["wall"] for run in runs]
+                    self.note("pace", load.server.name, report.spread("percent", shares), subscribers=100)
+
+    def stopped(self):
+        """Some subscribers read no more: the rate of the others, and memory."""
+        for subscribers, stopped in ((11, 1), (110, 100)):
+            with self.servers("gimbal", "relay", "redis", "nats", "mosquitto") as servers:
+                with self.loads(servers, s=subscribers, b=64) as loads:
+                    before = self.interleave(loads, "run 0.2", self.rounds(4))
+                    memory = [load.server.resident() for load in loads]
+                    for load in loads:
+                        load.ask(f"stop {stopped}")
+                    after = self.interleave(loads, "run 0.2", self.rounds(4))
+                    for load, own, then, bytes_before in zip(loads, before, after, memory):
+                        best = [max(run["lines"] / run["wall"] for run in runs) for runs in (own, then)]
+                        figures = {"share": best[1] / best[0], "grown": load.server.resident() - bytes_before,
+                                   "stalled": sum(run["stalled"] for run in then)}
+                        self.note("stopped", load.server.name, figures, subscribers=subscribers, stopped=stopped)
+
+    # MARK: Connections
+
+    def memory(self):
+        """What a server has resident: at start, with idle connections, with a thousand subscribers under load."""
+        names = ["gimbal", "relay", "redis", "nats", "mosquitto"]
+        with self.servers(*names) as servers:
+            for server in servers:
+                start = server.resident()
+                with self.loads([server]) as loads:
+                    first = server.resident()
+                    loads[0].ask("connect 1000")
+                    thousand = server.resident()
+                    loads[0].ask("connect 9000")
+                    all_of_them = server.resident()
+                figures = {"start": start, "each_of_1000": (thousand - first) / 1000,
+                           "each_of_10000": (all_of_them - first) / 10000}
+                self.note("memory", server.name, figures)
+        with self.servers(*names) as servers:
+            for server in servers:
+                start = server.resident()
+                with self.loads([server], s=1000, b=64) as loads:
+                    loads[0].ask("run 0.3")
+                    self.note("loaded", server.name, {"grown": server.resident() - start}, subscribers=1000)
+
+    def connects(self):
+        """Connections that come, a thousand at a time, and connections that subscribe too."""
+        with self.servers("gimbal", "relay", "redis", "nats", "mosquitto") as servers, self.loads(servers) as loads:
+            for command in ("connect", "connect-subscribe"):
+                runs = [[] for _ in loads]
+                for _ in range(self.rounds(7)):
+                    for load, own in zip(loads, runs):
+                        own.append(load.ask(f"{command} 1000"))
+                        load.ask("drop")
+                for load, own in zip(loads, runs):
+                    self.note(command, load.server.name, report.per_million(own, "lines"))
+
+    def start(self):
+        """From the program's start until it tells the service manager that it is ready."""
+        times = []
+        for _ in range(self.rounds(15)):
+            with tempfile.TemporaryDirectory(dir=self.folder) as folder, socket.socket(
+                    socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+                manager.bind(f"{folder}/notify")
+                manager.settimeout(10)
+                command = [self.kinds["gimbal"].program, "--socket", f"{folder}/socket", "--log-level", "error"]
+                begun = time.monotonic()
+                pid = os.posix_spawn(command[0], command, {"NOTIFY_SOCKET": f"{folder}/notify"})
+                if not manager.recv(4096).startswith(b"READY=1"):
+                    raise SystemExit("bench: the daemon did not become ready")
+                times.append((time.monotonic() - begun) * 1000)
+                os.kill(pid, signal.SIGTERM)
+                os.waitpid(pid, 0)
+        self.note("start", "gimbal", report.spread("ms", times))
+
+    # MARK: The parts alone
+
+    def kernels(self):
+        """Each part of a line's way alone: nanoseconds, instructions and allocations for one operation."""
+        program = os.path.join(self.scratch, "release/kernels")
+        for part in ("decoder", "camera", "encoder", "hub"):
+            times = []
+            for _ in range(self.rounds(5)):
+                times.append(int(self.kernel([program, part, "320000"]).split()[0]) / 320000)
+            figures = report.spread("ns", times)
+            figures["allocations"] = self.difference(self.allocations, program, part)
+            if shutil.which("valgrind"):
+                figures["instructions"] = self.difference(self.instructions, program, part)
+            self.note("kernel", part, figures)
+        if not shutil.which("valgrind"):
+            print("valgrind is not installed: no instructions are counted", flush=True)
+
+    def kernel(self, command, **environment):
+        run = subprocess.run(command, check=True, capture_output=True, text=True, preexec_fn=prepare_child,
+                             env={**os.environ, **environment})
+        return run.stdout
+
+    def difference(self, count, program, part):
+        """What one operation costs: of two numbers of them, so that the beginning falls out."""
+        few, many = 19200, 38400
+        return (count(program, part, many) - count(program, part, few)) / (many - few)
+
+    def allocations(self, program, part, count):
+        counter = os.path.join(self.folder, "allocations")
+        library = os.path.join(self.scratch, "bench/allocations.so")
+        self.kernel([program, part, str(count)], LD_PRELOAD=library, ALLOCATIONS=counter)
+        with open(counter, "rb") as file:
+            number = int.from_bytes(file.read(8), sys.byteorder)
+        os.remove(counter)
+        return number
+
+    def instructions(self, program, part, count):
+        # valgrind does not read the debugging information of new compilers.
+        stripped = os.path.join(self.folder, "kernels")
+        subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
+        out = os.path.join(self.folder, "callgrind")
+        self.kernel(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", stripped, part, str(count)])
+        with open(out) as file:
+            return next(int(line.split()[1]) for line in file if line.startswith(("summary:", "totals:")))
+
+    # MARK: Long sessions, many cameras, long lines, long histories
+
+    def hour(self):
+        """The lines of an hour: the sample traces over and over, on one clock."""
+        lines, clock = [], 0.0
+        names = sorted(name for name in os.listdir(TRACES) if name.endswith(".ndjson"))
+        while clock < 3_600_000:
+            for name in names:
+                with open(os.path.join(TRACES, name)) as file:
+                    gestures = [json.loads(line) for line in file][1:]
+                members = [g[0] if isinstance(g, list) else g for g in gestures]
+                times = [member["timeMs"] for member in members if "timeMs" in member]
+                shift = clock - times[0]
+                for gesture in gestures:
+                    for member in gesture if isinstance(gesture, list) else [gesture]:
+                        if "timeMs" in member:
+                            member["timeMs"] = round(member["timeMs"] + shift, 3)
+                    is_end = not isinstance(gesture, list) and gesture["type"] == "trace-end"
+                    if not is_end:
+                        lines.append(json.dumps(gesture, separators=(",", ":")))
+                clock = times[-1] + shift + 3000  # a fling has time to come to rest
+        return lines
+
+    def replay(self):
+        """An hour of gestures at the greatest speed, with nobody and with one subscriber."""
+        lines = self.hour()
+        text = "\n".join(['{"type":"trace","version":1,"speed":"max","id":"hour"}', *lines, '{"type":"trace-end"}', ""])
+        with self.servers("gimbal") as servers:
+            for subscribers in (0, 1):
+                times = []
+                for _ in range(self.rounds(3)):
+                    cpu = servers[0].cpu()
+                    ended = self.play(servers[0], text.encode(), subscribers)
+                    times.append(servers[0].cpu() - cpu)
+                if ended["rejected"] > 0:
+                    raise SystemExit(f"bench: the replay rejected {ended['rejected']} lines")
+                figures = {**report.spread("cpu", times), "lines": ended["events"], "frames": ended["frames"],
+                           "session_s": ended["durationMs"] / 1000}
+                self.note("replay", "gimbal", figures, subscribers=subscribers)
+
+    def play(self, server, text, subscribers):
+        readers = [server.connect() for _ in range(subscribers)]
+        for reader in readers:
+            reader.sendall(b'{"type":"subscribe"}\n')
+            reader.recv(4096)
+            threading.Thread(target=drain, args=[reader], daemon=True).start()
+        with server.connect() as feed:
+            sender = threading.Thread(target=feed.sendall, args=[text])
+            sender.start()
+            answer = read_until(feed, b'"trace-ended"')
+            sender.join()
+        for reader in readers:
+            reader.shutdown(socket.SHUT_RDWR)
+            reader.close()
+        return json.loads(answer.splitlines()[-1])
+
+    def growth(self):
+        """How a line's cost grows with cameras and with the objects in it; and what catching up costs."""
+        for option, name, values in (("c", "cameras", (1, 10, 100, 1000)), ("f", "members", (1, 4, 16, 64))):
+            with self.servers("gimbal") as servers, contextlib.ExitStack() as stack:
+                loads = [stack.enter_context(self.loads(servers, b=16, **{option: value}))[0] for value in values]
+                self.interleave(loads, "run 0.05", 1)
+                for value, load, runs in zip(values, loads, self.interleave(loads, "run 0.08", self.rounds(5))):
+                    figures = {**report.per_million(runs, "lines"), "line_bytes": load.line_bytes}
+                    self.note("growth", "gimbal", figures, **{name: value})
+        with self.servers("gimbal") as servers:
+            self.catch_up(servers[0])
+
+    def catch_up(self, server):
+        """What it costs to send a subscriber what it missed."""
+        with self.loads([server], b=64) as loads:
+            loads[0].ask("run 0.2")
+        with server.connect() as client:
+            client.sendall(b'{"type":"subscribe"}\n')
+            state = json.loads(read_until(client, b"\n"))
+            for behind in (0, 16, 256, 4000):
+                ask = {"type": "subscribe", "since": state["seq"] - behind, "epoch": state["epoch"]}
+                line = (json.dumps(ask) + "\n").encode()
+                times = []
+                for _ in range(self.rounds(5)):
+                    cpu = server.cpu()
+                    for _ in range(20):
+                        client.sendall(line)
+                        read_lines(client, behind + 1)
+                    times.append((server.cpu() - cpu) / 20 * 1e6)
+                self.note("growth", "gimbal", report.spread("cpu", times), behind=behind)
+
+
+def drain(reader):
+    with contextlib.suppress(OSError):
+        while reader.recv(1 << 20):
+            pass
+
+
+def read_until(client, end):
+    text = b""
+    while end not in text or not text.endswith(b"\n"):
+        part = client.recv(1 << 16)
+        if not part:
+            raise SystemExit("bench: the daemon closed a connection")
+        text += part
+    return text
+
+
+def read_lines(client, count):
+    while count > 0:
+        count -= client.recv(1 << 20).count(b"\n")
+
+
+WORKLOADS = ("kernels", "start", "memory", "connects", "latency", "pace", "stopped", "replay", "growth", "broadcast")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words = f"one of {', '.join(WORKLOADS)} (default: all)"
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=words)
+    parser.add_argument("--long", action="store_true", help="five times as many rounds")
+    parser.add_argument("--keep", action="store_true", help="put the results into Tests/Benchmarks/results too")
+    arguments = parser.parse_args()
+    for name in arguments.workloads:
+        if name not in WORKLOADS:
+            parser.error(f"there is no workload {name}")
+    return arguments
+
+
+def main():
+    arguments = parse()
+    scratch = os.path.join(ROOT, os.environ.get("SCRATCH", ".build"))
+    machine = report.machine(CORE)
+    with tempfile.TemporaryDirectory(prefix="gimbal-bench-") as folder:
+        bench = Bench(scratch, folder, 5 if arguments.long else 1)
+        for name in arguments.workloads or WORKLOADS:
+            print(f"{name} ...", flush=True)
+            getattr(bench, name)()
+    print(report.text(machine, bench.rows))
+    places = [os.path.join(scratch, "bench/results")]
+    if arguments.keep:
+        os.makedirs(os.path.join(HERE, "results"), exist_ok=True)
+        places.append(os.path.join(HERE, "results", machine["date"]))
+    for place in places:
+        report.write(place, machine, bench.rows)
+        print(f"{os.path.relpath(place, ROOT)}.ndjson, .svg")
+
+
+if __name__ == "__main__":
+    main()
