@@ -47,7 +47,9 @@ struct Plot: ParsableCommand {
         if let rasterizer, let output {
             try rasterizer.write(picture, to: output)
         } else {
-            try OutputFile(output).write(picture)
+            let file = OutputFile(output)
+            try file.write(picture)
+            try file.finish()
         }
         if session.rejected > 0 { throw ExitCode(.rejected) }
     }

@@ -129,4 +129,15 @@ import Testing
             #expect(status == 0 && output.contains("\"frames\":22"), "\(errors)")
         }
     }
+
+    @Test func aPictureIsWrittenWhereItIsWanted() throws {
+        try inFolder { folder in
+            let file = folder.appendingPathComponent("pinch.svg")
+            let (status, output, errors) = try gimbal(nil, ["plot", "-", "-o", file.path], input: pinch)
+            #expect(status == 0 && output.isEmpty && errors.contains("-:10: skipped"))
+            let picture = try String(contentsOf: file, encoding: .utf8)
+            #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["pinch.svg"])
+        }
+    }
 }
