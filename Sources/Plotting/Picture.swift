@@ -49,7 +49,7 @@ public struct Picture {
 
     /// The title, its middle left out where it is too long for the line.
     private var heading: String {
-        let (title, most) = (journey.title, 38)
+        let (title, most) = (journey.title, 34)
         return title.count > most ? "\(title.prefix(most / 2))…\(title.suffix(most / 2))" : title
     }
 
