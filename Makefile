@@ -32,7 +32,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help swift deps deps-test build demo test bench install uninstall lint format clean
+.PHONY: help swift deps deps-test build demo test sanitize fuzz soak bench install uninstall lint format clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -154,6 +154,20 @@ $(SCRATCH)/bench/load: Tests/Benchmarks/load.c
 
 $(SCRATCH)/bench/allocations.so: Tests/Benchmarks/allocations.c
 	$(bench_cc) -shared -fPIC
+
+# A program that ends by exit() holds until then what its main's frames held: leaks are the soak's part.
+sanitize: swift deps-test ## run the unit tests under the address and the thread sanitizer
+	@for sanitizer in address thread; do \
+	    echo "$$sanitizer sanitizer"; \
+	    ASAN_OPTIONS=detect_leaks=0 swift test --quiet --disable-xctest --sanitize=$$sanitizer \
+	        --scratch-path "$(SCRATCH)/$$sanitizer" || exit 1; \
+	done
+
+fuzz: swift deps-test ## fuzz what reads bytes, each fuzzer for FUZZ_SECONDS (60)
+	@Tests/Fuzz/run.sh
+
+soak: deps-test build ## keep a daemon in bad company for SOAK_SECONDS (120)
+	@Tests/Soak/soak.py '$(SCRATCH)/release/gimbald'
 
 lint: swift ## check the style of the Swift sources
 	swift format lint --strict --recursive $(swift_sources)
