@@ -12,7 +12,8 @@ struct RecordingOptions: ParsableArguments {
     var device: String?
 
     @Option(
-        help: ArgumentHelp("The viewport that the device's surface is, instead of its own size.", valueName: "size"))
+        help: ArgumentHelp(
+            "What the device's surface is in points before it is turned, instead of its own size.", valueName: "size"))
     var viewport: Size?
 
     @Option(help: ArgumentHelp("How the device was turned, clockwise: 90, 180 or 270.", valueName: "degrees"))
