@@ -89,7 +89,7 @@ public struct GestureTracker: Sendable {
         let waits = isHeldBack(event.kind)
         if waits { active[index].waiting = true }
         if event.kind == .oneFingerZoom { active[index].origin = active[index].origin ?? event.focus }
-        let focus = (active[index].origin ?? event.focus).map(viewport.clamp)
+        let focus = (active[index].origin ?? event.focus).map { viewport.clamp($0) }
         let update =
             waits ? nil : change(from: active[index].value, to: value, focus: focus, center: viewport.center)
         active[index].value = value

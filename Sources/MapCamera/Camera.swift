@@ -111,7 +111,7 @@ public struct Camera: Sendable {
             pose.view.zoom = zoom
         case .zoomBy(let amount, let focus):
             pose.view.zoom += amount
-            pose.anchor = focus.map(hold) ?? pose.anchor
+            pose.anchor = focus.map { hold($0) } ?? pose.anchor
         case .setTarget(let target, let zoom):
             pose.view.zoom = zoom ?? pose.view.zoom
             pose.anchor = .target(target)
@@ -131,7 +131,7 @@ public struct Camera: Sendable {
             pose.anchor = .place(projection.place(under: from), at: to)
         case .rotateBy(let degrees, let focus):
             pose.view.bearing += degrees
-            pose.anchor = focus.map(hold) ?? pose.anchor
+            pose.anchor = focus.map { hold($0) } ?? pose.anchor
         case .tiltBy(let degrees):
             pose.view.viewingAngle += degrees
         }

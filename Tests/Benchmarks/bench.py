@@ -107,19 +107,28 @@ class Bench:
 
     def stopped(self):
         """Some subscribers read no more: the rate of the others, and memory."""
+        # Fewer readers are less work: the others are held against as many that never had a stopped one beside them.
+        names = ["gimbal", "relay", "redis", "nats", "mosquitto"]
         for subscribers, stopped in ((11, 1), (110, 100)):
-            with self.servers("gimbal", "relay", "redis", "nats", "mosquitto") as servers:
-                with self.loads(servers, s=subscribers, b=64) as loads:
-                    before = self.interleave(loads, "run 0.2", self.rounds(4))
-                    memory = [load.server.resident() for load in loads]
-                    for load in loads:
-                        load.ask(f"stop {stopped}")
-                    after = self.interleave(loads, "run 0.2", self.rounds(4))
-                    for load, own, then, bytes_before in zip(loads, before, after, memory):
-                        best = [max(run["lines"] / run["wall"] for run in runs) for runs in (own, then)]
-                        figures = {"share": best[1] / best[0], "grown": load.server.resident() - bytes_before,
-                                   "stalled": sum(run["stalled"] for run in then)}
-                        self.note("stopped", load.server.name, figures, subscribers=subscribers, stopped=stopped)
+            with self.servers(*names) as servers, self.servers(*names) as controls, \
+                    self.loads(servers, s=subscribers, b=64) as loads, \
+                    self.loads(controls, s=subscribers - stopped, b=64) as control_loads:
+                # `share` is in the processor time of both sides, which others do not disturb, but which does not see
+                # a server that sleeps; `wall` sees that, and everything else that the machine does.
+                before = self.interleave(loads, "run 0.05", self.rounds(12))
+                memory = [load.server.resident() for load in loads]
+                for load in loads:
+                    load.ask(f"stop {stopped}")
+                after = self.interleave(loads + control_loads, "run 0.05", self.rounds(12))
+                without = after[len(loads):]
+                for load, own, then, control, bytes_before in zip(loads, before, after, without, memory):
+                    busy = [statistics.median(run["lines"] / (run["cpu"] + run["own"]) for run in runs)
+                            for runs in (own, then, control)]
+                    best = [max(run["lines"] / run["wall"] for run in runs) for runs in (then, control)]
+                    figures = {"share": busy[1] / busy[2], "of_before": busy[1] / busy[0], "wall": best[0] / best[1],
+                               "grown": load.server.resident() - bytes_before,
+                               "stalled": sum(run["stalled"] for run in then)}
+                    self.note("stopped", load.server.name, figures, subscribers=subscribers, stopped=stopped)
 
     # MARK: Connections
 
@@ -249,32 +258,32 @@ class Bench:
         text = "\n".join(['{"type":"trace","version":1,"speed":"max","id":"hour"}', *lines, '{"type":"trace-end"}', ""])
         with self.servers("gimbal") as servers:
             for subscribers in (0, 1):
-                times = []
+                times, readers = [], []
                 for _ in range(self.rounds(3)):
                     cpu = servers[0].cpu()
-                    ended = self.play(servers[0], text.encode(), subscribers)
+                    ended, readers = self.play(servers[0], text.encode(), subscribers)
                     times.append(servers[0].cpu() - cpu)
                 if ended["rejected"] > 0:
                     raise SystemExit(f"bench: the replay rejected {ended['rejected']} lines")
+                # A reader that is slower than the replay is told what it missed: the figure is of what was delivered.
                 figures = {**report.spread("cpu", times), "lines": ended["events"], "frames": ended["frames"],
-                           "session_s": ended["durationMs"] / 1000}
+                           "session_s": ended["durationMs"] / 1000,
+                           "delivered": sum(reader.delivered for reader in readers),
+                           "missed": sum(reader.missed for reader in readers)}
                 self.note("replay", "gimbal", figures, subscribers=subscribers)
 
     def play(self, server, text, subscribers):
-        readers = [server.connect() for _ in range(subscribers)]
-        for reader in readers:
-            reader.sendall(b'{"type":"subscribe"}\n')
-            reader.recv(4096)
-            threading.Thread(target=drain, args=[reader], daemon=True).start()
+        readers = [Reader(server) for _ in range(subscribers)]
         with server.connect() as feed:
             sender = threading.Thread(target=feed.sendall, args=[text])
             sender.start()
             answer = read_until(feed, b'"trace-ended"')
             sender.join()
+            feed.sendall(b'{"type":"get-camera"}\n')
+            seq = json.loads(read_until(feed, b"\n"))["seq"]
         for reader in readers:
-            reader.shutdown(socket.SHUT_RDWR)
-            reader.close()
-        return json.loads(answer.splitlines()[-1])
+            reader.finish(seq)
+        return json.loads(answer.splitlines()[-1]), readers
 
     def growth(self):
         """How a line's cost grows with cameras and with the objects in it; and what catching up costs."""
@@ -308,10 +317,41 @@ class Bench:
                 self.note("growth", "gimbal", report.spread("cpu", times), behind=behind)
 
 
-def drain(reader):
-    with contextlib.suppress(OSError):
-        while reader.recv(1 << 20):
-            pass
+class Reader:
+    """A subscriber that counts: the events that it was sent, and those that it was told it missed."""
+
+    def __init__(self, server):
+        self.delivered = self.missed = 0
+        self.last_seq = None
+        self.client = server.connect()
+        self.client.sendall(b'{"type":"subscribe"}\n')
+        read_until(self.client, b"\n")
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        lines = self.client.makefile("rb", buffering=1 << 20)
+        for line in lines:
+            if line.startswith(b'{"type":"lagged"'):
+                self.missed += json.loads(line)["missed"]
+            elif line.startswith(b'{"type":"reset"'):
+                continue
+            else:
+                self.delivered += 1
+            if self.last_seq is not None and self.delivered + self.missed >= self.last_seq:
+                return
+
+    def finish(self, last_seq):
+        """Waits until nothing more is to come; every event must have been delivered or told of."""
+        self.last_seq = last_seq
+        # Who has read all gets no further line, at which it would see that: then closing ends it.
+        self.thread.join(0.5)
+        with contextlib.suppress(OSError):
+            self.client.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.client.close()
+        if self.delivered + self.missed < last_seq:
+            raise SystemExit(f"bench: {last_seq} events, but {self.delivered} came and {self.missed} were told missing")
 
 
 def read_until(client, end):

@@ -6,7 +6,6 @@ import math
 import os
 import platform
 import statistics
-import subprocess
 
 PEERS = ("gimbal", "gimbal, latest", "relay", "redis", "nats", "mosquitto")
 COLOURS = {"gimbal": "#0b6e4f", "gimbal, latest": "#6fb98f", "relay": "#777777", "redis": "#c0392b",
@@ -33,11 +32,9 @@ def machine(core):
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
     with open("/proc/meminfo") as file:
         memory = int(file.readline().split()[1]) / (1 << 20)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
-                            cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
     return {"date": datetime.date.today().isoformat(), "processor": models[0] if models else platform.machine(),
             "cores": os.cpu_count(), "memory_gib": round(memory), "kernel": platform.release().split("-")[0],
-            "core_used": core, "load": os.getloadavg()[0], "commit": commit}
+            "core_used": core, "load": os.getloadavg()[0]}
 
 
 class Figures:
@@ -128,8 +125,9 @@ def text(machine, rows):
     parts.append(plain_table(figures, "1,000 lines a second to 100 subscribers: percent of a core", "pace",
                              ["percent", "percent_min"]))
     for subscribers, stopped in ((11, 1), (110, 100)):
-        title = f"{stopped} of {subscribers} subscribers stopped: the others' share of their rate; bytes more in memory"
-        parts.append(plain_table(figures, title, "stopped", ["share", "grown", "stalled"], subscribers=subscribers))
+        title = f"{stopped} of {subscribers} subscribers stopped: the others' rate, of what it is without; bytes more"
+        columns = ["share", "of_before", "wall", "grown", "stalled"]
+        parts.append(plain_table(figures, title, "stopped", columns, subscribers=subscribers))
     parts.append(plain_table(figures, "Resident bytes: at start, and for an idle connection", "memory",
                              ["start", "each_of_1000", "each_of_10000"]))
     parts.append(plain_table(figures, "Resident bytes more with 1,000 subscribers under load", "loaded", ["grown"]))
@@ -139,8 +137,9 @@ def text(machine, rows):
     parts.append(plain_table(figures, "The parts alone, for one operation (hub: a whole line without the kernel)",
                              "kernel", ["ns", "ns_min", "instructions", "allocations"]))
     for subscribers in (0, 1):
+        columns = ["cpu", "cpu_min", "lines", "frames", "session_s", "delivered", "missed"]
         parts.append(plain_table(figures, f"An hour of gestures at max, {subscribers} subscribers: seconds", "replay",
-                                 ["cpu", "cpu_min", "lines", "frames", "session_s"], subscribers=subscribers))
+                                 columns, subscribers=subscribers))
     if any(row["workload"] == "growth" for row in rows):
         parts.append(growth_table(figures))
     parts.append(marks_table(figures))

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# The installed daemon allocates nothing for a line or a delivery: once it has room for what it keeps, moving fingers cost
+# no memory, however many read of them. It says how much was allocated if it was, and a last line.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=${SCRATCH:-.build}/release
+
+counter=${SCRATCH:-.build}/bench/allocations.so
+
+folder=$(mktemp -d)
+daemon=
+clean_up() {
+    [ -z "$daemon" ] || { kill "$daemon" && wait "$daemon" || true; } 2>/dev/null
+    rm -rf "$folder"
+}
+trap clean_up EXIT
+
+make --silent --no-print-directory "$counter"
+LD_PRELOAD="$(realpath "$counter")" ALLOCATIONS="$folder/count" "$bin/gimbald" --socket "$folder/socket" \
+    --log-level error &
+daemon=$!
+for _ in $(seq 100); do [ -S "$folder/socket" ] && break || sleep 0.05; done
+
+python3 - "$folder" <<'PYTHON' || { echo 'allocations: FAILED' && exit 1; }
+import json, math, socket, sys
+
+folder = sys.argv[1]
+
+def connect(*requests):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(f"{folder}/socket")
+    for request in requests:
+        client.sendall(request.encode() + b"\n")
+    return client, client.makefile("rb")
+
+def allocated():
+    with open(f"{folder}/count", "rb") as file:
+        return int.from_bytes(file.read(8), sys.byteorder)
+
+def gestures(step):
+    """Two fingers on circles, as one frame and as lines of their own."""
+    angle, focus = step * 0.1, '"focus":{"x":200.5,"y":400.25}'
+    report = '{{"type":"{}","phase":"changed",{},{}}}'.format
+    x, y = 40 * math.cos(angle), 40 * math.sin(angle)
+    pan = report("pan", focus, f'"translation":{{"x":{x:.3f},"y":{y:.3f}}}')
+    pinch = report("pinch", focus, f'"scale":{1.5 + 0.4 * math.sin(angle):.6f}')
+    rotate = report("rotate", focus, f'"rotationDeg":{20 * math.cos(angle):.4f}')
+    tilt = report("tilt", focus, f'"translation":{{"y":{10 * math.cos(angle):.3f}}}')
+    return [f"[{pan},{pinch},{rotate}]", pan, tilt, pinch, rotate]
+
+feed, answers = connect('{"type":"move","update":{"kind":"zoom-to","zoom":14}}')
+readers = [connect(f'{{"type":"subscribe","events":{events},"delivery":"{delivery}"}}')[1]
+           for events in ('["move-started","camera-changed","idle"]', '["camera-changed"]')
+           for delivery in ("every", "latest")]
+for reader in readers:
+    reader.readline()
+
+def move(steps, lines_at_once):
+    """Fingers that move; everybody has read all of it before the next burst."""
+    for step in range(0, steps, lines_at_once):
+        lines = [line for number in range(step, step + lines_at_once) for line in gestures(number)]
+        feed.sendall(("\n".join(lines) + '\n{"type":"get-camera","id":1}\n').encode())
+        seq = json.loads(answers.readline())["seq"]
+        for reader in readers:
+            while json.loads(reader.readline())["seq"] < seq:
+                pass
+
+# The history fills first: it keeps 4,096 events and 1 MiB, and frees nothing before.
+move(1600, 16)
+move(100, 1)
+for lines_at_once in (16, 1):
+    start = allocated()
+    move(64, lines_at_once)
+    moved = allocated()
+    # The questions that end the bursts are no lines of fingers: they may cost what they cost.
+    for _ in range(64 // lines_at_once):
+        feed.sendall(b'{"type":"get-camera","id":1}\n')
+        answers.readline()
+    number = (moved - start) - (allocated() - moved)
+    if start == 0 or number > 0:
+        sys.exit(f"{number} allocations for 320 lines in bursts of {5 * lines_at_once}, to {len(readers)} subscribers")
+PYTHON
+echo 'allocations: passed'
