@@ -159,7 +159,8 @@ $(SCRATCH)/bench/allocations.so: Tests/Benchmarks/allocations.c
 sanitize: swift deps-test ## run the unit tests under the address and the thread sanitizer
 	@for sanitizer in address thread; do \
 	    echo "$$sanitizer sanitizer"; \
-	    ASAN_OPTIONS=detect_leaks=0 swift test --quiet --disable-xctest --sanitize=$$sanitizer \
+	    ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS='suppressions=$(CURDIR)/Tests/Sanitize/thread.txt' \
+	        swift test --quiet --disable-xctest --sanitize=$$sanitizer \
 	        --scratch-path "$(SCRATCH)/$$sanitizer" || exit 1; \
 	done
 
