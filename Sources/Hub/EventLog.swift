@@ -137,6 +137,35 @@ import Wire
         return offset
     }
 
+    // MARK: From process to process
+
+    func write(to out: inout ByteWriter) {
+        out.put(first)
+        out.put(end - first)
+        for entry in first..<end {
+            out.put(UInt64(kind(of: entry).rawValue))
+            let run = run(from: entry, to: entry + 1)
+            unsafe out.put(run.bytes)
+        }
+        for pinned in [lastMoveStarted, lastReset] {
+            out.put(pinned.entry)
+            out.put(pinned.line)
+        }
+    }
+
+    /// A log that holds what ``write(to:)`` wrote.
+    static func read(from row: inout ByteReader, limits: Limits) throws(ByteReader.Damage) -> EventLog {
+        let log = EventLog(limits: limits, from: try row.number())
+        for _ in 0..<(try row.integer()) {
+            let kind = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
+            let line = try row.bytes()
+            log.append(line.span, kind: kind)
+        }
+        log.lastMoveStarted = Pinned(entry: try row.number(), line: try row.bytes())
+        log.lastReset = Pinned(entry: try row.number(), line: try row.bytes())
+        return log
+    }
+
     // MARK: Reading
 
     /// The longest run of entries from one on to before another that is contiguous in memory.

@@ -24,6 +24,21 @@ final class FeedLog {
         for key in active { _ = number(of: key) }
     }
 
+    // MARK: From process to process
+
+    /// What a log without active gestures is.
+    func write(to out: inout ByteWriter) {
+        out.put(lastTime)
+        log.write(to: &out)
+    }
+
+    /// Goes on where ``write(to:)`` left off.
+    init(from row: inout ByteReader, of camera: String, limits: Limits) throws(ByteReader.Damage) {
+        self.camera = camera
+        lastTime = try row.double()
+        log = try EventLog.read(from: &row, limits: limits)
+    }
+
     // MARK: A frame
 
     func take(_ event: GestureEvent, of key: GestureKey) {

@@ -58,8 +58,10 @@ final class HostedCamera {
         clockStart = now
     }
 
-    /// A camera as it was kept: at rest, its history empty up to its seq.
-    init(_ saved: SavedCamera, at now: Double, limits: Limits) {
+    /// A camera as it was kept: at rest. Its history is empty up to its seq, unless another is given.
+    init(
+        _ saved: SavedCamera, clockStart: Double, limits: Limits, log: EventLog? = nil, firstEntry: UInt64 = 0
+    ) {
         name = saved.state.name
         epoch = saved.epoch
         nameBytes = Array(name.utf8)
@@ -67,9 +69,29 @@ final class HostedCamera {
         gestures.set(saved.state.gestures)
         printed = PrintedPosition(camera.position)
         seq = saved.state.seq
-        log = EventLog(limits: limits, from: seq)
+        self.log = log ?? EventLog(limits: limits, from: seq)
+        self.firstEntry = firstEntry
         lastTime = saved.clock
-        clockStart = now - saved.clock
+        self.clockStart = clockStart
+    }
+
+    /// What ``saved`` leaves out.
+    func write(to out: inout ByteWriter) {
+        out.put(clockStart)
+        out.put(firstEntry)
+        log.write(to: &out)
+        out.put(feedLog != nil)
+        feedLog?.write(to: &out)
+    }
+
+    /// A camera that goes on where ``write(to:)`` left off.
+    convenience init(
+        _ saved: SavedCamera, from row: inout ByteReader, limits: Limits
+    ) throws(ByteReader.Damage) {
+        let (clockStart, firstEntry) = (try row.double(), try row.number())
+        let log = try EventLog.read(from: &row, limits: limits)
+        self.init(saved, clockStart: clockStart, limits: limits, log: log, firstEntry: firstEntry)
+        if try row.flag() { feedLog = try FeedLog(from: &row, of: name, limits: limits) }
     }
 
     var isMoving: Bool { reason != nil }

@@ -90,11 +90,16 @@ extension Hub {
         }
         if !isAnswered { answer(rejection.error, Span(), peer) }
         if rejection.isHeader, peer.replay == nil {
-            peer.lingerEnd = now + limits.lingerMs
-            peer.input = []
-            lingering.append(peer)
+            linger(peer, at: now)
             leave(peer, at: now)
         }
+    }
+
+    /// Takes nothing more from a peer, and gives it time to read what it is told.
+    func linger(_ peer: Peer, at now: Double) {
+        peer.lingerEnd = now + limits.lingerMs
+        peer.input = []
+        lingering.append(peer)
     }
 
     func answer(_ error: WireError, _ id: Span<UInt8>, _ peer: Peer) {

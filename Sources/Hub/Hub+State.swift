@@ -26,7 +26,8 @@ extension Hub {
         for camera in saved.cameras.prefix(limits.cameras) {
             var camera = camera
             if !keepsEpochs { camera.epoch = newEpoch() }
-            cameras[camera.state.name] = HostedCamera(camera, at: now, limits: limits)
+            cameras[camera.state.name] = HostedCamera(
+                camera, clockStart: now - camera.clock, limits: limits)
         }
         return cameras.count
     }
@@ -36,6 +37,7 @@ extension Hub {
         isEnding = true
         for camera in cameras.values.sorted(by: { $0.name < $1.name }) {
             if camera.replay == nil { catchUp(camera, at: now) }
+            guard camera.nextFrame != nil || camera.gestures.isActive else { continue }
             let time = time(of: camera, at: now)
             camera.apply(.stop, at: time)
             endFrame(camera, at: time)

@@ -11,7 +11,7 @@ import Wire
 @safe public final class Hub {
     let limits: Limits
     let server: String
-    let started: Double
+    var started: Double
     /// Tells this run's epochs from another's.
     let epochSeed: UInt64
     var epochs: UInt64 = 0

@@ -30,6 +30,30 @@ final class Subscription {
         cursor = log.end
     }
 
+    func write(to out: inout ByteWriter) {
+        out.put(isRecorder)
+        out.put(UInt64(kinds.rawValue))
+        out.put(delivery == .latest)
+        out.put(cursor)
+        out.put(UInt64(lastSent.rawValue))
+        out.put(hasGivenUp)
+    }
+
+    /// Goes on where ``write(to:)`` left off.
+    init(from row: inout ByteReader, of peer: Peer, to camera: HostedCamera) throws(ByteReader.Damage) {
+        self.peer = peer
+        self.camera = camera
+        isRecorder = try row.flag()
+        guard let log = isRecorder ? camera.feedLog?.log : camera.log else { throw ByteReader.Damage() }
+        self.log = log
+        kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
+        delivery = try row.flag() ? .latest : .every
+        cursor = try row.number()
+        lastSent = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
+        hasGivenUp = try row.flag()
+        guard cursor <= log.end else { throw ByteReader.Damage() }
+    }
+
     /// Entries not yet sent.
     var backlog: UInt64 { log.end - cursor }
 

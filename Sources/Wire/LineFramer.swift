@@ -16,10 +16,15 @@ public struct LineFramer: Sendable {
     }
 
     /// How many lines have been seen, the one in hand, blank and overlong ones included.
-    public private(set) var lineNumber: UInt64 = 0
-    private var isSkipping = false
+    public private(set) var lineNumber: UInt64
+    /// Whether it is inside of a line beyond the limit.
+    public private(set) var isSkipping: Bool
 
-    public init() {}
+    /// Begins, or goes on where another left off.
+    public init(lineNumber: UInt64 = 0, isSkipping: Bool = false) {
+        self.lineNumber = lineNumber
+        self.isSkipping = isSkipping
+    }
 
     /// Takes the next line from `bytes` at `position`, and moves the position behind it.
     ///
