@@ -34,8 +34,12 @@ public struct LibeventError: Error, CustomStringConvertible {
     deinit { unsafe event_base_free(base) }
 
     /// Waits until something is ready, and calls back for all that is. The corresponding C function is `event_base_loop`.
-    public func turn() throws(LibeventError) {
-        guard unsafe event_base_loop(base, EVLOOP_ONCE) >= 0 else { throw LibeventError("event_base_loop") }
+    ///
+    /// - Parameter waits: whether it waits; otherwise only what is ready now counts.
+    public func turn(waits: Bool = true) throws(LibeventError) {
+        guard unsafe event_base_loop(base, waits ? EVLOOP_ONCE : EVLOOP_NONBLOCK) >= 0 else {
+            throw LibeventError("event_base_loop")
+        }
     }
 
     /// What the loop waits with, such as "epoll". The corresponding C function is `event_base_get_method`.

@@ -5,8 +5,9 @@ import Glibc
 /// A socket file that this process listens on. A lock file beside it tells a living daemon's socket from a stale one.
 public final class ListeningSocket {
     public let descriptor: CInt
-    private let path: String
-    private let lock: CInt
+    public let path: String
+    /// The locked file beside the socket, as long as this is open.
+    public let lock: CInt
 
     /// Listens on a path, in the place of a stale socket file if there is one.
     ///
@@ -24,6 +25,11 @@ public final class ListeningSocket {
             throw error
         }
         self.path = path
+    }
+
+    /// Goes on with a socket that the process before listened on, and left open with its lock.
+    public init(path: String, descriptor: CInt, lock: CInt) {
+        (self.path, self.descriptor, self.lock) = (path, descriptor, lock)
     }
 
     private static func lockPath(_ path: String) -> String { path + ".lock" }

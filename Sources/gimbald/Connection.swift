@@ -6,7 +6,9 @@ import Hub
 import Libevent
 
 final class Connection: Watcher, Outlet {
-    private let descriptor: CInt
+    let descriptor: CInt
+    /// What the connection is known by to the next process.
+    var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
     private unowned let daemon: Daemon
     private(set) var peer: Peer?
     /// Where the connection stands among the daemon's.
@@ -15,9 +17,9 @@ final class Connection: Watcher, Outlet {
     private var isReading = true
     private var isWriting = false
     /// The client's last byte has been read.
-    private var hasEnded = false
+    private(set) var hasEnded = false
     /// The client has closed its sending side while it went on reading: its leaving later is no vanishing.
-    private var saidItsEnd = false
+    private(set) var saidItsEnd = false
     /// The client is gone.
     private var isHungUp = false
 
@@ -30,6 +32,13 @@ final class Connection: Watcher, Outlet {
     func open(_ hub: Hub) throws {
         peer = hub.connect(self)
         try wait(for: [.read, .persist])
+    }
+
+    /// Goes on where the process before left off.
+    func open(_ peer: Peer, hasEnded: Bool, saidItsEnd: Bool) {
+        (self.peer, self.hasEnded, self.saidItsEnd) = (peer, hasEnded, saidItsEnd)
+        isWriting = peer.isBlocked
+        update()
     }
 
     // MARK: From the loop

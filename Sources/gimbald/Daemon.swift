@@ -11,23 +11,25 @@ import Wire
     let loop: EventLoop
     let hub: Hub
     private let options: Options
-    private let log: Log
-    private let manager: ServiceManager
-    private let keeper: StateKeeper?
+    let log: Log
+    let manager: ServiceManager
+    let keeper: StateKeeper?
 
-    private var ownSocket: ListeningSocket?
+    private(set) var ownSocket: ListeningSocket?
     private var listeners: [Listener] = []
     private var watchers: [Watcher] = []
     private var deadline: ClosureWatcher?
     private var hasDeadline = false
 
-    private var connections: [Connection] = []
+    private(set) var connections: [Connection] = []
     private var retired: [Connection] = []
     private var isFull = false
     private var isEnding = false
+    var departure: Departure?
+    private(set) var hasLeft = false
     /// When clients that do not read are waited for no longer.
-    private var endsBy: Double?
-    private static let graceMs = 2000.0
+    var endsBy: Double?
+    static let graceMs = 2000.0
 
     // Sound: both live as long as the daemon, and hold what is on its way between the kernel and the hub, no longer than
     // one call.
@@ -60,25 +62,37 @@ import Wire
     /// Runs until a signal ends it.
     func run() throws {
         raiseDescriptorLimit()
-        try listen()
+        Handover.prepare()
+        var row = ByteReader(inheritance())
+        let handover = inherited(from: &row)
+        try listen(handover)
         defer { ownSocket?.remove() }
-        // Only who has the socket takes the state: another daemon's is none of its business.
-        keeper?.restore(at: now())
         try watch()
+        Signals.release()
+        // Only who has the socket takes the state: another daemon's is none of its business.
+        if takeOver(handover, &row) { keeper?.goOn() } else { keeper?.restore(at: now()) }
+        manager.forgetStored()
         log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")
+        try endTurn()
         while !isOver {
             try loop.turn()
-            hub.advance(to: now())
-            hub.endTurn(at: now())
-            releaseRetired()
-            keeper?.turn(at: now())
-            try armDeadline()
+            try endTurn()
         }
         for connection in connections { connection.close() }
         releaseRetired()
-        keeper?.end()
+        keeper?.saveLast()
         log(.info, "ended")
+    }
+
+    /// Does what is due, sends, frees, and says how long the next turn may wait.
+    private func endTurn() throws {
+        hub.advance(to: now())
+        hub.endTurn(at: now())
+        releaseRetired()
+        keeper?.turn(at: now())
+        if let departure, mayDepart(departure) { hasLeft = try leave(departure) }
+        try armDeadline()
     }
 
     /// Milliseconds of the monotonic clock.
@@ -101,14 +115,20 @@ import Wire
         hasDeadline = wanted != nil
     }
 
-    private func releaseRetired() {
+    func releaseRetired() {
         for connection in retired { connection.release() }
         retired.removeAll(keepingCapacity: true)
     }
 
     // MARK: Starting
 
-    private func listen() throws {
+    private func listen(_ handover: Handover?) throws {
+        if let handover, !handover.listeners.isEmpty || handover.ownSocket != nil {
+            ownSocket = handover.ownSocket
+            for socket in handover.listeners { try listen(on: socket) }
+            if let ownSocket { try listen(on: ownSocket.descriptor) }
+            return
+        }
         if options.socket == nil, !manager.sockets.isEmpty {
             for socket in manager.sockets { try listen(on: socket) }
             log(.info, "listening on \(manager.sockets.count) socket(s) of the service manager")
@@ -131,11 +151,13 @@ import Wire
     }
 
     private func watch() throws {
-        for signal in [SIGTERM, SIGINT] {
-            watchers.append(try ClosureWatcher.signal(loop, signal) { [unowned self] in end() })
+        for signal in Signals.ending {
+            watchers.append(try ClosureWatcher.signal(loop, signal) { [unowned self] in askedToEnd() })
         }
+        watchers.append(try ClosureWatcher.signal(loop, Signals.beginningAnew) { [unowned self] in askedToBeginAnew() })
         watchers.append(
-            try ClosureWatcher.signal(loop, SIGHUP) { [unowned self] in log(.info, "SIGHUP: there is nothing to reload")
+            try ClosureWatcher.signal(loop, Signals.reloading) { [unowned self] in
+                log(.info, "SIGHUP: there is nothing to reload")
             })
         deadline = ClosureWatcher(loop) {}  // It only ends the wait: what is due is done in every turn.
         if manager.isListening || manager.watchdogInterval != nil {
@@ -171,9 +193,13 @@ import Wire
             return
         }
         isFull = false
+        append(connection)
+        log(.debug, "a client came: \(connections.count) connections")
+    }
+
+    func append(_ connection: Connection) {
         connection.index = connections.count
         connections.append(connection)
-        log(.debug, "a client came: \(connections.count) connections")
     }
 
     /// Says why, as far as the socket takes it.
@@ -226,23 +252,34 @@ import Wire
 
     // MARK: Ending
 
-    /// Takes nothing more; what was emitted is still sent to who reads it.
-    private func end() {
-        guard !isEnding else { return endsBy = now() }
-        isEnding = true
+    /// Ends, in a while; asked again, at once.
+    private func askedToEnd() {
+        guard endsBy == nil || departure == .beginAnew else { return endsBy = now() }
         endsBy = now() + Self.graceMs
         log(.info, "ending")
         manager.notify("STOPPING=1")
+        // Whether it is to be started again, the manager does not say: it may.
+        if manager.isListening { departure = .leaveToManager } else { end() }
+    }
+
+    /// Takes nothing more; what was emitted is still sent to who reads it.
+    private func end() {
+        departure = nil
+        isEnding = true
         hub.end(at: now())
         for connection in connections { connection.setReading(false) }
     }
 
+    /// Whether a client has not read what it was sent.
+    var isAnybodyBlocked: Bool { connections.contains { $0.peer?.isBlocked == true } }
+
     private var isOver: Bool {
+        if hasLeft { return true }
         guard isEnding, let endsBy else { return false }
         if !listeners.isEmpty {
             for listener in listeners { listener.close() }
             listeners = []
         }
-        return now() >= endsBy || !connections.contains { $0.peer?.isBlocked == true }
+        return now() >= endsBy || !isAnybodyBlocked
     }
 }

@@ -13,7 +13,8 @@ struct Main {
     private static let cannotCreate: CInt = 73
 
     static func main() {
-        prepareSignals()
+        signal(SIGPIPE, SIG_IGN)  // A client that is gone is no signal.
+        Signals.hold()
         do {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
             if let only = options.only {
@@ -28,14 +29,6 @@ struct Main {
         } catch {
             fail(osError, "\(error)")
         }
-    }
-
-    /// A client that is gone is no signal; and who started us may have had blocked those that we wait for.
-    private static func prepareSignals() {
-        signal(SIGPIPE, SIG_IGN)
-        var none = sigset_t()
-        _ = unsafe sigemptyset(&none)
-        _ = unsafe sigprocmask(SIG_SETMASK, &none, nil)
     }
 
     private static func run(_ options: Options) throws {

@@ -26,7 +26,8 @@ extension Options {
 
     private static let about = """
         Takes gestures and commands on a Unix socket, one JSON object per line, and tells subscribers
-        what the cameras do. SIGTERM and SIGINT end it in order; SIGHUP does nothing.
+        what the cameras do. SIGTERM and SIGINT end it in order; SIGUSR2 has it begin anew, as what is installed
+        now, without dropping a client; SIGHUP does nothing.
         """
 
     private static let notes = """

@@ -1,5 +1,5 @@
-// The service manager's notify protocol (sd_notify(3)) and socket activation (sd_listen_fds(3)), spoken directly:
-// a datagram and three variables. libsystemd would bring eight libraries into a process of a few megabytes.
+// The service manager's notify protocol (sd_notify(3)), socket activation (sd_listen_fds(3)) and descriptor store
+// (sd_pid_notify_with_fds(3)), spoken directly: datagrams and four variables. libsystemd would bring eight libraries into a process of a few megabytes.
 
 import Glibc
 
@@ -8,37 +8,91 @@ struct ServiceManager {
     /// The first descriptor that a manager passes. (SD_LISTEN_FDS_START)
     private static let firstDescriptor: CInt = 3
 
+    /// What stored descriptors are called.
+    enum Stored: String, Equatable {
+        case state = "gimbal-state"
+        case client = "gimbal-client"
+    }
+
+    /// As many go along with one datagram. (The kernel's SCM_MAX_FD.)
+    private static let mostDescriptors = 253
+
     private let notifySocket: String?
+    private let watchdogVariable: String?
     /// Milliseconds between signs of life; `nil` if nobody waits for them.
     let watchdogInterval: Double?
     /// The sockets that were passed, listening.
-    let sockets: [CInt]
+    private(set) var sockets: [CInt] = []
+    /// What the process before had stored.
+    private(set) var stored: [(name: Stored, descriptor: CInt)] = []
 
     /// Reads the environment, and takes from it what is meant for this process alone.
     init(environment: (String) -> String?) {
         notifySocket = environment("NOTIFY_SOCKET")
         let own = String(getpid())
         let isWatched = environment("WATCHDOG_PID").map { $0 == own } ?? true
-        let watchdog = environment("WATCHDOG_USEC").flatMap(Double.init)
-        watchdogInterval = isWatched ? watchdog.map { $0 / 1000 / 2 } : nil
+        watchdogVariable = isWatched ? environment("WATCHDOG_USEC") : nil
+        let watchdog = watchdogVariable.flatMap(Double.init)
+        watchdogInterval = watchdog.map { $0 / 1000 / 2 }
         let count = environment("LISTEN_PID") == own ? environment("LISTEN_FDS").flatMap { CInt($0) } ?? 0 : 0
-        sockets = (0..<max(count, 0)).map { Self.firstDescriptor + $0 }
+        let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        for (index, descriptor) in (0..<max(count, 0)).map({ Self.firstDescriptor + $0 }).enumerated() {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            if index < names.count, let name = Stored(rawValue: String(names[index])) {
+                stored.append((name, descriptor))
+            } else {
+                _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+                sockets.append(descriptor)
+            }
+        }
         for name in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
             unsafe unsetenv(name)
         }
-        for socket in sockets { Self.prepare(socket) }
     }
 
-    private static func prepare(_ socket: CInt) {
-        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
+    /// Gives the environment what was taken from it, for the process that this one becomes.
+    func passOn() {
+        if let notifySocket { unsafe setenv("NOTIFY_SOCKET", notifySocket, 1) }
+        if let watchdogVariable { unsafe setenv("WATCHDOG_USEC", watchdogVariable, 1) }
     }
+
+    // MARK: The descriptor store
+
+    /// Has descriptors kept for the next process. Without a store, or without room in it, they are not.
+    func store(_ descriptors: [CInt], as name: Stored) {
+        for start in stride(from: 0, to: descriptors.count, by: Self.mostDescriptors) {
+            let some = descriptors[start..<min(start + Self.mostDescriptors, descriptors.count)]
+            notify("FDSTORE=1\nFDNAME=\(name.rawValue)", with: Array(some))
+        }
+    }
+
+    /// Has nothing kept any more of what was stored.
+    func forgetStored() {
+        for name in [Stored.state, .client] where stored.contains(where: { $0.name == name }) {
+            notify("FDSTOREREMOVE=1\nFDNAME=\(name.rawValue)")
+        }
+    }
+
+    /// Waits until the manager has taken in everything that it was told, a second at most. (sd_notify_barrier(3))
+    func settle() {
+        var ends: [CInt] = [-1, -1]
+        guard isListening, unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return }
+        notify("BARRIER=1", with: [ends[1]])
+        _ = close(ends[1])
+        var end = pollfd(fd: ends[0], events: 0, revents: 0)
+        _ = unsafe poll(&end, 1, 1000)
+        _ = close(ends[0])
+    }
+
+    // MARK: Telling
 
     /// Whether anybody hears what ``notify(_:)`` says.
     var isListening: Bool { notifySocket != nil }
 
     /// Sends a state, such as "READY=1". Errors are nobody's business: a manager that is gone misses nothing.
-    func notify(_ state: String) {
+    ///
+    /// - Parameter descriptors: go along with it, at most ``mostDescriptors``.
+    func notify(_ state: String, with descriptors: [CInt] = []) {
         guard let path = notifySocket, path.hasPrefix("/") || path.hasPrefix("@") else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -50,12 +104,49 @@ struct ServiceManager {
         let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        let message = Array(state.utf8)
-        // Sound: sockaddr_un begins as sockaddr does, and the length says how much is meant.
-        _ = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe sendto(descriptor, message, message.count, CInt(MSG_NOSIGNAL), .init(__sockaddr__: $0), length)
+        // A manager that hears nothing must not keep the daemon.
+        var patience = timeval(tv_sec: 1, tv_usec: 0)
+        _ = unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        Self.send(Array(state.utf8), with: descriptors, to: &address, length, descriptor)
+    }
+
+    private static func send(
+        _ text: [UInt8], with descriptors: [CInt], to address: inout sockaddr_un, _ length: socklen_t,
+        _ descriptor: CInt
+    ) {
+        var text = text
+        var control = controlMessage(descriptors)
+        // Sound: the message points into the three only during the call.
+        unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe text.withUnsafeMutableBytes { text in
+                unsafe control.withUnsafeMutableBytes { control in
+                    var vector = unsafe iovec(iov_base: text.baseAddress, iov_len: text.count)
+                    unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                        var message = unsafe msghdr()
+                        unsafe message.msg_name = UnsafeMutableRawPointer(address)
+                        unsafe message.msg_namelen = length
+                        unsafe message.msg_iov = vector
+                        unsafe message.msg_iovlen = 1
+                        unsafe message.msg_control = control.count > 0 ? control.baseAddress : nil
+                        unsafe message.msg_controllen = control.count
+                        _ = unsafe sendmsg(descriptor, &message, CInt(MSG_NOSIGNAL))
+                    }
+                }
             }
         }
+    }
+
+    /// The ancillary data that takes descriptors along: what the macros of cmsg(3) would make, in whole words.
+    private static func controlMessage(_ descriptors: [CInt]) -> [UInt64] {
+        guard !descriptors.isEmpty else { return [] }
+        let rights: UInt64 = 1  // SCM_RIGHTS, of an enumeration that Swift does not see
+        let header = MemoryLayout<cmsghdr>.size
+        var words = [UInt64(header + 4 * descriptors.count), UInt64(SOL_SOCKET) | rights << 32]
+        for start in stride(from: 0, to: descriptors.count, by: 2) {
+            let second = start + 1 < descriptors.count ? descriptors[start + 1] : 0
+            words.append(UInt64(UInt32(bitPattern: descriptors[start])) | UInt64(UInt32(bitPattern: second)) << 32)
+        }
+        return words
     }
 }

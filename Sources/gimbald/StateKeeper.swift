@@ -70,6 +70,15 @@ import UnixSocket
         }
     }
 
+    /// The cameras are not the last ones that were saved as such: they go on.
+    func goOn() {
+        do throws(SystemError) {
+            try openFile().write(hub.savedState(isLast: false).bytes)
+        } catch {
+            failed(error)
+        }
+    }
+
     private func readable(_ file: StateFile) throws(SystemError) -> [UInt8]? {
         do {
             return try file.read()
@@ -162,8 +171,8 @@ import UnixSocket
 
     // MARK: At the end
 
-    /// Saves what the cameras have come to, and waits for it.
-    func end() {
+    /// Saves what the cameras have come to in the end, and waits for it.
+    func saveLast() {
         if let saving { finish(saving) }
         do throws(SystemError) {
             try openFile().write(hub.savedState(isLast: true).bytes)
@@ -171,10 +180,6 @@ import UnixSocket
         } catch {
             failed(error)
         }
-        file?.close()
-        file = nil
-        watcher?.stop()
-        for end in [bell.read, bell.write] { _ = close(end) }
     }
 }
 

@@ -85,6 +85,8 @@ ending_and_failing() {
     check 'it ended well' is Result success
     check 'its socket outlives it, and starts it anew' answers
     check 'its cameras outlive it' cameras_outlive_it
+    check 'a restart under load loses no client and no event' restart_drops_nobody
+    check 'it has given back what was kept for it' is NFileDescriptorStore 0
     local before
     before=$(state MainPID)
     systemctl kill --signal KILL gimbald.service
@@ -99,6 +101,47 @@ cameras_outlive_it() {
     before=$(exchange '{"type":"subscribe"}')
     systemctl stop gimbald.service && after=$(exchange '{"type":"subscribe"}') || return
     grep -q '"seq":[1-9]' <<<"$before" && [ "$after" = "$before" ] || { printf '%s\n' "$before" "$after" && false; }
+}
+
+# Three restarts under load: every subscriber gets every seq, and the feeder every answer.
+restart_drops_nobody() {
+    local lines=3000 before restart client
+    folder=$(mktemp -d)
+    systemctl reset-failed gimbald.service
+    for client in 1 2 3 4; do
+        { echo '{"type":"subscribe","camera":"restarted"}' && sleep 60; } 2>/dev/null |
+            socat -t 60 - "UNIX-CONNECT:$socket" >"$folder/client$client" 2>/dev/null &
+        within 5 grep -q subscribed "$folder/client$client" || return
+    done
+    { feed $lines && sleep 60; } 2>/dev/null |
+        socat -t 60 - "UNIX-CONNECT:$socket" >"$folder/answers" 2>/dev/null &
+    for restart in 1 2 3; do
+        within 10 are_answered $((restart * lines / 5)) || return
+        before=$(state MainPID)
+        systemctl restart gimbald.service && replaced "$before" || return
+    done
+    within 20 all_is_there $lines || { tail -n 1 "$folder"/* && return 1; }
+}
+
+are_answered() { [ "$(wc -l <"$folder/answers")" -ge "$1" ]; }
+
+# feed LINES: moves, a few hundred at a time.
+feed() {
+    local line
+    for ((line = 1; line <= $1; line++)); do
+        printf '{"type":"move","id":%d,"camera":"restarted","update":{"kind":"set-bearing","bearing":%d}}\n' \
+            "$line" $((line % 359 + 1))
+        [ $((line % 200)) != 0 ] || sleep 0.1
+    done
+}
+
+# all_is_there LINES: three events for each line in every client's file, and an answer to each.
+all_is_there() {
+    local client
+    for client in "$folder"/client*; do
+        grep -v subscribed "$client" | grep -o '"seq":[0-9]*' | cmp -s - <(seq -f '"seq":%.0f' $(($1 * 3))) || return
+    done
+    grep -o '[0-9]*' "$folder/answers" | cmp -s - <(seq "$1")
 }
 
 replaced() { [ "$(state ActiveState)" = active ] && [ "$(state MainPID)" != "$1" ]; }
@@ -124,7 +167,7 @@ watchdog() {
     exchange '{"type":"get-camera"}' >/dev/null
     sleep 2.5
     check 'its signs of life come in time' is MainPID "$before"
-    check 'its status keeps up' status_says '1 camera'
+    check 'its status keeps up' status_says '2 cameras'
     systemctl kill --signal STOP gimbald.service
     check 'when it hangs it is started anew' within 10 replaced "$before"
 }
