@@ -87,6 +87,7 @@ ending_and_failing() {
     check 'its cameras outlive it' cameras_outlive_it
     check 'a restart under load loses no client and no event' restart_drops_nobody
     check 'it has given back what was kept for it' is NFileDescriptorStore 0
+    check 'on SIGUSR2 it begins anew within its sandbox' begins_anew
     local before
     before=$(state MainPID)
     systemctl kill --signal KILL gimbald.service
@@ -124,6 +125,17 @@ restart_drops_nobody() {
 }
 
 are_answered() { [ "$(wc -l <"$folder/answers")" -ge "$1" ]; }
+
+begins_anew() {
+    local before
+    before=$(state MainPID)
+    systemctl kill --signal USR2 gimbald.service
+    within 5 has_begun_anew && is MainPID "$before" && is ActiveState active && answers
+}
+
+has_begun_anew() {
+    journalctl --unit gimbald.service --output cat | sed -n '/beginning anew/,$p' | grep -q 'cameras go on'
+}
 
 # feed LINES: moves, a few hundred at a time.
 feed() {
