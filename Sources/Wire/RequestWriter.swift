@@ -1,10 +1,15 @@
-// Requests out, as the decoder reads them: the lines of a trace. Every number is written so that it reads back unharmed,
-// so what is decoded from such a line is what was written.
+// Requests out, as the decoder reads them: the lines of a trace. What a camera was fed is written so that every number reads
+// back unharmed; a trace that is made of a recording is rounded.
 
 import Gestures
 import MapCamera
 
 extension LineWriter {
+    /// What is recorded of a camera makes the same camera again; what is made of a recording is rounded, to be read.
+    private enum Precision {
+        case exact, rounded
+    }
+
     private typealias MessageType = RequestDecoder.MessageType
     private typealias UpdateKind = RequestDecoder.UpdateKind
 
@@ -44,7 +49,7 @@ extension LineWriter {
 
     private mutating func request(_ body: Request.Body, timeMs: Double?) {
         switch body {
-        case .gesture(let event, let label): gesture(event, label, timeMs)
+        case .gesture(let event, let label): gesture(event, label, timeMs, .exact)
         case .command(let command): self.command(command, timeMs)
         case .query, .subscribe, .unsubscribe, .hello, .trace, .traceEnd:
             preconditionFailure("only gestures and commands move a camera")
@@ -60,9 +65,37 @@ extension LineWriter {
 
     // MARK: Gestures
 
-    private mutating func gesture(_ event: GestureEvent, _ label: GestureKey.Label, _ timeMs: Double?) {
-        open(Self.type(of: event.kind), timeMs: timeMs)
-        if !event.kind.isTap { phase(event.phase) }
+    /// Writes a trace that is made of a recording: the first line, LF included. Sizes are rounded to 6 decimals.
+    public mutating func traceHeader(viewport: Viewport, position: CameraPosition) {
+        open(.trace, timeMs: nil)
+        write(",\"version\":1,\"viewport\":{\"width\":")
+        write(Decimal(viewport.width, places: 6))
+        write(",\"height\":")
+        write(Decimal(viewport.height, places: 6))
+        write("},\"position\":")
+        PrintedPosition(position).write(to: &self)
+        write("}\n")
+    }
+
+    /// Writes the reports of one frame as a line of such a trace, LF included. Times are rounded to 3 decimals, points and
+    /// degrees to 6, a scale to 9.
+    public mutating func frame(_ events: [GestureEvent], timeMs: Double) {
+        if events.count > 1 { write("[") }
+        for index in events.indices {
+            if index > 0 { write(",") }
+            gesture(events[index], .none, index == 0 ? timeMs : nil, .rounded)
+            write("}")
+        }
+        write(events.count > 1 ? "]\n" : "\n")
+    }
+
+    private mutating func gesture(
+        _ event: GestureEvent, _ label: GestureKey.Label, _ timeMs: Double?, _ precision: Precision
+    ) {
+        write("{\"type\":")
+        write(string: Self.type(of: event.kind).rawValue)
+        if let timeMs { member("timeMs", timeMs, places: 3, precision) }
+        phase(event.phase)
         switch label {
         case .none: break
         case .number(let number):
@@ -71,18 +104,18 @@ extension LineWriter {
             member("gesture")
             write(string: text)
         }
-        if let focus = event.focus { point("focus", focus) }
+        if let focus = event.focus { point("focus", focus, precision) }
         switch event.value {
-        case .pan(let translation): point("translation", translation)
-        case .pinch(let scale): member("scale", exact: scale)
-        case .rotate(let degrees): member("rotationDeg", exact: degrees)
+        case .pan(let translation): point("translation", translation, precision)
+        case .pinch(let scale): member("scale", scale, places: 9, precision)
+        case .rotate(let degrees): member("rotationDeg", degrees, places: 6, precision)
         case .tilt(let y), .oneFingerZoom(let y):
             write(",\"translation\":{\"y\":")
-            write(exact: y)
+            number(y, places: 6, precision)
             write("}")
         case nil: break
         }
-        if let velocity = event.velocity { point("velocity", velocity) }
+        if let velocity = event.velocity { point("velocity", velocity, precision) }
     }
 
     private static func type(of kind: GestureKind) -> MessageType {
@@ -199,11 +232,23 @@ extension LineWriter {
         write(exact: value)
     }
 
-    private mutating func point(_ name: StaticString, _ point: ScreenPoint) {
+    private mutating func member(_ name: StaticString, _ value: Double, places: Int, _ precision: Precision) {
+        member(name)
+        number(value, places: places, precision)
+    }
+
+    private mutating func number(_ value: Double, places: Int, _ precision: Precision) {
+        switch precision {
+        case .exact: write(exact: value)
+        case .rounded: write(Decimal(value, places: places))
+        }
+    }
+
+    private mutating func point(_ name: StaticString, _ point: ScreenPoint, _ precision: Precision = .exact) {
         member(name)
         write("{\"x\":")
-        write(exact: point.x)
-        member("y", exact: point.y)
+        number(point.x, places: 6, precision)
+        member("y", point.y, places: 6, precision)
         write("}")
     }
 
