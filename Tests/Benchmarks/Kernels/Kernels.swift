@@ -131,6 +131,7 @@ private final class Sink: Outlet {
         return count
     }
 
+    func keepQueueShort() {}
     func setReading(_ isReading: Bool) {}
     func finishSending() {}
     func close() {}
