@@ -37,6 +37,12 @@ public final class HubHost {
         turn()
     }
 
+    /// Lets time pass in one turn, as a loop finds it that was stopped for so long.
+    public func jump(_ milliseconds: Double) {
+        now += milliseconds
+        turn()
+    }
+
     /// Moves on to the next deadline; `false` if there is none within a minute.
     fileprivate func moveOn() -> Bool {
         guard let deadline = hub.deadline, deadline < now + 60_000 else { return false }
@@ -113,6 +119,16 @@ public final class HubPeer: ConformancePeer {
         host.turn()
     }
 
+    /// Reads no more, as the next sending finds out; what it sends still comes.
+    public func breakOff() { outlet.isBroken = true }
+
+    /// Has written and closed: what it sent is there, and nothing can be sent to it.
+    public func hangUp() {
+        outlet.isBroken = true
+        host.hub.hangUp(peer, at: host.now)
+        host.turn()
+    }
+
     /// Goes without a word.
     public func close() {
         outlet.isOver = true
@@ -126,11 +142,13 @@ final class RecordingOutlet: Outlet {
     var received: [UInt8] = []
     var isOver = false
     var isReading = true
+    /// Sending fails.
+    var isBroken = false
     /// How many bytes the next sending takes; `nil` is all.
     var room: Int?
 
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
-        if isOver { return -1 }
+        if isOver || isBroken { return -1 }
         var taken = 0
         for piece in pieces {
             let count = min(piece.count, room.map { $0 - taken } ?? piece.count)
