@@ -405,8 +405,13 @@ class Soak:
             if follower.next != follower.end + 1:
                 raise Failure(f"a survivor on {follower.camera} waits for {follower.next} after {follower.end}")
 
+    def is_listening(self):
+        """The socket's file is there a moment before somebody listens on it."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(self.path) == 0
+
     def begin(self):
-        self.run_until(lambda: os.path.exists(self.path), "the daemon's socket")
+        self.run_until(self.is_listening, "the daemon's socket")
         self.janitor, self.quiet = Janitor(self), Quiet(self)
         self.survivors = [Follower(self, name) for name in self.survivor_names]
         self.survivors += [SlowFollower(self, name) for name in self.survivor_names]
