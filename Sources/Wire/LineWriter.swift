@@ -112,48 +112,64 @@ import Darwin
     /// Writes a number that counts units of the given decimal place, without trailing zeros.
     public mutating func write(_ decimal: Decimal) {
         reserve(32)
-        if decimal.units < 0 { write(byte: UInt8(ascii: "-")) }
-        let power = UInt64(Decimal.powers[decimal.places])
-        let (whole, fraction) = decimal.units.magnitude.quotientAndRemainder(dividingBy: power)
+        if decimal.units < 0 {
+            unsafe base[count] = UInt8(ascii: "-")
+            count += 1
+        }
+        let (whole, fraction) = decimal.parts
         write(whole: whole)
-        if fraction > 0 { write(fraction: UInt32(truncatingIfNeeded: fraction), places: decimal.places) }
+        if fraction > 0 { write(fraction: fraction, places: decimal.places) }
     }
 
     /// The digits of a whole number. There is room for them.
+    @inline(__always)
     private mutating func write(whole number: UInt64) {
-        var rest = number
-        let end = count + Self.length(of: number)
-        var index = end
-        count = end
-        repeat {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            index -= 1
-            unsafe base[index] = 0x30 + UInt8(truncatingIfNeeded: digit)
+        count += Self.length(of: number)
+        var (index, rest) = (count, number)
+        while rest >= 100 {
+            let quotient = rest / 100
+            index -= 2
+            write(pair: UInt32(truncatingIfNeeded: rest - quotient * 100), at: index)
             rest = quotient
-        } while rest > 0
+        }
+        if rest >= 10 {
+            write(pair: UInt32(truncatingIfNeeded: rest), at: index - 2)
+        } else {
+            unsafe base[index - 1] = 0x30 + UInt8(truncatingIfNeeded: rest)
+        }
     }
 
     /// A point and the digits of a fraction, which is not 0. There is room for them.
     private mutating func write(fraction: UInt32, places: Int) {
-        var rest = fraction
-        var last = places
-        while rest % 10 == 0 {
-            rest /= 10
-            last -= 1
-        }
-        let point = count
-        var index = point + 1 + last
+        unsafe base[count] = UInt8(ascii: ".")
+        var (index, rest) = (count + 1 + places, fraction)
         count = index
-        unsafe base[point] = UInt8(ascii: ".")
-        while index > point + 1 {
-            index -= 1
-            unsafe base[index] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
+        while index > count - places + 1 {
+            let quotient = rest / 100
+            index -= 2
+            write(pair: rest - quotient * 100, at: index)
+            rest = quotient
         }
+        if index > count - places { unsafe base[index - 1] = 0x30 + UInt8(truncatingIfNeeded: rest) }
+        while unsafe base[count - 1] == UInt8(ascii: "0") { count -= 1 }
     }
 
+    /// Two digits.
+    @inline(__always)
+    private mutating func write(pair: UInt32, at index: Int) {
+        let digits = unsafe Self.pairs.utf8Start + Int(pair) * 2
+        unsafe (base + index).update(from: digits, count: 2)
+    }
+
+    private static let pairs: StaticString = """
+        0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
+        """
+
+    @inline(__always)
     private static func length(of number: UInt64) -> Int {
         if number < 10 { return 1 }
+        if number < 100 { return 2 }
         // 1233 / 4096 is a little more than log10(2); at a power of ten it is one too many.
         let guess = ((64 - number.leadingZeroBitCount) * 1233) >> 12
         return guess + (guess < 20 && number >= Decimal.tens[guess] ? 1 : 0)
@@ -177,7 +193,29 @@ public struct Decimal: Equatable, Sendable {
         self.places = places
     }
 
-    static let powers = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+    /// What stands before the point and behind it, the sign left out.
+    @inline(__always)
+    var parts: (whole: UInt64, fraction: UInt32) {
+        // By a constant each: that is no division.
+        switch places {
+        case 9: parts(of: 1_000_000_000)
+        case 6: parts(of: 1_000_000)
+        case 3: parts(of: 1_000)
+        default: parts(of: Self.tens[places])
+        }
+    }
+
+    @inline(__always)
+    private func parts(of one: UInt64) -> (whole: UInt64, fraction: UInt32) {
+        let whole = units.magnitude / one
+        return (whole, UInt32(truncatingIfNeeded: units.magnitude - whole * one))
+    }
+
+    private static let powers = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
     /// Powers of ten up to the largest that 64 bits hold.
-    static let tens: [UInt64] = (0...19).map { (0..<$0).reduce(1) { power, _ in power * 10 } }
+    static let tens: [UInt64] = [
+        1, 10, 100, 1000, 10000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000,
+        100_000_000_000, 1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000,
+        10_000_000_000_000_000, 100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
+    ]
 }
