@@ -46,6 +46,9 @@ public struct GestureTracker: Sendable {
     /// Whether any finger is down, as far as the camera is concerned.
     public var isActive: Bool { !active.isEmpty }
 
+    /// How many gestures are active.
+    public var count: Int { active.count }
+
     /// How many gestures of one feed are active.
     public func count(of feed: Int) -> Int { active.count { $0.key.feed == feed } }
 

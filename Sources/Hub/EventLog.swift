@@ -36,7 +36,9 @@ import Wire
     private(set) var lastMoveStarted = Pinned()
     private(set) var lastReset = Pinned()
 
-    private var entries: [Entry]
+    // Sound: a power of two of slots, all initialized (entries are trivial); an entry's slot is masked to lie among them.
+    private var entries: UnsafeMutablePointer<Entry>
+    private var slots = 16
     // Sound: allocated for `capacity` bytes, freed only here and in `grow`. Runs point into it; they are used before the
     // log changes again, in the same turn.
     private var ring: UnsafeMutableRawPointer
@@ -51,29 +53,36 @@ import Wire
         (first, end) = (start, start)
         minimumEvents = limits.historyEvents
         minimumBytes = limits.historyBytes
-        entries = Array(repeating: Entry(offset: 0, length: 0, kind: []), count: 16)
+        unsafe entries = .allocate(capacity: slots)
+        unsafe entries.initialize(repeating: Entry(offset: 0, length: 0, kind: []), count: slots)
         capacity = 4096
         unsafe ring = .allocate(byteCount: capacity, alignment: 1)
     }
 
-    deinit { unsafe ring.deallocate() }
+    deinit {
+        unsafe ring.deallocate()
+        unsafe entries.deallocate()
+    }
 
-    private func slot(_ entry: UInt64) -> Int { Int(entry & UInt64(entries.count - 1)) }
+    private subscript(entry: UInt64) -> Entry {
+        @inline(__always) get { unsafe entries[Int(truncatingIfNeeded: entry) & (slots - 1)] }
+        @inline(__always) set { unsafe entries[Int(truncatingIfNeeded: entry) & (slots - 1)] = newValue }
+    }
 
-    func kind(of entry: UInt64) -> EventKinds { entries[slot(entry)].kind }
+    func kind(of entry: UInt64) -> EventKinds { self[entry].kind }
 
     // MARK: Writing
 
     func append(_ line: Span<UInt8>, kind: EventKinds) {
         evict()
-        if Int(end - first) == entries.count { growEntries() }
+        if Int(end - first) == slots { growEntries() }
         let offset = place(line.count)
         unsafe line.withUnsafeBytes { source in
             if let start = source.baseAddress {
                 unsafe ring.advanced(by: offset).copyMemory(from: start, byteCount: source.count)
             }
         }
-        entries[slot(end)] = Entry(offset: offset, length: line.count, kind: kind)
+        self[end] = Entry(offset: offset, length: line.count, kind: kind)
         if kind == .moveStarted { pin(line, \.lastMoveStarted) }
         if kind == .reset { pin(line, \.lastReset) }
         tail = offset + line.count
@@ -89,8 +98,8 @@ import Wire
 
     /// Lets go of what is older than the history has to be.
     private func evict() {
-        while Int(end - first) > minimumEvents, bytes - entries[slot(first)].length >= minimumBytes {
-            bytes -= entries[slot(first)].length
+        while Int(end - first) > minimumEvents, bytes - self[first].length >= minimumBytes {
+            bytes -= self[first].length
             first += 1
         }
     }
@@ -99,7 +108,7 @@ import Wire
     private func place(_ length: Int) -> Int {
         while true {
             guard first < end else { return length <= capacity ? 0 : growRing(for: length) }
-            let head = entries[slot(first)].offset
+            let head = self[first].offset
             if tail > head {
                 if tail + length <= capacity { return tail }
                 if length < head {
@@ -114,9 +123,12 @@ import Wire
     }
 
     private func growEntries() {
-        var larger = Array(repeating: Entry(offset: 0, length: 0, kind: []), count: entries.count * 2)
-        for entry in first..<end { larger[Int(entry & UInt64(larger.count - 1))] = entries[slot(entry)] }
-        entries = larger
+        let larger = UnsafeMutablePointer<Entry>.allocate(capacity: slots * 2)
+        unsafe larger.initialize(repeating: Entry(offset: 0, length: 0, kind: []), count: slots * 2)
+        for entry in first..<end { unsafe larger[Int(truncatingIfNeeded: entry) & (slots * 2 - 1)] = self[entry] }
+        unsafe entries.deallocate()
+        unsafe entries = larger
+        slots *= 2
     }
 
     private func growRing(for length: Int) -> Int {
@@ -124,9 +136,9 @@ import Wire
         let larger = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 1)
         var offset = 0
         for entry in first..<end {
-            let old = entries[slot(entry)]
+            let old = self[entry]
             unsafe larger.advanced(by: offset).copyMemory(from: ring.advanced(by: old.offset), byteCount: old.length)
-            entries[slot(entry)].offset = offset
+            self[entry].offset = offset
             offset += old.length
         }
         unsafe ring.deallocate()
@@ -171,8 +183,8 @@ import Wire
     /// The longest run of entries from one on to before another that is contiguous in memory.
     func run(from entry: UInt64, to end: UInt64) -> Run {
         let stop = entry < wrap && wrap < end ? wrap : end
-        let start = entries[slot(entry)].offset
-        let last = entries[slot(stop - 1)]
+        let start = self[entry].offset
+        let last = self[stop - 1]
         let count = last.offset + last.length - start
         return unsafe Run(
             bytes: UnsafeRawBufferPointer(start: ring.advanced(by: start), count: count), entries: entry..<stop)
@@ -183,7 +195,7 @@ import Wire
         var position = 0
         var entry = run.entries.lowerBound
         while true {
-            position += entries[slot(entry)].length
+            position += self[entry].length
             if byte < position { return (entry, position) }
             entry += 1
         }

@@ -12,6 +12,8 @@ final class HostedCamera {
     private(set) var epoch: String
     private(set) var camera: Camera
     private(set) var gestures = GestureTracker()
+    /// How many gestures were active when the last frame ended.
+    private(set) var fingers = 0
     private var motion: Motion? {
         didSet { nextFrame = motion?.nextFrame }
     }
@@ -134,7 +136,7 @@ final class HostedCamera {
         case .setTargetBounds(let bounds):
             move(.command) { $0.setTargetBounds(bounds) }
         case .setViewport(let viewport):
-            camera.viewport = viewport
+            move(.command) { $0.viewport = viewport }
         case .removeCamera:
             break  // The hub's part: a camera does not know where it is kept.
         }
@@ -154,14 +156,15 @@ final class HostedCamera {
     }
 
     private func move(_ reason: MoveReason, _ change: (inout Camera) -> Void) {
-        let before = camera.position
-        change(&camera)
-        if camera.position != before { frameReason = reason }
+        var moved = camera
+        change(&moved)
+        if moved.position != camera.position { frameReason = reason }
+        camera = moved
     }
 
     /// Ends a frame: what it changed is one event, and what it set free comes to rest or flies on.
     func endFrame(at time: Double, _ line: inout LineWriter) {
-        let release = gestures.takeRelease()
+        let release = releaseFingers()
         record(release, at: time, &line)
         if let frameReason { publish(frameReason, at: time, &line) }
         frameReason = nil
@@ -176,6 +179,13 @@ final class HostedCamera {
         rest(at: time, &line)
     }
 
+    /// What goes on since this frame, and takes note of who does not.
+    private func releaseFingers() -> GestureTracker.Release? {
+        let release: GestureTracker.Release?
+        (release, fingers) = { (gestures: inout GestureTracker) in (gestures.takeRelease(), gestures.count) }(&gestures)
+        return release
+    }
+
     /// Cancels the gestures of a feed that is gone. To be followed by ``endFrame(at:_:)``.
     func cancelGestures(of feed: Int) {
         feedLog?.cancel(gestures.keys(of: feed))
@@ -187,7 +197,9 @@ final class HostedCamera {
     /// Takes the next frame of what moves by itself.
     func step(_ line: inout LineWriter) {
         guard let due = nextFrame, var motion else { return }
-        self.motion = motion.step(&camera) ? motion : nil
+        var moved = camera
+        self.motion = motion.step(&moved) ? motion : nil
+        camera = moved
         feedLog?.passed(due)
         publish(motionReason, at: due, &line)
         rest(at: due, &line)
@@ -206,7 +218,7 @@ final class HostedCamera {
     }
 
     private func rest(at time: Double, _ line: inout LineWriter) {
-        guard let reason, nextFrame == nil, !gestures.isActive else { return }
+        guard let reason, nextFrame == nil, fingers == 0 else { return }
         emit(.idle, reason, at: time, &line)
         self.reason = nil
     }
@@ -250,7 +262,7 @@ final class HostedCamera {
 
     /// The velocity with which a pan that ended in this frame goes on; `nil` if that does not matter.
     private func velocity(of release: GestureTracker.Release?) -> ScreenPoint? {
-        guard !gestures.isActive, gestures.settings.scroll, gestures.settings.fling else { return nil }
+        guard fingers == 0, gestures.settings.scroll, gestures.settings.fling else { return nil }
         switch release {
         case .glide(let momentum): return momentum.pan
         case .tap: return nil
@@ -274,7 +286,7 @@ final class HostedCamera {
     func reset(_ header: TraceHeader, epoch: String, _ line: inout LineWriter) {
         self.epoch = epoch
         camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
-        gestures = GestureTracker()
+        (gestures, fingers) = (GestureTracker(), 0)
         gestures.set(header.gestures.applied(to: GestureSettings()))
         motion = nil
         reason = nil

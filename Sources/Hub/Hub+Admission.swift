@@ -17,37 +17,42 @@ extension Hub {
         }
     }
 
-    func admit(_ peer: Peer) throws(Refusal) {
+    func admit(_ requests: [Request], _ peer: Peer) throws(Refusal) {
         var made = 0
-        for member in decoder.requests.indices {
-            let request = decoder.requests[member]
-            if let replay = peer.replay, let name = request.camera, name != replay.camera.name {
+        for member in requests.indices {
+            if let replay = peer.replay, let name = requests[member].camera, name != replay.camera.name {
                 throw Refusal(
                     member, .invalidValue, "camera",
                     "camera must be \"\(replay.camera.name)\" in this trace, or left out")
             }
-            let camera = existingCamera(request, peer)
-            if camera == nil, needsCamera(request.body), isFirst(member, peer) {
-                made += 1
-                guard cameras.count + made <= limits.cameras else {
-                    throw Refusal(
-                        member, .limitReached, "camera",
-                        "there are \(limits.cameras) cameras; remove one with remove-camera")
-                }
-            }
-            try admit(request, member, camera, peer)
+            let camera = existingCamera(requests[member].camera, peer)
+            if camera == nil { try admitNew(member, of: requests, &made, peer) }
+            try admit(member, of: requests, camera, peer)
+        }
+    }
+
+    /// Admits the camera that a request makes, if it does; `made` are those of the objects before it.
+    @inline(never)
+    private func admitNew(
+        _ member: Int, of requests: [Request], _ made: inout Int, _ peer: Peer
+    ) throws(Refusal) {
+        guard needsCamera(requests[member].body), isFirst(member, of: requests, peer) else { return }
+        made += 1
+        guard cameras.count + made <= limits.cameras else {
+            throw Refusal(
+                member, .limitReached, "camera", "there are \(limits.cameras) cameras; remove one with remove-camera")
         }
     }
 
     /// Whether no object before this one makes its camera.
-    func isFirst(_ member: Int, _ peer: Peer) -> Bool {
-        !earlier(member, peer).contains { needsCamera($0.body) }
+    func isFirst(_ member: Int, of requests: [Request], _ peer: Peer) -> Bool {
+        !earlier(member, of: requests, peer).contains { needsCamera($0.body) }
     }
 
     /// The objects of the line that stand before one and concern the same camera.
-    func earlier(_ member: Int, _ peer: Peer) -> some Sequence<Request> {
-        let name = cameraName(decoder.requests[member], peer)
-        return decoder.requests[..<member].lazy.filter { self.cameraName($0, peer) == name }
+    func earlier(_ member: Int, of requests: [Request], _ peer: Peer) -> some Sequence<Request> {
+        let name = cameraName(requests[member], peer)
+        return requests[..<member].lazy.filter { self.cameraName($0, peer) == name }
     }
 
     /// The name of the camera that a request concerns.
@@ -56,19 +61,19 @@ extension Hub {
     }
 
     func admit(
-        _ request: Request, _ member: Int, _ camera: HostedCamera?, _ peer: Peer
+        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ peer: Peer
     ) throws(Refusal) {
         let isBusy = camera?.replay != nil && camera?.replay !== peer.replay
         func busy() -> Refusal {
             Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
-        switch request.body {
+        switch requests[member].body {
         case .gesture(let event, let label):
             if isBusy { throw busy() }
-            try admit(event, label, member, camera, peer)
+            try admit(event, label, member, of: requests, camera, peer)
         case .command(let command):
             if isBusy { throw busy() }
-            try admit(command, member, camera, peer)
+            try admit(command, member, of: requests, camera, peer)
         case .trace:
             if peer.replay != nil {
                 throw Refusal(
@@ -86,13 +91,13 @@ extension Hub {
     }
 
     func admit(
-        _ event: GestureEvent, _ label: GestureKey.Label, _ member: Int, _ camera: HostedCamera?, _ peer: Peer
+        _ event: GestureEvent, _ label: GestureKey.Label, _ member: Int, of requests: [Request],
+        _ camera: HostedCamera?, _ peer: Peer
     ) throws(Refusal) {
-        let active = camera?.gestures.count(of: peer.number) ?? 0
-        // So many are there neither now nor after this object, whatever stands before it.
-        guard active + member >= limits.gestures, event.begins else { return }
+        // So many are there neither now nor after this object, whatever stands before it and whoever began them.
+        guard (camera?.fingers ?? 0) + member >= limits.gestures, event.begins else { return }
         var keys = camera?.gestures.keys(of: peer.number) ?? []
-        for request in earlier(member, peer) {
+        for request in earlier(member, of: requests, peer) {
             switch request.body {
             case .gesture(let event, let label):
                 let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
@@ -109,10 +114,12 @@ extension Hub {
             "one connection has at most \(limits.gestures) active gestures on a camera")
     }
 
-    func admit(_ command: Request.Command, _ member: Int, _ camera: HostedCamera?, _ peer: Peer) throws(Refusal) {
+    func admit(
+        _ command: Request.Command, _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ peer: Peer
+    ) throws(Refusal) {
         switch command {
         case .setZoomRange(let min, let max):
-            let old = zoomRange(of: camera, before: member, peer)
+            let old = zoomRange(of: camera, before: member, of: requests, peer)
             if (min ?? old.min) > (max ?? old.max) {
                 let error = RequestDecoder.reversedZoomRange
                 throw Refusal(member, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
@@ -125,9 +132,11 @@ extension Hub {
     }
 
     /// The zoom range that a camera has once the objects before one have been applied.
-    func zoomRange(of camera: HostedCamera?, before member: Int, _ peer: Peer) -> ZoomRange {
+    func zoomRange(
+        of camera: HostedCamera?, before member: Int, of requests: [Request], _ peer: Peer
+    ) -> ZoomRange {
         var range = camera?.camera.constraints.zoomRange ?? .all
-        for case .command(let command) in earlier(member, peer).map(\.body) {
+        for case .command(let command) in earlier(member, of: requests, peer).map(\.body) {
             switch command {
             case .setZoomRange(let min, let max):
                 range = ZoomRange(min: min ?? range.min, max: max ?? range.max) ?? range

@@ -4,56 +4,79 @@ import Gestures
 import MapCamera
 import Wire
 
+/// The cameras that a line touches: nearly always one, and then nothing is allocated.
+struct Frame {
+    private var first: HostedCamera?
+    private var others: [HostedCamera] = []
+
+    /// Takes note of a camera; says whether it is new.
+    mutating func insert(_ camera: HostedCamera) -> Bool {
+        guard let first else {
+            first = camera
+            return true
+        }
+        if first === camera || others.contains(where: { $0 === camera }) { return false }
+        others.append(camera)
+        return true
+    }
+
+    /// Those that are still there, in the order in which they were touched.
+    func forEach(_ body: (HostedCamera) -> Void) {
+        if let first, !first.isRemoved { body(first) }
+        for camera in others where !camera.isRemoved { body(camera) }
+    }
+}
+
 extension Hub {
     // MARK: Application
 
-    func apply(_ bytes: Span<UInt8>, from peer: Peer, at now: Double, traceTime: Double?) {
+    func apply(
+        _ requests: [Request], _ bytes: Span<UInt8>, from peer: Peer, at now: Double, traceTime: Double?
+    ) {
         let replay = peer.replay
         if let replay, let traceTime {
             replay.advance(to: replay.time(of: traceTime))
             replay.summary.events += 1
         }
-        for member in decoder.requests.indices {
-            let request = decoder.requests[member]
-            let id = bytes.extracting(request.id?.range ?? 0..<0)
-            apply(request, id, bytes, from: peer, at: now)
+        var frame = Frame()
+        for member in requests.indices {
+            let id = bytes.extracting(requests[member].id?.range ?? 0..<0)
+            apply(requests[member].body, to: requests[member].camera, id, bytes, from: peer, at: now, in: &frame)
         }
-        for camera in frameCameras {
-            endFrame(camera, at: camera.replay.map(\.clock) ?? now - camera.clockStart)
-        }
-        frameCameras.removeAll(keepingCapacity: true)
+        frame.forEach { endFrame($0, at: time(of: $0, at: now)) }
         openFeedLogs(at: now)
     }
 
     func apply(
-        _ request: Request, _ id: Span<UInt8>, _ bytes: Span<UInt8>, from peer: Peer, at now: Double
+        _ body: Request.Body, to name: String?, _ id: Span<UInt8>, _ bytes: Span<UInt8>, from peer: Peer,
+        at now: Double,
+        in frame: inout Frame
     ) {
-        switch request.body {
+        switch body {
         case .gesture(var event, let label):
-            let camera = touched(request, peer, at: now)
+            let camera = touched(name, peer, at: now, &frame)
             // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
             if camera.replay != nil { event.time = nil }
             if peer.fedCameras.last !== camera, !peer.fedCameras.contains(where: { $0 === camera }) {
-                peer.fedCameras.removeAll(where: \.isRemoved)
-                peer.fedCameras.append(camera)
+                peer.fedCameras = peer.fedCameras.filter { !$0.isRemoved } + [camera]
             }
             acknowledge(peer, id)
             let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
             camera.apply(event, of: key, at: time(of: camera, at: now))
         case .command(.removeCamera):
             acknowledge(peer, id)
-            if let camera = existingCamera(request, peer) { remove(camera) }
+            if let camera = existingCamera(name, peer) { remove(camera) }
         case .command(let command):
-            let camera = touched(request, peer, at: now)
+            let camera = touched(name, peer, at: now, &frame)
             acknowledge(peer, id)
             camera.apply(command, at: time(of: camera, at: now))
         case .query(let query):
-            let camera = needsCamera(request.body) ? camera(request, peer, at: now) : nil
+            let camera = needsCamera(body) ? camera(name, peer, at: now) : nil
             answer(query, camera, id, peer, at: now)
         case .subscribe(let subscribe):
-            self.subscribe(subscribe, peer, to: camera(request, peer, at: now), id, bytes)
+            self.subscribe(subscribe, peer, to: camera(name, peer, at: now), id, bytes)
         case .unsubscribe:
-            let camera = existingCamera(request, peer)
+            let camera = existingCamera(name, peer)
             for subscription in peer.subscriptions where subscription.camera === camera {
                 // What was emitted before goes out before the answer.
                 catchUp(subscription)
@@ -65,7 +88,7 @@ extension Hub {
             line.hello(server: server, id)
             sendReply(to: peer)
         case .trace(let header):
-            start(header, on: camera(request, peer, at: now), from: peer, id: (0..<id.count).map { id[$0] }, at: now)
+            start(header, on: camera(name, peer, at: now), from: peer, id: (0..<id.count).map { id[$0] }, at: now)
         case .traceEnd:
             acknowledge(peer, id)
             if let replay = peer.replay { end(replay, at: now) }
@@ -73,12 +96,9 @@ extension Hub {
     }
 
     /// The camera of a gesture or a command, brought to the present; its frame ends with the line.
-    func touched(_ request: Request, _ peer: Peer, at now: Double) -> HostedCamera {
-        let camera = camera(request, peer, at: now)
-        if !frameCameras.contains(where: { $0 === camera }) {
-            if camera.replay == nil { catchUp(camera, at: now) }
-            frameCameras.append(camera)
-        }
+    func touched(_ name: String?, _ peer: Peer, at now: Double, _ frame: inout Frame) -> HostedCamera {
+        let camera = camera(name, peer, at: now)
+        if frame.insert(camera), camera.replay == nil { catchUp(camera, at: now) }
         return camera
     }
 
@@ -132,24 +152,23 @@ extension Hub {
             sendReply(to: subscription.peer)
             unsubscribe(subscription)
         }
-        frameCameras.removeAll { $0 === camera }
         camera.isRemoved = true
         cameras[camera.name] = nil
     }
 
     // MARK: Cameras
 
-    func existingCamera(_ request: Request, _ peer: Peer) -> HostedCamera? {
+    func existingCamera(_ name: String?, _ peer: Peer) -> HostedCamera? {
         if let replay = peer.replay { return replay.camera }
-        let name = request.camera ?? "main"
+        let name = name ?? "main"
         if let last = peer.lastCamera, last.name == name, !last.isRemoved { return last }
         peer.lastCamera = cameras[name]
         return peer.lastCamera
     }
 
-    func camera(_ request: Request, _ peer: Peer, at now: Double) -> HostedCamera {
-        if let camera = existingCamera(request, peer) { return camera }
-        let camera = HostedCamera(name: request.camera ?? "main", epoch: newEpoch(), at: now, limits: limits)
+    func camera(_ name: String?, _ peer: Peer, at now: Double) -> HostedCamera {
+        if let camera = existingCamera(name, peer) { return camera }
+        let camera = HostedCamera(name: name ?? "main", epoch: newEpoch(), at: now, limits: limits)
         cameras[camera.name] = camera
         peer.lastCamera = camera
         return camera
@@ -169,7 +188,7 @@ extension Hub {
         for old in peer.subscriptions where old.camera === camera { unsubscribe(old) }
         guard !peer.isDeaf else { return }
         let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
-        if subscription.isRecorder { unopened.append(subscription) }
+        if subscription.isRecorder { unopened = unopened + [subscription] }
         if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
         peer.subscriptions.append(subscription)
         camera.subscriptions.append(subscription)
@@ -210,7 +229,7 @@ extension Hub {
     func openFeedLogs(at now: Double) {
         guard !unopened.isEmpty else { return }
         let ready = unopened.filter { $0.camera.nextFrame == nil }
-        unopened.removeAll { $0.camera.nextFrame == nil }
+        unopened = unopened.filter { $0.camera.nextFrame != nil }
         for subscription in ready {
             prepareReply(to: subscription.peer)
             subscription.open()
@@ -220,7 +239,7 @@ extension Hub {
     }
 
     private func closeFeedLog(_ subscription: Subscription) {
-        unopened.removeAll { $0 === subscription }
+        unopened = unopened.filter { $0 !== subscription }
         let camera = subscription.camera
         if !camera.subscriptions.contains(where: \.isRecorder) { camera.stopFeedLog() }
     }

@@ -9,25 +9,27 @@ extension Hub {
     /// Takes a line; `false` if its time has not come.
     func take(line bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
         if Self.isBlank(bytes) { return true }
+        let requests: [Request]
         do {
-            try decoder.decode(bytes)
+            requests = try decoder.decode(bytes)
         } catch {
             reject(error, bytes, peer, at: now)
             return true
         }
         let time: Double?
         do throws(Refusal) {
-            time = try traceTime(peer)
-            try admit(peer)
+            time = try traceTime(requests, peer)
+            try admit(requests, peer)
         } catch {
-            let isHeader = if case .trace = decoder.requests[error.member].body { peer.replay == nil } else { false }
-            let member = decoder.requests.count > 1 ? error.member : nil
-            reject(Rejection(error: error.error, member: member, isHeader: isHeader), bytes, peer, at: now)
+            let isHeader = if case .trace = requests[error.member].body { peer.replay == nil } else { false }
+            let rejection = Rejection(
+                error: error.error, member: error.member, ids: requests.map(\.id), isHeader: isHeader)
+            reject(rejection, bytes, peer, at: now)
             return true
         }
         if let time, let replay = peer.replay, !reach(time, in: replay, at: now) { return false }
         counters.lines += 1
-        apply(bytes, from: peer, at: now, traceTime: time)
+        apply(requests, bytes, from: peer, at: now, traceTime: time)
         return true
     }
 
@@ -37,16 +39,15 @@ extension Hub {
     }
 
     /// The time of the line in a replay, in the trace's `timeMs`; `nil` live, and for lines that ask only.
-    func traceTime(_ peer: Peer) throws(Refusal) -> Double? {
+    func traceTime(_ requests: [Request], _ peer: Peer) throws(Refusal) -> Double? {
         guard let replay = peer.replay else { return nil }
         var time: Double?
-        for member in decoder.requests.indices {
-            switch decoder.requests[member].body {
+        for (member, request) in requests.enumerated() {
+            switch request.body {
             case .gesture, .command: break
             default: continue
             }
-            let own = decoder.requests[member].timeMs
-            guard let given = own ?? time else {
+            guard let given = request.timeMs ?? time else {
                 throw Refusal(
                     member, .missingField, "timeMs", "timeMs is missing: in a trace every gesture and command has one")
             }
@@ -77,8 +78,8 @@ extension Hub {
         counters.errors += 1
         peer.replay?.summary.rejected += 1
         var isAnswered = false
-        for (member, id) in decoder.ids.enumerated() {
-            let isWrong = rejection.member.map { $0 == member } ?? (decoder.ids.count == 1)
+        for (member, id) in rejection.ids.enumerated() {
+            let isWrong = rejection.member.map { $0 == member } ?? (rejection.ids.count == 1)
             guard isWrong || id != nil else { continue }
             var error = rejection.error
             if !isWrong {

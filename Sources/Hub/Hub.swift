@@ -37,7 +37,6 @@ import Wire
     // Kept from line to line, so that nothing is allocated
     var decoder = RequestDecoder()
     var line = LineWriter()
-    var frameCameras: [HostedCamera] = []
     var pieces: [UnsafeRawBufferPointer] = unsafe []
     var runs: [(subscription: Subscription, run: EventLog.Run)] = []
 
@@ -202,20 +201,25 @@ import Wire
     func take(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
         var position = 0
         while position == 0 ? mayTake(peer) : mayGoOn(peer) {
-            let (framer, start) = (peer.framer, position)
-            let next = peer.framer.next(in: bytes, at: &position)
-            guard let next = next ?? (peer.hasEnded ? peer.framer.last(in: bytes, at: &position) : nil) else {
+            var (framer, end) = (peer.framer, position)
+            let next = framer.next(in: bytes, at: &end)
+            guard let next = next ?? (peer.hasEnded ? framer.last(in: bytes, at: &end) : nil) else {
+                peer.framer = framer
                 waitForLines(peer)
-                return position
+                return end
             }
+            let before = peer.framer
+            peer.framer = framer
             switch next {
             case .tooLong(let range):
                 reject(decoder.rejectTooLong(bytes.extracting(range)), bytes, peer, at: now)
             case .line(let range):
-                if take(line: bytes.extracting(range), from: peer, at: now) { continue }
-                (peer.framer, position) = (framer, start)
-                return position
+                guard take(line: bytes.extracting(range), from: peer, at: now) else {
+                    peer.framer = before
+                    return position
+                }
             }
+            position = end
         }
         waitForLines(peer)
         stall(peer)

@@ -117,13 +117,14 @@ public struct SavedState {
         }
 
         private mutating func request(_ line: Span<UInt8>) throws(Damage) -> Request {
+            let requests: [Request]
             do {
-                try decoder.decode(line)
+                requests = try decoder.decode(line)
             } catch {
                 throw Damage(description: "a line is wrong: \(error.error.message)")
             }
-            guard decoder.requests.count == 1 else { throw Damage(description: "a line is an array") }
-            return decoder.requests[0]
+            guard requests.count == 1 else { throw Damage(description: "a line is an array") }
+            return requests[0]
         }
     }
 }

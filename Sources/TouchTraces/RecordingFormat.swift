@@ -34,12 +34,11 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
         guard Scan.begins(line, with: "{") else { return false }
         var decoder = RequestDecoder()
         do throws(Rejection) {
-            try decoder.decode(line)
+            guard case .trace = try decoder.decode(line).first?.body else { return false }
+            return true
         } catch {
             return error.isHeader
         }
-        guard case .trace = decoder.requests.first?.body else { return false }
-        return true
     }
 }
 

@@ -53,7 +53,7 @@ extension RequestDecoder {
 
     func label(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> GestureKey.Label {
         guard let node = child(object, .gesture) else { return .none }
-        if tape.nodes[node].kind == .string, tape.nodes[node].text.count <= Self.longestLabel {
+        if tape[node].kind == .string, tape[node].text.count <= Self.longestLabel {
             return .text(text(node, line))
         }
         if let number = integer(node, line) { return .number(number) }
@@ -93,7 +93,7 @@ extension RequestDecoder {
         guard let kindNode = child(inner, .kind) else {
             throw .missing(path / .kind, "it is the camera update to make, such as \"zoom-to\"")
         }
-        guard tape.nodes[kindNode].kind == .string, let known = word(kindNode, updates, line) else {
+        guard tape[kindNode].kind == .string, let known = word(kindNode, updates, line) else {
             let all = UpdateKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw .wrong(path / .kind, "must be one of \(all)")
         }
@@ -160,7 +160,7 @@ extension RequestDecoder {
         .invalidValue, field: "minZoom", "minZoom must not be above maxZoom")
 
     func targetBounds(_ object: Int) throws(WireError) -> CoordinateBounds? {
-        if let node = child(object, .bounds), tape.nodes[node].kind == .null { return nil }
+        if let node = child(object, .bounds), tape[node].kind == .null { return nil }
         return try bounds(object, FieldPath(.bounds), .bounds)
     }
 
@@ -187,10 +187,10 @@ extension RequestDecoder {
         guard let node = child(object, .epoch) else {
             throw .missing(FieldPath(.epoch), "since counts within the epoch that \"subscribed\" told")
         }
-        guard tape.nodes[node].kind == .string, tape.nodes[node].text.count <= Self.longestLabel else {
+        guard tape[node].kind == .string, tape[node].text.count <= Self.longestLabel else {
             throw .wrong(FieldPath(.epoch), "must be a string of at most \(Self.longestLabel) bytes")
         }
-        return tape.nodes[node].text
+        return tape[node].text
     }
 
     func events(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> EventKinds {
@@ -199,13 +199,13 @@ extension RequestDecoder {
                 FieldPath(.events),
                 "must be an array of \"move-started\", \"camera-changed\", \"idle\" and \"gesture\"")
         }
-        guard tape.nodes[array].kind == .array else { throw wrong() }
+        guard tape[array].kind == .array else { throw wrong() }
         var kinds: EventKinds = .reset
         var index = array + 1
-        while index < Int(tape.nodes[array].next) {
-            guard tape.nodes[index].kind == .string, let name = word(index, eventNames, line) else { throw wrong() }
+        while index < Int(tape[array].next) {
+            guard tape[index].kind == .string, let name = word(index, eventNames, line) else { throw wrong() }
             kinds.insert(EventKinds(rawValue: 1 << UInt8(name)))
-            index = Int(tape.nodes[index].next)
+            index = Int(tape[index].next)
         }
         return kinds
     }
@@ -226,8 +226,8 @@ extension RequestDecoder {
         try version(object)
         var header = TraceHeader()
         if let node = child(object, .speed) {
-            let number = tape.nodes[node].kind == .number ? tape.nodes[node].number : 0
-            let isMax = tape.nodes[node].kind == .string && word(node, speeds, line) != nil
+            let number = tape[node].kind == .number ? tape[node].number : 0
+            let isMax = tape[node].kind == .string && word(node, speeds, line) != nil
             guard isMax || (number > 0 && number.isFinite) else {
                 throw .wrong(FieldPath(.speed), "must be a number above 0, or \"max\"")
             }
@@ -240,7 +240,7 @@ extension RequestDecoder {
         let (min, max) = try zoomLimits(object)
         header.constraints.zoomRange =
             ZoomRange(min: min ?? ZoomRange.all.min, max: max ?? ZoomRange.all.max) ?? .all
-        if let node = child(object, .targetBounds), tape.nodes[node].kind != .null {
+        if let node = child(object, .targetBounds), tape[node].kind != .null {
             header.constraints.targetBounds = try bounds(object, FieldPath(.targetBounds), .targetBounds)
         }
         if let inner = try self.object(object, FieldPath(.gestures), .gestures) {

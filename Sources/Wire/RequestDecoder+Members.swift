@@ -5,17 +5,11 @@ import MapCamera
 
 extension RequestDecoder {
     /// The node of an object's member.
-    func child(_ object: Int, _ field: Field) -> Int? {
-        // What is no object has something else there than the fields that it holds.
-        guard tape.nodes[object].kind == .object, tape.nodes[object].payload & field.bit != 0 else { return nil }
-        var index = object + 1
-        while tape.nodes[index].field != field.rawValue { index = Int(tape.nodes[index].next) }
-        return index
-    }
+    func child(_ object: Int, _ field: Field) -> Int? { tape.child(of: object, field) }
 
     func object(_ object: Int, _ path: FieldPath, _ field: Field) throws(WireError) -> Int? {
         guard let node = child(object, field) else { return nil }
-        guard tape.nodes[node].kind == .object else { throw .wrong(path, "must be an object") }
+        guard tape[node].kind == .object else { throw .wrong(path, "must be an object") }
         return node
     }
 
@@ -29,10 +23,10 @@ extension RequestDecoder {
         in range: ClosedRange<Double> = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
     ) throws(WireError) -> Double? {
         guard let node = child(object, field) else { return nil }
-        guard tape.nodes[node].kind == .number, range.contains(tape.nodes[node].number) else {
+        guard tape[node].kind == .number, range.contains(tape[node].number) else {
             throw .wrong(path, Self.wanted(range))
         }
-        return tape.nodes[node].number
+        return tape[node].number
     }
 
     static func wanted(_ range: ClosedRange<Double>) -> String {
@@ -54,7 +48,7 @@ extension RequestDecoder {
 
     func flag(_ object: Int, _ parent: FieldPath?, _ field: Field) throws(WireError) -> Bool? {
         guard let node = child(object, field) else { return nil }
-        switch tape.nodes[node].kind {
+        switch tape[node].kind {
         case .true: return true
         case .false: return false
         default: throw .wrong(parent.map { $0 / field } ?? FieldPath(field), "must be true or false")
@@ -63,9 +57,12 @@ extension RequestDecoder {
 
     /// The number of a string's word in a table.
     func word(_ node: Int, _ table: WordTable, _ line: Span<UInt8>) -> Int? {
-        let slice = tape.nodes[node].text
-        guard tape.nodes[node].isEscaped else { return table.index(of: line, Int(slice.start), Int(slice.end)) }
-        let plain = JSONTape.unescape(line, slice)
+        let slice = tape[node].text
+        guard tape[node].isEscaped else {
+            return table.quoted(in: line, at: Int(slice.start) - 1)?.index
+                ?? table.index(of: line, Int(slice.start), Int(slice.end))
+        }
+        let plain = JSONText.unescape(line, slice)
         return table.index(of: plain.span, 0, plain.count)
     }
 
@@ -73,7 +70,7 @@ extension RequestDecoder {
         _ object: Int, _ field: Field, _ table: WordTable, _ line: Span<UInt8>, _ words: String
     ) throws(WireError) -> Int? {
         guard let node = child(object, field) else { return nil }
-        guard tape.nodes[node].kind == .string, let index = word(node, table, line) else {
+        guard tape[node].kind == .string, let index = word(node, table, line) else {
             throw .wrong(FieldPath(field), "must be \(words)")
         }
         return index
@@ -89,8 +86,8 @@ extension RequestDecoder {
     }
 
     func text(_ node: Int, _ line: Span<UInt8>) -> String {
-        let slice = tape.nodes[node].text
-        if tape.nodes[node].isEscaped { return JSONTape.text(line, slice) }
+        let slice = tape[node].text
+        if tape[node].isEscaped { return JSONText.text(line, slice) }
         return unsafe line.extracting(slice.range).withUnsafeBufferPointer {
             unsafe String(decoding: $0, as: UTF8.self)
         }
@@ -98,19 +95,19 @@ extension RequestDecoder {
 
     /// An integer written as one, no larger than a double holds exactly.
     func integer(_ node: Int, _ line: Span<UInt8>) -> Int64? {
-        let slice = tape.nodes[node].text
-        guard tape.nodes[node].kind == .number, slice.count <= 17 else { return nil }
+        let slice = tape[node].text
+        guard tape[node].kind == .number, slice.count <= 17 else { return nil }
         for index in slice.range {
             let byte = line[index]
             guard byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte) else { return nil }
         }
-        let value = tape.nodes[node].number
+        let value = tape[node].number
         return abs(value) < 0x1p53 ? Int64(value) : nil
     }
 
     func id(_ node: Int, _ line: Span<UInt8>) throws(WireError) -> Slice {
-        let slice = tape.nodes[node].text
-        if tape.nodes[node].kind == .string, slice.count <= Self.longestID {
+        let slice = tape[node].text
+        if tape[node].kind == .string, slice.count <= Self.longestID {
             return Slice(Int(slice.start) - 1, Int(slice.end) + 1)
         }
         if integer(node, line) != nil { return slice }
@@ -122,8 +119,8 @@ extension RequestDecoder {
         func wrong() -> WireError {
             .wrong(FieldPath(.camera), "must be 1 to \(Self.longestName) characters of A-Z a-z 0-9 . _ -")
         }
-        guard tape.nodes[node].kind == .string else { throw wrong() }
-        if !isLastName(tape.nodes[node].text, line) {
+        guard tape[node].kind == .string else { throw wrong() }
+        if !isLastName(tape[node].text, line) {
             let name = text(node, line)
             guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
                 throw wrong()

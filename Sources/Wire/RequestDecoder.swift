@@ -9,12 +9,15 @@ public struct Rejection: Error {
     public let error: WireError
     /// Which object of an array was wrong; `nil` if the line as a whole was.
     public let member: Int?
+    /// The ids of the line's objects, as far as they could be read.
+    public let ids: [Slice?]
     /// Whether the line meant to begin a trace. What follows such a line must not be taken for live input.
     public let isHeader: Bool
 
-    public init(error: WireError, member: Int?, isHeader: Bool) {
+    public init(error: WireError, member: Int? = nil, ids: [Slice?] = [], isHeader: Bool) {
         self.error = error
         self.member = member
+        self.ids = ids
         self.isHeader = isHeader
     }
 }
@@ -29,11 +32,8 @@ public struct RequestDecoder: ~Copyable {
     static let longestLabel = 64
     static let longestName = 64
 
-    /// The requests of the last line that was accepted.
-    public private(set) var requests: [Request] = []
-    /// The ids of the last line's objects, as far as they could be read.
-    public private(set) var ids: [Slice?] = []
-
+    /// The requests of the last line. Who has let go of them by the next one spares an allocation.
+    private var requests: [Request] = []
     var tape = JSONTape()
     let types = WordTable(MessageType.allCases.map(\.rawValue))
     let updates = WordTable(UpdateKind.allCases.map(\.rawValue))
@@ -48,61 +48,66 @@ public struct RequestDecoder: ~Copyable {
     public init() {}
 
     /// Reads a line without its LF.
-    public mutating func decode(_ line: Span<UInt8>) throws(Rejection) {
-        requests.removeAll(keepingCapacity: true)
-        ids.removeAll(keepingCapacity: true)
+    ///
+    /// - Returns: the line's one request, or those of its array.
+    public mutating func decode(_ line: Span<UInt8>) throws(Rejection) -> [Request] {
+        while !requests.isEmpty { requests.removeLast() }
         do {
             try tape.read(line)
         } catch {
-            throw Rejection(error: error, member: nil, isHeader: looksLikeHeader(line))
+            throw Rejection(error: error, isHeader: looksLikeHeader(line))
         }
-        switch tape.nodes[0].kind {
-        case .object: try member(0, line, isFrame: false, isHeader: type(of: 0, line) == .trace)
+        switch tape[0].kind {
+        case .object:
+            do {
+                requests.append(try request(0, line, isFrame: false))
+            } catch {
+                throw rejection(error, of: nil, line)
+            }
         case .array: try frame(line)
-        default: throw Rejection(error: Self.notALine, member: nil, isHeader: false)
+        default: throw rejection(Self.notALine, of: nil, line)
         }
+        return requests
     }
 
     /// Says what is wrong with a line beyond the limit, of which only the beginning need be there.
-    public mutating func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
-        requests.removeAll(keepingCapacity: true)
-        ids.removeAll(keepingCapacity: true)
+    public func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
         let error = WireError(.lineTooLong, "a line has at most \(Self.longestLine) bytes")
-        return Rejection(error: error, member: nil, isHeader: looksLikeHeader(beginning))
+        return Rejection(error: error, isHeader: looksLikeHeader(beginning))
     }
 
     private static let notALine = WireError(.invalidValue, "a line is one object, or an array of objects")
 
     private mutating func frame(_ line: Span<UInt8>) throws(Rejection) {
-        let end = Int(tape.nodes[0].next)
-        var index = 1
-        var hasHeader = false
-        while index < end {
-            ids.append(tape.nodes[index].kind == .object ? readableID(index, line) : nil)
-            hasHeader = hasHeader || type(of: index, line) == .trace
-            index = Int(tape.nodes[index].next)
+        let count = tape.count(of: 0)
+        if count == 0 { throw rejection(WireError(.invalidValue, "an array has at least one object"), of: nil, line) }
+        if count > Self.largestFrame {
+            let error = WireError(.limitReached, "an array has at most \(Self.largestFrame) objects")
+            throw rejection(error, of: nil, line)
         }
-        func reject(_ error: WireError) -> Rejection { Rejection(error: error, member: nil, isHeader: hasHeader) }
-        if ids.isEmpty { throw reject(WireError(.invalidValue, "an array has at least one object")) }
-        if ids.count > Self.largestFrame {
-            throw reject(WireError(.limitReached, "an array has at most \(Self.largestFrame) objects"))
-        }
-        index = 1
-        while index < end {
-            try member(index, line, isFrame: true, isHeader: hasHeader)
-            index = Int(tape.nodes[index].next)
+        var object = 1
+        for member in 0..<count {
+            do {
+                requests.append(try request(object, line, isFrame: true))
+            } catch {
+                throw rejection(error, of: member, line)
+            }
+            object = Int(tape[object].next)
         }
     }
 
-    private mutating func member(
-        _ object: Int, _ line: Span<UInt8>, isFrame: Bool, isHeader: Bool
-    ) throws(Rejection) {
-        if !isFrame { ids.append(readableID(object, line)) }
-        do {
-            requests.append(try request(object, line, isFrame: isFrame))
-        } catch {
-            throw Rejection(error: error, member: isFrame ? requests.count : nil, isHeader: isHeader)
+    private func rejection(_ error: WireError, of member: Int?, _ line: Span<UInt8>) -> Rejection {
+        var ids: [Slice?] = []
+        var isHeader = false
+        let isFrame = tape[0].kind == .array
+        var object = isFrame ? 1 : 0
+        let end = isFrame ? Int(tape[0].next) : tape[0].kind == .object ? 1 : 0
+        while object < end {
+            ids.append(readableID(object, line))
+            isHeader = isHeader || type(of: object, line) == .trace
+            object = Int(tape[object].next)
         }
+        return Rejection(error: error, member: member, ids: ids, isHeader: isHeader)
     }
 
     /// The id for the answer to a request that may be wrong otherwise.
@@ -112,7 +117,7 @@ public struct RequestDecoder: ~Copyable {
     }
 
     private func type(of object: Int, _ line: Span<UInt8>) -> MessageType? {
-        guard let node = child(object, .type), tape.nodes[node].kind == .string else { return nil }
+        guard let node = child(object, .type), tape[node].kind == .string else { return nil }
         return word(node, types, line).map { MessageType.allCases[$0] }
     }
 
@@ -160,13 +165,13 @@ public struct RequestDecoder: ~Copyable {
     static let knownTypes = MessageType.allCases.map(\.rawValue)
 
     private mutating func request(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(WireError) -> Request {
-        guard tape.nodes[object].kind == .object else { throw Self.notALine }
+        guard tape[object].kind == .object else { throw Self.notALine }
         guard let typeNode = child(object, .type) else {
             throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
         }
-        guard tape.nodes[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
+        guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
         guard let known = word(typeNode, types, line) else {
-            let given = JSONTape.text(line, tape.nodes[typeNode].text).prefix(40)
+            let given = JSONText.text(line, tape[typeNode].text).prefix(40)
             throw WireError(.unknownType, field: "type", "nothing is known of the type \"\(given)\"")
         }
         let type = MessageType.allCases[known]

@@ -141,8 +141,8 @@ private final class CheckSession {
         let number = 1 - linesBefore
         var decoder = RequestDecoder()
         do {
-            try decoder.decode(line.span)
-            if decoder.requests.count == 1, case .trace = decoder.requests[0].body {
+            let requests = try decoder.decode(line.span)
+            if requests.count == 1, case .trace = requests[0].body {
                 var header = try HeaderLine(line, of: name)
                 try header.set(speed: Speed(factor: .infinity), camera: nil, of: name)
                 return try start(header.camera, header.bytes + [0x0a])

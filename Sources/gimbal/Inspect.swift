@@ -91,16 +91,17 @@ private struct TraceFindings: ~Copyable {
         guard case .line(let range) = line else { return damage("the line is too long") }
         let text = bytes.extracting(range)
         guard !isBlank(text) else { return }
+        let requests: [Request]
         do {
-            try decoder.decode(text)
+            requests = try decoder.decode(text)
         } catch {
             return damage(error.error.message)
         }
-        guard let time = decoder.requests.lazy.compactMap(\.timeMs).first else { return }
+        guard let time = requests.lazy.compactMap(\.timeMs).first else { return }
         let start = origin ?? time
         origin = start
         findings.addFrame(at: time - start)
-        for case .gesture(let event, let label) in decoder.requests.map(\.body) {
+        for case .gesture(let event, let label) in requests.map(\.body) {
             findings.add(event, label, at: time - start)
         }
     }

@@ -18,19 +18,20 @@ struct HeaderLine {
     init(_ bytes: [UInt8], of name: String) throws(Failure) {
         self.bytes = bytes
         var decoder = RequestDecoder()
+        let requests: [Request]
         do {
-            try decoder.decode(bytes.span)
+            requests = try decoder.decode(bytes.span)
         } catch {
             guard error.isHeader else { throw Self.noTrace(name) }
             isRight = false
             return
         }
-        guard decoder.requests.count == 1, case .trace(let header) = decoder.requests[0].body else {
+        guard requests.count == 1, case .trace(let header) = requests[0].body else {
             throw Self.noTrace(name)
         }
         isRight = true
         speed = Speed(factor: header.speed)
-        if let camera = decoder.requests[0].camera.flatMap(CameraName.init) { self.camera = camera }
+        if let camera = requests[0].camera.flatMap(CameraName.init) { self.camera = camera }
     }
 
     static func noTrace(_ name: String) -> Failure {
@@ -124,9 +125,7 @@ final class TraceReader {
 
     private static func isEnd(_ line: [UInt8]) -> Bool {
         var decoder = RequestDecoder()
-        guard (try? decoder.decode(line.span)) != nil, case .traceEnd = decoder.requests.first?.body else {
-            return false
-        }
+        guard case .traceEnd = try? decoder.decode(line.span).first?.body else { return false }
         return true
     }
 

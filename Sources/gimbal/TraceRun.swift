@@ -72,11 +72,10 @@ final class TraceRun {
     private func playLine(_ take: (Line) throws -> Void) throws {
         number += 1
         send(rest, from: feeder)
-        let isRequest = !isSkipping && (try? decoder.decode(text.span)) != nil
+        let requests = isSkipping ? nil : try? decoder.decode(text.span)
         rest.removeAll(keepingCapacity: true)
         isSkipping = false
-        try take(
-            Line(number: number, requests: isRequest ? decoder.requests : [], messages: collector.takeAll()))
+        try take(Line(number: number, requests: requests ?? [], messages: collector.takeAll()))
     }
 
     /// The line without what ends it.

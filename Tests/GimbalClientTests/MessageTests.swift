@@ -117,8 +117,7 @@ private let others: [Pair] = {
         #expect(line.last == 0x0a && line.count { $0 == 0x0a } == 1)
         let bytes = Array(line.dropLast())
         var decoder = RequestDecoder()
-        try decoder.decode(bytes.span)
-        return decoder.requests
+        return try decoder.decode(bytes.span)
     }
 
     @Test func everyRequestMeansWhatItSays() throws {

@@ -183,7 +183,7 @@ import Wire
         func take(_ bytes: Span<UInt8>) {
             var position = 0
             while case .line(let range)? = framer.next(in: bytes, at: &position) {
-                #expect(throws: Never.self) { try decoder.decode(bytes.extracting(range)) }
+                #expect(throws: Never.self) { _ = try decoder.decode(bytes.extracting(range)) }
             }
         }
         let bytes = Array((head + wild).utf8)

@@ -14,8 +14,7 @@ private func decode(_ line: String) -> Result<[Request], Rejection> { decode(Arr
 private func decode(_ bytes: [UInt8]) -> Result<[Request], Rejection> {
     var decoder = RequestDecoder()
     do throws(Rejection) {
-        try decoder.decode(bytes.span)
-        return .success(decoder.requests)
+        return .success(try decoder.decode(bytes.span))
     } catch {
         return .failure(error)
     }

@@ -19,7 +19,7 @@ import Testing
         var decoder = RequestDecoder()
         for line in lines {
             do throws(Rejection) {
-                try decoder.decode(Array(line.utf8).span)
+                _ = try decoder.decode(Array(line.utf8).span)
             } catch {
                 Issue.record("\(line): \(error.error)")
             }

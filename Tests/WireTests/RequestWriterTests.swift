@@ -9,8 +9,7 @@ import Testing
 @Suite struct RequestWriterTests {
     private func decode(_ line: String) throws -> [Request] {
         var decoder = RequestDecoder()
-        try decoder.decode(Array(line.utf8).span)
-        return decoder.requests
+        return try decoder.decode(Array(line.utf8).span)
     }
 
     private func written(_ write: (inout LineWriter) -> Void) -> String {

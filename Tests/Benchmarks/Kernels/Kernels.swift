@@ -71,8 +71,8 @@ private func readLines(_ count: Int) -> Int {
     let lines = gestureLines
     for step in 0..<count {
         let line = lines[step % lines.count]
-        guard (try? decoder.decode(line.span)) != nil else { return -1 }
-        sum += decoder.requests.count
+        guard let requests = try? decoder.decode(line.span) else { return -1 }
+        sum += requests.count
     }
     return sum
 }

@@ -8,10 +8,9 @@ import Wire
 /// What a line says, in words that can be compared.
 private func meaning(_ line: [UInt8], _ decoder: inout RequestDecoder) -> String {
     do throws(Rejection) {
-        try decoder.decode(line.span)
-        return "\(decoder.requests) \(decoder.ids)"
+        return "\(try decoder.decode(line.span))"
     } catch {
-        return "\(error) \(decoder.ids)"
+        return "\(error)"
     }
 }
 

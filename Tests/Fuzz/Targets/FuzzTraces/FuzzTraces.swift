@@ -34,11 +34,10 @@ private func decoded(_ trace: [UInt8]) -> [[Request]] {
     while let line = framer.next(in: trace.span, at: &position) {
         guard case .line(let range) = line else { fatalError("a line that is too long") }
         do throws(Rejection) {
-            try decoder.decode(trace.span.extracting(range))
+            lines.append(try decoder.decode(trace.span.extracting(range)))
         } catch {
             fatalError("\(error.error.message): \(String(decoding: trace[range], as: UTF8.self))")
         }
-        lines.append(decoder.requests)
     }
     check(position == trace.count, "a last line without LF")
     return lines

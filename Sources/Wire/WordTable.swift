@@ -1,0 +1,116 @@
+// Finds a word's place in a fixed list from its bytes: names of members, types, phases. Allocates nothing.
+
+/// A fixed list of words, found by their bytes.
+struct WordTable: Sendable {
+    /// A word of up to sixteen bytes; beyond its end there are zeros.
+    private struct Entry {
+        var head: UInt64 = 0
+        var tail: UInt64 = 0
+        var count = 0
+        /// The word's number; below 0 the entry is empty.
+        var index = -1
+    }
+
+    /// Open addressing.
+    private var entries = [Entry](repeating: Entry(), count: 256)
+    /// Words of more bytes.
+    private var long: [(word: [UInt8], index: Int)] = []
+
+    /// A table of at most 128 different words.
+    init(_ words: [String]) {
+        precondition(words.count <= 128)
+        for (index, word) in words.map({ Array($0.utf8) }).enumerated() {
+            guard word.count <= 16 else {
+                long.append((word, index))
+                continue
+            }
+            let (head, tail) = Self.ends(word.span, 0, word.count)
+            var slot = Self.slot(head, tail)
+            while entries[slot].index >= 0 { slot = (slot + 1) & 255 }
+            entries[slot] = Entry(head: head, tail: tail, count: word.count, index: index)
+        }
+    }
+
+    /// The number of the word that stands in `text` from `start` to before `end`.
+    func index(of text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+        guard end - start > 16 else {
+            let (head, tail) = Self.ends(text, start, end)
+            return index(head, tail, end - start)
+        }
+        return long.first { isEqual($0.word, text, start, end) }?.index
+    }
+
+    /// The number of the word of up to sixteen bytes that stands in quotes from `start` on, and where it ends; `nil` also
+    /// for words that there is more to say of.
+    @inline(__always)
+    func quoted(in text: Span<UInt8>, at start: Int) -> (index: Int, end: Int)? {
+        guard start >= 0, start < text.count, text[start] == UInt8(ascii: "\"") else { return nil }
+        var (head, tail) = (Self.load(text, start &+ 1), UInt64(0))
+        var bits = Self.bitsBeforeQuote(head)
+        if bits < 64 {
+            head &= (1 &<< UInt64(bits)) &- 1
+        } else {
+            tail = Self.load(text, start &+ 9)
+            let more = Self.bitsBeforeQuote(tail)
+            guard more < 64 else { return nil }
+            tail &= (1 &<< UInt64(more)) &- 1
+            bits = 64 &+ more
+        }
+        let count = bits / 8
+        return index(head, tail, count).map { ($0, start &+ count &+ 2) }
+    }
+
+    @inline(__always)
+    private func index(_ head: UInt64, _ tail: UInt64, _ count: Int) -> Int? {
+        var slot = Self.slot(head, tail)
+        while entries[slot].index >= 0 {
+            let entry = entries[slot]
+            if entry.head == head && entry.tail == tail && entry.count == count { return entry.index }
+            slot = (slot &+ 1) & 255
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private static func slot(_ head: UInt64, _ tail: UInt64) -> Int {
+        Int(truncatingIfNeeded: ((head ^ tail &* 31) &* 0x9e37_79b9_7f4a_7c15) &>> 56)
+    }
+
+    /// The bits of eight bytes that stand before the first quote; 64 if there is none.
+    @inline(__always)
+    private static func bitsBeforeQuote(_ bytes: UInt64) -> Int {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        let quote = bytes ^ (ones &* UInt64(UInt8(ascii: "\"")))
+        // The top bit of each such byte is set. A borrow may set that of a byte behind one, too, but not of one before.
+        return ((quote &- ones) & ~quote & tops).trailingZeroBitCount & ~7
+    }
+
+    private static func ends(_ text: Span<UInt8>, _ start: Int, _ end: Int) -> (UInt64, UInt64) {
+        let count = end - start
+        let head = load(text, start)
+        if count <= 8 { return (head & mask(count), 0) }
+        return (head, load(text, start + 8) & mask(count - 8))
+    }
+
+    private static func mask(_ count: Int) -> UInt64 { count == 8 ? .max : (1 << UInt64(count * 8)) - 1 }
+
+    /// Eight bytes, the first one lowest; zeros beyond the end of the text.
+    @inline(__always)
+    private static func load(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
+        // Sound: all eight bytes are the text's.
+        if start &+ 8 <= text.count {
+            return unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
+        }
+        return loadLast(text, start)
+    }
+
+    private static func loadLast(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
+        var bytes: UInt64 = 0
+        for index in (start..<max(text.count, start)).reversed() { bytes = bytes << 8 | UInt64(text[index]) }
+        return bytes
+    }
+
+    private func isEqual(_ word: [UInt8], _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
+        word.count == end - start && word.indices.allSatisfy { word[$0] == text[start + $0] }
+    }
+}
