@@ -42,10 +42,10 @@ final class FeedLog {
     // MARK: A frame
 
     func take(_ event: GestureEvent, of key: GestureKey) {
-        guard !event.kind.isTap else { return frame.append(.gesture(event, label: .none)) }
+        guard !event.kind.isTap else { return frame.append(.gesture(Request.Gesture(event, label: .none))) }
         let number = number(of: key)
         if event.phase == .ended || event.phase == .cancelled { numbers.removeAll { $0.key == key } }
-        frame.append(.gesture(event, label: label(number)))
+        frame.append(.gesture(Request.Gesture(event, label: label(number))))
     }
 
     func take(_ command: Request.Command) { frame.append(.command(command)) }
@@ -75,11 +75,10 @@ final class FeedLog {
 
     private func setVelocity(_ velocity: ScreenPoint) {
         for index in frame.indices {
-            guard case .gesture(var event, let label) = frame[index], event.kind == .pan, event.phase == .ended else {
-                continue
-            }
-            event.velocity = velocity
-            frame[index] = .gesture(event, label: label)
+            guard case .gesture(var gesture) = frame[index], gesture.event.kind == .pan, gesture.event.phase == .ended
+            else { continue }
+            gesture.event.velocity = velocity
+            frame[index] = .gesture(gesture)
         }
     }
 
@@ -139,7 +138,7 @@ final class FeedLog {
         line.fed(header, camera: camera, timeMs: time)
         for start in stride(from: 0, to: active.count, by: RequestDecoder.largestFrame) {
             let part = active[start..<min(start + RequestDecoder.largestFrame, active.count)]
-            let frame = part.map { Request.Body.gesture($0.event, label: label(number(of: $0.key))) }
+            let frame = part.map { Request.Body.gesture(.init($0.event, label: label(number(of: $0.key)))) }
             line.fed(frame, camera: camera, timeMs: time)
         }
     }

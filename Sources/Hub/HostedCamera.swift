@@ -7,7 +7,11 @@ import MapCamera
 import Wire
 
 final class HostedCamera {
+    static let mainName = "main"
+
     let name: String
+    /// Whether it is the camera of requests that name none.
+    let isMain: Bool
     private let nameBytes: [UInt8]
     private(set) var epoch: String
     private(set) var camera: Camera
@@ -52,6 +56,7 @@ final class HostedCamera {
 
     init(name: String, epoch: String, at now: Double, limits: Limits) {
         self.name = name
+        isMain = name == Self.mainName
         self.epoch = epoch
         nameBytes = Array(name.utf8)
         camera = Camera()
@@ -65,6 +70,7 @@ final class HostedCamera {
         _ saved: SavedCamera, clockStart: Double, limits: Limits, log: EventLog? = nil, firstEntry: UInt64 = 0
     ) {
         name = saved.state.name
+        isMain = name == Self.mainName
         epoch = saved.epoch
         nameBytes = Array(name.utf8)
         camera = saved.state.camera

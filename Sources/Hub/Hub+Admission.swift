@@ -57,7 +57,7 @@ extension Hub {
 
     /// The name of the camera that a request concerns.
     func cameraName(_ request: Request, _ peer: Peer) -> String {
-        request.camera ?? peer.replay?.camera.name ?? "main"
+        request.camera ?? peer.replay?.camera.name ?? HostedCamera.mainName
     }
 
     func admit(
@@ -68,9 +68,11 @@ extension Hub {
             Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
         switch requests[member].body {
-        case .gesture(let event, let label):
+        case .gesture:
             if isBusy { throw busy() }
-            try admit(event, label, member, of: requests, camera, peer)
+            // So many are there neither now nor after this object, whatever stands before it and whoever began them.
+            let most = (camera?.fingers ?? 0) + member
+            if most >= limits.gestures { try admitGesture(member, of: requests, camera, peer) }
         case .command(let command):
             if isBusy { throw busy() }
             try admit(command, member, of: requests, camera, peer)
@@ -90,25 +92,24 @@ extension Hub {
         }
     }
 
-    func admit(
-        _ event: GestureEvent, _ label: GestureKey.Label, _ member: Int, of requests: [Request],
-        _ camera: HostedCamera?, _ peer: Peer
+    private func admitGesture(
+        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ peer: Peer
     ) throws(Refusal) {
-        // So many are there neither now nor after this object, whatever stands before it and whoever began them.
-        guard (camera?.fingers ?? 0) + member >= limits.gestures, event.begins else { return }
+        func key(_ gesture: Request.Gesture) -> GestureKey {
+            GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
+        }
+        guard case .gesture(let gesture) = requests[member].body, gesture.event.begins else { return }
         var keys = camera?.gestures.keys(of: peer.number) ?? []
         for request in earlier(member, of: requests, peer) {
             switch request.body {
-            case .gesture(let event, let label):
-                let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
-                keys.removeAll { $0 == key }
-                if event.begins { keys.append(key) }
+            case .gesture(let gesture):
+                keys.removeAll { $0 == key(gesture) }
+                if gesture.event.begins { keys.append(key(gesture)) }
             case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera): keys = []
             default: break
             }
         }
-        let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
-        guard keys.count >= limits.gestures, !keys.contains(key) else { return }
+        guard keys.count >= limits.gestures, !keys.contains(key(gesture)) else { return }
         throw Refusal(
             member, .limitReached, "gesture",
             "one connection has at most \(limits.gestures) active gestures on a camera")

@@ -53,15 +53,16 @@ extension Hub {
         in frame: inout Frame
     ) {
         switch body {
-        case .gesture(var event, let label):
+        case .gesture(let gesture):
             let camera = touched(name, peer, at: now, &frame)
             // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
+            var event = gesture.event
             if camera.replay != nil { event.time = nil }
             if peer.fedCameras.last !== camera, !peer.fedCameras.contains(where: { $0 === camera }) {
                 peer.fedCameras = peer.fedCameras.filter { !$0.isRemoved } + [camera]
             }
             acknowledge(peer, id)
-            let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
+            let key = GestureKey(feed: peer.number, kind: event.kind, label: gesture.label)
             camera.apply(event, of: key, at: time(of: camera, at: now))
         case .command(.removeCamera):
             acknowledge(peer, id)
@@ -160,16 +161,16 @@ extension Hub {
 
     func existingCamera(_ name: String?, _ peer: Peer) -> HostedCamera? {
         if let replay = peer.replay { return replay.camera }
-        let name = name ?? "main"
-        if let last = peer.lastCamera, last.name == name, !last.isRemoved { return last }
-        peer.lastCamera = cameras[name]
+        if let last = peer.lastCamera, !last.isRemoved, name.map({ $0 == last.name }) ?? last.isMain { return last }
+        peer.lastCamera = cameras[name ?? HostedCamera.mainName]
         return peer.lastCamera
     }
 
     func camera(_ name: String?, _ peer: Peer, at now: Double) -> HostedCamera {
         if let camera = existingCamera(name, peer) { return camera }
-        let camera = HostedCamera(name: name ?? "main", epoch: newEpoch(), at: now, limits: limits)
-        cameras[camera.name] = camera
+        let name = name ?? HostedCamera.mainName
+        let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, limits: limits)
+        cameras[name] = camera
         peer.lastCamera = camera
         return camera
     }

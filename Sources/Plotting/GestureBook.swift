@@ -36,9 +36,9 @@ public struct GestureBook {
         var isSetting = false
         for request in requests {
             switch request.body {
-            case .gesture(let event, let label):
+            case .gesture(let gesture):
                 hasGestures = true
-                take(event, label, &journey)
+                take(gesture.event, gesture.label, &journey)
             case .command(let command):
                 journey.command(at: timeMs)
                 isSetting = take(command, &journey) || isSetting

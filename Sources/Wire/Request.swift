@@ -14,7 +14,7 @@ public struct Request: Sendable {
     public var body: Body
 
     public enum Body: Sendable {
-        case gesture(GestureEvent, label: GestureKey.Label)
+        case gesture(Gesture)
         case command(Command)
         case query(Query)
         case subscribe(Subscribe)
@@ -23,6 +23,17 @@ public struct Request: Sendable {
         /// Rare, and larger than all others.
         indirect case trace(TraceHeader)
         case traceEnd
+    }
+
+    /// A report, and which of several gestures of its kind it is about.
+    public struct Gesture: Sendable {
+        public var event: GestureEvent
+        public var label: GestureKey.Label
+
+        public init(_ event: GestureEvent, label: GestureKey.Label) {
+            self.event = event
+            self.label = label
+        }
     }
 
     public enum Command: Sendable {

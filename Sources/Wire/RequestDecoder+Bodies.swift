@@ -29,13 +29,13 @@ extension RequestDecoder {
         case .doubleTap, .twoFingerTap:
             break
         }
-        return .gesture(event, label: try label(object, line))
+        return .gesture(Request.Gesture(event, label: try label(object, line)))
     }
 
     /// A tap has happened when it is reported: its phase is `ended`, and may be left out.
     func phase(_ object: Int, _ line: Span<UInt8>, isRequired: Bool) throws(WireError) -> GesturePhase {
         if !isRequired, child(object, .phase) == nil { return .ended }
-        switch try requiredWord(object, .phase, phases, line, "began, changed, ended or cancelled") {
+        switch try requiredWord(object, .phase, Self.phases, line, "began, changed, ended or cancelled") {
         case 0: return .began
         case 1: return .changed
         case 2: return .ended
@@ -93,7 +93,7 @@ extension RequestDecoder {
         guard let kindNode = child(inner, .kind) else {
             throw .missing(path / .kind, "it is the camera update to make, such as \"zoom-to\"")
         }
-        guard tape[kindNode].kind == .string, let known = word(kindNode, updates, line) else {
+        guard tape[kindNode].kind == .string, let known = word(kindNode, Self.updates, line) else {
             let all = UpdateKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw .wrong(path / .kind, "must be one of \(all)")
         }
@@ -130,7 +130,7 @@ extension RequestDecoder {
             try number(object, FieldPath(.durationMs), .durationMs, in: 0...3_600_000)
             ?? CameraAnimation.usualDuration
         let easing: Easing
-        switch try word(object, .easing, easings, line, "default, linear, ease-in, ease-out or ease-in-out") {
+        switch try word(object, .easing, Self.easings, line, "default, linear, ease-in, ease-out or ease-in-out") {
         case 1: easing = .linear
         case 2: easing = .easeIn
         case 3: easing = .easeOut
@@ -169,7 +169,7 @@ extension RequestDecoder {
     func subscribe(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
         var subscribe = Subscribe()
         if let node = child(object, .events) { subscribe.events = try events(node, line) }
-        let delivery = try word(object, .delivery, deliveries, line, "\"every\" or \"latest\"")
+        let delivery = try word(object, .delivery, Self.deliveries, line, "\"every\" or \"latest\"")
         subscribe.delivery = delivery == 1 ? .latest : .every
         if subscribe.delivery == .latest, subscribe.events.contains(.gesture) {
             throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \"gesture\"")
@@ -203,7 +203,7 @@ extension RequestDecoder {
         var kinds: EventKinds = .reset
         var index = array + 1
         while index < Int(tape[array].next) {
-            guard tape[index].kind == .string, let name = word(index, eventNames, line) else { throw wrong() }
+            guard tape[index].kind == .string, let name = word(index, Self.eventNames, line) else { throw wrong() }
             kinds.insert(EventKinds(rawValue: 1 << UInt8(name)))
             index = Int(tape[index].next)
         }
@@ -227,7 +227,7 @@ extension RequestDecoder {
         var header = TraceHeader()
         if let node = child(object, .speed) {
             let number = tape[node].kind == .number ? tape[node].number : 0
-            let isMax = tape[node].kind == .string && word(node, speeds, line) != nil
+            let isMax = tape[node].kind == .string && word(node, Self.speeds, line) != nil
             guard isMax || (number > 0 && number.isFinite) else {
                 throw .wrong(FieldPath(.speed), "must be a number above 0, or \"max\"")
             }

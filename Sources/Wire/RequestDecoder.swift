@@ -35,13 +35,13 @@ public struct RequestDecoder: ~Copyable {
     /// The requests of the last line. Who has let go of them by the next one spares an allocation.
     private var requests: [Request] = []
     var tape = JSONTape()
-    let types = WordTable(MessageType.allCases.map(\.rawValue))
-    let updates = WordTable(UpdateKind.allCases.map(\.rawValue))
-    let phases = WordTable(["began", "changed", "ended", "cancelled"])
-    let easings = WordTable(["default", "linear", "ease-in", "ease-out", "ease-in-out"])
-    let eventNames = WordTable(["move-started", "camera-changed", "idle", "gesture"])
-    let deliveries = WordTable(["every", "latest"])
-    let speeds = WordTable(["max"])
+    static let types = WordTable(MessageType.allCases.map(\.rawValue))
+    static let updates = WordTable(UpdateKind.allCases.map(\.rawValue))
+    static let phases = WordTable(["began", "changed", "ended", "cancelled"])
+    static let easings = WordTable(["default", "linear", "ease-in", "ease-out", "ease-in-out"])
+    static let eventNames = WordTable(["move-started", "camera-changed", "idle", "gesture"])
+    static let deliveries = WordTable(["every", "latest"])
+    static let speeds = WordTable(["max"])
     /// The camera name read last: a long name costs its string only once.
     var lastName = ""
 
@@ -60,7 +60,7 @@ public struct RequestDecoder: ~Copyable {
         switch tape[0].kind {
         case .object:
             do {
-                requests.append(try request(0, line, isFrame: false))
+                try take(0, line, isFrame: false)
             } catch {
                 throw rejection(error, of: nil, line)
             }
@@ -88,7 +88,7 @@ public struct RequestDecoder: ~Copyable {
         var object = 1
         for member in 0..<count {
             do {
-                requests.append(try request(object, line, isFrame: true))
+                try take(object, line, isFrame: true)
             } catch {
                 throw rejection(error, of: member, line)
             }
@@ -118,7 +118,7 @@ public struct RequestDecoder: ~Copyable {
 
     private func type(of object: Int, _ line: Span<UInt8>) -> MessageType? {
         guard let node = child(object, .type), tape[node].kind == .string else { return nil }
-        return word(node, types, line).map { MessageType.allCases[$0] }
+        return word(node, Self.types, line).map { MessageType.allCases[$0] }
     }
 
     /// Whether a line that is no JSON, or not all there, was meant to be a header: wherever it is broken, `"type":"trace"`
@@ -164,13 +164,13 @@ public struct RequestDecoder: ~Copyable {
     /// Every type that is known, for tests of the documentation.
     static let knownTypes = MessageType.allCases.map(\.rawValue)
 
-    private mutating func request(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(WireError) -> Request {
+    private mutating func take(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(WireError) {
         guard tape[object].kind == .object else { throw Self.notALine }
         guard let typeNode = child(object, .type) else {
             throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
         }
         guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
-        guard let known = word(typeNode, types, line) else {
+        guard let known = word(typeNode, Self.types, line) else {
             let given = JSONText.text(line, tape[typeNode].text).prefix(40)
             throw WireError(.unknownType, field: "type", "nothing is known of the type \"\(given)\"")
         }
@@ -182,8 +182,7 @@ public struct RequestDecoder: ~Copyable {
                 FieldPath(.type), "must not be \"\(type.rawValue)\" in an array: it stands on a line of its own")
         }
         let time = try number(object, FieldPath(.timeMs), .timeMs, in: -1e15...1e15)
-        let body = try body(type, object, line, time)
-        return Request(id: id, camera: camera, timeMs: time, body: body)
+        requests.append(Request(id: id, camera: camera, timeMs: time, body: try body(type, object, line, time)))
     }
 
     private func body(

@@ -49,7 +49,7 @@ extension LineWriter {
 
     private mutating func request(_ body: Request.Body, timeMs: Double?) {
         switch body {
-        case .gesture(let event, let label): gesture(event, label, timeMs, .exact)
+        case .gesture(let gesture): self.gesture(gesture.event, gesture.label, timeMs, .exact)
         case .command(let command): self.command(command, timeMs)
         case .query, .subscribe, .unsubscribe, .hello, .trace, .traceEnd:
             preconditionFailure("only gestures and commands move a camera")

@@ -25,9 +25,10 @@ struct TraceRules {
     mutating func take(_ requests: [Request], _ line: Int, _ add: (Finding) -> Void) {
         for request in requests {
             switch request.body {
-            case .gesture(let event, let label):
+            case .gesture(let gesture):
                 follow(request.timeMs, line, add)
-                take(event, GestureKey(feed: 0, kind: event.kind, label: label), line, add)
+                let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
+                take(gesture.event, key, line, add)
             case .command: follow(request.timeMs, line, add)
             case .trace: (isOver, lastTime) = (false, nil)
             case .traceEnd:

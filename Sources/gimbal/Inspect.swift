@@ -101,8 +101,8 @@ private struct TraceFindings: ~Copyable {
         let start = origin ?? time
         origin = start
         findings.addFrame(at: time - start)
-        for case .gesture(let event, let label) in requests.map(\.body) {
-            findings.add(event, label, at: time - start)
+        for case .gesture(let gesture) in requests.map(\.body) {
+            findings.add(gesture.event, gesture.label, at: time - start)
         }
     }
 }

@@ -139,7 +139,8 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             #"{"gesture":7,"type":"pan","camera":"left","phase":"ended","id":"a","timeMs":-1.5,"focus":{"x":1,"y":2},"#
             + #""translation":{"y":3},"velocity":{"x":4,"y":5},"extra":[{"x":{"y":null}}]}"#
         let request = try decode(line).get()[0]
-        guard case .gesture(let event, let label) = request.body else { return #expect(Bool(false), "no gesture") }
+        guard case .gesture(let gesture) = request.body else { return #expect(Bool(false), "no gesture") }
+        let (event, label) = (gesture.event, gesture.label)
         #expect(request.camera == "left" && request.timeMs == -1.5 && label == .number(7))
         #expect(event.kind == .pan && event.phase == .ended && event.focus == ScreenPoint(x: 1, y: 2))
         #expect(event.velocity == ScreenPoint(x: 4, y: 5))
