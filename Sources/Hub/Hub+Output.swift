@@ -61,9 +61,7 @@ extension Hub {
     }
 
     func queue(_ peer: Peer) {
-        guard !peer.isQueued, !peer.isBlocked, !peer.isGone else { return }
-        peer.isQueued = true
-        sendQueue.append(peer)
+        if peer.joinQueue() { sendQueue.append(peer) }
     }
 
     /// Sends everything that the turn has brought: one gather-write for each peer that has something to read.
@@ -71,46 +69,34 @@ extension Hub {
         turnEvents = 0
         openFeedLogs(at: now)
         repeat {
+            var batch: [Peer] = []
+            swap(&batch, &sendQueue)
             for camera in news {
                 camera.isListed = false
-                for subscription in camera.subscriptions { queue(subscription.peer) }
+                for subscription in camera.subscriptions where subscription.peer.joinQueue() {
+                    batch.append(subscription.peer)
+                }
             }
             news.removeAll(keepingCapacity: true)
-            var index = 0
-            while index < sendQueue.count {
-                let peer = sendQueue[index]
-                index += 1
+            for peer in batch {
                 peer.isQueued = false
                 if !peer.isGone { flush(peer, at: now) }
             }
-            sendQueue.removeAll(keepingCapacity: true)
+            batch.removeAll(keepingCapacity: true)
+            if sendQueue.isEmpty { swap(&batch, &sendQueue) }
             // Sending can bring news: a peer that turns out to be gone had a gesture, and its camera comes to rest.
-        } while !news.isEmpty
+        } while !news.isEmpty || !sendQueue.isEmpty
     }
 
     func flush(_ peer: Peer, at now: Double) {
+        if sendRun(peer) { return finishIfDone(peer, at: now) }
         while true {
-            for subscription in peer.subscriptions { announce(subscription) }
-            unsafe pieces.removeAll(keepingCapacity: true)
-            runs.removeAll(keepingCapacity: true)
-            let offered = unsafe peer.replies.withUnsafeBytes { replies in
-                if peer.unreadReplies > 0 { unsafe pieces.append(.init(rebasing: replies[peer.repliesSent...])) }
-                for subscription in peer.subscriptions {
-                    subscription.gather(room: 256) { run in
-                        unsafe pieces.append(run.bytes)
-                        runs.append((subscription, run))
-                    }
-                }
-                let offered = unsafe pieces.reduce(0) { $0 + $1.count }
-                guard offered > 0 else { return (all: 0, taken: 0) }
-                return unsafe (all: offered, taken: peer.outlet.send(pieces))
-            }
+            let offered = offer(peer)
             guard offered.taken >= 0 else {
                 // Whether it is gone altogether, its sending side will tell.
                 goDeaf(peer)
                 break
             }
-            counters.bytesOut += UInt64(offered.taken)
             account(offered.taken, peer)
             if offered.taken < offered.all {
                 peer.isBlocked = true
@@ -121,8 +107,47 @@ extension Hub {
         finishIfDone(peer, at: now)
     }
 
+    /// Sends what nearly every peer has waiting, and nothing else: all new lines of one camera, as they stand in its log.
+    ///
+    /// - Returns: whether that is all. Otherwise what was taken is accounted for.
+    private func sendRun(_ peer: Peer) -> Bool {
+        guard peer.subscriptions.count == 1, peer.unreadReplies == 0 else { return false }
+        let subscription = peer.subscriptions[0]
+        guard let run = subscription.wholeRun else { return false }
+        let taken = unsafe peer.outlet.send(run.bytes)
+        if unsafe taken == run.bytes.count {
+            counters.bytesOut += UInt64(taken)
+            subscription.sent(upTo: run.entries.upperBound)
+            return true
+        }
+        runs.append((subscription, run))
+        account(max(taken, 0), peer)
+        runs.removeAll(keepingCapacity: true)
+        return false
+    }
+
+    /// Offers a peer all that it has waiting; says how many bytes that were, and how many it took.
+    private func offer(_ peer: Peer) -> (all: Int, taken: Int) {
+        for subscription in peer.subscriptions { announce(subscription) }
+        unsafe pieces.removeAll(keepingCapacity: true)
+        runs.removeAll(keepingCapacity: true)
+        return unsafe peer.replies.withUnsafeBytes { replies in
+            if peer.unreadReplies > 0 { unsafe pieces.append(.init(rebasing: replies[peer.repliesSent...])) }
+            for subscription in peer.subscriptions {
+                subscription.gather(room: 256) { run in
+                    unsafe pieces.append(run.bytes)
+                    runs.append((subscription, run))
+                }
+            }
+            let offered = unsafe pieces.reduce(0) { $0 + $1.count }
+            guard offered > 0 else { return (all: 0, taken: 0) }
+            return unsafe (all: offered, taken: peer.outlet.send(pieces))
+        }
+    }
+
     /// Notes what has been sent. A line that was cut keeps its rest among the replies, so that cursors stand between lines.
     func account(_ bytes: Int, _ peer: Peer) {
+        counters.bytesOut += UInt64(bytes)
         var left = bytes - peer.unreadReplies
         if left < 0 {
             peer.repliesSent += bytes

@@ -7,6 +7,8 @@ public protocol Outlet: AnyObject {
     /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
     /// reads no more.
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
+    /// As above, for what stands in one piece.
+    func send(_ piece: UnsafeRawBufferPointer) -> Int
     /// From now on little is to wait between here and the client: it wants what is newest.
     func keepQueueShort()
     /// Stops or goes on reading.
@@ -17,10 +19,15 @@ public protocol Outlet: AnyObject {
     func close()
 }
 
+extension Outlet {
+    public func send(_ piece: UnsafeRawBufferPointer) -> Int { unsafe send([piece]) }
+}
+
 public final class Peer {
     /// Tells feeds apart.
     let number: Int
-    unowned let outlet: any Outlet
+    /// It, too, holds the peer, until it is closed.
+    let outlet: any Outlet
 
     // Input
     var framer = LineFramer()
@@ -55,6 +62,13 @@ public final class Peer {
     init(number: Int, outlet: any Outlet) {
         self.number = number
         self.outlet = outlet
+    }
+
+    /// Takes note that it is queued for sending; `false` if it is already, or cannot be sent anything.
+    func joinQueue() -> Bool {
+        guard !isQueued, !isBlocked, !isGone else { return false }
+        isQueued = true
+        return true
     }
 
     /// Whether a trace that it sent is being played.

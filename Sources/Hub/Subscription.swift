@@ -5,8 +5,9 @@ import Wire
 
 /// A subscription of a peer to a camera.
 final class Subscription {
-    unowned let peer: Peer
-    unowned let camera: HostedCamera
+    // Both hold it, until `unsubscribe`.
+    let peer: Peer
+    let camera: HostedCamera
     /// The kinds that are sent; `gesture` once ``open()`` has been called.
     private(set) var kinds: EventKinds
     /// Whether it asks for what the camera is fed.
@@ -115,11 +116,21 @@ final class Subscription {
         }
     }
 
+    /// All that is to be sent, where that stands in one piece as it is.
+    var wholeRun: EventLog.Run? {
+        guard isWhole, cursor < log.end, !hasMissed else { return nil }
+        let run = log.run(from: cursor, to: log.end)
+        return run.entries.upperBound == log.end ? run : nil
+    }
+
+    /// Whether every line of the log is sent.
+    private var isWhole: Bool { delivery == .every && kinds == .all && !isRecorder }
+
     /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
     func gather(room: Int, _ add: (EventLog.Run) -> Void) {
         guard cursor < log.end else { return }
         switch delivery {
-        case .every where kinds == .all && !isRecorder: gatherAll(room: room, add)
+        case .every where isWhole: gatherAll(room: room, add)
         case .every: gatherChosen(room: room, add)
         case .latest: gatherLatest(add)
         }

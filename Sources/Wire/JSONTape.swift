@@ -63,10 +63,14 @@
     func child(of object: Int, _ field: Field) -> Int? {
         // What is no object has something else there than the fields that it holds.
         guard self[object].kind == .object, self[object].payload & field.bit != 0 else { return nil }
-        var index = object + 1
+        return member(of: object, field)
+    }
+
+    private func member(of object: Int, _ field: Field) -> Int {
         // Sound: the field's bit says that one of the members is the field's, before `count`.
-        while unsafe base[index].field != field.rawValue { index = unsafe Int(base[index].next) }
-        return index
+        var member = unsafe base + object + 1
+        while unsafe member.pointee.field != field.rawValue { unsafe member = base + Int(member.pointee.next) }
+        return unsafe member - base
     }
 
     /// How many values stand in an object or an array.

@@ -5,6 +5,7 @@ import MapCamera
 
 extension RequestDecoder {
     /// The node of an object's member.
+    @inline(__always)
     func child(_ object: Int, _ field: Field) -> Int? { tape.child(of: object, field) }
 
     func object(_ object: Int, _ path: FieldPath, _ field: Field) throws(WireError) -> Int? {

@@ -104,8 +104,16 @@ final class Connection: Watcher, Outlet {
     // MARK: From the hub
 
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
-        let count = unsafe daemon.write(descriptor, pieces)
-        let total = unsafe pieces.reduce(0) { $0 + $1.count }
+        unsafe took(daemon.write(descriptor, pieces), of: pieces.reduce(0) { $0 + $1.count })
+    }
+
+    func send(_ piece: UnsafeRawBufferPointer) -> Int {
+        let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+        return unsafe took(Glibc.send(descriptor, piece.baseAddress, piece.count, flags), of: piece.count)
+    }
+
+    /// What the hub is told of a sending that took so many bytes, or failed.
+    private func took(_ count: Int, of total: Int) -> Int {
         if count < 0 && errno != EAGAIN { return -1 }
         if count < total {
             isWriting = true
@@ -136,5 +144,8 @@ final class Connection: Watcher, Outlet {
     }
 
     /// Closes the descriptor: at the end of a turn, when no callback can be on its way.
-    func release() { _ = Glibc.close(descriptor) }
+    func release() {
+        peer = nil  // It holds the connection.
+        _ = Glibc.close(descriptor)
+    }
 }

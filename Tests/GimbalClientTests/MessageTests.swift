@@ -31,9 +31,9 @@ private let gestures: [Pair] = {
         GestureEvent(.tilt, .changed, .tilt(-40.1)), GestureEvent(.oneFingerZoom, .began, .oneFingerZoom(64)),
         GestureEvent(.doubleTap, .ended, focus: point), GestureEvent(.twoFingerTap, .ended),
     ]
-    return events.map { (.gesture($0), .gesture($0, label: .none)) } + [
-        (.gesture(events[0], label: .number(-7)), .gesture(events[0], label: .number(-7))),
-        (.gesture(events[0], label: .text("a\"é\n")), .gesture(events[0], label: .text("a\"é\n"))),
+    return events.map { (.gesture($0), .gesture(.init($0, label: .none))) } + [
+        (.gesture(events[0], label: .number(-7)), .gesture(.init(events[0], label: .number(-7)))),
+        (.gesture(events[0], label: .text("a\"é\n")), .gesture(.init(events[0], label: .text("a\"é\n")))),
     ]
 }()
 

@@ -131,6 +131,11 @@ private final class Sink: Outlet {
         return count
     }
 
+    func send(_ piece: UnsafeRawBufferPointer) -> Int {
+        unsafe taken += piece.count
+        return unsafe piece.count
+    }
+
     func keepQueueShort() {}
     func setReading(_ isReading: Bool) {}
     func finishSending() {}
