@@ -77,6 +77,7 @@ import Testing
         let recorder = try Recorder(daemon, watch: client)
         let follower = try SocketClient(daemon.socket)
         try follower.send(#"{"type":"subscribe","events":["idle"]}"#)
+        _ = try follower.receive(until: "subscribed")
         try feed(client, session)
         // Nothing is waited for: what was taken before the signal is in the recording.
         let (status, lines, errors) = try recorder.end(SIGINT)
