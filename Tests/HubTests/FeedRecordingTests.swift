@@ -25,8 +25,7 @@ import Testing
     /// The events that a trace begun in mid-movement has in common with the movement: it begins and ends another time.
     private func changes(_ events: [String]) -> [String] { events.filter { $0.hasPrefix("camera-changed") } }
 
-    // In the last two a line comes at the very time of a frame.
-    @Test(arguments: Array(1...8) + [29, 31] as [UInt64])
+    @Test(arguments: UInt64(1)...10)
     func aRecordingMakesTheSameCamera(seed: UInt64) throws {
         var simulation = Simulation(seed: seed, isRecorded: true)
         simulation.run(steps: 1500)

@@ -1,19 +1,28 @@
-// A client of a hub in the same process: no socket, and a clock that the test sets.
+// A client of a hub in the same process: no socket, and a clock that the test sets. A hub can be followed by another, as
+// one process is by the next.
 
 import Hub
 
 /// A hub with a clock of its own.
 public final class HubHost {
     public private(set) var now = 1000.0
-    public let hub: Hub
-    /// Deadlines come by themselves as long as somebody waits for a line.
-    fileprivate var peers: [HubPeer] = []
+    public private(set) var hub: Hub
+    private let limits: Limits
+    private var epochSeed: UInt64
+    /// Those that the hub may still speak to.
+    private var peers: [HubPeer] = []
 
     public init(limits: Limits = Limits(), epochSeed: UInt64 = 7) {
-        hub = Hub(limits: limits, server: "gimbald 0.1.0", epochSeed: epochSeed, at: 1000)
+        (self.limits, self.epochSeed) = (limits, epochSeed)
+        hub = Self.hub(limits, epochSeed, at: 1000)
+    }
+
+    private static func hub(_ limits: Limits, _ epochSeed: UInt64, at now: Double) -> Hub {
+        Hub(limits: limits, server: "gimbald 0.1.0", epochSeed: epochSeed, at: now)
     }
 
     public func connect() -> HubPeer {
+        peers.removeAll(where: \.isForgotten)
         let peer = HubPeer(self)
         peers.append(peer)
         return peer
@@ -43,18 +52,68 @@ public final class HubHost {
         turn()
     }
 
-    /// Moves on to the next deadline; `false` if there is none within a minute.
-    fileprivate func moveOn() -> Bool {
+    /// Moves on to the very time of the next deadline; `false` if there is none within a minute.
+    @discardableResult
+    public func moveOn() -> Bool {
         guard let deadline = hub.deadline, deadline < now + 60_000 else { return false }
         now = max(now, deadline)
         turn()
         return true
     }
+
+    // MARK: From one hub to the next
+
+    private func nextHub() -> Hub {
+        epochSeed += 1
+        return Self.hub(limits, epochSeed, at: now)
+    }
+
+    /// Another hub goes on with all that this one knows.
+    ///
+    /// - Parameter lost: clients that go between the two.
+    public func handOver(without lost: [HubPeer] = []) throws {
+        pause()
+        peers.removeAll(where: \.isForgotten)
+        var out = ByteWriter()
+        hub.handOver(peers.enumerated().map { (UInt64($0), $1.peer) }, to: &out)
+        var row = ByteReader(out.bytes)
+        let next = nextHub()
+        for peer in lost { peer.cutOff() }
+        for (key, peer) in try next.takeOver(&row, outlet: { self.peers[Int($0)].outletIfThere }) {
+            peers[Int(key)].goOn(as: peer)
+        }
+        hub = next
+        peers.removeAll(where: \.isForgotten)
+        turn()
+    }
+
+    /// Stops for another hub, which then does not come about.
+    public func handOverInVain() {
+        pause()
+        hub.resume()
+        turn()
+    }
+
+    private func pause() {
+        hub.pause(at: now)
+        hub.endTurn(at: now)
+    }
+
+    /// Another hub begins with what was saved, and nobody is connected to it.
+    ///
+    /// - Returns: how many cameras it has taken.
+    @discardableResult
+    public func beginAnew(with saved: SavedState? = nil, keepsEpochs: Bool = false) -> Int {
+        for peer in peers { peer.cutOff() }
+        peers = []
+        hub = nextHub()
+        return saved.map { hub.restore($0, keepsEpochs: keepsEpochs, at: now) } ?? 0
+    }
 }
 
 public final class HubPeer: ConformancePeer {
     private unowned let host: HubHost
-    public let peer: Peer
+    public private(set) var peer: Peer
     private let outlet: RecordingOutlet
     private var read = 0
 
@@ -67,6 +126,20 @@ public final class HubPeer: ConformancePeer {
     public var received: [UInt8] { outlet.received }
     public var isOver: Bool { outlet.isOver }
     public var isReading: Bool { outlet.isReading }
+
+    // MARK: From the host
+
+    /// Whether no hub speaks to it any more.
+    fileprivate var isForgotten: Bool { outlet.isForgotten }
+    fileprivate var outletIfThere: RecordingOutlet? { isForgotten ? nil : outlet }
+
+    fileprivate func cutOff() { outlet.close() }
+
+    /// A connection is read again from where it was left.
+    fileprivate func goOn(as peer: Peer) {
+        self.peer = peer
+        outlet.isReading = true
+    }
 
     // MARK: From the test
 
@@ -131,7 +204,7 @@ public final class HubPeer: ConformancePeer {
 
     /// Goes without a word.
     public func close() {
-        outlet.isOver = true
+        outlet.close()
         host.hub.disconnect(peer, at: host.now)
         host.turn()
     }
@@ -140,7 +213,9 @@ public final class HubPeer: ConformancePeer {
 /// Takes what a hub sends, as much as there is room for.
 final class RecordingOutlet: Outlet {
     var received: [UInt8] = []
+    /// Nothing more is sent.
     var isOver = false
+    var isForgotten = false
     var isReading = true
     /// Sending fails.
     var isBroken = false
@@ -163,5 +238,5 @@ final class RecordingOutlet: Outlet {
     func keepQueueShort() {}
     func setReading(_ isReading: Bool) { self.isReading = isReading }
     func finishSending() { isOver = true }
-    func close() { isOver = true }
+    func close() { (isOver, isForgotten) = (true, true) }
 }

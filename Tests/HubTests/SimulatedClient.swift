@@ -1,0 +1,136 @@
+// A client of a simulation: it sends in shreds, reads with more or less appetite, and holds the hub to what it promises a
+// client: each request is answered once and in order, and each subscription is of the grammar, without a gap that was not
+// told.
+
+import Hub
+import TestSupport
+
+struct SimulatedClient {
+    /// How it reads.
+    enum Appetite { case hungry, picky, stalled, broken }
+    /// Whether it sends: what was said before the end still comes.
+    enum Speech { case open, ending, ended }
+
+    let peer: HubPeer
+    var appetite = Appetite.hungry
+    var speech = Speech.open
+    /// Whether it feeds a trace, as far as it knows.
+    var isReplaying = false
+    var traceTime = 0.0
+    private(set) var streams: [String: SimulatedStream] = [:]
+    /// The ids that have no answer yet.
+    private(set) var asked: [String] = []
+    /// What is still to be sent: in shreds, and as long as the hub reads.
+    private var outbox: [UInt8] = []
+    private var ids = 0
+
+    init(_ peer: HubPeer) { self.peer = peer }
+
+    /// A client that was here before, and remembers what it read.
+    init(_ peer: HubPeer, after earlier: SimulatedClient) {
+        self.peer = peer
+        streams = earlier.streams
+    }
+
+    // MARK: What it sends
+
+    mutating func newID() -> String {
+        ids += 1
+        return "q\(ids)"
+    }
+
+    /// Has a line to send. Each of its ids is answered, in this order.
+    mutating func say(_ line: String, ids: [String] = []) {
+        guard speech == .open else { return }
+        asked += ids
+        outbox += Array((line + "\n").utf8)
+    }
+
+    /// Sends what waits, perhaps in shreds, perhaps with the turn's end later.
+    mutating func send(_ random: inout Seeded, _ host: HubHost) {
+        while !outbox.isEmpty, peer.isReading, !peer.isOver {
+            let most = min(outbox.count, 65_536)
+            let count = random.chance(0.8) ? most : random.integer(1...most)
+            peer.put(Array(outbox.prefix(count)))
+            outbox.removeFirst(count)
+            if random.chance(0.7) { host.turn() }
+        }
+        if speech == .ending, outbox.isEmpty {
+            speech = .ended
+            peer.halfClose()
+        }
+    }
+
+    // MARK: What it is told
+
+    /// Takes a line; says what is wrong with it.
+    mutating func take(_ json: JSON) -> String? {
+        let type = json["type"]?.string
+        if type == "trace-ended" || type == "error" && json["code"]?.string == "busy" { isReplaying = false }
+        if let id = json["id"]?.string {
+            guard id == asked.first else { return "no answer to \(asked.first ?? "anything")" }
+            asked.removeFirst()
+            take(json, for: id)
+        }
+        guard let camera = json["camera"]?.string, type != "camera", type != "subscribed" else { return nil }
+        guard streams[camera] != nil else { return "nobody asked for it" }
+        if type == "removed" {
+            streams[camera] = nil
+            return nil
+        }
+        return streams[camera]?.take(json)
+    }
+
+    /// Takes an answer. Its id says what was asked for.
+    private mutating func take(_ answer: JSON, for id: String) {
+        let words = id.split(separator: " ").map(String.init)
+        switch answer["type"]?.string {
+        case "subscribed": if let camera = answer["camera"]?.string { streams[camera] = SimulatedStream(answer, words) }
+        case "ok" where words[0] == "unsubscribe": streams[words[1]] = nil
+        default: break
+        }
+    }
+}
+
+/// A subscription, as its client knows it.
+struct SimulatedStream {
+    private let isEvery: Bool
+    /// `nil` where only some kinds were asked for: there is no grammar then.
+    private var checker: StreamChecker?
+    private(set) var epoch: String?
+    /// What the next seq must be with `every`, and what it must not be below otherwise; `nil` where nobody can tell.
+    private(set) var next: Double?
+    /// No event has come since the camera was set anew.
+    private var isAnew = false
+
+    /// The subscription that an answer begins, and the words with which it was asked for: `every`, `latest`, `chosen`, or
+    /// `since` with seq and epoch.
+    init(_ subscribed: JSON, _ words: [String]) {
+        epoch = subscribed["epoch"]?.string
+        isEvery = words[0] == "every" || words[0] == "since"
+        checker = words[0] == "chosen" ? nil : StreamChecker(isEvery: isEvery)
+        if words[0] == "since" {
+            // Of another epoch all is missed.
+            next = words[2] == epoch ? Double(words[1]).map { $0 + 1 } : 1
+        } else {
+            next = subscribed["seq"]?.number.map { $0 + 1 }
+            _ = checker?.take(subscribed)
+        }
+    }
+
+    /// Takes a line; says what is wrong with it.
+    mutating func take(_ line: JSON) -> String? {
+        switch line["type"]?.string {
+        case "gesture": return nil
+        case "lagged":
+            // Right behind a reset, what was missed is counted over both epochs.
+            next = isAnew || !isEvery ? nil : next.flatMap { next in line["missed"]?.number.map { next + $0 } }
+        case "reset": (epoch, next, isAnew) = (nil, 1, true)
+        default:
+            guard let seq = line["seq"]?.number else { return "no seq" }
+            if let next, isEvery ? seq != next : seq < next { return "seq \(seq), and not \(next)" }
+            (next, isAnew) = (seq + 1, false)
+        }
+        return checker?.take(line)
+    }
+}

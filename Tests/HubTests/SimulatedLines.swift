@@ -1,0 +1,110 @@
+// What clients of a simulation say: every request of the protocol, with numbers within its ranges and beyond.
+
+import Foundation
+import TestSupport
+
+enum SimulatedLine {
+    static let cameras = ["main", "left", "right"]
+
+    static func anyCamera(_ random: inout Seeded) -> String { cameras[random.integer(0...2)] }
+
+    /// The members of a gesture or of a request, its id, camera and time left out.
+    static func body(_ random: inout Seeded) -> String {
+        if random.chance(0.75) { return gesture(&random) }
+        return random.chance(0.7) ? command(&random) : query(&random)
+    }
+
+    /// An array that is always rejected, whatever of it is right.
+    static func rejected(_ random: inout Seeded, camera: String) -> String {
+        let good = (0..<random.integer(0...3)).map { _ in #"{"camera":"\#(camera)",\#(body(&random))},"# }
+        return "[" + good.joined() + #"{"type":"pinch","phase":"changed","scale":0}]"#
+    }
+
+    /// The header of a trace.
+    static func header(_ random: inout Seeded) -> String {
+        let speed = random.chance(0.5) ? "\"max\"" : "\(random.integer(1...50))"
+        let bounds = random.chance(0.3) ? #","targetBounds":\#(self.bounds(&random))"# : ""
+        return #"{"type":"trace","version":1,"camera":"\#(anyCamera(&random))","speed":\#(speed)\#(bounds),"#
+            + #""position":{"target":\#(place(&random)),"zoom":\#(random.number(1...22))}}"#
+    }
+
+    private static func place(_ random: inout Seeded) -> String {
+        "{\"latitude\":\(random.number(-100...100)),\"longitude\":\(random.number(-200...200))}"
+    }
+
+    private static func bounds(_ random: inout Seeded) -> String {
+        let (south, north) = (random.number(-100...40), random.number(40...100))
+        let (west, east) = (random.number(-200...200), random.chance(0.1) ? 180 : random.number(-200...200))
+        return #"{"southWest":{"latitude":\#(south),"longitude":\#(west)},"#
+            + #""northEast":{"latitude":\#(north),"longitude":\#(east)}}"#
+    }
+
+    private static func command(_ random: inout Seeded) -> String {
+        switch random.integer(0...9) {
+        case 0...2: return #""type":"move","update":\#(update(&random))"#
+        case 3...4:
+            let easing = ["default", "linear", "ease-in", "ease-in-out"][random.integer(0...3)]
+            return
+                #""type":"animate","durationMs":\#(random.number(0...800)),"easing":"\#(easing)","update":\#(update(&random))"#
+        case 5:
+            return random.chance(0.9) ? #""type":"stop""# : #""type":"remove-camera""#
+        case 6:
+            return #""type":"set-gestures","scroll":\#(random.chance(0.8)),"fling":\#(random.chance(0.8)),"#
+                + #""scrollDuringRotateOrZoom":\#(random.chance(0.5)),"inertia":\#(random.chance(0.6))"#
+        case 7:
+            return #""type":"set-zoom-range","minZoom":\#(random.number(2...12)),"maxZoom":\#(random.number(8...21))"#
+        case 8:
+            return #""type":"set-target-bounds","bounds":\#(random.chance(0.5) ? bounds(&random) : "null")"#
+        default:
+            return #""type":"set-viewport","width":\#(random.number(1...1000)),"height":\#(random.number(1...1000))"#
+        }
+    }
+
+    private static func update(_ random: inout Seeded) -> String {
+        let (x, y) = (random.number(-300...300), random.number(-300...300))
+        switch random.integer(0...6) {
+        case 0: return #"{"kind":"zoom-by","amount":\#(x / 60),"focus":{"x":\#(x),"y":\#(y)}}"#
+        case 1: return #"{"kind":"set-target","target":\#(place(&random))}"#
+        case 2: return #"{"kind":"set-camera","position":{"target":\#(place(&random)),"zoom":\#(abs(x) / 15)}}"#
+        case 3: return #"{"kind":"set-bearing","bearing":\#(x)}"#
+        case 4: return #"{"kind":"set-viewing-angle","viewingAngle":\#(abs(y) / 4)}"#
+        case 5: return #"{"kind":"fit-bounds","bounds":\#(bounds(&random))}"#
+        default: return #"{"kind":"scroll-by","x":\#(x),"y":\#(y)}"#
+        }
+    }
+
+    private static func query(_ random: inout Seeded) -> String {
+        switch random.integer(0...7) {
+        case 0: return #""type":"camera-for-bounds","bounds":\#(bounds(&random))"#
+        case 1: return #""type":"project","coordinate":\#(place(&random))"#
+        case 2:
+            return #""type":"unproject","point":{"x":\#(random.number(-50...400)),"y":\#(random.number(-50...900))}"#
+        case 3: return #""type":"visible-region""#
+        case 4: return #""type":"cameras""#
+        case 5: return #""type":"hello","version":\#(random.integer(1...2))"#
+        case 6: return #""type":"get-camera""#
+        default: return #""type":"ping""#
+        }
+    }
+
+    private static func gesture(_ random: inout Seeded) -> String {
+        if random.chance(0.05) {
+            let tap = random.chance(0.5) ? "double-tap" : "two-finger-tap"
+            return "\"type\":\"\(tap)\",\"focus\":{\"x\":\(random.number(0...390)),\"y\":\(random.number(0...844))}"
+        }
+        let phases = ["began", "changed", "changed", "changed", "changed", "ended", "cancelled"]
+        let phase = phases[random.integer(0...6)]
+        let (x, y) = (random.number(-300...300), random.number(-300...300))
+        let label = random.chance(0.1) ? ",\"gesture\":\(random.integer(0...9))" : ""
+        let common = "\"phase\":\"\(phase)\",\"focus\":{\"x\":\(abs(x)),\"y\":\(abs(y))}\(label)"
+        switch random.integer(0...4) {
+        case 0:
+            let velocity = phase == "ended" && random.chance(0.5) ? ",\"velocity\":{\"x\":\(x * 5),\"y\":\(y * 5)}" : ""
+            return "\"type\":\"pan\",\(common),\"translation\":{\"x\":\(x),\"y\":\(y)}\(velocity)"
+        case 1: return "\"type\":\"pinch\",\(common),\"scale\":\(exp(x / 150))"
+        case 2: return "\"type\":\"rotate\",\(common),\"rotationDeg\":\(y)"
+        case 3: return "\"type\":\"one-finger-zoom\",\(common),\"translation\":{\"y\":\(y)}"
+        default: return "\"type\":\"tilt\",\(common),\"translation\":{\"y\":\(y)}"
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// Who watches a simulation without taking part in it, and holds the hub to what no single client can see: two that
+// subscribe to the same are sent the same bytes, an error changes nothing, a camera is where its last event said, and it
+// never leaves what it was confined to.
+
+import Hub
+import TestSupport
+
+/// Two clients that subscribe to the same at one moment. One reads at once, the other in drops.
+struct Twins {
+    private let prompt: HubPeer
+    private let slow: HubPeer
+    /// What the prompt one has read and the slow one has not.
+    private var unmatched: [String] = []
+    /// The camera's seq and position, as the prompt one knows them.
+    private(set) var last: (seq: JSON?, position: JSON?)
+    /// Whether one of them has missed something, or the camera is gone: from then on they differ.
+    private(set) var isSpent = false
+
+    init(_ host: HubHost, camera: String, events: String) {
+        (prompt, slow) = (host.connect(), host.connect())
+        for peer in [prompt, slow] {
+            peer.put(Array(#"{"type":"subscribe","camera":"\#(camera)","events":[\#(events)]}"#.utf8) + [0x0a])
+        }
+    }
+
+    func leave() {
+        prompt.close()
+        slow.close()
+    }
+
+    /// Reads what has come; says what is wrong with it.
+    mutating func look(_ random: inout Seeded) -> String? {
+        for line in prompt.lines() {
+            unmatched.append(line)
+            guard let json = take(line) else { continue }
+            last = (json["seq"], json["position"])
+        }
+        if random.chance(0.5) { slow.makeRoom(random.integer(0...3000)) }
+        var matched = 0
+        for line in slow.lines() {
+            _ = take(line)
+            guard !isSpent else { break }
+            guard matched < unmatched.count, line == unmatched[matched] else {
+                return "twins are told \(matched < unmatched.count ? unmatched[matched] : "nothing") and \(line)"
+            }
+            matched += 1
+        }
+        unmatched.removeFirst(matched)
+        prompt.compact()
+        slow.compact()
+        isSpent = isSpent || prompt.isOver || slow.isOver
+        return nil
+    }
+
+    /// Takes note of a line; the message, where it tells how the camera stands.
+    private mutating func take(_ line: String) -> JSON? {
+        guard let json = try? JSON(line), let type = json["type"]?.string, type != "gesture" else { return nil }
+        isSpent = isSpent || ["lagged", "removed", "error"].contains(type)
+        return json
+    }
+}
+
+/// A client that is told what a camera is fed, and is never slow.
+struct Recorder {
+    private let camera: String
+    private var peer: HubPeer
+    /// What it has written down, if it does.
+    private(set) var tape: TraceTape?
+    private var confines: Confines?
+
+    init(_ host: HubHost, camera: String, tape: TraceTape?) {
+        (self.camera, self.tape) = (camera, tape)
+        peer = host.connect()
+        begin()
+    }
+
+    /// Begins in the middle of things.
+    func begin() {
+        let kinds = #"["gesture","move-started","camera-changed","idle"]"#
+        peer.put(Array(#"{"type":"subscribe","camera":"\#(camera)","events":\#(kinds)}"#.utf8) + [0x0a])
+    }
+
+    /// Connects to another hub.
+    mutating func comeBack(_ host: HubHost) {
+        peer = host.connect()
+        begin()
+    }
+
+    func leave() { peer.close() }
+
+    /// Reads what has come; says what is wrong with it.
+    mutating func look() -> String? {
+        for line in peer.lines() {
+            if let complaint = take(line) { return "recorder: \(complaint): \(line)" }
+        }
+        peer.compact()
+        return nil
+    }
+
+    private mutating func take(_ line: String) -> String? {
+        guard let json = try? JSON(line) else { return "no JSON" }
+        if let complaint = try? tape?.take(line) { return complaint }
+        switch json["type"]?.string {
+        case "removed", "lagged":
+            confines = nil
+            begin()
+        case "subscribed", "reset": confines = nil
+        case "gesture": for request in json["line"]?.array ?? [json["line"] ?? .null] { take(request: request) }
+        case "camera-changed", "idle":
+            if let position = json["position"], confines?.hold(position) == false { return "it is outside" }
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func take(request: JSON) {
+        if request["type"]?.string == "trace" { confines = Confines() }
+        confines?.take(request)
+    }
+}
+
+/// What a camera may not leave: a model that knows nothing but the settings.
+struct Confines {
+    private var zoom = (min: 2.0, max: 21.0)
+    private var bounds: (south: Double, west: Double, north: Double, east: Double)?
+    /// Half of the last digit that is printed of a coordinate, and of a zoom.
+    private static let (fineness, coarseness) = (0.6e-9, 0.6e-6)
+
+    /// Takes a request, or the settings that a camera is told to have.
+    mutating func take(_ settings: JSON) {
+        zoom.min = settings["minZoom"]?.number ?? zoom.min
+        zoom.max = settings["maxZoom"]?.number ?? zoom.max
+        guard let box = settings["bounds"] ?? settings["targetBounds"], settings["update"] == nil else { return }
+        let (southWest, northEast) = (box["southWest"], box["northEast"])
+        bounds = nil
+        if let south = southWest?["latitude"]?.number, let west = southWest?["longitude"]?.number,
+            let north = northEast?["latitude"]?.number, let east = northEast?["longitude"]?.number
+        {
+            bounds = (south, west, north, east)
+        }
+    }
+
+    func hold(_ position: JSON) -> Bool {
+        guard let latitude = position["target"]?["latitude"]?.number,
+            let longitude = position["target"]?["longitude"]?.number, let level = position["zoom"]?.number
+        else { return false }
+        guard level > zoom.min - Self.coarseness, level < zoom.max + Self.coarseness else { return false }
+        guard let bounds else { return true }
+        guard latitude > bounds.south - Self.fineness, latitude < bounds.north + Self.fineness else { return false }
+        // East may be 180, which is printed as -180.
+        return [longitude, longitude + 360].contains { longitude in
+            let (west, east) = (bounds.west - Self.fineness, bounds.east + Self.fineness)
+            return bounds.west <= bounds.east
+                ? longitude > west && longitude < east : longitude > west || longitude < east
+        }
+    }
+}
+
+/// Asks how things stand, in a turn in which nothing else happens.
+struct Inspector {
+    private let peer: HubPeer
+
+    init(_ host: HubHost) { peer = host.connect() }
+
+    /// Has a line rejected that would change a camera; says what is wrong with the camera before and after it.
+    ///
+    /// - Parameter last: the camera's seq and position, where somebody knows them.
+    func inspect(_ camera: String, _ host: HubHost, rejected: String, last: (seq: JSON?, position: JSON?)?) -> String? {
+        let question = #"{"type":"get-camera","camera":"\#(camera)"}"#
+        peer.send(Array("\(question)\n\(rejected)\n\(question)\n".utf8))
+        let answers = peer.lines()
+        peer.compact()
+        guard let before = answers.first, let state = try? JSON(before), answers.count >= 3 else {
+            return "no answer, but \(answers)"
+        }
+        // There may be as many cameras as there can be.
+        guard state["type"]?.string == "camera" else { return nil }
+        if answers.last != before { return "\(before) became \(answers.last ?? "") by \(rejected)" }
+        if let last, last.seq != state["seq"] || last.position != state["position"] {
+            return "\(before), and the last event said \(last)"
+        }
+        var confines = Confines()
+        confines.take(state)
+        return state["position"].map(confines.hold) == true ? nil : "outside: \(before)"
+    }
+
+    /// What the daemon counts.
+    func stats() -> JSON? {
+        peer.send(#"{"type":"stats"}"#)
+        defer { peer.compact() }
+        return peer.lines().last.flatMap { try? JSON($0) }
+    }
+}

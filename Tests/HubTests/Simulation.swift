@@ -1,0 +1,343 @@
+// The hub driven from seeds: many clients that feed, follow, resume, stall, read in drops, send rubbish, shred their bytes,
+// break off and replay, on a clock that jumps; and hubs that end, die, or leave everything to the next, with what was
+// saved whole or damaged. After every step everything that the hub promises is looked at, and a seed gives the same
+// bytes again.
+
+import Hub
+import TestSupport
+
+/// One run of a seed.
+struct Simulation {
+    private var random: Seeded
+    private let host: HubHost
+    /// Whether limits are so small that they are met all the time. Then no line is longer than what is read ahead.
+    private let isTight: Bool
+    private var clients: [SimulatedClient] = []
+    private var twins: [String: Twins] = [:]
+    private var recorders: [Recorder] = []
+    private var inspector: Inspector
+    /// What is on the disk.
+    private var saved: [UInt8]
+
+    private(set) var checksum: UInt64 = 0xcbf2_9ce4_8422_2325
+    private(set) var complaints: [String] = []
+    private(set) var events = 0
+    private(set) var lines: [String] = []
+    private let keepsLines: Bool
+
+    /// What the twins of each camera ask for.
+    private static let tastes = [
+        "main": #""move-started","camera-changed","idle""#, "left": #""gesture","camera-changed","idle""#,
+        "right": #""idle","camera-changed""#,
+    ]
+
+    /// Every other seed has tight limits; who records is not to meet them.
+    init(seed: UInt64, keepsLines: Bool = false, isRecorded: Bool = false) {
+        random = Seeded(seed)
+        self.keepsLines = keepsLines
+        isTight = seed.isMultiple(of: 2) && !isRecorded
+        host = HubHost(limits: Self.limits(isTight: isTight))
+        inspector = Inspector(host)
+        saved = host.hub.savedState(isLast: false).bytes
+        for camera in Self.tastes.keys.sorted() { twins[camera] = newTwins(camera) }
+        guard isRecorded || seed.isMultiple(of: 3) else { return }
+        recorders = SimulatedLine.cameras.map { Recorder(host, camera: $0, tape: isRecorded ? TraceTape() : nil) }
+    }
+
+    private static func limits(isTight: Bool) -> Limits {
+        var limits = Limits()
+        limits.cameras = 4
+        if isTight {
+            (limits.historyEvents, limits.historyBytes, limits.eventsPerTurn) = (32, 4096, 8)
+            (limits.unreadReplies, limits.readAhead, limits.gestures) = (4096, 4096, 8)
+        }
+        return limits
+    }
+
+    private func newTwins(_ camera: String) -> Twins { Twins(host, camera: camera, events: Self.tastes[camera] ?? "") }
+
+    /// What was recorded.
+    var traces: [TraceTape.Trace] { recorders.compactMap(\.tape).flatMap(\.traces) }
+
+    mutating func run(steps: Int) {
+        for step in 0..<steps {
+            act()
+            collect()
+            if !complaints.isEmpty {
+                complaints = complaints.map { "step \(step): \($0)" }
+                return
+            }
+        }
+        rest()
+    }
+
+    private mutating func complain(_ complaint: String?) {
+        if let complaint { complaints.append(complaint) }
+    }
+
+    // MARK: What happens
+
+    private mutating func act() {
+        for camera in twins.keys.sorted() { renewTwins(camera) }
+        switch random.integer(0...20) {
+        case 0 where clients.count < 12: clients.append(SimulatedClient(host.connect()))
+        case 1, 8: letTimePass()
+        case 2: if let index = anyClient() { subscribe(index) }
+        case 3, 9: if let index = anyClient() { changeAppetite(index) }
+        case 4 where random.chance(0.1): if let index = anyClient() { leave(index) }
+        case 5 where random.chance(0.15): if let index = anyClient() { startOrEndReplay(index) }
+        case 6: befall()
+        // Who subscribes anew begins a trace in the middle of things.
+        case 7 where !recorders.isEmpty && random.chance(0.2): recorders[random.integer(0...2)].begin()
+        default: if let index = anyClient() { say(index) }
+        }
+        for index in clients.indices {
+            clients[index].send(&random, host)
+            if clients[index].appetite == .picky { clients[index].peer.makeRoom(random.integer(0...300)) }
+        }
+        if random.chance(0.9) { host.turn() }
+    }
+
+    private mutating func letTimePass() {
+        switch random.integer(0...9) {
+        case 0: host.jump(random.chance(0.05) ? random.number(0...1e8) : random.number(0...5000))
+        // What comes then comes at the very time of a frame.
+        case 1...2: host.moveOn()
+        case 3: host.pass(random.number(0...10_000))
+        default: host.pass(random.number(0...60))
+        }
+    }
+
+    private mutating func anyClient() -> Int? {
+        clients.isEmpty ? nil : random.integer(0...(clients.count - 1))
+    }
+
+    private mutating func subscribe(_ index: Int) {
+        let name = SimulatedLine.anyCamera(&random)
+        func ask(_ members: String, _ id: String, type: String = "subscribe") {
+            let line = #"{"type":"\#(type)","camera":"\#(name)","id":"\#(id)"\#(members)}"#
+            clients[index].say(line, ids: [id])
+        }
+        if random.chance(0.05) { return ask("", "unsubscribe \(name)", type: "unsubscribe") }
+        if random.chance(0.2) {
+            return ask(
+                #","events":[\#(random.chance(0.5) ? #""idle","camera-changed""# : #""gesture","idle""#)]"#, "chosen")
+        }
+        if let stream = clients[index].streams[name], let epoch = stream.epoch, let next = stream.next,
+            random.chance(0.5)
+        {
+            let seq = Int(next) - 1
+            return ask(#","since":\#(seq),"epoch":"\#(epoch)""#, "since \(seq) \(epoch)")
+        }
+        let delivery = random.chance(0.4) ? "latest" : "every"
+        ask(#","delivery":"\#(delivery)""#, delivery)
+    }
+
+    private mutating func changeAppetite(_ index: Int) {
+        guard clients[index].appetite != .broken else { return }
+        if clients[index].appetite == .hungry {
+            clients[index].appetite = random.chance(0.5) ? .stalled : .picky
+            clients[index].peer.makeRoom(random.integer(0...2000))
+        } else {
+            clients[index].appetite = .hungry
+            clients[index].peer.makeRoom(nil)
+        }
+    }
+
+    /// Every way to go: politely, abruptly, with all written, with what it reads broken off first.
+    private mutating func leave(_ index: Int) {
+        switch random.integer(0...4) {
+        case 0: clients[index].speech = .ending
+        case 1: clients.remove(at: index).peer.hangUp()
+        case 2:
+            clients[index].appetite = .broken
+            clients[index].peer.breakOff()
+        case 3:
+            clients[index].speech = .ended
+            clients[index].peer.halfClose()
+        default: clients.remove(at: index).peer.close()
+        }
+    }
+
+    private mutating func startOrEndReplay(_ index: Int) {
+        if clients[index].isReplaying {
+            clients[index].say(#"{"type":"trace-end"}"#)
+        } else {
+            clients[index].traceTime = random.number(0...2e9)
+            clients[index].say(SimulatedLine.header(&random))
+        }
+        clients[index].isReplaying.toggle()
+    }
+
+    private mutating func say(_ index: Int) {
+        if clients[index].isReplaying {
+            if random.chance(0.1) { return startOrEndReplay(index) }
+            if random.chance(0.7) { clients[index].traceTime += random.number(0...(random.chance(0.05) ? 3000 : 30)) }
+        }
+        var objects: [String] = []
+        var ids: [String] = []
+        for _ in 0..<(random.chance(0.8) ? 1 : random.integer(1...5)) {
+            let id = random.chance(0.1) ? clients[index].newID() : nil
+            if let id { ids.append(id) }
+            objects.append(request(index, id: id))
+        }
+        let line = objects.count == 1 ? objects[0] : "[" + objects.joined(separator: ",") + "]"
+        if ids.isEmpty, random.chance(0.03) { return clients[index].say(broken(line)) }
+        clients[index].say(line, ids: ids)
+    }
+
+    private mutating func broken(_ line: String) -> String {
+        if !isTight, random.chance(0.02) { return String(repeating: line, count: 70_000 / line.utf8.count) }
+        var bytes = Array(line.utf8)
+        bytes[random.integer(0...(bytes.count - 1))] = UInt8(random.integer(0x20...0x7e))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func request(_ index: Int, id: String?) -> String {
+        var members: [String] = []
+        if clients[index].isReplaying {
+            members.append("\"timeMs\":\(clients[index].traceTime)")
+        } else if random.chance(0.7) {
+            let name = random.chance(0.01) ? "other\(random.integer(0...5))" : SimulatedLine.anyCamera(&random)
+            members.append("\"camera\":\"\(name)\"")
+        }
+        if let id { members.append("\"id\":\"\(id)\"") }
+        members.append(SimulatedLine.body(&random))
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    // MARK: What befalls the hub
+
+    private mutating func befall() {
+        switch random.integer(0...99) {
+        case 0...19: saved = host.hub.savedState(isLast: false).bytes
+        case 20...23: handOver()
+        case 24: host.handOverInVain()
+        case 25: end()
+        case 26: die()
+        default: inspect()
+        }
+    }
+
+    private mutating func handOver() {
+        let lost = clients.indices.filter { _ in random.chance(0.05) }.map { clients[$0].peer }
+        do {
+            try host.handOver(without: lost)
+        } catch {
+            complain("nothing was handed over: \(error)")
+        }
+        collect()
+    }
+
+    /// Somebody asked it to: then nothing is lost.
+    private mutating func end() {
+        host.hub.end(at: host.now)
+        host.turn()
+        collect()
+        beginAnew(with: host.hub.savedState(isLast: true).bytes, keepsEpochs: true)
+    }
+
+    /// At any time, with what is on the disk: perhaps not all of it, or something else.
+    private mutating func die() {
+        collect()
+        switch random.integer(0...3) {
+        case 0: saved.removeLast(random.integer(1...saved.count))
+        case 1: saved[random.integer(0...(saved.count - 1))] ^= UInt8(random.integer(1...255))
+        default: return beginAnew(with: saved, keepsEpochs: false)
+        }
+        if (try? SavedState(saved)) != nil { complain("a damaged state is taken") }
+        host.beginAnew()
+        returnOfTheClients()
+    }
+
+    private mutating func beginAnew(with bytes: [UInt8], keepsEpochs: Bool) {
+        do {
+            let state = try SavedState(bytes)
+            // With its epochs a state comes back to the last byte.
+            host.beginAnew(with: state, keepsEpochs: true)
+            if host.hub.savedState(isLast: state.isLast).bytes != bytes { complain("another state came back") }
+            if !keepsEpochs { host.beginAnew(with: state) }
+        } catch {
+            complain("what was saved is not taken: \(error)")
+        }
+        returnOfTheClients()
+    }
+
+    /// Nobody is connected any more. Some come back, and remember what they read.
+    private mutating func returnOfTheClients() {
+        saved = host.hub.savedState(isLast: false).bytes
+        inspector = Inspector(host)
+        clients = clients.filter { _ in random.chance(0.7) }.map { SimulatedClient(host.connect(), after: $0) }
+        for camera in twins.keys.sorted() { twins[camera] = newTwins(camera) }
+        for index in recorders.indices { recorders[index].comeBack(host) }
+    }
+
+    // MARK: What must hold
+
+    private mutating func inspect() {
+        host.turn()
+        collect()
+        // Nothing else is to happen in the turn.
+        guard host.hub.deadline.map({ $0 > host.now }) != false else { return }
+        let camera = SimulatedLine.anyCamera(&random)
+        let last = twins[camera].flatMap { $0.isSpent ? nil : $0.last }
+        let rejected = SimulatedLine.rejected(&random, camera: camera)
+        complain(inspector.inspect(camera, host, rejected: rejected, last: last))
+    }
+
+    private mutating func collect() {
+        for index in clients.indices {
+            for line in clients[index].peer.lines() { look(at: line, index) }
+            clients[index].peer.compact()
+            let memory = clients[index].peer.peer.memory
+            if memory > (isTight ? 1 << 19 : 6 << 20) { complain("client \(index) has the hub hold \(memory) bytes") }
+        }
+        clients.removeAll { $0.peer.isOver }
+        for camera in twins.keys.sorted() { complain(twins[camera]?.look(&random)) }
+        for index in recorders.indices { complain(recorders[index].look()) }
+    }
+
+    private mutating func renewTwins(_ camera: String) {
+        guard let spent = twins[camera], spent.isSpent else { return }
+        spent.leave()
+        twins[camera] = newTwins(camera)
+    }
+
+    private mutating func look(at line: String, _ index: Int) {
+        for byte in line.utf8 { checksum = (checksum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        if keepsLines { lines.append(line) }
+        events += 1
+        guard let json = try? JSON(line) else { return complain("no JSON: \(line)") }
+        if let complaint = clients[index].take(json) { complain("client \(index): \(complaint): \(line)") }
+    }
+
+    /// In the end everybody reads, everything is answered and comes to rest, and nothing is left.
+    private mutating func rest() {
+        for index in clients.indices {
+            if clients[index].appetite != .broken { clients[index].appetite = .hungry }
+            clients[index].peer.makeRoom(nil)
+            if clients[index].isReplaying, clients[index].speech == .open { clients[index].speech = .ending }
+        }
+        for _ in 0..<50 {
+            for index in clients.indices { clients[index].send(&random, host) }
+            host.pass(60_000)
+            collect()
+        }
+        for (index, client) in clients.enumerated() {
+            if !client.asked.isEmpty, client.appetite != .broken {
+                complain("client \(index): no answer to \(client.asked)")
+            }
+            client.peer.close()
+        }
+        host.pass(20_000)
+        collect()
+        for twins in twins.values { twins.leave() }
+        for recorder in recorders { recorder.leave() }
+        if let deadline = host.hub.deadline { complain("still something to do at \(deadline)") }
+        let stats = inspector.stats()
+        for (count, wanted) in [("connections", 1), ("subscriptions", 0), ("replays", 0)] as [(String, Double)]
+        where stats?[count]?.number != wanted {
+            complain("in the end \(count) are \(stats?[count]?.number ?? -1)")
+        }
+    }
+}
