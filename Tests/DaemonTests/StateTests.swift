@@ -34,6 +34,13 @@ import Testing
         return false
     }
 
+    private func names() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
+
+    /// When a name in the folder came or went last.
+    private func modified() throws -> Date? {
+        try FileManager.default.attributesOfItem(atPath: folder.path)[.modificationDate] as? Date
+    }
+
     private func fileSays(_ text: String) -> Bool {
         (try? String(contentsOf: file, encoding: .utf8))?.contains(text) == true
     }
@@ -115,6 +122,27 @@ import Testing
         usleep(1_200_000)  // two attempts
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         #expect(becomes { fileSays(#""cameras":1,"#) })
+        #expect(daemon.end(SIGTERM) == 0)
+        let log = daemon.log()
+        #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
+    }
+
+    /// A limit of files' sizes is a disk that is full: a write is cut short, and the next one fails.
+    @Test func aFullDiskKeepsWhatWasSavedBefore() throws {
+        let daemon = try DaemonProcess(["--state-dir", folder.path], prelude: "trap '' XFSZ; ulimit -f 8")
+        let client = try SocketClient(daemon.socket)
+        func forAll(_ request: String) -> String {
+            "[" + (1...60).map { #"{"type":"\#(request)","camera":"camera-\#($0)"}"# }.joined(separator: ",") + "]"
+        }
+        try client.send(#"{"type":"get-camera"}"#)
+        #expect(becomes { fileSays(#""cameras":1,"#) })
+        let before = try modified()
+        try client.send(forAll("get-camera"))
+        #expect(try becomes { try modified() != before })  // an attempt
+        #expect(becomes { names() == [file.lastPathComponent] } && fileSays(#""cameras":1,"#))
+        try client.send(forAll("remove-camera"))
+        try client.send(#"{"type":"get-camera","camera":"other"}"#)
+        #expect(becomes { fileSays(#""cameras":2,"#) })
         #expect(daemon.end(SIGTERM) == 0)
         let log = daemon.log()
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))

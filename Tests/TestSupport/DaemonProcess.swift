@@ -21,12 +21,17 @@ public final class DaemonProcess {
     }
 
     /// Starts a daemon and waits until it listens.
-    public init(_ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil) throws {
+    ///
+    /// - Parameter prelude: what a shell does first, in the daemon's own process.
+    public init(
+        _ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil, prelude: String? = nil
+    ) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.socket = socket ?? folder.appendingPathComponent("gimbal.sock").path
-        process.executableURL = Self.products.appendingPathComponent("gimbald")
-        process.arguments = ["--socket", self.socket] + arguments
+        let command = [Self.products.appendingPathComponent("gimbald").path, "--socket", self.socket] + arguments
+        process.executableURL = URL(fileURLWithPath: prelude == nil ? command[0] : "/bin/sh")
+        process.arguments = prelude.map { ["-c", $0 + #"; exec "$0" "$@""#] + command } ?? Array(command.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = errors
         try process.run()
