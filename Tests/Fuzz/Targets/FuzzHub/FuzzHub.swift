@@ -1,7 +1,7 @@
 // A byte string as a conversation of several clients with a hub. Control bytes that no line has are what befalls
-// clients and clock; everything else is what the client in hand sends. Two watchers subscribe to a camera, one for each
-// delivery: their streams keep the grammar. Nobody makes the hub hold more than a bound, and in the end nothing is left
-// to do.
+// clients, clock and hub; everything else is what the client in hand sends. Two watchers subscribe to a camera, one for
+// each delivery: their streams keep the grammar. Nobody makes the hub hold more than a bound, and in the end nothing is
+// left to do.
 
 import FuzzSupport
 import Hub
@@ -13,6 +13,8 @@ private enum Step: UInt8 {
     case nextDeadline = 0x0b, frame, second = 0x0e, hour
     /// The client in hand; the last two are the watchers.
     case client0 = 0x10, client1, client2, client3, every, latest
+    /// Another hub goes on with everything; or does not come about.
+    case handOver, handOverInVain
 }
 
 private struct Watcher {
@@ -57,6 +59,8 @@ private final class Conversation {
         case .frame: host.pass(17)
         case .second: host.pass(1000)
         case .hour: host.jump(3_600_000)
+        case .handOver: handOver()
+        case .handOverInVain: host.handOverInVain()
         case .client0, .client1, .client2, .client3, .every, .latest: inHand = Int(byte & 7)
         default: befall(step)
         }
@@ -86,6 +90,10 @@ private final class Conversation {
         case .hangUp where inHand < clients.count: peer.hangUp()
         default: break
         }
+    }
+
+    private func handOver() {
+        do { try host.handOver() } catch { fatalError("nothing was handed over: \(error)") }
     }
 
     // MARK: What must hold
