@@ -11,19 +11,20 @@ public enum JSON: Equatable, Sendable, Decodable {
     case object([String: JSON])
 
     public init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
+        let container = try decoder.singleValueContainer()
+        // The most frequent first: what a value is not is told by an error, which is slow.
+        if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([String: JSON].self) {
+            self = .object(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if container.decodeNil() {
             self = .null
-        } else if let bool = try? value.decode(Bool.self) {
-            self = .bool(bool)
-        } else if let number = try? value.decode(Double.self) {
-            self = .number(number)
-        } else if let string = try? value.decode(String.self) {
-            self = .string(string)
-        } else if let array = try? value.decode([JSON].self) {
-            self = .array(array)
         } else {
-            self = .object(try value.decode([String: JSON].self))
+            self = .array(try container.decode([JSON].self))
         }
     }
 
