@@ -32,7 +32,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help swift deps deps-test build demo test sanitize fuzz soak bench install uninstall lint format clean
+.PHONY: help swift deps deps-test build demo test simulate sanitize fuzz soak bench install uninstall lint format clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -114,17 +114,17 @@ demo: swift deps ## build, then replay a sample trace through a daemon of its ow
 
 test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
 	$(call quietly,swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
-	@$(unit_tests)
+	@$(call unit_tests,--scratch-path '$(SCRATCH)')
 	$(call quietly,$(MAKE) --no-print-directory build)
 	@status=0; for script in $(filter-out %/demo.sh,$(wildcard Tests/System/*.sh)); do $$script || status=1; done; \
 	    exit $$status
 	$(call quietly,Tests/System/demo.sh)
 	@echo 'demo: passed'
 
-# What passed is left out. The last lines of `swift test` are its summary, or where it broke off.
+# $(call unit_tests,OPTIONS): what passed is left out. The last lines of a run are its summary, or where it broke off.
 define unit_tests
 log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
-if swift test --skip-build --scratch-path '$(SCRATCH)' >"$$log" 2>&1; then \
+if swift test --skip-build $(1) >"$$log" 2>&1; then \
     grep -E 'Executed [1-9]|Test run with' "$$log" | tail -n 2; \
 else \
     head -n -5 "$$log" | grep -vE '^(◇|✔|Test (Case|Suite) .* (started|passed))'; \
@@ -154,6 +154,14 @@ $(SCRATCH)/bench/load: Tests/Benchmarks/load.c
 
 $(SCRATCH)/bench/allocations.so: Tests/Benchmarks/allocations.c
 	$(bench_cc) -shared -fPIC
+
+SEEDS ?= 1-1000
+simulate_build = -c release --scratch-path '$(SCRATCH)/simulate'
+
+simulate: swift deps ## simulate the hub's life from SEEDS (1-1000), 1,500 steps each
+	@echo 'building'
+	$(call quietly,swift build --quiet --build-tests -Xswiftc -enable-testing $(simulate_build))
+	@export GIMBAL_SEEDS='$(SEEDS)'; $(call unit_tests,$(simulate_build) --filter SimulationTests)
 
 # A program that ends by exit() holds until then what its main's frames held: leaks are the soak's part.
 sanitize: swift deps-test ## run the unit tests under the address and the thread sanitizer
