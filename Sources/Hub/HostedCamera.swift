@@ -39,6 +39,8 @@ final class HostedCamera {
     /// Whether the hub has its subscribers on the list of this turn's end.
     var isListed = false
     var isRemoved = false
+    /// Whether it is there only for who may only watch.
+    var isHeld = false
     /// Whether the hub watches it for frames that come due.
     var isWatched = false
 

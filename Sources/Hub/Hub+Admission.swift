@@ -15,38 +15,48 @@ extension Hub {
             self.member = member
             error = WireError(code, field: field, message)
         }
+
+        init(_ member: Int, _ error: WireError) { (self.member, self.error) = (member, error) }
     }
 
     func admit(_ requests: [Request], _ peer: Peer) throws(Refusal) {
         var made = 0
         for member in requests.indices {
+            if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
+                throw Refusal(member, error)
+            }
             if let replay = peer.replay, let name = requests[member].camera, name != replay.camera.name {
                 throw Refusal(
                     member, .invalidValue, "camera",
                     "camera must be \"\(replay.camera.name)\" in this trace, or left out")
             }
             let camera = existingCamera(requests[member].camera, peer)
-            if camera == nil { try admitNew(member, of: requests, &made, peer) }
+            if camera?.isHeld != false { try admitNew(member, of: requests, camera, &made, peer) }
             try admit(member, of: requests, camera, peer)
         }
     }
 
-    /// Admits the camera that a request makes, if it does; `made` are those of the objects before it.
+    /// Admits the camera that a request makes, or makes its own, if it does; `made` are those of the objects before it.
     @inline(never)
     private func admitNew(
-        _ member: Int, of requests: [Request], _ made: inout Int, _ peer: Peer
+        _ member: Int, of requests: [Request], _ held: HostedCamera?, _ made: inout Int, _ peer: Peer
     ) throws(Refusal) {
-        guard needsCamera(requests[member].body), isFirst(member, of: requests, peer) else { return }
+        guard held == nil || !peer.isWatchOnly, makesCamera(requests[member].body, peer),
+            isFirst(member, of: requests, peer)
+        else { return }
         made += 1
-        guard cameras.count + made <= limits.cameras else {
-            throw Refusal(
-                member, .limitReached, "camera", "there are \(limits.cameras) cameras; remove one with remove-camera")
-        }
+        let others = peer.isWatchOnly ? heldCameras.count : cameras.count - heldCameras.count
+        guard others + made > limits.cameras else { return }
+        throw Refusal(
+            member, .limitReached, "camera",
+            peer.isWatchOnly
+                ? "\(limits.cameras) cameras are there only to be watched; wait until somebody feeds this one"
+                : "there are \(limits.cameras) cameras; remove one with remove-camera")
     }
 
     /// Whether no object before this one makes its camera.
     func isFirst(_ member: Int, of requests: [Request], _ peer: Peer) -> Bool {
-        !earlier(member, of: requests, peer).contains { needsCamera($0.body) }
+        !earlier(member, of: requests, peer).contains { makesCamera($0.body, peer) }
     }
 
     /// The objects of the line that stand before one and concern the same camera.
@@ -146,6 +156,12 @@ extension Hub {
             }
         }
         return range
+    }
+
+    /// Whether a request makes its camera where there is none, or makes one that is held its own.
+    func makesCamera(_ body: Request.Body, _ peer: Peer) -> Bool {
+        guard peer.isWatchOnly else { return needsCamera(body) }
+        return if case .subscribe = body { true } else { false }
     }
 
     func needsCamera(_ body: Request.Body) -> Bool {

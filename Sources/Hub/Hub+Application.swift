@@ -72,7 +72,7 @@ extension Hub {
             acknowledge(peer, id)
             camera.apply(command, at: time(of: camera, at: now))
         case .query(let query):
-            let camera = needsCamera(body) ? camera(name, peer, at: now) : nil
+            let camera = needsCamera(body) ? cameraAsked(name, peer, at: now) : nil
             answer(query, camera, id, peer, at: now)
         case .subscribe(let subscribe):
             self.subscribe(subscribe, peer, to: camera(name, peer, at: now), id, bytes)
@@ -154,6 +154,7 @@ extension Hub {
             unsubscribe(subscription)
         }
         camera.isRemoved = true
+        release(camera)
         cameras[camera.name] = nil
     }
 
@@ -167,9 +168,13 @@ extension Hub {
     }
 
     func camera(_ name: String?, _ peer: Peer, at now: Double) -> HostedCamera {
-        if let camera = existingCamera(name, peer) { return camera }
+        if let camera = existingCamera(name, peer) {
+            if !peer.isWatchOnly { release(camera) }
+            return camera
+        }
         let name = name ?? HostedCamera.mainName
         let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, limits: limits)
+        if peer.isWatchOnly { hold(camera) }
         cameras[name] = camera
         peer.lastCamera = camera
         return camera

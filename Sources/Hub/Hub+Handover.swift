@@ -6,7 +6,7 @@ import Wire
 
 extension Hub {
     /// The order of what is written here. It changes whenever a line below does.
-    private static let handoverVersion: UInt64 = 1
+    private static let handoverVersion: UInt64 = 2
 
     /// Brings everything to rest: no line is taken any more, and what moves and what is replayed ends where it is.
     public func pause(at now: Double) {
@@ -34,9 +34,11 @@ extension Hub {
         let counts = [counters.connectionsTotal, counters.lines, counters.errors, counters.events]
         for count in counts + [counters.bytesIn, counters.bytesOut, UInt64(peerNumbers)] { out.put(count) }
         out.put(started)
-        let saved = savedState(isLast: true)
-        out.put(saved.bytes)
-        for camera in saved.cameras { cameras[camera.state.name]?.write(to: &out) }
+        out.put(SavedState(isLast: true, cameras: sortedCameras.map(\.saved)).bytes)
+        for camera in sortedCameras {
+            out.put(camera.isHeld)
+            camera.write(to: &out)
+        }
         out.put(peers.count)
         // Those whose lines wait for a turn stay in their order.
         let keys = Dictionary(peers.map { ($0.peer.number, $0.key) }) { first, _ in first }
@@ -51,9 +53,9 @@ extension Hub {
 
     /// Takes what ``handOver(_:to:)`` gave, into a hub that has nothing yet; all of it or nothing.
     ///
-    /// - Parameter outlet: the connection of a key; `nil` if it is not there any more.
+    /// - Parameter client: the connection of a key, and what it may do from now on; `nil` if it is not there any more.
     package func takeOver(
-        _ row: inout ByteReader, outlet: (UInt64) -> (any Outlet)?
+        _ row: inout ByteReader, client: (UInt64) -> (outlet: any Outlet, role: Role)?
     ) throws -> [(key: UInt64, peer: Peer)] {
         guard try row.number() == Self.handoverVersion else { throw ByteReader.Damage() }
         var counters = Counters()
@@ -66,18 +68,23 @@ extension Hub {
         let (peerNumbers, started) = (try row.integer(), try row.double())
         var cameras: [String: HostedCamera] = [:]
         for saved in try SavedState(try row.bytes()).cameras {
-            cameras[saved.state.name] = try HostedCamera(saved, from: &row, limits: limits)
+            let isHeld = try row.flag()
+            let camera = try HostedCamera(saved, from: &row, limits: limits)
+            camera.isHeld = isHeld
+            cameras[camera.name] = camera
         }
         var peers: [(key: UInt64, peer: Peer)] = []
         let nowhere = Nowhere()
         for _ in 0..<(try row.integer()) {
             let key = try row.number()
-            let connection = outlet(key)
-            let peer = try Peer(from: &row, outlet: connection ?? nowhere, cameras)
-            if connection != nil { peers.append((key, peer)) }
+            let client = client(key)
+            let peer = try Peer(
+                from: &row, outlet: client?.outlet ?? nowhere, role: client?.role ?? .everything, cameras)
+            if client != nil { peers.append((key, peer)) }
         }
         guard row.isAtEnd else { throw ByteReader.Damage() }
         (self.counters, self.cameras, self.peerNumbers, self.started) = (counters, cameras, peerNumbers, started)
+        heldCameras = sortedCameras.filter(\.isHeld)
         for (_, peer) in peers { welcome(peer) }
         for camera in cameras.values where !camera.subscriptions.contains(where: \.isRecorder) { camera.stopFeedLog() }
         return peers
@@ -124,9 +131,9 @@ extension Peer {
     }
 
     convenience init(
-        from row: inout ByteReader, outlet: any Outlet, _ cameras: [String: HostedCamera]
+        from row: inout ByteReader, outlet: any Outlet, role: Role, _ cameras: [String: HostedCamera]
     ) throws(ByteReader.Damage) {
-        self.init(number: try row.integer(), outlet: outlet)
+        self.init(number: try row.integer(), outlet: outlet, role: role)
         framer = LineFramer(lineNumber: try row.number(), isSkipping: try row.flag())
         input = try row.bytes()
         hasEnded = try row.flag()

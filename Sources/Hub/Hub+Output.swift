@@ -68,6 +68,7 @@ extension Hub {
     public func endTurn(at now: Double) {
         turnEvents = 0
         openFeedLogs(at: now)
+        removeHeldCameras()
         repeat {
             var batch: [Peer] = []
             swap(&batch, &sendQueue)

@@ -9,12 +9,13 @@ extension Hub {
     /// Whether no camera moves by itself.
     public var isAtRest: Bool { watched.isEmpty && replays.isEmpty }
 
-    /// The cameras as they stand, sorted by name.
+    var sortedCameras: [HostedCamera] { cameras.values.sorted { $0.name < $1.name } }
+
+    /// The cameras as they stand, sorted by name; not those that are there only to be watched.
     ///
     /// - Parameter isLast: whether nothing happens any more.
     public func savedState(isLast: Bool) -> SavedState {
-        let sorted = cameras.values.sorted { $0.name < $1.name }
-        return SavedState(isLast: isLast, cameras: sorted.map(\.saved))
+        SavedState(isLast: isLast, cameras: sortedCameras.filter { !$0.isHeld }.map(\.saved))
     }
 
     /// Takes cameras back, as many as there may be. To be called before anybody is connected.
@@ -35,7 +36,7 @@ extension Hub {
     /// Takes no line any more, and brings every camera to rest where it is. What was emitted is still sent.
     public func end(at now: Double) {
         isEnding = true
-        for camera in cameras.values.sorted(by: { $0.name < $1.name }) {
+        for camera in sortedCameras {
             if camera.replay == nil { catchUp(camera, at: now) }
             guard camera.nextFrame != nil || camera.gestures.isActive else { continue }
             let time = time(of: camera, at: now)

@@ -17,6 +17,7 @@ import Wire
     var epochs: UInt64 = 0
 
     var cameras: [String: HostedCamera] = [:]
+    var heldCameras: [HostedCamera] = []
     var replays: [Replay] = []
     /// Live cameras that move by themselves.
     var watched: [HostedCamera] = []
@@ -68,11 +69,14 @@ import Wire
 
     // MARK: Peers come and go
 
-    public func connect(_ outlet: any Outlet) -> Peer {
+    /// Takes a client.
+    ///
+    /// - Parameter role: what it may do as long as it is connected.
+    public func connect(_ outlet: any Outlet, role: Role = .everything) -> Peer {
         peerNumbers += 1
         counters.connections += 1
         counters.connectionsTotal += 1
-        return Peer(number: peerNumbers, outlet: outlet)
+        return Peer(number: peerNumbers, outlet: outlet, role: role)
     }
 
     /// The client's end of the connection is closed: it neither sends nor reads any more. Its replay stops.

@@ -28,6 +28,8 @@ public final class Peer {
     let number: Int
     /// It, too, holds the peer, until it is closed.
     let outlet: any Outlet
+    let role: Role
+    let isWatchOnly: Bool
 
     // Input
     var framer = LineFramer()
@@ -59,9 +61,11 @@ public final class Peer {
     /// The camera that it named last.
     var lastCamera: HostedCamera?
 
-    init(number: Int, outlet: any Outlet) {
+    init(number: Int, outlet: any Outlet, role: Role) {
         self.number = number
         self.outlet = outlet
+        self.role = role
+        isWatchOnly = role != .everything
     }
 
     /// Takes note that it is queued for sending; `false` if it is already, or cannot be sent anything.

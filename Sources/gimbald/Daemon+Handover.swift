@@ -131,7 +131,7 @@ extension Daemon {
         }
         let connections = handover.clients.mapValues { Connection($0.descriptor, of: self) }
         do {
-            for (key, peer) in try hub.takeOver(&row, outlet: { connections[$0] }) {
+            for (key, peer) in try hub.takeOver(&row, client: { key in connections[key].map { ($0, .everything) } }) {
                 guard let client = handover.clients[key], let connection = connections[key] else { continue }
                 append(connection)
                 connection.open(peer, hasEnded: client.hasEnded, saidItsEnd: client.saidItsEnd)

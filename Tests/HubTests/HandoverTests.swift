@@ -12,6 +12,9 @@ private final class Client: Outlet {
     /// How many more bytes it takes.
     var room = Int.max
     var isOver = false
+    let role: Role
+
+    init(_ role: Role) { self.role = role }
 
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
         var count = 0
@@ -49,9 +52,9 @@ private final class World {
         return Hub(limits: limits, server: "gimbald", epochSeed: 7, at: now)
     }
 
-    func connect() -> Client {
-        let client = Client()
-        client.peer = hub.connect(client)
+    func connect(role: Role = .everything) -> Client {
+        let client = Client(role)
+        client.peer = hub.connect(client, role: role)
         clients.append(client)
         return client
     }
@@ -96,7 +99,7 @@ private final class World {
         var row = ByteReader(out.bytes)
         let taken = try hub.takeOver(&row) { key in
             let client = clients[Int(key)]
-            return lost.contains { $0 === client } ? nil : client
+            return lost.contains { $0 === client } ? nil : (client, client.role)
         }
         #expect(row.isAtEnd)
         for (key, peer) in taken { clients[Int(key)].peer = peer }
@@ -199,6 +202,19 @@ private final class World {
         #expect(watcher.lines.compactMap { $0["position"]?["zoom"]?.number }.last == 5)
     }
 
+    @Test func whoMayOnlyWatchGoesOnDoingOnlyThat() throws {
+        let world = World()
+        let (watcher, feed) = (world.connect(role: .watchOnly(because: "so it is")), world.connect())
+        world.send(#"{"type":"subscribe","camera":"held"}"#, from: watcher)
+        try world.handOver()
+        world.send(#"{"type":"move","id":1,"camera":"held","update":{"kind":"zoom-in"}}"#, from: watcher)
+        #expect(watcher.lines.last?["code"]?.string == "denied")
+        #expect(world.hub.savedState(isLast: true).count == 0 && world.hub.cameraCount == 1)
+        world.send(#"{"type":"move","camera":"held","update":{"kind":"zoom-in"}}"#, from: feed)
+        #expect(watcher.lines.suffix(3).map { $0["seq"]?.number } == [1, 2, 3])
+        #expect(world.hub.savedState(isLast: true).count == 1)
+    }
+
     @Test func whoIsNotThereAnyMoreIsForgotten() throws {
         let world = World()
         let (gone, stays) = (world.connect(), world.connect())
@@ -224,7 +240,7 @@ private final class World {
         for count in out.bytes.indices {
             let hub = Hub(server: "gimbald", epochSeed: 8, at: world.now)
             var row = ByteReader(Array(out.bytes[..<count]))
-            #expect(throws: (any Error).self) { try hub.takeOver(&row) { _ in client } }
+            #expect(throws: (any Error).self) { try hub.takeOver(&row) { _ in (client, .everything) } }
             #expect(hub.cameraCount == 0)
         }
     }

@@ -21,9 +21,9 @@ public final class HubHost {
         Hub(limits: limits, server: "gimbald 0.1.0", epochSeed: epochSeed, at: now)
     }
 
-    public func connect() -> HubPeer {
+    public func connect(role: Role = .everything) -> HubPeer {
         peers.removeAll(where: \.isForgotten)
-        let peer = HubPeer(self)
+        let peer = HubPeer(self, role)
         peers.append(peer)
         return peer
     }
@@ -117,10 +117,10 @@ public final class HubPeer: ConformancePeer {
     private let outlet: RecordingOutlet
     private var read = 0
 
-    fileprivate init(_ host: HubHost) {
+    fileprivate init(_ host: HubHost, _ role: Role) {
         self.host = host
         outlet = RecordingOutlet()
-        peer = host.hub.connect(outlet)
+        peer = host.hub.connect(outlet, role: role)
     }
 
     public var received: [UInt8] { outlet.received }

@@ -1,0 +1,34 @@
+// Cameras for clients that may only watch. They may be there before anybody feeds the camera, but nothing that they do is to
+// stay or to take a place away: a camera that only they have subscribed to is held for as long as they are subscribed.
+// Invariant: `heldCameras` are those of `cameras` that are held. They are not saved, and count apart from the others.
+
+import Wire
+
+extension Hub {
+    /// The camera that a question is about. Who may only watch makes none by asking: where there is none, the answer is that
+    /// of a new one.
+    func cameraAsked(_ name: String?, _ peer: Peer, at now: Double) -> HostedCamera {
+        guard peer.isWatchOnly else { return camera(name, peer, at: now) }
+        return existingCamera(name, peer)
+            ?? HostedCamera(name: name ?? HostedCamera.mainName, epoch: "", at: now, limits: limits)
+    }
+
+    /// Takes note that a camera is there for who may only watch.
+    func hold(_ camera: HostedCamera) {
+        camera.isHeld = true
+        heldCameras.append(camera)
+    }
+
+    /// Takes note that a camera is not only there for them any more.
+    func release(_ camera: HostedCamera) {
+        guard camera.isHeld else { return }
+        camera.isHeld = false
+        heldCameras.removeAll { $0 === camera }
+    }
+
+    /// Lets go of cameras that nobody is subscribed to any more. To be called between frames.
+    func removeHeldCameras() {
+        guard !heldCameras.isEmpty else { return }
+        for camera in heldCameras where camera.subscriptions.isEmpty { remove(camera) }
+    }
+}

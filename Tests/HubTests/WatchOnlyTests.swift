@@ -1,0 +1,144 @@
+// Who may only watch: every request that changes something is denied, whole lines at a time, and what such a client leaves
+// behind is nothing.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Hub
+
+@Suite struct WatchOnlyTests {
+    private static let watchOnly = Role.watchOnly(because: "the test says so")
+
+    private static let denied = [
+        #"{"type":"pan","phase":"began"}"#, #"{"type":"pinch","phase":"changed","scale":2}"#,
+        #"{"type":"double-tap"}"#, #"{"type":"move","update":{"kind":"zoom-in"}}"#,
+        #"{"type":"animate","update":{"kind":"zoom-in"}}"#, #"{"type":"stop"}"#,
+        #"{"type":"set-gestures","tilt":false}"#, #"{"type":"set-zoom-range","maxZoom":9}"#,
+        #"{"type":"set-target-bounds","bounds":null}"#, #"{"type":"set-viewport","width":9,"height":9}"#,
+        #"{"type":"remove-camera"}"#, #"{"type":"trace-end"}"#,
+    ]
+    private static let allowed = [
+        #"{"type":"hello","version":1}"#, #"{"type":"ping"}"#, #"{"type":"cameras"}"#, #"{"type":"stats"}"#,
+        #"{"type":"get-camera"}"#, #"{"type":"visible-region"}"#, #"{"type":"unproject","point":{"x":1,"y":2}}"#,
+        #"{"type":"project","coordinate":{"latitude":1,"longitude":2}}"#,
+        #"{"type":"camera-for-bounds","bounds":{"southWest":{"latitude":1,"longitude":2},"northEast":{"latitude":3,"longitude":4}}}"#,
+        #"{"type":"subscribe"}"#, #"{"type":"subscribe","events":["gesture"]}"#,
+    ]
+
+    /// A host whose camera is not a new one, and somebody who may only watch it.
+    private func host(limits: Limits = Limits()) -> (host: HubHost, feed: HubPeer, watcher: HubPeer) {
+        let host = HubHost(limits: limits)
+        let feed = host.connect()
+        feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        return (host, feed, host.connect(role: Self.watchOnly))
+    }
+
+    private func code(_ peer: HubPeer) throws -> String? { try JSON(peer.receive() ?? "")["code"]?.string }
+
+    @Test(arguments: denied)
+    func whatChangesSomethingIsDenied(_ line: String) throws {
+        let (host, _, watcher) = host()
+        let before = host.hub.savedState(isLast: true).bytes
+        for sent in [line, "[\(line)]", "[{\"type\":\"subscribe\"},\(line)]"]
+        where sent == line || !line.contains("trace-end") {
+            watcher.send(sent)
+            let answers = try watcher.lines().map { try JSON($0) }
+            #expect(answers.count == 1 && answers[0]["code"]?.string == "denied", "\(sent): \(answers)")
+            #expect(answers[0]["field"]?.string == "type")
+            #expect(answers[0]["message"]?.string?.hasSuffix("the test says so") == true)
+        }
+        host.pass(1000)
+        #expect(host.hub.savedState(isLast: true).bytes == before && watcher.peer.subscriptions.isEmpty)
+    }
+
+    @Test(arguments: allowed)
+    func watchingAndAskingIsNot(_ line: String) throws {
+        let (host, _, watcher) = host()
+        let before = host.hub.savedState(isLast: true).bytes
+        let type = try JSON(line)["type"]?.string
+        watcher.send(line)
+        let answer = try JSON(watcher.receive() ?? "")
+        #expect(answer["type"]?.string != "error", "\(answer)")
+        watcher.send(#"{"type":"unsubscribe","id":1}"#)
+        #expect(watcher.lines().last == #"{"type":"ok","id":1}"#)
+        #expect(host.hub.savedState(isLast: true).bytes == before, "\(type ?? "")")
+    }
+
+    @Test func aDeniedTraceIsThrownAway() throws {
+        let (host, feed, watcher) = host()
+        watcher.send(#"{"type":"trace","version":1}"#)
+        watcher.send(#"{"type":"ping"}"#)
+        #expect(try code(watcher) == "denied")
+        host.pass(5000)
+        #expect(watcher.lines().isEmpty && watcher.isOver)
+        feed.send(#"{"type":"get-camera"}"#)
+        #expect(try JSON(feed.receive() ?? "")["position"]?["zoom"]?.number == 7)
+    }
+
+    // MARK: Cameras that are not there yet
+
+    @Test func askingMakesNoCamera() throws {
+        let (host, _, watcher) = host()
+        let another = HubHost()
+        let fresh = another.connect()
+        for type in ["get-camera", "visible-region"] {
+            let line = #"{"type":"\#(type)","camera":"none"}"#
+            watcher.send(line)
+            fresh.send(line)
+            #expect(watcher.receive() == fresh.receive())
+        }
+        #expect(host.hub.cameraCount == 1)
+    }
+
+    @Test func whoWatchesFirstSeesTheFirstEvent() throws {
+        let (host, feed, watcher) = host()
+        watcher.send(#"{"type":"subscribe","camera":"later"}"#)
+        _ = watcher.receive()
+        #expect(host.hub.savedState(isLast: true).count == 1)
+        feed.send(#"{"type":"move","camera":"later","update":{"kind":"zoom-in"}}"#)
+        #expect(try JSON(watcher.receive() ?? "")["seq"]?.number == 1)
+        #expect(host.hub.savedState(isLast: true).count == 2)
+        // From now on it is a camera like others.
+        watcher.close()
+        #expect(host.hub.cameraCount == 2 && host.hub.heldCameras.isEmpty)
+    }
+
+    @Test func aCameraThatIsOnlyWatchedGoesWithItsLastWatcher() throws {
+        let (host, _, watcher) = host()
+        let other = host.connect(role: Self.watchOnly)
+        for peer in [watcher, other] { peer.send(#"{"type":"subscribe","camera":"later"}"#) }
+        #expect(host.hub.cameraCount == 2)
+        // Subscribing anew leaves no gap in which it goes.
+        other.send(#"{"type":"subscribe","camera":"later","delivery":"latest"}"#)
+        watcher.close()
+        #expect(host.hub.cameraCount == 2)
+        other.send(#"[{"type":"unsubscribe","camera":"later"},{"type":"subscribe","camera":"later","id":1}]"#)
+        #expect(host.hub.cameraCount == 2)
+        other.send(#"{"type":"unsubscribe","camera":"later"}"#)
+        #expect(host.hub.cameraCount == 1 && host.hub.heldCameras.isEmpty)
+    }
+
+    @Test func watchersTakeNoPlaceOfAFeeders() throws {
+        var limits = Limits()
+        limits.cameras = 3
+        let (host, feed, watcher) = host(limits: limits)
+        for index in 0..<3 { watcher.send(#"{"type":"subscribe","camera":"w\#(index)"}"#) }
+        #expect(watcher.lines().count == 3)
+        watcher.send(#"[{"type":"ping","id":1},{"type":"subscribe","camera":"w3"}]"#)
+        #expect(try [code(watcher), code(watcher)] == ["limit-reached", "limit-reached"])
+        // What is there already can be watched.
+        watcher.send(#"{"type":"subscribe","id":2}"#)
+        #expect(try code(watcher) == nil)
+        for camera in ["w0", "f"] { feed.send(#"{"type":"stop","id":3,"camera":"\#(camera)"}"#) }
+        #expect(feed.lines().allSatisfy { $0.contains("\"ok\"") })
+        for camera in ["w1", "f2"] {
+            feed.send(#"{"type":"stop","camera":"\#(camera)"}"#)
+            #expect(try code(feed) == "limit-reached")
+        }
+        #expect(host.hub.cameraCount == 5)
+        feed.send(#"{"type":"remove-camera","camera":"w2"}"#)
+        #expect(watcher.lines().last == #"{"type":"removed","camera":"w2"}"#)
+        #expect(host.hub.heldCameras.map(\.name) == ["w1"])
+    }
+}
