@@ -11,14 +11,16 @@ public final class ListeningSocket {
 
     /// Listens on a path, in the place of a stale socket file if there is one.
     ///
-    /// - Parameter mode: the permissions of the socket file.
+    /// - Parameters:
+    ///   - mode: the permissions of the socket file.
+    ///   - group: its group; `nil` for this process's.
     /// - Throws: `EADDRINUSE` if another process lives there, `EEXIST` if something else than a socket does.
-    public init(path: String, mode: mode_t, backlog: CInt = 4096) throws(SystemError) {
+    public init(path: String, mode: mode_t, group: gid_t? = nil, backlog: CInt = 4096) throws(SystemError) {
         try SocketPath.prepareFolder(of: path)
         lock = try Self.lock(path)
         do throws(SystemError) {
             try Self.removeStale(path)
-            descriptor = try Self.listen(path, mode: mode, backlog: backlog)
+            descriptor = try Self.listen(path, mode: mode, group: group, backlog: backlog)
         } catch {
             _ = unsafe unlink(Self.lockPath(path))
             _ = close(lock)
@@ -68,18 +70,25 @@ public final class ListeningSocket {
         throw SystemError("\(path) is another program's socket", code: EADDRINUSE)
     }
 
-    private static func listen(_ path: String, mode: mode_t, backlog: CInt) throws(SystemError) -> CInt {
+    private static func listen(
+        _ path: String, mode: mode_t, group: gid_t?, backlog: CInt
+    ) throws(SystemError) -> CInt {
         let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
         do throws(SystemError) {
-            // Nobody but the owner may connect before the mode is what was asked for.
+            // Nobody but the owner may connect before group and mode are what was asked for.
             let bound = try unsafe SocketPath.withAddress(path) { address, length in
                 let before = umask(0o177)
                 defer { _ = umask(before) }
                 return unsafe bind(descriptor, address, length)
             }
             guard bound == 0 else { throw SystemError("bind \(path)") }
+            if let group, unsafe lchown(path, uid_t.max, group) != 0 {
+                let error = SystemError("chown \(path) to group \(group)")
+                _ = unsafe unlink(path)
+                throw error
+            }
             guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
             guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(path)") }
         } catch {

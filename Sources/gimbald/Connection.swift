@@ -7,6 +7,7 @@ import Libevent
 
 final class Connection: Watcher, Outlet {
     let descriptor: CInt
+    let entrance: Entrance
     /// What the connection is known by to the next process.
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
     private unowned let daemon: Daemon
@@ -23,14 +24,14 @@ final class Connection: Watcher, Outlet {
     /// The client is gone.
     private var isHungUp = false
 
-    init(_ descriptor: CInt, of daemon: Daemon) {
-        self.descriptor = descriptor
+    init(_ descriptor: CInt, by entrance: Entrance, of daemon: Daemon) {
+        (self.descriptor, self.entrance) = (descriptor, entrance)
         self.daemon = daemon
         super.init(daemon.loop, descriptor)
     }
 
-    func open(_ hub: Hub) throws {
-        peer = hub.connect(self)
+    func open(_ hub: Hub, as role: Role) throws {
+        peer = hub.connect(self, role: role)
         try wait(for: [.read, .persist])
     }
 

@@ -64,8 +64,7 @@ extension Daemon {
     /// Returns only by its error.
     private func beginAnew() throws(SystemError) {
         var handover = Handover()
-        handover.ownSocket = ownSocket
-        handover.listeners = ownSocket == nil ? manager.sockets : []
+        (handover.ownSockets, handover.listeners) = (ownSockets, passedSockets)
         handover.clients = clients
         let file = try Handover.memory(bytes(handover))
         defer { _ = close(file) }
@@ -88,7 +87,8 @@ extension Daemon {
         var clients: [UInt64: Handover.Client] = [:]
         for connection in connections where connection.peer != nil {
             clients[connection.inode] = Handover.Client(
-                descriptor: connection.descriptor, hasEnded: connection.hasEnded, saidItsEnd: connection.saidItsEnd)
+                descriptor: connection.descriptor, entrance: connection.entrance, hasEnded: connection.hasEnded,
+                saidItsEnd: connection.saidItsEnd)
         }
         return clients
     }
@@ -129,9 +129,13 @@ extension Daemon {
             for (name, descriptor) in manager.stored where name == .client { _ = close(descriptor) }
             return false
         }
-        let connections = handover.clients.mapValues { Connection($0.descriptor, of: self) }
+        let connections = handover.clients.mapValues { Connection($0.descriptor, by: $0.entrance, of: self) }
         do {
-            for (key, peer) in try hub.takeOver(&row, client: { key in connections[key].map { ($0, .everything) } }) {
+            // What they may do follows from who they are, now as when they came: the options may be others.
+            let peers = try hub.takeOver(&row) { key in
+                connections[key].flatMap { connection in role(of: connection).map { (connection, $0) } }
+            }
+            for (key, peer) in peers {
                 guard let client = handover.clients[key], let connection = connections[key] else { continue }
                 append(connection)
                 connection.open(peer, hasEnded: client.hasEnded, saidItsEnd: client.saidItsEnd)

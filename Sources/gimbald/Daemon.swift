@@ -15,7 +15,9 @@ import Wire
     let manager: ServiceManager
     let keeper: StateKeeper?
 
-    private(set) var ownSocket: ListeningSocket?
+    private(set) var ownSockets: [(socket: ListeningSocket, entrance: Entrance)] = []
+    /// The service manager's sockets that are listened on.
+    private(set) var passedSockets: [(descriptor: CInt, entrance: Entrance)] = []
     private var listeners: [Listener] = []
     private var watchers: [Watcher] = []
     private var deadline: ClosureWatcher?
@@ -65,8 +67,8 @@ import Wire
         Handover.prepare()
         var row = ByteReader(inheritance())
         let handover = inherited(from: &row)
+        defer { for (socket, _) in ownSockets { socket.remove() } }
         try listen(handover)
-        defer { ownSocket?.remove() }
         try watch()
         Signals.release()
         // Only who has the socket takes the state: another daemon's is none of its business.
@@ -123,27 +125,32 @@ import Wire
     // MARK: Starting
 
     private func listen(_ handover: Handover?) throws {
-        if let handover, !handover.listeners.isEmpty || handover.ownSocket != nil {
-            ownSocket = handover.ownSocket
-            for socket in handover.listeners { try listen(on: socket) }
-            if let ownSocket { try listen(on: ownSocket.descriptor) }
-            return
+        if let handover, !handover.listeners.isEmpty || !handover.ownSockets.isEmpty {
+            (ownSockets, passedSockets) = (handover.ownSockets, handover.listeners)
+        } else {
+            try chooseSocket(options.socket, .main, otherwise: SocketPath.standard())
+            try chooseSocket(options.watchSocket, .watch, otherwise: nil)
         }
-        if options.socket == nil, !manager.sockets.isEmpty {
-            for socket in manager.sockets { try listen(on: socket) }
-            log(.info, "listening on \(manager.sockets.count) socket(s) of the service manager")
-            return
-        }
-        let path = options.socket ?? SocketPath.standard()
-        let socket = try ListeningSocket(path: path, mode: options.mode)
-        ownSocket = socket
-        try listen(on: socket.descriptor)
-        log(.info, "listening on \(path)")
+        for (descriptor, entrance) in passedSockets { try listen(on: descriptor, entrance) }
+        for (socket, entrance) in ownSockets { try listen(on: socket.descriptor, entrance) }
     }
 
-    private func listen(on descriptor: CInt) throws {
+    /// Takes the socket that an option names, else those that the service manager passed, else one of a standard path.
+    private func chooseSocket(_ file: Options.SocketFile, _ entrance: Entrance, otherwise standard: String?) throws {
+        let what = entrance == .watch ? "for watching " : ""
+        let passed = manager.sockets.filter { $0.entrance == entrance }
+        if file.path == nil, !passed.isEmpty {
+            passedSockets += passed
+            return log(.info, "listening \(what)on \(passed.count) socket(s) of the service manager")
+        }
+        guard let path = file.path ?? standard else { return }
+        ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), entrance))
+        log(.info, "listening \(what)on \(path)")
+    }
+
+    private func listen(on descriptor: CInt, _ entrance: Entrance) throws {
         let listener = try Listener(loop, descriptor) { [unowned self] in
-            accept($0)
+            accept($0, by: entrance)
         } trouble: { [unowned self] error in
             log(.error, "cannot accept a connection: \(error); trying again in a second")
         }
@@ -181,11 +188,12 @@ import Wire
 
     // MARK: Connections
 
-    private func accept(_ descriptor: CInt) {
+    private func accept(_ descriptor: CInt, by entrance: Entrance) {
         guard connections.count < options.maxConnections else { return refuse(descriptor) }
-        let connection = Connection(descriptor, of: self)
+        let connection = Connection(descriptor, by: entrance, of: self)
+        guard let role = role(of: connection) else { return connection.release() }
         do {
-            try connection.open(hub)
+            try connection.open(hub, as: role)
         } catch {
             log(.error, "cannot take a connection: \(error)")
             if let peer = connection.peer { hub.disconnect(peer, at: now()) }
@@ -195,6 +203,17 @@ import Wire
         isFull = false
         append(connection)
         log(.debug, "a client came: \(connections.count) connections")
+    }
+
+    /// What who is connected may do; `nil` if it cannot be told who that is.
+    func role(of connection: Connection) -> Role? {
+        do throws(SystemError) {
+            let client = try PeerCredentials(of: connection.descriptor)
+            return options.access.role(of: client, by: connection.entrance)
+        } catch {
+            log(.error, "cannot tell who a client is: \(error)")
+            return nil
+        }
     }
 
     func append(_ connection: Connection) {

@@ -11,13 +11,14 @@ struct Handover {
     /// A client's connection.
     struct Client {
         var descriptor: CInt
+        var entrance: Entrance
         var hasEnded: Bool
         var saidItsEnd: Bool
     }
 
-    /// Where clients connect, if that is handed on: sockets of the service manager's, or one of the daemon's own.
-    var listeners: [CInt] = []
-    var ownSocket: ListeningSocket?
+    /// Where clients connect, if that is handed on: sockets of the service manager's, and the daemon's own.
+    var listeners: [(descriptor: CInt, entrance: Entrance)] = []
+    var ownSockets: [(socket: ListeningSocket, entrance: Entrance)] = []
     /// By their sockets' inodes.
     var clients: [UInt64: Client] = [:]
 
@@ -25,7 +26,8 @@ struct Handover {
 
     /// Every descriptor that it tells of.
     var descriptors: [CInt] {
-        listeners + (ownSocket.map { [$0.descriptor, $0.lock] } ?? []) + clients.values.map(\.descriptor)
+        listeners.map(\.descriptor) + ownSockets.flatMap { [$0.socket.descriptor, $0.socket.lock] }
+            + clients.values.map(\.descriptor)
     }
 
     static func inode(of descriptor: CInt) -> UInt64? {
@@ -35,36 +37,55 @@ struct Handover {
 
     // MARK: Writing and reading
 
+    /// The order of what is written here. It changes whenever a line below does.
+    private static let version: UInt64 = 0x1002
+
     func write(to out: inout ByteWriter) {
+        out.put(Self.version)
         out.put(listeners.count)
-        for listener in listeners { out.put(Int(listener)) }
-        out.put(ownSocket != nil)
-        if let ownSocket {
-            out.put(ownSocket.path.utf8)
-            out.put(Int(ownSocket.descriptor))
-            out.put(Int(ownSocket.lock))
+        for (descriptor, entrance) in listeners {
+            out.put(Int(descriptor))
+            out.put(entrance.rawValue)
+        }
+        out.put(ownSockets.count)
+        for (socket, entrance) in ownSockets {
+            out.put(socket.path.utf8)
+            out.put(Int(socket.descriptor))
+            out.put(Int(socket.lock))
+            out.put(entrance.rawValue)
         }
         out.put(clients.count)
         for (inode, client) in clients {
             out.put(inode)
             out.put(Int(client.descriptor))
+            out.put(client.entrance.rawValue)
             out.put(client.hasEnded)
             out.put(client.saidItsEnd)
         }
     }
 
     init(from row: inout ByteReader) throws(ByteReader.Damage) {
-        for _ in 0..<(try row.integer()) { listeners.append(try Self.descriptor(&row)) }
-        if try row.flag() {
+        guard try row.number() == Self.version else { throw ByteReader.Damage() }
+        for _ in 0..<(try row.integer()) {
+            listeners.append((try Self.descriptor(&row), try Self.entrance(&row)))
+        }
+        for _ in 0..<(try row.integer()) {
             let path = String(decoding: try row.bytes(), as: UTF8.self)
             let (descriptor, lock) = (try Self.descriptor(&row), try Self.descriptor(&row))
-            ownSocket = ListeningSocket(path: path, descriptor: descriptor, lock: lock)
+            let socket = ListeningSocket(path: path, descriptor: descriptor, lock: lock)
+            ownSockets.append((socket, try Self.entrance(&row)))
         }
         for _ in 0..<(try row.integer()) {
             let inode = try row.number()
             clients[inode] = Client(
-                descriptor: try Self.descriptor(&row), hasEnded: try row.flag(), saidItsEnd: try row.flag())
+                descriptor: try Self.descriptor(&row), entrance: try Self.entrance(&row), hasEnded: try row.flag(),
+                saidItsEnd: try row.flag())
         }
+    }
+
+    private static func entrance(_ row: inout ByteReader) throws(ByteReader.Damage) -> Entrance {
+        guard let entrance = Entrance(rawValue: try row.number()) else { throw ByteReader.Damage() }
+        return entrance
     }
 
     private static func descriptor(_ row: inout ByteReader) throws(ByteReader.Damage) -> CInt {

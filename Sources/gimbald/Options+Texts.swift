@@ -146,7 +146,7 @@ extension Options {
 
 extension Option {
     /// Where the second column of the help begins.
-    private static let column = 25
+    private static let column = 31
 
     /// The option's lines in the help.
     fileprivate var helpLines: String {
@@ -162,7 +162,8 @@ extension Option {
     /// An object of the form ArgumentInfoV0.
     fileprivate func writeInfo(to json: inout LineWriter) {
         json.write(value == nil ? #"{"kind":"flag""# : #"{"kind":"option""#)
-        json.write(#","shouldDisplay":true,"isOptional":true,"isRepeating":false,"parsingStrategy":"default""#)
+        json.write(#","shouldDisplay":true,"isOptional":true,"parsingStrategy":"default""#)
+        json.write(isRepeating ? #","isRepeating":true"# : #","isRepeating":false"#)
         json.write(#","names":["#)
         for (index, name) in names.enumerated() {
             if index > 0 { json.write(",") }

@@ -2,6 +2,7 @@
 // argument parser would bring Foundation, and C's keeps its state in globals that Swift 6 rightly refuses.
 
 import Glibc
+import UnixSocket
 
 /// What the command line asks for.
 struct Options {
@@ -15,8 +16,18 @@ struct Options {
         let message: String
     }
 
-    var socket: String?
-    var mode: mode_t = 0o660
+    /// A socket file of the daemon's own.
+    struct SocketFile {
+        /// `nil` where no option names it.
+        var path: String?
+        var mode: mode_t
+        /// `nil` for the daemon's own.
+        var group: gid_t?
+    }
+
+    var socket = SocketFile(mode: 0o660)
+    var watchSocket = SocketFile(mode: 0o666)
+    var access = Access()
     var stateDirectory: String?
     var maxCameras = 256
     var maxConnections = 1024
@@ -45,6 +56,9 @@ struct Options {
             }
             try option.apply(&self, value)
         }
+        guard socket.path == nil || socket.path != watchSocket.path else {
+            throw UsageError(message: "--socket and --watch-socket must not be the same")
+        }
     }
 }
 
@@ -68,6 +82,8 @@ struct Option: Sendable {
     var names: [String]
     /// `nil` where the name says all.
     var value: Value?
+    /// Whether each of several counts; otherwise the last one does.
+    var isRepeating = false
     /// Lines as they stand in the help; empty for an option that is for tools only.
     var help = ""
     var apply: @Sendable (inout Options, String) throws(Options.UsageError) -> Void
@@ -84,16 +100,40 @@ extension Options {
                 """
         ) { options, value throws(UsageError) in
             guard !value.isEmpty else { throw UsageError(message: "--socket needs a path") }
-            options.socket = value
+            options.socket.path = value
+        },
+        mode("--mode", "the socket file", \.socket),
+        group("--socket-group", "the socket file", \.socket),
+        Option(
+            names: ["--watch-socket"], value: .path("PATH"),
+            help: """
+                listen on PATH, too, for clients that may only subscribe and ask
+                (default: a socket of the service manager's that is named "watch")
+                """
+        ) { options, value throws(UsageError) in
+            guard !value.isEmpty else { throw UsageError(message: "--watch-socket needs a path") }
+            options.watchSocket.path = value
+        },
+        mode("--watch-mode", "the watch socket's file", \.watchSocket),
+        group("--watch-group", "the watch socket's file", \.watchSocket),
+        Option(
+            names: ["--allow-user"], value: .text("USER"), isRepeating: true,
+            help: """
+                who may feed and command, by name or number; others may only
+                subscribe and ask, but for root and the daemon's own user (repeatable;
+                default: with no --allow-group either, everybody who can connect)
+                """
+        ) { options, value throws(UsageError) in
+            guard let user = Account.user(value) else {
+                throw UsageError(message: "--allow-user: there is no user \"\(value)\"")
+            }
+            options.access.users.insert(user)
         },
         Option(
-            names: ["--mode"], value: .text("MODE"),
-            help: "permissions of the socket file, octal (default: 0\(String(standard.mode, radix: 8)))"
+            names: ["--allow-group"], value: .text("GROUP"), isRepeating: true,
+            help: "likewise its members, by any of their groups (repeatable)"
         ) { options, value throws(UsageError) in
-            guard let mode = mode_t(value, radix: 8), mode <= 0o777 else {
-                throw UsageError(message: "--mode \"\(value)\" must be octal, 0 to 0777")
-            }
-            options.mode = mode
+            options.access.groups.insert(try knownGroup("--allow-group", value))
         },
         Option(
             names: ["--state-dir"], value: .path("DIR"),
@@ -127,6 +167,37 @@ extension Options {
             return true
         },
     ]
+
+    /// An option for the permissions of a socket file.
+    private static func mode(
+        _ name: String, _ file: String, _ socket: WritableKeyPath<Options, SocketFile> & Sendable
+    ) -> Option {
+        let standard = "0" + String(standard[keyPath: socket].mode, radix: 8)
+        let help = "permissions of \(file), octal (default: \(standard))"
+        return Option(names: [name], value: .text("MODE"), help: help) { options, value throws(UsageError) in
+            guard let mode = mode_t(value, radix: 8), mode <= 0o777 else {
+                throw UsageError(message: "\(name) \"\(value)\" must be octal, 0 to 0777")
+            }
+            options[keyPath: socket].mode = mode
+        }
+    }
+
+    /// An option for the group of a socket file.
+    private static func group(
+        _ name: String, _ file: String, _ socket: WritableKeyPath<Options, SocketFile> & Sendable
+    ) -> Option {
+        let help = "group of \(file), by name or number (default: the daemon's)"
+        return Option(names: [name], value: .text("GROUP"), help: help) { options, value throws(UsageError) in
+            options[keyPath: socket].group = try knownGroup(name, value)
+        }
+    }
+
+    private static func knownGroup(_ option: String, _ value: String) throws(UsageError) -> gid_t {
+        guard let group = Account.group(value) else {
+            throw UsageError(message: "\(option): there is no group \"\(value)\"")
+        }
+        return group
+    }
 
     /// An option that limits how many there may be of something.
     private static func count(

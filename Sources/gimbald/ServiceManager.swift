@@ -14,6 +14,9 @@ struct ServiceManager {
         case client = "gimbal-client"
     }
 
+    /// What a socket is called that is for who may only watch. (systemd.socket(5): `FileDescriptorName=`)
+    private static let watchName = "watch"
+
     /// As many go along with one datagram. (The kernel's SCM_MAX_FD.)
     private static let mostDescriptors = 253
 
@@ -22,7 +25,7 @@ struct ServiceManager {
     /// Milliseconds between signs of life; `nil` if nobody waits for them.
     let watchdogInterval: Double?
     /// The sockets that were passed, listening.
-    private(set) var sockets: [CInt] = []
+    private(set) var sockets: [(descriptor: CInt, entrance: Entrance)] = []
     /// What the process before had stored.
     private(set) var stored: [(name: Stored, descriptor: CInt)] = []
 
@@ -38,11 +41,12 @@ struct ServiceManager {
         let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
         for (index, descriptor) in (0..<max(count, 0)).map({ Self.firstDescriptor + $0 }).enumerated() {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            if index < names.count, let name = Stored(rawValue: String(names[index])) {
+            let name = index < names.count ? String(names[index]) : ""
+            if let name = Stored(rawValue: name) {
                 stored.append((name, descriptor))
             } else {
                 _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-                sockets.append(descriptor)
+                sockets.append((descriptor, name == Self.watchName ? .watch : .main))
             }
         }
         for name in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {

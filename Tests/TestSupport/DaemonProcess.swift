@@ -6,6 +6,8 @@ import Foundation
 public final class DaemonProcess {
     let folder: URL
     public let socket: String
+    /// Where clients may only watch, if it listens there.
+    public let watchSocket: String
     public let process = Process()
     private let errors = Pipe()
 
@@ -22,14 +24,19 @@ public final class DaemonProcess {
 
     /// Starts a daemon and waits until it listens.
     ///
-    /// - Parameter prelude: what a shell does first, in the daemon's own process.
+    /// - Parameters:
+    ///   - watches: whether it listens on a watch socket, too.
+    ///   - prelude: what a shell does first, in the daemon's own process.
     public init(
-        _ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil, prelude: String? = nil
+        _ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil, watches: Bool = false,
+        prelude: String? = nil
     ) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.socket = socket ?? folder.appendingPathComponent("gimbal.sock").path
-        let command = [Self.products.appendingPathComponent("gimbald").path, "--socket", self.socket] + arguments
+        watchSocket = folder.appendingPathComponent("watch.sock").path
+        let sockets = ["--socket", self.socket] + (watches ? ["--watch-socket", watchSocket] : [])
+        let command = [Self.products.appendingPathComponent("gimbald").path] + sockets + arguments
         process.executableURL = URL(fileURLWithPath: prelude == nil ? command[0] : "/bin/sh")
         process.arguments = prelude.map { ["-c", $0 + #"; exec "$0" "$@""#] + command } ?? Array(command.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

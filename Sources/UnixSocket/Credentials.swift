@@ -1,0 +1,56 @@
+// Who a client is, as the kernel noted when it connected: what it has done since, such as changing its user, does not count.
+// And the names of users and groups, as the system's databases have them.
+
+import Glibc
+
+/// The user and the groups of the process that connected.
+public struct PeerCredentials: Equatable, Sendable {
+    public let user: uid_t
+    /// All of its groups, supplementary ones too.
+    public let groups: Set<gid_t>
+
+    public init(user: uid_t, groups: Set<gid_t>) { (self.user, self.groups) = (user, groups) }
+
+    /// Reads those of a connected socket. (unix(7): `SO_PEERCRED`; socket(7): `SO_PEERGROUPS`.)
+    public init(of descriptor: CInt) throws(SystemError) {
+        // struct ucred of <sys/socket.h>, which Swift does not see: process, user, group.
+        let process = try Self.option(SO_PEERCRED, of: descriptor, count: 3)
+        guard process.count == 3 else { throw SystemError("SO_PEERCRED", code: EINVAL) }
+        user = process[1]
+        groups = Set(try Self.option(SO_PEERGROUPS, of: descriptor, count: 32)).union([process[2]])
+    }
+
+    /// Reads numbers of 32 bits; as many as there are, if the room for `count` of them is too small.
+    private static func option(_ name: CInt, of descriptor: CInt, count: Int) throws(SystemError) -> [UInt32] {
+        var numbers = [UInt32](repeating: 0, count: count)
+        var length = socklen_t(4 * count)
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, name, &numbers, &length) == 0 else {
+            if errno == ERANGE, Int(length) > 4 * count {
+                return try option(name, of: descriptor, count: Int(length) / 4)
+            }
+            throw SystemError("getsockopt \(name)")
+        }
+        return Array(numbers.prefix(Int(length) / 4))
+    }
+}
+
+/// Names of users and groups.
+public enum Account {
+    /// The number of a user by name, or of one that is given by its number; `nil` if there is no such name.
+    public static func user(_ text: String) -> uid_t? {
+        if let entry = unsafe getpwnam(text) { return unsafe entry.pointee.pw_uid }
+        return number(text)
+    }
+
+    /// The number of a group, likewise.
+    public static func group(_ text: String) -> gid_t? {
+        if let entry = unsafe getgrnam(text) { return unsafe entry.pointee.gr_gid }
+        return number(text)
+    }
+
+    /// The highest number means nobody. (chown(2))
+    private static func number(_ text: String) -> UInt32? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt32(text).flatMap { $0 == .max ? nil : $0 }
+    }
+}
