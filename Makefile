@@ -195,7 +195,7 @@ $(programs) $(share) &:
 install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only what was never built
 	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(doc)'
 	install -m 755 -s $(programs) '$(bin)'
-	install -m 644 systemd/gimbald.socket '$(units)/system'
+	install -m 644 systemd/gimbald.socket systemd/gimbald-watch.socket '$(units)/system'
 	install -m 644 systemd/user/gimbald.socket '$(units)/user'
 	for unit in system user; do \
 	    folder=systemd; [ $$unit = system ] || folder=systemd/user; \
@@ -214,7 +214,7 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 
 uninstall: ## remove what `install` installs
 	rm -f '$(bin)/gimbald' '$(bin)/gimbal' '$(sysusers)/gimbal.conf'
-	rm -f '$(units)/system/gimbald.service' '$(units)/system/gimbald.socket'
+	rm -f '$(units)/system/gimbald.service' '$(units)/system/gimbald.socket' '$(units)/system/gimbald-watch.socket'
 	rm -f '$(units)/user/gimbald.service' '$(units)/user/gimbald.socket'
 	rm -f '$(man)/man1/gimbal.1' '$(man)'/man1/gimbal-*.1 '$(man)/man8/gimbald.8'
 	rm -f '$(bash)/gimbal' '$(bash)/gimbald' '$(zsh)/_gimbal' '$(zsh)/_gimbald'

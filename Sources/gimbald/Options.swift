@@ -114,13 +114,13 @@ extension Options {
             guard !value.isEmpty else { throw UsageError(message: "--watch-socket needs a path") }
             options.watchSocket.path = value
         },
-        mode("--watch-mode", "the watch socket's file", \.watchSocket),
-        group("--watch-group", "the watch socket's file", \.watchSocket),
+        mode("--watch-mode", "the watch socket file", \.watchSocket),
+        group("--watch-group", "the watch socket file", \.watchSocket),
         Option(
             names: ["--allow-user"], value: .text("USER"), isRepeating: true,
             help: """
-                who may feed and command, by name or number; others may only
-                subscribe and ask, but for root and the daemon's own user (repeatable;
+                a user who may feed and command, by name or number (repeatable; others
+                may only subscribe and ask, but for root and the daemon's own user;
                 default: with no --allow-group either, everybody who can connect)
                 """
         ) { options, value throws(UsageError) in
@@ -131,7 +131,7 @@ extension Options {
         },
         Option(
             names: ["--allow-group"], value: .text("GROUP"), isRepeating: true,
-            help: "likewise its members, by any of their groups (repeatable)"
+            help: "a group whose members may, by any of their groups (repeatable)"
         ) { options, value throws(UsageError) in
             options.access.groups.insert(try knownGroup("--allow-group", value))
         },

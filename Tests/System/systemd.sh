@@ -33,6 +33,8 @@ within() {
 # MARK: Inside the container
 
 socket=/run/gimbal/gimbal.sock
+watch_socket=/run/gimbal/watch.sock
+zoom_in='{"type":"move","id":1,"update":{"kind":"zoom-in"}}'
 trace=/usr/share/doc/gimbal/Protocols/examples/traces/pinch-and-rotate.ndjson
 
 state() { systemctl show --value --property "$1" "${2:-gimbald.service}"; }
@@ -127,15 +129,15 @@ restart_drops_nobody() {
 are_answered() { [ "$(wc -l <"$folder/answers")" -ge "$1" ]; }
 
 begins_anew() {
-    local before
+    local before count
     before=$(state MainPID)
+    count=$(times_gone_on)
     systemctl kill --signal USR2 gimbald.service
-    within 5 has_begun_anew && is MainPID "$before" && is ActiveState active && answers
+    within 5 has_gone_on "$count" && is MainPID "$before" && is ActiveState active && answers
 }
 
-has_begun_anew() {
-    journalctl --unit gimbald.service --output cat | sed -n '/beginning anew/,$p' | grep -q 'cameras go on'
-}
+times_gone_on() { journalctl --unit gimbald.service --output cat | grep -c 'cameras go on' || true; }
+has_gone_on() { [ "$(times_gone_on)" -gt "$1" ]; }
 
 # feed LINES: moves, a few hundred at a time.
 feed() {
@@ -196,6 +198,37 @@ without_socket_unit() {
     check 'it takes its own socket away' [ ! -e $socket ]
 }
 
+# The watch socket goes with the other one; who is not of the group may then watch, and a group of the socket's may feed.
+watching() {
+    local process
+    systemctl unmask --runtime --quiet gimbald.socket
+    with 'ExecStart=' 'ExecStart=/usr/bin/gimbald --allow-group backup'
+    check 'the watch socket starts' systemctl start gimbald.socket gimbald-watch.socket
+    check 'it is for everybody' [ "$(stat -c '%U:%G:%a' $watch_socket)" = gimbal:gimbal:666 ]
+    check 'who comes by it may watch' answers_to nogroup $watch_socket '{"type":"subscribe"}' '"subscribed"'
+    check 'the daemon has both sockets' is ActiveState active
+    check 'and nothing else' answers_to nogroup $watch_socket "$zoom_in" '"denied".*watch socket'
+    check 'a member of the allowed group may feed' answers_to gimbal,backup $socket "$zoom_in" '"ok"'
+    check 'who is only let in may not' answers_to gimbal $socket "$zoom_in" '"denied".*--allow-group'
+    process=$(state MainPID)
+    check 'it restarts' systemctl restart gimbald.service
+    check 'it is another process' replaced "$process"
+    check 'the watch socket is the same' answers_to nogroup $watch_socket "$zoom_in" '"denied".*watch socket'
+    check 'on SIGUSR2 too' begins_anew
+    check 'it is still the same' answers_to nogroup $watch_socket "$zoom_in" '"denied".*watch socket'
+    check 'and once more' begins_anew
+    check 'both sockets are there' answers_to gimbal,backup $socket "$zoom_in" '"ok"'
+    check 'its daemon ends' systemctl stop gimbald.socket gimbald-watch.socket gimbald.service
+    check 'the watch socket is taken away' [ ! -e $watch_socket ]
+}
+
+# answers_to GROUPS SOCKET LINE PATTERN: what somebody with these groups is answered.
+answers_to() {
+    local answer
+    answer=$(as_other "$1" socat -t 5 - "UNIX-CONNECT:$2" <<<"$3") && grep -q "$4" <<<"$answer" ||
+        { echo "$answer" && false; }
+}
+
 # A user's service manager, started by hand: without a login there is none.
 user_units() {
     local id=64321
@@ -226,6 +259,7 @@ inside() {
     ending_and_failing
     watchdog
     without_socket_unit
+    watching
     user_units
     if [ $failed != 0 ]; then
         echo 'The end of the journal:'
@@ -248,7 +282,8 @@ analyse() {
     check 'the units start what is installed' \
         grep -q "^ExecStart=$root/bin/gimbald" "$units/system/gimbald.service" "$units/user/gimbald.service"
     check 'systemd-analyze verify: system units' silent \
-        systemd-analyze verify "$units/system/gimbald.service" "$units/system/gimbald.socket"
+        systemd-analyze verify "$units/system/gimbald.service" "$units/system/gimbald.socket" \
+        "$units/system/gimbald-watch.socket"
     check 'systemd-analyze verify: user units' silent env HOME="$folder" XDG_RUNTIME_DIR="$folder" \
         systemd-analyze --user verify "$units/user/gimbald.service" "$units/user/gimbald.socket"
     check 'systemd-analyze security: 1.0 or better' \
