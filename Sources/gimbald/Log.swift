@@ -1,5 +1,5 @@
 // Lines to standard error, with the journal's priorities where the journal reads them. Nothing that a client sends is
-// ever logged.
+// ever logged, and what is, is one line: a path or a file's content cannot pass for another one.
 
 import Glibc
 
@@ -40,6 +40,16 @@ struct Log {
 
 /// Writes one line to standard error.
 func writeError(_ line: String) {
-    let bytes = Array((line + "\n").utf8)
+    let bytes = Array((line.withoutControls + "\n").utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+extension String {
+    /// The text with control characters written out.
+    fileprivate var withoutControls: String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            let isControl = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
+            text += isControl ? scalar.escaped(asASCII: true) : String(scalar)
+        }
+    }
 }

@@ -15,10 +15,11 @@ struct StateFile {
     /// The folder's descriptor. Its lock keeps a second daemon away.
     let folder: CInt
 
-    /// Opens a folder for this process alone.
+    /// Opens a folder for this process alone; one that is not there is made, in a folder that is.
     ///
     /// - Throws: `EADDRINUSE` if another daemon keeps its state there.
     init(folder path: String) throws(SystemError) {
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("mkdir \(path)") }
         folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw SystemError("open \(path)") }
         guard flock(folder, LOCK_EX | LOCK_NB) == 0 else {

@@ -115,12 +115,23 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
     }
 
-    @Test func aFolderThatIsNotThereIsComplainedOfOnceAndUsedWhenItIs() throws {
+    @Test func aFolderThatIsNotThereIsMade() throws {
         try FileManager.default.removeItem(at: folder)
         let daemon = try start()
         _ = try ask(daemon, #"{"type":"get-camera"}"#)
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(fileSays(#""cameras":1,"#) && !daemon.log().contains("cannot be saved"))
+    }
+
+    @Test func aFolderThatCannotBeMadeIsComplainedOfOnceAndUsedWhenItCan() throws {
+        try FileManager.default.removeItem(at: folder)
+        try Data().write(to: folder)
+        let daemon = try start()
+        _ = try ask(daemon, #"{"type":"get-camera"}"#)
         usleep(1_200_000)  // two attempts
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.removeItem(at: folder)
         #expect(becomes { fileSays(#""cameras":1,"#) })
         #expect(daemon.end(SIGTERM) == 0)
         let log = daemon.log()
@@ -146,6 +157,40 @@ import Testing
         #expect(daemon.end(SIGTERM) == 0)
         let log = daemon.log()
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
+    }
+
+    @Test func whatClientsSendIsNeitherLoggedNorAFileName() throws {
+        let daemon = try DaemonProcess(["--state-dir", folder.path, "--log-level", "debug"])
+        let client = try SocketClient(daemon.socket)
+        let mark = "clients-own-word"
+        for line in [
+            #"{"type":"get-camera","camera":"..","id":"\#(mark)\n<3>"}"#,
+            #"{"type":"get-camera","camera":"\#(mark)"}"#, #"{"type":"get-camera","camera":"../\#(mark)"}"#,
+            #"{"type":"\#(mark)\u001b[2J"}"#, #"{"type":"get-camera","camera":"cameras.ndjson"}"#, mark,
+        ] {
+            try client.send(line)
+            #expect(client.receive() != nil)
+        }
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(!daemon.log().contains(mark))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cameras.ndjson"])
+    }
+
+    @Test func whatAFileHoldsIsNoLineOfTheLog() throws {
+        let before = try start()
+        _ = try ask(before, #"{"type":"get-camera"}"#)
+        #expect(before.end(SIGTERM) == 0)
+        var lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").dropLast().map(String.init)
+        lines[1] = #"{"type":"a\n<0>b\u001b[2J"}"#
+        let text = lines.joined(separator: "\n") + "\n"
+        let sum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let end = #"{"type":"end","cameras":1,"checksum":"\#(String(sum, radix: 16))"}"#
+        try Data((text + end + "\n").utf8).write(to: file)
+        let daemon = try start()
+        #expect(daemon.end(SIGTERM) == 0)
+        let log = daemon.log()
+        #expect(log.contains(#"a\n<0>b\u{1B}[2J"#) || log.contains(#"a\n<0>b\u{001B}[2J"#), "\(log)")
+        #expect(!log.contains("\n<0>b") && !log.contains("\u{1b}"))
     }
 
     @Test func twoDaemonsDoNotShareAFolder() throws {
