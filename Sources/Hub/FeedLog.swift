@@ -10,6 +10,7 @@ final class FeedLog {
     /// The camera's events and what it is fed, in the order in which they arose.
     let log: EventLog
     private let camera: String
+    private let largestFrame: Int
     /// The numbers of gestures that are active. In a trace one connection feeds them all.
     private var numbers: [(key: GestureKey, number: Int64)] = []
     private var frame: [Request.Body] = []
@@ -20,6 +21,7 @@ final class FeedLog {
 
     init(of camera: String, active: [GestureKey], limits: Limits) {
         self.camera = camera
+        largestFrame = min(limits.frame, RequestDecoder.largestFrame)
         log = EventLog(limits: limits)
         for key in active { _ = number(of: key) }
     }
@@ -35,6 +37,7 @@ final class FeedLog {
     /// Goes on where ``write(to:)`` left off.
     init(from row: inout ByteReader, of camera: String, limits: Limits) throws(ByteReader.Damage) {
         self.camera = camera
+        largestFrame = min(limits.frame, RequestDecoder.largestFrame)
         lastTime = try row.double()
         log = try EventLog.read(from: &row, limits: limits)
     }
@@ -136,8 +139,8 @@ final class FeedLog {
     ) {
         let time = max(lastTime, time)
         line.fed(header, camera: camera, timeMs: time)
-        for start in stride(from: 0, to: active.count, by: RequestDecoder.largestFrame) {
-            let part = active[start..<min(start + RequestDecoder.largestFrame, active.count)]
+        for start in stride(from: 0, to: active.count, by: largestFrame) {
+            let part = active[start..<min(start + largestFrame, active.count)]
             let frame = part.map { Request.Body.gesture(.init($0.event, label: label(number(of: $0.key)))) }
             line.fed(frame, camera: camera, timeMs: time)
         }

@@ -97,9 +97,29 @@ extension Hub {
                 throw Refusal(
                     member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
             }
-        case .query, .subscribe, .unsubscribe, .hello:
+        case .subscribe:
+            try admitSubscription(member, of: requests, peer)
+        case .query, .unsubscribe, .hello:
             break
         }
+    }
+
+    private func admitSubscription(_ member: Int, of requests: [Request], _ peer: Peer) throws(Refusal) {
+        // So many are there neither now nor after this object, whatever stands before it.
+        guard peer.subscriptions.count + member >= limits.subscriptions else { return }
+        var names = Set(peer.subscriptions.map(\.camera.name))
+        for request in requests[..<member] {
+            switch request.body {
+            case .subscribe: names.insert(cameraName(request, peer))
+            case .unsubscribe, .command(.removeCamera): names.remove(cameraName(request, peer))
+            default: break
+            }
+        }
+        let name = cameraName(requests[member], peer)
+        guard names.count >= limits.subscriptions, !names.contains(name) else { return }
+        throw Refusal(
+            member, .limitReached, "camera",
+            "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
     private func admitGesture(

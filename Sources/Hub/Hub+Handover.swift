@@ -79,7 +79,7 @@ extension Hub {
             let key = try row.number()
             let client = client(key)
             let peer = try Peer(
-                from: &row, outlet: client?.outlet ?? nowhere, role: client?.role ?? .everything, cameras)
+                from: &row, outlet: client?.outlet ?? nowhere, role: client?.role ?? .everything, limits, cameras)
             if client != nil { peers.append((key, peer)) }
         }
         guard row.isAtEnd else { throw ByteReader.Damage() }
@@ -131,10 +131,10 @@ extension Peer {
     }
 
     convenience init(
-        from row: inout ByteReader, outlet: any Outlet, role: Role, _ cameras: [String: HostedCamera]
+        from row: inout ByteReader, outlet: any Outlet, role: Role, _ limits: Limits, _ cameras: [String: HostedCamera]
     ) throws(ByteReader.Damage) {
-        self.init(number: try row.integer(), outlet: outlet, role: role)
-        framer = LineFramer(lineNumber: try row.number(), isSkipping: try row.flag())
+        self.init(number: try row.integer(), outlet: outlet, role: role, limits: limits)
+        framer = LineFramer(lineNumber: try row.number(), isSkipping: try row.flag(), longest: limits.line)
         input = try row.bytes()
         hasEnded = try row.flag()
         lingerEnd = try row.optionalDouble()

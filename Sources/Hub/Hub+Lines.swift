@@ -29,6 +29,7 @@ extension Hub {
         }
         if let time, let replay = peer.replay, !reach(time, in: replay, at: now) { return false }
         counters.lines += 1
+        count(requests.count, of: peer)
         apply(requests, bytes, from: peer, at: now, traceTime: time)
         return true
     }
@@ -76,6 +77,7 @@ extension Hub {
     /// Answers every request of a rejected line that can be answered.
     func reject(_ rejection: Rejection, _ bytes: Span<UInt8>, _ peer: Peer, at now: Double) {
         counters.errors += 1
+        count(max(rejection.ids.count, 1), of: peer)
         peer.replay?.summary.rejected += 1
         var isAnswered = false
         for (member, id) in rejection.ids.enumerated() {

@@ -66,6 +66,7 @@ extension Hub {
 
     /// Sends everything that the turn has brought: one gather-write for each peer that has something to read.
     public func endTurn(at now: Double) {
+        turns += 1
         turnEvents = 0
         openFeedLogs(at: now)
         removeHeldCameras()

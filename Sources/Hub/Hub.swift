@@ -29,6 +29,7 @@ import Wire
     // The end of the turn
     var news: [HostedCamera] = []
     var sendQueue: [Peer] = []
+    var turns: UInt64 = 0
     var turnEvents = 0
     /// Whether peers wait for a turn because others have used up one: then nobody is served ahead of them.
     var isCrowded = false
@@ -36,7 +37,7 @@ import Wire
     private var replaysGoFirst = false
 
     // Kept from line to line, so that nothing is allocated
-    var decoder = RequestDecoder()
+    var decoder: RequestDecoder
     var line = LineWriter()
     var pieces: [UnsafeRawBufferPointer] = unsafe []
     var runs: [(subscription: Subscription, run: EventLog.Run)] = []
@@ -62,6 +63,7 @@ import Wire
     ///   - epochSeed: any number that differs from run to run.
     public init(limits: Limits = Limits(), server: String, epochSeed: UInt64, at now: Double) {
         self.limits = limits
+        decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
         self.server = server
         self.epochSeed = epochSeed
         started = now
@@ -76,7 +78,7 @@ import Wire
         peerNumbers += 1
         counters.connections += 1
         counters.connectionsTotal += 1
-        return Peer(number: peerNumbers, outlet: outlet, role: role)
+        return Peer(number: peerNumbers, outlet: outlet, role: role, limits: limits)
     }
 
     /// The client's end of the connection is closed: it neither sends nor reads any more. Its replay stops.
@@ -182,7 +184,7 @@ import Wire
 
     func updateReading(_ peer: Peer) {
         guard !peer.isGone, !isEnding else { return }
-        let wanted = peer.lingerEnd != nil || peer.input.count < limits.readAhead
+        let wanted = peer.lingerEnd != nil || peer.input.count < limits.leastInput
         guard wanted != peer.isReading else { return }
         peer.isReading = wanted
         peer.outlet.setReading(wanted)
@@ -193,7 +195,14 @@ import Wire
     /// Whether a peer that may take lines may take one more in this turn, which is too short for it to fall behind.
     private func mayGoOn(_ peer: Peer) -> Bool {
         !peer.isGone && peer.lingerEnd == nil && peer.replay?.isEnding != true && turnEvents < limits.eventsPerTurn
+            && (peer.turn != turns || peer.turnRequests < limits.requestsPerTurn)
             && peer.unreadReplies < limits.unreadReplies && !isEnding
+    }
+
+    /// Counts requests of a peer that have been taken in this turn.
+    func count(_ requests: Int, of peer: Peer) {
+        if peer.turn != turns { (peer.turn, peer.turnRequests) = (turns, 0) }
+        peer.turnRequests += requests
     }
 
     /// A peer that does not read what it has subscribed to has its own lines wait, before it lags.

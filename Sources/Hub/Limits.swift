@@ -1,9 +1,27 @@
 // Everything that can grow, and how far.
 
-/// The limits of a hub.
+import Wire
+
+/// The limits of a hub and of who brings clients to it.
 public struct Limits: Sendable {
-    /// Cameras at one time.
+    /// Clients at one time. Who brings them counts them.
+    public var connections = 1024
+    /// Clients of one user at one time: half of all, unless it is set.
+    public var connectionsPerUser: Int {
+        get { ownConnectionsPerUser ?? (connections + 1) / 2 }
+        set { ownConnectionsPerUser = newValue }
+    }
+    private var ownConnectionsPerUser: Int?
+    /// Cameras at one time; as many again may be there only to be watched.
     public var cameras = 256
+    /// Subscriptions of one peer.
+    public var subscriptions = 256
+    /// Active gestures of one peer on one camera.
+    public var gestures = 64
+    /// Bytes of a line, its LF and a CR before it not counted.
+    public var line = RequestDecoder.longestLine
+    /// Objects of an array.
+    public var frame = RequestDecoder.largestFrame
     /// A camera's history holds at least this many events and at least this many bytes.
     public var historyEvents = 4096
     public var historyBytes = 1 << 20
@@ -11,12 +29,15 @@ public struct Limits: Sendable {
     public var unreadReplies = 256 << 10
     /// Bytes of a peer's lines that wait, for their time in a trace or for their turn, before no more are read from it.
     public var readAhead = 128 << 10
-    /// Active gestures of one peer on one camera.
-    public var gestures = 64
+    /// Requests of one peer that are taken before others get their turn.
+    public var requestsPerTurn = 1024
     /// Events emitted before a turn ends and subscribers are written to: a part of the history, so that nobody lags who reads.
     public var eventsPerTurn = 1024
     /// Milliseconds that a peer whose trace was refused has to read why.
     public var lingerMs = 2000.0
 
     public init() {}
+
+    /// Bytes of a peer that are kept at least: of a longer line, it would otherwise never be known that it is one.
+    var leastInput: Int { max(readAhead, line + 2) }
 }

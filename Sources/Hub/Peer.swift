@@ -32,7 +32,7 @@ public final class Peer {
     let isWatchOnly: Bool
 
     // Input
-    var framer = LineFramer()
+    var framer: LineFramer
     /// What has been read and not taken: the beginning of a line, or lines that wait.
     var input: [UInt8] = []
     /// The client sends no more.
@@ -42,6 +42,9 @@ public final class Peer {
     var isReading = true
     /// Lines wait in `input` for the next turn.
     var isStalled = false
+    /// The turn in which it was last served, and how many requests of it were taken then.
+    var turn: UInt64 = 0
+    var turnRequests = 0
 
     // Output
     var replies: [UInt8] = []
@@ -61,8 +64,9 @@ public final class Peer {
     /// The camera that it named last.
     var lastCamera: HostedCamera?
 
-    init(number: Int, outlet: any Outlet, role: Role) {
+    init(number: Int, outlet: any Outlet, role: Role, limits: Limits) {
         self.number = number
+        framer = LineFramer(longest: limits.line)
         self.outlet = outlet
         self.role = role
         isWatchOnly = role != .everything

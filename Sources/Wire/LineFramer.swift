@@ -19,11 +19,15 @@ public struct LineFramer: Sendable {
     public private(set) var lineNumber: UInt64
     /// Whether it is inside of a line beyond the limit.
     public private(set) var isSkipping: Bool
+    private let longest: Int
 
     /// Begins, or goes on where another left off.
-    public init(lineNumber: UInt64 = 0, isSkipping: Bool = false) {
+    ///
+    /// - Parameter longest: the most bytes of a line.
+    public init(lineNumber: UInt64 = 0, isSkipping: Bool = false, longest: Int = RequestDecoder.longestLine) {
         self.lineNumber = lineNumber
         self.isSkipping = isSkipping
+        self.longest = longest
     }
 
     /// Takes the next line from `bytes` at `position`, and moves the position behind it.
@@ -39,7 +43,7 @@ public struct LineFramer: Sendable {
             }
             var length = (end ?? bytes.count) - position
             if length > 0, bytes[position + length - 1] == UInt8(ascii: "\r") { length -= 1 }
-            if length > RequestDecoder.longestLine {
+            if length > longest {
                 lineNumber += 1
                 isSkipping = end == nil
                 defer { position = end.map { $0 + 1 } ?? bytes.count }

@@ -24,9 +24,9 @@ public struct Rejection: Error {
 
 /// Decodes lines.
 public struct RequestDecoder: ~Copyable {
-    /// The longest line in bytes, its LF and a CR before it not counted.
+    /// The longest line in bytes by default, its LF and a CR before it not counted.
     public static let longestLine = 65536
-    /// The most objects in an array.
+    /// The most objects in an array by default.
     public static let largestFrame = 64
     static let longestID = 256
     static let longestLabel = 64
@@ -45,7 +45,12 @@ public struct RequestDecoder: ~Copyable {
     /// The camera name read last: a long name costs its string only once.
     var lastName = ""
 
-    public init() {}
+    private let longestLine: Int
+    private let largestFrame: Int
+
+    public init(longestLine: Int = Self.longestLine, largestFrame: Int = Self.largestFrame) {
+        (self.longestLine, self.largestFrame) = (longestLine, largestFrame)
+    }
 
     /// Reads a line without its LF.
     ///
@@ -72,7 +77,7 @@ public struct RequestDecoder: ~Copyable {
 
     /// Says what is wrong with a line beyond the limit, of which only the beginning need be there.
     public func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
-        let error = WireError(.lineTooLong, "a line has at most \(Self.longestLine) bytes")
+        let error = WireError(.lineTooLong, "a line has at most \(longestLine) bytes")
         return Rejection(error: error, isHeader: looksLikeHeader(beginning))
     }
 
@@ -81,8 +86,8 @@ public struct RequestDecoder: ~Copyable {
     private mutating func frame(_ line: Span<UInt8>) throws(Rejection) {
         let count = tape.count(of: 0)
         if count == 0 { throw rejection(WireError(.invalidValue, "an array has at least one object"), of: nil, line) }
-        if count > Self.largestFrame {
-            let error = WireError(.limitReached, "an array has at most \(Self.largestFrame) objects")
+        if count > largestFrame {
+            let error = WireError(.limitReached, "an array has at most \(largestFrame) objects")
             throw rejection(error, of: nil, line)
         }
         var object = 1

@@ -1,5 +1,5 @@
 // Who may do what: the one place where users, groups and sockets are turned into what the hub knows, a role. It is decided
-// by values alone.
+// by values alone, and users are known by their numbers.
 
 import Glibc
 import Hub
@@ -36,4 +36,15 @@ struct Access {
             return .watchOnly(because: "gimbald's --allow-user and --allow-group do not name user \(client.user)")
         }
     }
+}
+
+/// How many connections each user has, by whichever socket.
+struct ConnectionCounts {
+    private var counts: [uid_t: Int] = [:]
+
+    subscript(user: uid_t) -> Int { counts[user] ?? 0 }
+
+    mutating func add(_ user: uid_t) { counts[user, default: 0] += 1 }
+
+    mutating func remove(_ user: uid_t) { counts[user] = self[user] > 1 ? self[user] - 1 : nil }
 }

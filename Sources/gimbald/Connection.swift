@@ -8,6 +8,7 @@ import Libevent
 final class Connection: Watcher, Outlet {
     let descriptor: CInt
     let entrance: Entrance
+    let user: uid_t
     /// What the connection is known by to the next process.
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
     private unowned let daemon: Daemon
@@ -24,8 +25,8 @@ final class Connection: Watcher, Outlet {
     /// The client is gone.
     private var isHungUp = false
 
-    init(_ descriptor: CInt, by entrance: Entrance, of daemon: Daemon) {
-        (self.descriptor, self.entrance) = (descriptor, entrance)
+    init(_ descriptor: CInt, of user: uid_t, by entrance: Entrance, at daemon: Daemon) {
+        (self.descriptor, self.user, self.entrance) = (descriptor, user, entrance)
         self.daemon = daemon
         super.init(daemon.loop, descriptor)
     }

@@ -129,20 +129,18 @@ extension Daemon {
             for (name, descriptor) in manager.stored where name == .client { _ = close(descriptor) }
             return false
         }
-        let connections = handover.clients.mapValues { Connection($0.descriptor, by: $0.entrance, of: self) }
+        let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.entrance) }
         do {
             // What they may do follows from who they are, now as when they came: the options may be others.
-            let peers = try hub.takeOver(&row) { key in
-                connections[key].flatMap { connection in role(of: connection).map { (connection, $0) } }
-            }
+            let peers = try hub.takeOver(&row) { key in connections[key].map { ($0.outlet, $0.role) } }
             for (key, peer) in peers {
-                guard let client = handover.clients[key], let connection = connections[key] else { continue }
+                guard let client = handover.clients[key], let connection = connections[key]?.outlet else { continue }
                 append(connection)
                 connection.open(peer, hasEnded: client.hasEnded, saidItsEnd: client.saidItsEnd)
             }
         } catch {
             log(.warning, "what the process before left cannot be taken: \(error)")
-            for connection in connections.values { connection.release() }
+            for (connection, _) in connections.values { connection.release() }
             return false
         }
         log(.info, "\(self.connections.count) clients and \(hub.cameraCount) cameras go on")

@@ -25,7 +25,11 @@ import Wire
 
     private(set) var connections: [Connection] = []
     private var retired: [Connection] = []
+    private var connectionCounts = ConnectionCounts()
     private var isFull = false
+    /// Users who have been refused, and not been taken since. No more than there may be connections: whoever is in here has
+    /// one.
+    private var refusedUsers: Set<uid_t> = []
     private var isEnding = false
     var departure: Departure?
     private(set) var hasLeft = false
@@ -43,11 +47,9 @@ import Wire
         self.log = log
         manager = ServiceManager(environment: SocketPath.environmentValue)
         loop = try EventLoop()
-        var limits = Limits()
-        limits.cameras = options.maxCameras
         var generator = SystemRandomNumberGenerator()
         hub = Hub(
-            limits: limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
+            limits: options.limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
             at: Self.monotonicMilliseconds())
         let folder =
             options.stateDirectory ?? StateKeeper.standardFolder(environment: SocketPath.environmentValue)
@@ -182,16 +184,15 @@ import Wire
     private func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, rlim_t(options.maxConnections + 64))
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(options.limits.connections + 64))
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     // MARK: Connections
 
     private func accept(_ descriptor: CInt, by entrance: Entrance) {
-        guard connections.count < options.maxConnections else { return refuse(descriptor) }
-        let connection = Connection(descriptor, by: entrance, of: self)
-        guard let role = role(of: connection) else { return connection.release() }
+        guard let (connection, role) = connection(descriptor, by: entrance) else { return }
+        if let reason = objection(to: connection.user) { return refuse(connection, because: reason) }
         do {
             try connection.open(hub, as: role)
         } catch {
@@ -201,17 +202,21 @@ import Wire
             return
         }
         isFull = false
+        refusedUsers.remove(connection.user)
         append(connection)
         log(.debug, "a client came: \(connections.count) connections")
     }
 
-    /// What who is connected may do; `nil` if it cannot be told who that is.
-    func role(of connection: Connection) -> Role? {
+    /// The connection of a descriptor, and what its client may do; `nil`, and the descriptor is closed, if it cannot be told
+    /// whose it is.
+    func connection(_ descriptor: CInt, by entrance: Entrance) -> (outlet: Connection, role: Role)? {
         do throws(SystemError) {
-            let client = try PeerCredentials(of: connection.descriptor)
-            return options.access.role(of: client, by: connection.entrance)
+            let client = try PeerCredentials(of: descriptor)
+            let connection = Connection(descriptor, of: client.user, by: entrance, at: self)
+            return (connection, options.access.role(of: client, by: entrance))
         } catch {
             log(.error, "cannot tell who a client is: \(error)")
+            _ = close(descriptor)
             return nil
         }
     }
@@ -219,20 +224,35 @@ import Wire
     func append(_ connection: Connection) {
         connection.index = connections.count
         connections.append(connection)
+        connectionCounts.add(connection.user)
+    }
+
+    /// Why one more connection of a user is refused; `nil` if it is not.
+    ///
+    /// It is logged once for each time that a limit is reached: who is refused may come again at once, and for ever.
+    private func objection(to user: uid_t) -> String? {
+        if connections.count >= options.limits.connections {
+            let reason = "there are \(connections.count) connections"
+            if !isFull { log(.warning, "clients are refused: \(reason)") }
+            isFull = true
+            return reason
+        }
+        guard connectionCounts[user] >= options.limits.connectionsPerUser, !options.access.isTrusted(user) else {
+            return nil
+        }
+        let reason = "user \(user) has \(connectionCounts[user]) connections"
+        if refusedUsers.insert(user).inserted { log(.warning, "clients are refused: \(reason)") }
+        return reason
     }
 
     /// Says why, as far as the socket takes it.
-    private func refuse(_ descriptor: CInt) {
-        // Once for each time that it is full: who is refused may come again at once, and for ever.
-        if !isFull { log(.warning, "clients are refused: there are \(options.maxConnections) connections") }
-        isFull = true
+    private func refuse(_ connection: Connection, because reason: String) {
         var line = LineWriter()
-        let reason = "there are \(options.maxConnections) connections, and no more are taken"
-        line.error(WireError(.limitReached, reason), line: 0, Span())
+        line.error(WireError(.limitReached, "\(reason), and no more are taken"), line: 0, Span())
         line.withBytes { bytes in
-            unsafe bytes.withUnsafeBytes { _ = unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            unsafe bytes.withUnsafeBytes { _ = unsafe Glibc.write(connection.descriptor, $0.baseAddress, $0.count) }
         }
-        _ = close(descriptor)
+        connection.release()
     }
 
     /// Forgets a connection; it is freed at the end of the turn.
@@ -243,6 +263,8 @@ import Wire
             connections[connection.index] = last
             last.index = connection.index
         }
+        connectionCounts.remove(connection.user)
+        refusedUsers.remove(connection.user)
         log(.debug, "a client went: \(connections.count) connections")
     }
 

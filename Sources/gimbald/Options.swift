@@ -2,6 +2,7 @@
 // argument parser would bring Foundation, and C's keeps its state in globals that Swift 6 rightly refuses.
 
 import Glibc
+import Hub
 import UnixSocket
 
 /// What the command line asks for.
@@ -29,8 +30,7 @@ struct Options {
     var watchSocket = SocketFile(mode: 0o666)
     var access = Access()
     var stateDirectory: String?
-    var maxCameras = 256
-    var maxConnections = 1024
+    var limits = Limits()
     var logLevel = LogLevel.info
     var only: Only?
 
@@ -90,7 +90,30 @@ struct Option: Sendable {
 }
 
 extension Options {
-    static let table = [
+    /// Everything that can grow. What a history holds at least is the protocol's promise: it can only be made longer.
+    static let limits = [
+        limit("--max-connections", \.connections, 1...1_000_000, "at most N connections"),
+        limit(
+            "--max-connections-per-user", \.connectionsPerUser, 1...1_000_000, "at most N connections of one user",
+            note: ", half of all; no limit\nfor root and the daemon's own user"),
+        limit("--max-cameras", \.cameras, 1...65536, "at most N cameras"),
+        limit("--max-subscriptions", \.subscriptions, 1...65536, "at most N subscriptions of a connection"),
+        limit("--max-gestures", \.gestures, 1...1024, "at most N active gestures of a connection, per camera"),
+        limit("--max-line", \.line, 1024...1_048_576, "at most N bytes of a line"),
+        limit("--max-frame", \.frame, 1...1024, "at most N objects of an array"),
+        limit(
+            "--max-requests", \.requestsPerTurn, 1...65536,
+            "at most N requests of a client until others have their turn"),
+        limit(
+            "--max-unread", \.unreadReplies, 4096...(1 << 30), "N bytes of answers may be unread; then requests wait"),
+        limit("--max-read-ahead", \.readAhead, 4096...(1 << 30), "N bytes of lines may wait; then no more are read"),
+        limit("--history-events", \.historyEvents, 4096...(1 << 20), "at least N events of each camera are kept"),
+        limit("--history-bytes", \.historyBytes, (1 << 20)...(1 << 30), "and at least N bytes of them"),
+    ]
+
+    static let table = sockets + limits + others
+
+    private static let sockets = [
         Option(
             names: ["--socket"], value: .path("PATH"),
             help: """
@@ -145,10 +168,9 @@ extension Options {
             guard !value.isEmpty else { throw UsageError(message: "--state-dir needs a folder") }
             options.stateDirectory = value
         },
-        count("--max-cameras", 1...65536, "cameras", standard.maxCameras) { $0.maxCameras = $1 },
-        count("--max-connections", 1...1_000_000, "clients at a time", standard.maxConnections) {
-            $0.maxConnections = $1
-        },
+    ]
+
+    private static let others = [
         choice(
             "--log-level", "LEVEL", ["error", "warning", "info", "debug"],
             help: { "\($0), to standard error (default: \(standard.logLevel))" }
@@ -199,18 +221,21 @@ extension Options {
         return group
     }
 
-    /// An option that limits how many there may be of something.
-    private static func count(
-        _ name: String, _ range: ClosedRange<Int>, _ things: String, _ standard: Int,
-        set: @escaping @Sendable (inout Options, Int) -> Void
+    /// An option for a limit.
+    ///
+    /// - Parameter note: goes behind the default.
+    private static func limit(
+        _ name: String, _ limit: WritableKeyPath<Limits, Int> & Sendable, _ range: ClosedRange<Int>, _ what: String,
+        note: String = ""
     ) -> Option {
-        let limits = "\(range.lowerBound) to \(range.upperBound)"
-        let help = "at most N \(things), \(limits) (default: \(standard))"
+        let bounds = "\(range.lowerBound) to \(range.upperBound)"
+        let gap = what.count + note.count < 30 ? " " : "\n"
+        let help = "\(what)\(gap)(\(bounds); default: \(standard.limits[keyPath: limit])\(note))"
         return Option(names: [name], value: .text("N"), help: help) { options, value throws(UsageError) in
-            guard let count = Int(value), range.contains(count) else {
-                throw UsageError(message: "\(name) \"\(value)\" must be \(limits)")
+            guard let number = Int(value), range.contains(number) else {
+                throw UsageError(message: "\(name) \"\(value)\" must be \(bounds)")
             }
-            set(&options, count)
+            options.limits[keyPath: limit] = number
         }
     }
 

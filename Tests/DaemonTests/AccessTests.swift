@@ -142,21 +142,84 @@ import UnixSocket
 
     // MARK: Users
 
-    /// Sends lines as another user, and gives back what is answered; `nil`, with a word, where that cannot be done.
-    private func asStranger(groups: String = "", _ socket: String, _ line: String) throws -> String? {
-        let (setpriv, socat) = (URL(fileURLWithPath: "/usr/bin/setpriv"), "/usr/bin/socat")
+    private static let (setpriv, socat) = (URL(fileURLWithPath: "/usr/bin/setpriv"), "/usr/bin/socat")
+
+    /// Whether a test can be somebody else; says a word where it cannot.
+    private var canBeAStranger: Bool {
         let isThere = FileManager.default.isExecutableFile(atPath:)
-        guard getuid() == 0, isThere(setpriv.path), isThere(socat) else {
-            print("skipped: being somebody else takes root, setpriv and socat")
-            return nil
+        if getuid() == 0, isThere(Self.setpriv.path), isThere(Self.socat) { return true }
+        print("skipped: being somebody else takes root, setpriv and socat")
+        return false
+    }
+
+    /// The words that make somebody else connect.
+    private func connecting(groups: String = "", to socket: String) -> [String] {
+        let groups = groups.isEmpty ? "--clear-groups" : "--groups=\(groups)"
+        let identity = ["--reuid", "\(Self.stranger)", "--regid", "\(Self.stranger)", groups]
+        return identity + [Self.socat, "-t", "5", "-", "UNIX-CONNECT:\(socket)"]
+    }
+
+    /// Connects as another user, sends a line if there is one, and gives back what is answered.
+    private func asStranger(groups: String = "", _ socket: String, _ line: String? = nil) throws -> String {
+        let input = line.map { Array(($0 + "\n").utf8) } ?? []
+        return try DaemonProcess.run(Self.setpriv, connecting(groups: groups, to: socket), input: input).output
+    }
+
+    /// A daemon's folder here is not for others, as a service's is.
+    private func letIn(_ daemon: DaemonProcess) {
+        chmod(URL(fileURLWithPath: daemon.socket).deletingLastPathComponent().path, 0o755)
+    }
+
+    /// A connection of another user's that stays.
+    private final class Stranger {
+        private let (process, input, output) = (Process(), Pipe(), Pipe())
+
+        init(_ words: [String]) throws {
+            process.executableURL = AccessTests.setpriv
+            process.arguments = words
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
         }
-        let identity = [
-            "--reuid", "\(Self.stranger)", "--regid", "\(Self.stranger)",
-            groups.isEmpty ? "--clear-groups" : "--groups=\(groups)",
-        ]
-        return try DaemonProcess.run(
-            setpriv, identity + [socat, "-t", "5", "-", "UNIX-CONNECT:\(socket)"], input: Array((line + "\n").utf8)
-        ).output
+
+        func ask(_ line: String) throws -> JSON {
+            try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+            return try JSON(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self))
+        }
+
+        func leave() {
+            try? input.fileHandleForWriting.close()
+            process.waitUntilExit()
+        }
+    }
+
+    @Test func aUserHasOnlySoManyConnections() throws {
+        guard canBeAStranger else { return }
+        let ping = #"{"type":"ping","id":1}"#
+        let daemon = try DaemonProcess(["--mode", "0666", "--max-connections-per-user", "2"], watches: true)
+        letIn(daemon)
+        let strangers = try [daemon.socket, daemon.watchSocket].map { try Stranger(connecting(to: $0)) }
+        for stranger in strangers { #expect(try stranger.ask(ping)["type"]?.string == "pong") }
+        for isAnew in [false, true] {
+            if isAnew { kill(daemon.process.processIdentifier, SIGUSR2) }
+            for socket in [daemon.socket, daemon.watchSocket] {
+                // It says nothing: it may be refused before it has said it.
+                let refusal = try JSON(asStranger(socket))
+                #expect(refusal["code"]?.string == "limit-reached" && refusal["line"]?.number == 0)
+                #expect(refusal["message"]?.string == "user 54321 has 2 connections, and no more are taken")
+                #expect(try ask(socket, ping)["type"]?.string == "pong")
+            }
+            for stranger in strangers { #expect(try stranger.ask(ping)["type"]?.string == "pong") }
+        }
+        strangers[1].leave()
+        var answer = JSON.null
+        for _ in 0..<200 where answer["type"]?.string != "pong" {
+            answer = (try? JSON(asStranger(daemon.socket, ping))) ?? .null
+        }
+        #expect(answer["type"]?.string == "pong")
+        strangers[0].leave()
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(daemon.log().contains("clients are refused: user 54321 has 2 connections"))
     }
 
     @Test(arguments: [
@@ -167,15 +230,14 @@ import UnixSocket
     ])
     func onlyWhoIsNamedMayFeed(_ options: [String], _ groups: String, _ isNamed: Bool) throws {
         let daemon = try DaemonProcess(["--mode", "0666"] + options)
-        // Its folder is not for others, as a service's is.
-        chmod(URL(fileURLWithPath: daemon.socket).deletingLastPathComponent().path, 0o755)
-        guard let answer = try asStranger(groups: groups, daemon.socket, move) else { return }
-        let message = try JSON(answer)
+        guard canBeAStranger else { return }
+        letIn(daemon)
+        let message = try JSON(asStranger(groups: groups, daemon.socket, move))
         #expect(message["code"]?.string == (isNamed ? nil : "denied"))
         #expect(isNamed || message["message"]?.string?.contains("user 54321") == true)
         // Root, or whose daemon it is.
         #expect(try ask(daemon.socket, move)["type"]?.string == "ok")
-        let question = try #require(try asStranger(daemon.socket, #"{"type":"get-camera"}"#))
+        let question = try asStranger(daemon.socket, #"{"type":"get-camera"}"#)
         #expect(try JSON(question)["position"]?["zoom"]?.number == (isNamed ? 4 : 3))
     }
 }

@@ -111,6 +111,76 @@ import Testing
         }
     }
 
+    @Test func subscriptionsAreCountedAsTheFrameLeavesThem() throws {
+        var limits = Limits()
+        limits.subscriptions = 2
+        let host = HubHost(limits: limits)
+        let (peer, other) = (host.connect(), host.connect())
+        func subscribe(_ camera: String) -> String { #"{"type":"subscribe","camera":"\#(camera)"}"# }
+        for (line, isTaken) in [
+            (subscribe("a"), true), ("[\(subscribe("b")),\(subscribe("c"))]", false), (subscribe("b"), true),
+            (subscribe("c"), false),
+            // One that takes the place of another is none more.
+            ("[\(subscribe("a")),\(subscribe("b")),\(subscribe("a"))]", true),
+            (#"[{"type":"unsubscribe","camera":"a"},\#(subscribe("c"))]"#, true),
+            (#"[{"type":"remove-camera","camera":"b"},\#(subscribe("b"))]"#, true), (subscribe("a"), false),
+        ] {
+            peer.send(line)
+            let last = try JSON(peer.lines().last ?? "")
+            #expect(last["code"]?.string == (isTaken ? nil : "limit-reached"), "\(line): \(last)")
+            #expect(peer.peer.subscriptions.count <= 2)
+        }
+        #expect(Set(peer.peer.subscriptions.map(\.camera.name)) == ["b", "c"])
+        other.send(subscribe("d"))
+        #expect(try type(other.receive()) == "subscribed")
+    }
+
+    @Test(arguments: [#"{"type":"ping"}"#, "{", #"[{"type":"stop"},{"type":"ping"}]"#])
+    func aClientsTurnIsSoManyRequests(_ line: String) throws {
+        var limits = Limits()
+        limits.requestsPerTurn = 10
+        let host = HubHost(limits: limits)
+        let (flood, quiet) = (host.connect(), host.connect())
+        flood.put(Array(String(repeating: line + "\n", count: 200).utf8))
+        quiet.put(Array("{\"type\":\"ping\",\"id\":1}\n".utf8))
+        host.turn()
+        #expect(quiet.lines().count == 1)
+        // An array that begins within the turn is taken as a whole.
+        #expect((5...11).contains(flood.lines().count))
+        var turns = 1
+        while host.hub.deadline != nil, turns < 1000 {
+            host.turn()
+            turns += 1
+        }
+        // Nothing is lost, and its turns are used up.
+        flood.put(Array("{\"type\":\"ping\",\"id\":2}\n".utf8))
+        host.turn()
+        #expect(flood.lines().last == #"{"type":"pong","id":2}"#)
+        #expect((20...41).contains(turns))
+    }
+
+    @Test func aLineAndAnArrayMayBeMadeLonger() throws {
+        var limits = Limits()
+        (limits.line, limits.frame, limits.readAhead) = (100_000, 100, 1000)
+        let host = HubHost(limits: limits)
+        let peer = host.connect()
+        for (count, code) in [(99_990, nil), (100_001, "line-too-long")] {
+            let rest = #"{"type":"ping","id":1,"x":""}"#.utf8.count
+            let text = #"{"type":"ping","id":1,"x":"\#(String(repeating: "y", count: count - rest))"}"# + "\n"
+            // In shreds: what has come must be kept, however much that is.
+            for start in stride(from: 0, to: text.utf8.count, by: 7000) {
+                peer.send(Array(Array(text.utf8)[start..<min(start + 7000, text.utf8.count)]))
+                #expect(peer.isReading)
+            }
+            #expect(try JSON(peer.receive() ?? "")["code"]?.string == code)
+        }
+        for (count, code) in [(100, nil), (101, "limit-reached")] {
+            let pings = [String](repeating: #"{"type":"ping"}"#, count: count)
+            peer.send("[\(pings.joined(separator: ","))]")
+            #expect(try JSON(peer.lines().last ?? "")["code"]?.string == code)
+        }
+    }
+
     @Test func aLongReplayLetsOthersHaveTheirTurn() throws {
         let host = HubHost()
         let (feed, burst, other) = (host.connect(), host.connect(), host.connect())

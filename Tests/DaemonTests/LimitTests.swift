@@ -1,0 +1,121 @@
+// Limits as they are set and told: every one has an option and a line in the README, and the program keeps to it.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import gimbald
+
+@Suite struct LimitTests {
+    private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
+
+    /// Each limit's option and its default, as the help tells them.
+    private var told: [(option: String, standard: Int)] {
+        Options.limits.compactMap { option in
+            let digits = option.help.components(separatedBy: "default: ").last?.prefix(while: \.isNumber) ?? ""
+            return Int(digits).map { (option.names[0], $0) }
+        }
+    }
+
+    /// A number as the README may write it: with a comma, or bytes in KiB and MiB where that comes out even.
+    private func written(_ number: Int) -> [String] {
+        let thousands = number < 1000 ? "\(number)" : "\(number / 1000)," + "\(number % 1000 + 1000)".dropFirst()
+        return [thousands] + (number % (1 << 20) == 0 ? ["\(number >> 20) MiB"] : ["\(number >> 10) KiB"])
+    }
+
+    @Test func theReadmeTellsEveryLimit() throws {
+        let rows = try Files.text("README.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        #expect(told.count == Options.limits.count && told.count > 10)
+        for (option, standard) in told {
+            let own = rows.filter { $0.contains("`\(option)`") }
+            #expect(own.count == 1, "\(option)")
+            let isRight = own.contains { row in written(standard).contains { row.contains("| \($0)") } }
+            #expect(isRight, "\(option): \(written(standard)) in \(own)")
+        }
+        let named = rows.joined().matches(of: /`(--(?:max|history)-[a-z-]+)`/).map { String($0.1) }
+        #expect(named.sorted() == told.map(\.option).sorted())
+    }
+
+    @Test func everyLimitHasARange() throws {
+        for (option, standard) in told {
+            for value in ["\(standard)", "-1", "0", "1073741825", "x", ""] {
+                let isRight = value == "\(standard)"
+                do {
+                    _ = try Options(arguments: [option, value])
+                    #expect(isRight, "\(option) \(value)")
+                } catch {
+                    #expect(!isRight && error.message.hasPrefix("\(option) \"\(value)\" must be "))
+                }
+            }
+        }
+    }
+
+    @Test func oneUserMayHaveHalfUnlessSaidOtherwise() throws {
+        #expect(try Options(arguments: ["--max-connections", "9"]).limits.connectionsPerUser == 5)
+        let set = try Options(arguments: ["--max-connections-per-user=7", "--max-connections=9"])
+        #expect(set.limits.connectionsPerUser == 7)
+    }
+
+    @Test func limitsThatAreSetAreKeptTo() throws {
+        let daemon = try DaemonProcess([
+            "--max-line", "1024", "--max-frame", "2", "--max-subscriptions", "1", "--max-gestures", "1",
+        ])
+        let client = try SocketClient(daemon.socket)
+        for (line, message) in [
+            (String(repeating: "x", count: 1025), "1024 bytes"),
+            (#"[{"type":"ping"},{"type":"ping"},{"type":"ping"}]"#, "2 objects"),
+            (#"[{"type":"subscribe"},{"type":"subscribe","camera":"b"}]"#, "1 subscriptions"),
+            (#"[{"type":"pan","phase":"began"},{"type":"tilt","phase":"began"}]"#, "1 active gestures"),
+        ] {
+            try client.send(line)
+            let answer = try JSON(client.receive() ?? "")
+            #expect(answer["type"]?.string == "error" && answer["message"]?.string?.contains(message) == true)
+        }
+        try client.send(#"{"type":"stats"}"#)
+        let stats = try JSON(client.receive() ?? "")
+        #expect(stats["subscriptions"]?.number == 0 && stats["events"]?.number == 0)
+    }
+
+    @Test func aLineMayBeLongerThanWhatIsReadAhead() throws {
+        let daemon = try DaemonProcess(["--max-line", "1048576", "--max-read-ahead", "4096"])
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"ping","id":1,"x":"\#(String(repeating: "y", count: 1_000_000))"}"#)
+        #expect(client.receive() == #"{"type":"pong","id":1}"#)
+        try client.send(String(repeating: "y", count: 1_048_577))
+        #expect(try JSON(client.receive() ?? "")["code"]?.string == "line-too-long")
+    }
+
+    // MARK: The system's own limits
+
+    @Test func withoutDescriptorsItWaitsForSome() throws {
+        let socket = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "gimbal-\(UUID().uuidString.prefix(8)).sock"
+        ).path
+        let (process, errors) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "ulimit -n 24 && exec \"$0\" --socket \"$1\"", gimbald.path, socket]
+        process.standardError = errors
+        try process.run()
+        defer { if process.isRunning { process.terminate() } }
+        var clients: [SocketClient] = []
+        for _ in 0..<2000 where clients.isEmpty {
+            if let client = try? SocketClient(socket) { clients.append(client) } else { usleep(5000) }
+        }
+        // More than there is room for: some are taken, one or the other is closed, the rest has to wait.
+        for _ in 0..<40 { clients.append(try SocketClient(socket)) }
+        let first = try #require(clients.first)
+        let ping = #"{"type":"ping"}"#
+        for _ in 0..<3 {
+            try first.send(ping)
+            #expect(first.receive() == #"{"type":"pong"}"#)
+        }
+        for client in clients.dropFirst() { client.close() }
+        let last = try SocketClient(socket)
+        try last.send(ping)
+        #expect(last.receive() == #"{"type":"pong"}"#)
+        process.terminate()
+        process.waitUntilExit()
+        let log = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(log.contains("Too many open files") && process.terminationStatus == 0)
+    }
+}
