@@ -45,6 +45,7 @@ extension Hub {
         }
         frame.forEach { endFrame($0, at: time(of: $0, at: now)) }
         openFeedLogs(at: now)
+        removeHeldCameras()
     }
 
     func apply(

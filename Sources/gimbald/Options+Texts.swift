@@ -40,6 +40,7 @@ extension Options {
 
         Examples:
           gimbald --socket /tmp/map.sock
+          gimbald --socket /tmp/map.sock --watch-socket /tmp/watch.sock --watch-mode 0666
           systemctl enable --now gimbald.socket
 
         """

@@ -12,9 +12,10 @@ import Testing
     @Test func everyConformanceCaseHoldsOverASocket() throws {
         var emitted: [String] = []
         for testCase in try ConformanceCase.all() {
-            let daemon = try DaemonProcess()
+            let daemon = try DaemonProcess(watches: true)
             do {
-                try testCase.play({ try SocketClient(daemon.socket) }, emitted: { emitted.append($0) })
+                let connect = { try SocketClient($0 ? daemon.watchSocket : daemon.socket) }
+                try testCase.play(connect, emitted: { emitted.append($0) })
             } catch {
                 Issue.record("\(error); it wrote: \(daemon.end(SIGTERM)) \(daemon.log())")
             }

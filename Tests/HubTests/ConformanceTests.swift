@@ -1,20 +1,25 @@
 // Every conformance case of Protocols/, against the hub itself.
 
-import Testing
+import Hub
 import TestSupport
+import Testing
 
 @Suite struct ConformanceTests {
+    private static func role(_ isWatchOnly: Bool) -> Role {
+        isWatchOnly ? .watchOnly(because: "the case says so") : .everything
+    }
+
     @Test(arguments: try ConformanceCase.all())
     func caseHolds(_ testCase: ConformanceCase) throws {
         let host = HubHost()
-        try testCase.play({ host.connect() }, emitted: { _ in })
+        try testCase.play({ host.connect(role: Self.role($0)) }, emitted: { _ in })
     }
 
     @Test func emittedLinesAreInTheSchema() throws {
         var emitted: [String] = []
         for testCase in try ConformanceCase.all() {
             let host = HubHost()
-            try? testCase.play({ host.connect() }, emitted: { emitted.append($0) })
+            try? testCase.play({ host.connect(role: Self.role($0)) }, emitted: { emitted.append($0) })
         }
         #expect(emitted.count > 1000)
         if let complaints = try Schema.complaints(emitted, from: .server) { #expect(complaints == "") }

@@ -115,7 +115,10 @@ import Testing
         #expect(host.hub.cameraCount == 2)
         other.send(#"[{"type":"unsubscribe","camera":"later"},{"type":"subscribe","camera":"later","id":1}]"#)
         #expect(host.hub.cameraCount == 2)
-        other.send(#"{"type":"unsubscribe","camera":"later"}"#)
+        // However the lines are cut into turns.
+        other.put(Array("{\"type\":\"unsubscribe\",\"camera\":\"later\"}\n{\"type\":\"cameras\"}\n".utf8))
+        host.turn()
+        #expect(other.lines().last == #"{"type":"cameras","cameras":["main"]}"#)
         #expect(host.hub.cameraCount == 1 && host.hub.heldCameras.isEmpty)
     }
 

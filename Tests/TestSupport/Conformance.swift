@@ -16,6 +16,8 @@ public protocol ConformancePeer: AnyObject {
 public struct ConformanceCase: Sendable, CustomStringConvertible {
     public let file: String
     public let name: String
+    /// The peers that may only watch.
+    let watchers: [String]
     let steps: [JSON]
 
     public var description: String { "\(file)/\(name)" }
@@ -26,7 +28,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
             return (topic["cases"]?.array ?? []).map {
                 ConformanceCase(
                     file: file.deletingPathExtension().lastPathComponent, name: $0["name"]?.string ?? "?",
-                    steps: $0["steps"]?.array ?? [])
+                    watchers: $0["watchers"]?.array?.compactMap(\.string) ?? [], steps: $0["steps"]?.array ?? [])
             }
         }
     }
@@ -35,12 +37,13 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         public let description: String
     }
 
-    /// Plays the case. `connect` makes a peer; `emitted` is shown every line that was received.
-    public func play(_ connect: () throws -> any ConformancePeer, emitted: (String) -> Void) throws {
+    /// Plays the case. `connect` makes a peer, and is told whether that may only watch; `emitted` is shown every line that
+    /// was received.
+    public func play(_ connect: (Bool) throws -> any ConformancePeer, emitted: (String) -> Void) throws {
         var peers: [String: any ConformancePeer] = [:]
         for (index, step) in steps.enumerated() {
             let name = step["peer"]?.string ?? "a"
-            let peer = try peers[name] ?? connect()
+            let peer = try peers[name] ?? connect(watchers.contains(name))
             peers[name] = peer
             if let failure = try play(step, peer, emitted) {
                 throw Failure(description: "\(self), step \(index + 1) \(step.text): \(failure)")
