@@ -133,7 +133,7 @@ else \
 fi
 endef
 
-# Options: BENCH='--long', BENCH='broadcast latency', BENCH=--help.
+# Options: BENCH=--quick, BENCH='--long latency', BENCH=--help; BENCH=--keep writes what the README says, too.
 BENCH ?=
 bench_programs = $(SCRATCH)/bench/relay $(SCRATCH)/bench/load $(SCRATCH)/bench/allocations.so
 

@@ -2,7 +2,8 @@
 """Measures the daemon beside other servers, in the same run: `make bench`, or this with --help.
 
 Rounds of all servers are interleaved, A B C A B C, so that what else the machine does meets all of them; of the rounds
-the median counts, and the minimum stands beside it. Processor time is the main figure: it is the server's alone."""
+the median counts, and the least stands beside it. Processor time is the main figure: it is the server's alone.
+"Apart" is the server on one core and its clients on another; "one" is all of them on one."""
 
 import argparse
 import contextlib
@@ -18,28 +19,44 @@ import tempfile
 import threading
 import time
 
+import readme
 import report
-from servers import CORE, Load, Server, kinds, prepare_child
+from servers import CORE, OTHER_CORE, Load, Server, kinds, prepare_child
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TRACES = os.path.join(ROOT, "Protocols/examples/traces")
+PEERS = ("gimbal", "relay", "redis", "nats", "mosquitto")
 
 
 class Bench:
-    def __init__(self, scratch, folder, factor):
-        self.scratch, self.folder, self.factor = scratch, folder, factor
+    def __init__(self, scratch, folder, effort):
+        self.scratch, self.folder, self.effort = scratch, folder, effort
+        # Without a second core nothing is apart.
+        self.places = ("apart", "one") if OTHER_CORE != CORE else ("one",)
         self.load_program = os.path.join(scratch, "bench/load")
         self.kinds = kinds(scratch)
         self.rows = []
+        self.counts_instructions = shutil.which("valgrind") is not None
+        if not self.counts_instructions:
+            print("valgrind is not installed: no instructions are counted", flush=True)
         for kind in self.kinds.values():
             if kind.program is None:
                 print(f"{kind.name} is not installed: left out", flush=True)
 
+    def installed_peers(self):
+        return [kind for name, kind in self.kinds.items() if name in ("redis", "nats", "mosquitto") and kind.program]
+
     # MARK: Tools
 
     def rounds(self, count):
-        return max(1, round(count * self.factor))
+        return max(1, round(count * self.effort.rounds))
+
+    def run(self, seconds):
+        return f"run {seconds * self.effort.seconds}"
+
+    def pace(self, count, microseconds):
+        return f"pace {round(count * self.effort.seconds)} {microseconds}"
 
     def note(self, workload, server, figures, **parameters):
         self.rows.append({"workload": workload, "server": server, **parameters, **figures})
@@ -76,56 +93,72 @@ class Bench:
 
     def broadcast(self):
         """A million deliveries, or lines where nobody listens: seconds of the server's processor time, and of time."""
-        names = ["gimbal", "gimbal, latest", "relay", "redis", "nats", "mosquitto"]
-        with self.servers(*names) as servers:
-            for subscribers in (0, 1, 10, 100, 1000):
-                for burst in (64, 1):
-                    taking_part = [s for s in servers if subscribers > 0 or s.name != "gimbal, latest"]
-                    with self.loads(taking_part, s=subscribers, b=burst) as loads:
-                        self.interleave(loads, "run 0.03", 1)
-                        for load, runs in zip(loads, self.interleave(loads, "run 0.08", self.rounds(5))):
+        with self.servers("gimbal", "gimbal, latest", *PEERS[1:]) as servers:
+            for subscribers in self.effort.subscribers:
+                taking_part = [s for s in servers if subscribers > 0 or s.name != "gimbal, latest"]
+                for burst, place in [(64, place) for place in self.places] + [(1, "one")]:
+                    with self.loads(taking_part, apart=place == "apart", s=subscribers, b=burst) as loads:
+                        self.interleave(loads, self.run(0.03), 1)
+                        for load, runs in zip(loads, self.interleave(loads, self.run(0.08), self.rounds(7))):
                             figures = report.per_million(runs, "deliveries" if subscribers else "lines")
-                            self.note("broadcast", load.server.name, figures, subscribers=subscribers, burst=burst)
+                            self.note("broadcast", load.server.name, figures, subscribers=subscribers, burst=burst,
+                                      place=place)
 
     def latency(self):
         """A line at a time, at leisure: from its writing until a subscriber has read the event."""
-        names = ["echo", "relay", "gimbal", "redis", "nats", "mosquitto"]
-        with self.servers(*names) as servers, contextlib.ExitStack() as stack:
+        with self.servers("echo", *PEERS) as servers, contextlib.ExitStack() as stack:
             readers = {"echo": 0}
             loads = [stack.enter_context(self.loads([x], s=readers.get(x.name, 1)))[0] for x in servers]
-            for load, runs in zip(loads, self.interleave(loads, "pace 1000 500", self.rounds(4))):
-                figures = {name: statistics.median(run[name] for run in runs) for name in ("p50", "p99", "p999")}
-                self.note("latency", load.server.name, figures)
+            for load, runs in zip(loads, self.interleave(loads, self.pace(1000, 500), self.rounds(5))):
+                self.note("latency", load.server.name, report.latencies(runs))
 
-    def pace(self):
+    def fairness(self):
+        """The latency of a client at leisure, on a camera or channel of its own, beside one that floods the server."""
+        # A relay has no channels: its quiet reader would be sent the flood.
+        servers = [name for name in PEERS if name != "relay"]
+        for name in servers:
+            with self.servers(name) as running, self.loads(running, apart=True, s=1) as quiet, \
+                    self.loads(running, apart=True, n="f", b=64) as floods:
+                if not running:
+                    continue
+                alone, beside, lines = [], [], []
+                for _ in range(self.rounds(3)):
+                    alone += self.interleave(quiet, self.pace(1000, 500), 1)[0]
+                    floods[0].begin("flood")
+                    beside += self.interleave(quiet, self.pace(1000, 500), 1)[0]
+                    floods[0].begin("drop")
+                    flood = floods[0].answer()
+                    floods[0].answer()
+                    lines.append(flood["lines"] / flood["wall"])
+                figures = {**report.latencies(beside), "flood_lines": statistics.median(lines)}
+                figures.update((f"{which}_alone", value) for which, value in report.latencies(alone).items())
+                self.note("fairness", name, figures)
+
+    def paced(self):
         """A thousand lines a second to a hundred subscribers: the share of a core."""
-        with self.servers("gimbal", "relay", "redis", "nats", "mosquitto") as servers:
-            with self.loads(servers, s=100) as loads:
-                for load, runs in zip(loads, self.interleave(loads, "pace 500 1000", self.rounds(3))):
-                    shares = [100 * run["cpu"] / run["wall"] for run in runs]
-                    self.note("pace", load.server.name, report.spread("percent", shares), subscribers=100)
+        with self.servers(*PEERS) as servers, self.loads(servers, apart=True, s=100) as loads:
+            for load, runs in zip(loads, self.interleave(loads, self.pace(500, 1000), self.rounds(3))):
+                shares = [100 * run["cpu"] / run["wall"] for run in runs]
+                self.note("paced", load.server.name, report.spread("percent", shares), subscribers=100)
 
     def stopped(self):
         """Some subscribers read no more: the rate of the others, and memory."""
         # Fewer readers are less work: the others are held against as many that never had a stopped one beside them.
-        names = ["gimbal", "relay", "redis", "nats", "mosquitto"]
         for subscribers, stopped in ((11, 1), (110, 100)):
-            with self.servers(*names) as servers, self.servers(*names) as controls, \
-                    self.loads(servers, s=subscribers, b=64) as loads, \
-                    self.loads(controls, s=subscribers - stopped, b=64) as control_loads:
-                # `share` is in the processor time of both sides, which others do not disturb, but which does not see
-                # a server that sleeps; `wall` sees that, and everything else that the machine does.
-                before = self.interleave(loads, "run 0.05", self.rounds(12))
+            with self.servers(*PEERS) as servers, self.servers(*PEERS) as controls, \
+                    self.loads(servers, apart=True, s=subscribers, b=64) as loads, \
+                    self.loads(controls, apart=True, s=subscribers - stopped, b=64) as control_loads:
+                before = self.interleave(loads, self.run(0.05), self.rounds(15))
                 memory = [load.server.resident() for load in loads]
                 for load in loads:
                     load.ask(f"stop {stopped}")
-                after = self.interleave(loads + control_loads, "run 0.05", self.rounds(12))
-                without = after[len(loads):]
-                for load, own, then, control, bytes_before in zip(loads, before, after, without, memory):
-                    busy = [statistics.median(run["lines"] / (run["cpu"] + run["own"]) for run in runs)
-                            for runs in (own, then, control)]
-                    best = [max(run["lines"] / run["wall"] for run in runs) for runs in (then, control)]
-                    figures = {"share": busy[1] / busy[2], "of_before": busy[1] / busy[0], "wall": best[0] / best[1],
+                # In turn, and each beside its own: what else the machine does meets both.
+                pairs = [load for both in zip(loads, control_loads) for load in both]
+                after = self.interleave(pairs, self.run(0.05), self.rounds(15))
+                for load, own, then, control, bytes_before in zip(loads, before, after[::2], after[1::2], memory):
+                    figures = {"rate": report.rate(then, "wall") / report.rate(control, "wall"),
+                               "of_before": report.rate(then, "wall") / report.rate(own, "wall"),
+                               "rate_cpu": report.rate(then, "cpu") / report.rate(control, "cpu"),
                                "grown": load.server.resident() - bytes_before,
                                "stalled": sum(run["stalled"] for run in then)}
                     self.note("stopped", load.server.name, figures, subscribers=subscribers, stopped=stopped)
@@ -134,29 +167,26 @@ class Bench:
 
     def memory(self):
         """What a server has resident: at start, with idle connections, with a thousand subscribers under load."""
-        names = ["gimbal", "relay", "redis", "nats", "mosquitto"]
-        with self.servers(*names) as servers:
+        with self.servers(*PEERS) as servers:
             for server in servers:
-                start = server.resident()
+                self.note("memory", server.name, {"start": server.resident()})
                 with self.loads([server]) as loads:
-                    first = server.resident()
-                    loads[0].ask("connect 1000")
-                    thousand = server.resident()
-                    loads[0].ask("connect 9000")
-                    all_of_them = server.resident()
-                figures = {"start": start, "each_of_1000": (thousand - first) / 1000,
-                           "each_of_10000": (all_of_them - first) / 10000}
-                self.note("memory", server.name, figures)
-        with self.servers(*names) as servers:
+                    first, connected = server.resident(), 0
+                    for connections in self.effort.connections:
+                        loads[0].ask(f"connect {connections - connected}")
+                        connected = connections
+                        each = (server.resident() - first) / connections
+                        self.note("idle", server.name, {"each": each}, connections=connections)
+        with self.servers(*PEERS) as servers:
             for server in servers:
                 start = server.resident()
                 with self.loads([server], s=1000, b=64) as loads:
-                    loads[0].ask("run 0.3")
+                    loads[0].ask(self.run(0.3))
                     self.note("loaded", server.name, {"grown": server.resident() - start}, subscribers=1000)
 
     def connects(self):
         """Connections that come, a thousand at a time, and connections that subscribe too."""
-        with self.servers("gimbal", "relay", "redis", "nats", "mosquitto") as servers, self.loads(servers) as loads:
+        with self.servers(*PEERS) as servers, self.loads(servers, apart=True) as loads:
             for command in ("connect", "connect-subscribe"):
                 runs = [[] for _ in loads]
                 for _ in range(self.rounds(7)):
@@ -164,7 +194,8 @@ class Bench:
                         own.append(load.ask(f"{command} 1000"))
                         load.ask("drop")
                 for load, own in zip(loads, runs):
-                    self.note(command, load.server.name, report.per_million(own, "lines"))
+                    figures = {**report.per_million(own, "lines"), "per_second": report.rate(own, "wall")}
+                    self.note(command, load.server.name, figures)
 
     def start(self):
         """From the program's start until it tells the service manager that it is ready."""
@@ -189,17 +220,16 @@ class Bench:
     def kernels(self):
         """Each part of a line's way alone: nanoseconds, instructions and allocations for one operation."""
         program = os.path.join(self.scratch, "release/kernels")
-        for part in ("decoder", "camera", "encoder", "hub"):
+        count = round(320_000 * self.effort.seconds)
+        for part in ("decoder", "camera", "encoder", "hub", "delivery"):
             times = []
             for _ in range(self.rounds(5)):
-                times.append(int(self.kernel([program, part, "320000"]).split()[0]) / 320000)
+                times.append(int(self.kernel([program, part, str(count)]).split()[0]) / count)
             figures = report.spread("ns", times)
             figures["allocations"] = self.difference(self.allocations, program, part)
-            if shutil.which("valgrind"):
+            if self.counts_instructions:
                 figures["instructions"] = self.difference(self.instructions, program, part)
             self.note("kernel", part, figures)
-        if not shutil.which("valgrind"):
-            print("valgrind is not installed: no instructions are counted", flush=True)
 
     def kernel(self, command, **environment):
         run = subprocess.run(command, check=True, capture_output=True, text=True, preexec_fn=prepare_child,
@@ -208,8 +238,8 @@ class Bench:
 
     def difference(self, count, program, part):
         """What one operation costs: of two numbers of them, so that the beginning falls out."""
-        few, many = 19200, 38400
-        return (count(program, part, many) - count(program, part, few)) / (many - few)
+        number = self.effort.counted
+        return (count(program, part, 2 * number) - count(program, part, number)) / number
 
     def allocations(self, program, part, count):
         counter = os.path.join(self.folder, "allocations")
@@ -231,11 +261,11 @@ class Bench:
 
     # MARK: Long sessions, many cameras, long lines, long histories
 
-    def hour(self):
-        """The lines of an hour: the sample traces over and over, on one clock."""
+    def session(self):
+        """The lines of an hour of gestures: the sample traces over and over, on one clock."""
         lines, clock = [], 0.0
         names = sorted(name for name in os.listdir(TRACES) if name.endswith(".ndjson"))
-        while clock < 3_600_000:
+        while clock < 3_600_000 * self.effort.seconds:
             for name in names:
                 with open(os.path.join(TRACES, name)) as file:
                     gestures = [json.loads(line) for line in file][1:]
@@ -253,9 +283,10 @@ class Bench:
         return lines
 
     def replay(self):
-        """An hour of gestures at the greatest speed, with nobody and with one subscriber."""
-        lines = self.hour()
-        text = "\n".join(['{"type":"trace","version":1,"speed":"max","id":"hour"}', *lines, '{"type":"trace-end"}', ""])
+        """A session of an hour at the greatest speed, with nobody and with one subscriber."""
+        lines = self.session()
+        header = '{"type":"trace","version":1,"speed":"max","id":"session"}'
+        text = "\n".join([header, *lines, '{"type":"trace-end"}', ""])
         with self.servers("gimbal") as servers:
             for subscribers in (0, 1):
                 times, readers = [], []
@@ -290,8 +321,8 @@ class Bench:
         for option, name, values in (("c", "cameras", (1, 10, 100, 1000)), ("f", "members", (1, 4, 16, 64))):
             with self.servers("gimbal") as servers, contextlib.ExitStack() as stack:
                 loads = [stack.enter_context(self.loads(servers, b=16, **{option: value}))[0] for value in values]
-                self.interleave(loads, "run 0.05", 1)
-                for value, load, runs in zip(values, loads, self.interleave(loads, "run 0.08", self.rounds(5))):
+                self.interleave(loads, self.run(0.05), 1)
+                for value, load, runs in zip(values, loads, self.interleave(loads, self.run(0.08), self.rounds(5))):
                     figures = {**report.per_million(runs, "lines"), "line_bytes": load.line_bytes}
                     self.note("growth", "gimbal", figures, **{name: value})
         with self.servers("gimbal") as servers:
@@ -300,7 +331,7 @@ class Bench:
     def catch_up(self, server):
         """What it costs to send a subscriber what it missed."""
         with self.loads([server], b=64) as loads:
-            loads[0].ask("run 0.2")
+            loads[0].ask("run 0.2")  # fills the history
         with server.connect() as client:
             client.sendall(b'{"type":"subscribe"}\n')
             state = json.loads(read_until(client, b"\n"))
@@ -369,39 +400,60 @@ def read_lines(client, count):
         count -= client.recv(1 << 20).count(b"\n")
 
 
-WORKLOADS = ("kernels", "start", "memory", "connects", "latency", "pace", "stopped", "replay", "growth", "broadcast")
+WORKLOADS = ("kernels", "start", "memory", "connects", "latency", "fairness", "paced", "stopped", "replay", "growth",
+             "broadcast")
+
+
+class Effort:
+    """How much is done: rounds and seconds, as factors, and numbers of what is measured."""
+
+    def __init__(self, rounds=1.0, seconds=1.0):
+        self.rounds, self.seconds = rounds, seconds
+        self.subscribers, self.connections = (0, 1, 10, 100, 1000), (1000, 10_000)
+        self.counted = 19_200  # a multiple of each kernel's turn
+
+    @staticmethod
+    def quick():
+        effort = Effort(rounds=0.01, seconds=0.05)
+        effort.subscribers, effort.connections, effort.counted = (0, 1, 100), (1000,), 1600
+        return effort
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words = f"one of {', '.join(WORKLOADS)} (default: all)"
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=words)
-    parser.add_argument("--long", action="store_true", help="five times as many rounds")
-    parser.add_argument("--keep", action="store_true", help="put the results into Tests/Benchmarks/results too")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--long", action="store_true", help="five times as many rounds")
+    effort.add_argument("--quick", action="store_true", help="only see that it runs: the figures are worth little")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--into", metavar="FOLDER", help="put the results there (default: below the build's folder)")
+    place.add_argument("--keep", action="store_true", help="put the results into the project, and its README")
     arguments = parser.parse_args()
     for name in arguments.workloads:
         if name not in WORKLOADS:
             parser.error(f"there is no workload {name}")
+    if arguments.keep and (arguments.workloads or arguments.quick):
+        parser.error("what is kept is measured whole")
     return arguments
 
 
 def main():
     arguments = parse()
     scratch = os.path.join(ROOT, os.environ.get("SCRATCH", ".build"))
-    machine = report.machine(CORE)
+    into = readme.RESULTS if arguments.keep else arguments.into or os.path.join(scratch, "bench/results")
+    effort = Effort.quick() if arguments.quick else Effort(rounds=5 if arguments.long else 1)
     with tempfile.TemporaryDirectory(prefix="gimbal-bench-") as folder:
-        bench = Bench(scratch, folder, 5 if arguments.long else 1)
+        bench = Bench(scratch, folder, effort)
+        machine = report.machine({kind.name: kind.version() for kind in bench.installed_peers()})
         for name in arguments.workloads or WORKLOADS:
             print(f"{name} ...", flush=True)
             getattr(bench, name)()
-    print(report.text(machine, bench.rows))
-    places = [os.path.join(scratch, "bench/results")]
+    print("", report.text(machine, bench.rows), sep="\n")
+    report.write(into, machine, bench.rows)
     if arguments.keep:
-        os.makedirs(os.path.join(HERE, "results"), exist_ok=True)
-        places.append(os.path.join(HERE, "results", machine["date"]))
-    for place in places:
-        report.write(place, machine, bench.rows)
-        print(f"{os.path.relpath(place, ROOT)}.ndjson, .svg")
+        readme.write()
+    print(f"{os.path.relpath(into, ROOT)}/results.md, .json, .svg")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,20 @@
 // The load: one feed and its subscribers on one server. It counts every message, and measures the server's processor
-// time. It speaks just enough of five protocols. A feed sends a burst as one write, and the next one when every subscriber
-// has all of it: so all servers do the same work, and none is measured while it queues.
+// time. It speaks just enough of five protocols. A feed sends a burst as one write, and the next one when every
+// subscriber has all of it: so all servers do the same work, and none is measured while it queues.
 //
-//   load PROTOCOL ADDRESS PID [-s SUBSCRIBERS] [-b BURST] [-m BYTES] [-c CAMERAS] [-f MEMBERS] [-d DELIVERY]
+//   load [-s SUBSCRIBERS] [-b BURST] [-m BYTES] [-c CAMERAS] [-n CHANNEL] [-f MEMBERS] [-d DELIVERY]
+//        PROTOCOL ADDRESS PID
 //
 // Commands come on standard input, a line each; each is answered by one line of JSON:
-//   run SECONDS | pace COUNT MICROSECONDS | stop SUBSCRIBERS | connect COUNT | connect-subscribe COUNT | drop
+//   run SECONDS | pace COUNT MICROSECONDS | flood (until the next command) | stop SUBSCRIBERS | connect COUNT |
+//   connect-subscribe COUNT | drop
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +44,7 @@ static const char *address;
 static clockid_t server_clock;
 static int subscriber_count, active_count, burst = 1, camera_count = 1, member_count = 1, is_latest;
 static size_t message_bytes = 220;
+static char channel = 'c';  // a camera where it is another
 static struct connection feed, *subscribers;
 static int poll_descriptor;
 static uint64_t sent;         // messages since the start, what each subscriber is to have received
@@ -132,16 +136,15 @@ static void greet(int descriptor) {
 }
 
 static void send_subscribe(int descriptor) {
-    static const char subscribe_packet[] = "\x82\x06\x00\x01\x00\x01" "c\x00";
+    const char subscribe_packet[] = {'\x82', 6, 0, 1, 0, 1, channel, 0};
     switch (protocol) {
     case GIMBAL:
-        put_text(descriptor, is_latest ? "{\"type\":\"subscribe\",\"delivery\":\"latest\"}\n"
-                                       : "{\"type\":\"subscribe\"}\n");
+        dprintf(descriptor, "{\"type\":\"subscribe\",\"delivery\":\"%s\"}\n", is_latest ? "latest" : "every");
         break;
     case RELAY: put_text(descriptor, "subscribe\n"); break;
-    case REDIS: put_text(descriptor, "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nc\r\n"); break;
-    case MQTT: put(descriptor, subscribe_packet, sizeof subscribe_packet - 1); break;
-    case NATS: put_text(descriptor, "SUB c 1\r\nPING\r\n"); break;
+    case REDIS: dprintf(descriptor, "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\n%c\r\n", channel); break;
+    case MQTT: put(descriptor, subscribe_packet, sizeof subscribe_packet); break;
+    case NATS: dprintf(descriptor, "SUB %c 1\r\nPING\r\n", channel); break;
     case ECHO: break;
     }
 }
@@ -171,16 +174,21 @@ static void watch(struct connection *connection) {
 
 // MARK: What is sent
 
+static const char *camera_member(unsigned number) {
+    static char text[32];
+    if (camera_count > 1) snprintf(text, sizeof text, "\"camera\":\"c%u\",", number % camera_count);
+    else if (channel != 'c') snprintf(text, sizeof text, "\"camera\":\"%c\",", channel);
+    return text;
+}
+
 // A finger's report on a tilted and turned camera: each one moves it, on a circle, so that it never comes to a bound.
 static int write_gesture(char *out, unsigned number, unsigned member) {
     double angle = 2 * M_PI * (number * (double)member_count + member) / (CYCLE * member_count);
-    char camera[32] = "";
-    if (camera_count > 1) snprintf(camera, sizeof camera, "\"camera\":\"c%u\",", number % camera_count);
     return sprintf(
         out,
         "{\"type\":\"pan\",\"phase\":\"changed\",%s\"focus\":{\"x\":%.2f,\"y\":%.2f},"
         "\"translation\":{\"x\":%.3f,\"y\":%.3f}}",
-        camera, 195 + 90 * cos(angle), 420 + 90 * sin(angle), 90 * cos(angle), 90 * sin(angle));
+        camera_member(number), 195 + 90 * cos(angle), 420 + 90 * sin(angle), 90 * cos(angle), 90 * sin(angle));
 }
 
 static int write_line(char *out, unsigned number, int is_last) {
@@ -203,15 +211,14 @@ static int write_message(char *out, unsigned number, int is_last) {
     switch (protocol) {
     case GIMBAL: return write_line(out, number, is_last);
     case RELAY: case ECHO: length--; break;  // the LF is a part of it
-    case REDIS: next += sprintf(next, "*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$%d\r\n", length); break;
-    case NATS: next += sprintf(next, "PUB c %d\r\n", length); break;
+    case REDIS: next += sprintf(next, "*3\r\n$7\r\nPUBLISH\r\n$1\r\n%c\r\n$%d\r\n", channel, length); break;
+    case NATS: next += sprintf(next, "PUB %c %d\r\n", channel, length); break;
     case MQTT: {
         int rest = length + 3;
         *next++ = 0x30;
         if (rest > 127) *next++ = (char)(rest % 128 | 0x80), rest /= 128;
         *next++ = rest;
-        memcpy(next, "\x00\x01" "c", 3);
-        next += 3;
+        *next++ = 0, *next++ = 1, *next++ = channel;
     }
     }
     memset(next, 'x', length);
@@ -245,8 +252,8 @@ static void prepare(void) {
 // Cameras that a finger lies on: what follows is the steady state.
 static void prepare_cameras(void) {
     for (int index = 0; index < camera_count; index++) {
-        char camera[32] = "", text[1024];
-        if (camera_count > 1) snprintf(camera, sizeof camera, "\"camera\":\"c%d\",", index);
+        const char *camera = camera_member(index);
+        char text[1024];
         snprintf(
             text, sizeof text,
             "{\"type\":\"move\",%s\"update\":{\"kind\":\"set-camera\",\"position\":{\"target\":{"
@@ -401,6 +408,21 @@ static void pace(int count, double microseconds) {
     free(times);
 }
 
+// Writes as fast as the server takes it, and looks at nothing that comes back.
+static void flood(void) {
+    struct pollfd command = {.fd = STDIN_FILENO, .events = POLLIN};
+    double start = now(), cpu = seconds_of(server_clock), own = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t lines = 0;
+    do {
+        put(feed.descriptor, burst_text[next_burst], burst_length[next_burst]);
+        next_burst = (next_burst + 1) % bursts_in_cycle;
+        lines += burst;
+        take(&feed);
+    } while (poll(&command, 1, 0) == 0);
+    print_run(lines, 0, now() - start, seconds_of(server_clock) - cpu, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - own, 0);
+    printf("}\n");
+}
+
 static void stop_reading(int count) {
     for (int index = 0; index < count && index < subscriber_count; index++) {
         if (subscribers[index].stopped) continue;
@@ -444,12 +466,13 @@ static void drop(void) {
 
 static void parse(int count, char **arguments) {
     int option;
-    while ((option = getopt(count, arguments, "s:b:m:c:f:d:")) != -1) {
+    while ((option = getopt(count, arguments, "s:b:m:c:n:f:d:")) != -1) {
         switch (option) {
         case 's': subscriber_count = atoi(optarg); break;
         case 'b': burst = atoi(optarg); break;
         case 'm': message_bytes = atoi(optarg); break;
         case 'c': camera_count = atoi(optarg); break;
+        case 'n': channel = *optarg; break;
         case 'f': member_count = atoi(optarg); break;
         case 'd': is_latest = strcmp(optarg, "latest") == 0; break;
         default: exit(64);
@@ -495,10 +518,12 @@ int main(int count, char **arguments) {
     open_all();
     prepare();
     setvbuf(stdout, NULL, _IOLBF, 0);
+    setvbuf(stdin, NULL, _IONBF, 0);  // what is to come is seen by poll
     printf("{\"ready\":true,\"line\":%zu}\n", burst_length[0] / burst);
     while (fgets(command, sizeof command, stdin) != NULL) {
         if (sscanf(command, "run %lf", &first) == 1) run(first);
         else if (sscanf(command, "pace %lf %lf", &first, &second) == 2) pace(first, second);
+        else if (strcmp(command, "flood\n") == 0) flood();
         else if (sscanf(command, "stop %lf", &first) == 1) stop_reading(first);
         else if (sscanf(command, "connect %lf", &first) == 1) open_many(first, 0);
         else if (sscanf(command, "connect-subscribe %lf", &first) == 1) open_many(first, 1);

@@ -1,4 +1,4 @@
-"""What the figures say: medians, a table with ratios, the marks and whether they are reached, JSON lines, a picture."""
+"""What the figures say: medians, tables with ratios, the marks and whether they are reached, JSON, a picture."""
 
 import datetime
 import json
@@ -27,14 +27,23 @@ def per_million(runs, unit):
             **spread("wall", [run["wall"] / run[unit] * 1e6 for run in counted])}
 
 
-def machine(core):
+def latencies(runs):
+    return {name: statistics.median(run[name] for run in runs) for name in ("p50", "p99", "p999")}
+
+
+def rate(runs, clock):
+    """Lines for a second of a clock."""
+    return statistics.median(run["lines"] / run[clock] for run in runs)
+
+
+def machine(peers):
     with open("/proc/cpuinfo") as file:
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
     with open("/proc/meminfo") as file:
         memory = int(file.readline().split()[1]) / (1 << 20)
     return {"date": datetime.date.today().isoformat(), "processor": models[0] if models else platform.machine(),
             "cores": os.cpu_count(), "memory_gib": round(memory), "kernel": platform.release().split("-")[0],
-            "core_used": core, "load": os.getloadavg()[0]}
+            "load": os.getloadavg()[0], "peers": peers}
 
 
 class Figures:
@@ -57,13 +66,20 @@ class Figures:
     def servers(self, workload):
         return list(dict.fromkeys(row["server"] for row in self.rows if row["workload"] == workload))
 
+    def values(self, parameter, workload):
+        return sorted({row[parameter] for row in self.rows if row["workload"] == workload})
+
     def ratio(self, figure, workload, over, under, **parameters):
         top = self.get(figure, workload, over, **parameters)
         bottom = self.get(figure, workload, under, **parameters)
         return top / bottom if top is not None and bottom else None
 
 
-# MARK: Text
+# MARK: Text, in Markdown that can be read as it is
+
+PLACES = {"apart": "server and clients on a core each", "one": "server and clients on one core"}
+WAYS = ((64, "apart", "64 lines at a time"), (64, "one", "64 lines at a time"), (1, "one", "one line at a time"))
+
 
 def number(value):
     if value is None:
@@ -73,30 +89,37 @@ def number(value):
 
 def table(title, head, rows):
     widths = [max(len(str(row[i])) for row in [head, *rows]) for i in range(len(head))]
-    lines = ["  ".join(str(cell).ljust(w) if i == 0 else str(cell).rjust(w)
-                       for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in [head, *rows]]
-    return "\n".join([title, *("  " + line for line in lines), ""])
+
+    def line(cells, fill=" "):
+        aligned = (str(cell).ljust(w, fill) if i == 0 else str(cell).rjust(w, fill)
+                   for i, (cell, w) in enumerate(zip(cells, widths)))
+        return "| " + " | ".join(aligned) + " |"
+
+    rule = "| " + " | ".join("-" * w if i == 0 else "-" * (w - 1) + ":" for i, w in enumerate(widths)) + " |"
+    return "\n".join([f"**{title}**", "", line(head), rule, *map(line, rows), ""])
 
 
 def broadcast_table(figures):
     parts = []
     servers = figures.servers("broadcast")
-    for burst, how in ((64, "64 lines at a time"), (1, "one line at a time")):
+    for burst, place, how in WAYS:
         rows = []
-        for subscribers in (0, 1, 10, 100, 1000):
+        for subscribers in figures.values("subscribers", "broadcast"):
+            where = {"subscribers": subscribers, "burst": burst, "place": place}
             row = [f"{subscribers:,}"]
             for server in servers:
-                where = {"subscribers": subscribers, "burst": burst}
                 median = figures.get("cpu", "broadcast", server, **where)
                 lowest = figures.get("cpu_min", "broadcast", server, **where)
                 ratio = figures.ratio("cpu", "broadcast", server, "gimbal", **where)
                 text = f"{number(median)} ({number(lowest)})" if median is not None else "-"
-                row.append(text if ratio is None or server == "gimbal" else f"{text} x{number(ratio)}")
-            rows.append(row)
-        title = ("Server's processor time, µs for a delivery (for a line, without subscribers), median (least) and how "
-                 f"many times the daemon's; {how}")
-        parts.append(table(title, ["subscribers", *servers], rows))
-    return "\n".join(parts) if servers else ""
+                row.append(text if ratio is None or server == "gimbal" else f"{text} ×{number(ratio)}")
+            if any(cell != "-" for cell in row[1:]):
+                rows.append(row)
+        title = (f"{how}, {PLACES[place]}: the server's processor time, µs for a delivery (for a line, without "
+                 "subscribers), median (least), and how many times the daemon's")
+        if rows:
+            parts.append(table(title, ["subscribers", *servers], rows))
+    return "\n".join(parts)
 
 
 def plain_table(figures, title, workload, columns, **parameters):
@@ -110,39 +133,61 @@ def growth_table(figures):
     for row in figures.rows:
         if row["workload"] == "growth":
             name = next(n for n in ("cameras", "members", "behind") if n in row)
-            rows.append([f"{row[name]:,} {name}", number(row["cpu"]), number(row["cpu_min"])])
-    title = "Processor time, µs for a line or for a subscriber that catches up"
-    return table(title, ["growth", "cpu", "cpu_min"], rows)
+            words = {"cameras": "cameras", "members": "objects in a line", "behind": "events behind"}[name]
+            size = row.get("line_bytes")
+            rows.append([f"{row[name]:,} {words}", number(size), number(row["cpu"]), number(row["cpu_min"])])
+    title = "How cost grows: processor time, µs for a line, or for a subscriber that catches up"
+    return table(title, ["with", "bytes of a line", "cpu", "cpu_min"], rows) if rows else ""
+
+
+def what_was_run(machine):
+    peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items()) or "no other servers"
+    return f"""\
+{machine["date"]}: {machine["processor"]}, {machine["cores"]} cores, {machine["memory_gib"]} GiB, Linux \
+{machine["kernel"]}; load average {machine["load"]:.1f} at the start; {peers}.
+
+A line is one finger's report on a tilted and turned camera, and each moves it. An event of the daemon is 222 bytes, a
+message of the others 220. One client feeds, and sends its next burst when every subscriber has read all of the last.
+Redis (its defaults, but nothing is saved) and mosquitto (QoS 0) have a Unix socket, as the daemon has; nats-server has
+none, and is reached by TCP. Redis is at its best: its channel has a name of one letter, so that 64 messages just fit
+the 16 KiB that it reads at once, and those that it keeps for a subscriber. `relay` is a server in C on libevent, of
+the daemon's shape, without a camera: a log that all subscribers share, and one send for each subscriber and turn. `echo`
+is a blocking read and write.
+"""
 
 
 def text(machine, rows):
     figures = Figures(rows)
-    parts = [f"\n{machine['date']}, {machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; "
-             f"all on one core, load average {machine['load']:.1f} at the start\n"]
-    parts.append(broadcast_table(figures))
-    parts.append(plain_table(figures, "One line, from its writing to a subscriber's reading: µs", "latency",
-                             ["p50", "p99", "p999"]))
-    parts.append(plain_table(figures, "1,000 lines a second to 100 subscribers: percent of a core", "pace",
+    parts = [what_was_run(machine), marks_table(figures), broadcast_table(figures)]
+    title = "One line, from its writing to a subscriber's reading, on one core: µs"
+    parts.append(plain_table(figures, title, "latency", ["p50", "p99", "p999"]))
+    columns = ["p50_alone", "p99_alone", "p999_alone", "p50", "p99", "p999", "flood_lines"]
+    title = "The same apart, alone and beside a client that floods: µs; the flood's lines in a second"
+    parts.append(plain_table(figures, title, "fairness", columns))
+    parts.append(plain_table(figures, "1,000 lines a second to 100 subscribers: percent of a core", "paced",
                              ["percent", "percent_min"]))
     for subscribers, stopped in ((11, 1), (110, 100)):
-        title = f"{stopped} of {subscribers} subscribers stopped: the others' rate, of what it is without; bytes more"
-        columns = ["share", "of_before", "wall", "grown", "stalled"]
+        title = (f"{stopped} of {subscribers} subscribers stopped: the others' rate, of that without those and of that "
+                 "before; by the server's processor time instead; bytes more")
+        columns = ["rate", "of_before", "rate_cpu", "grown", "stalled"]
         parts.append(plain_table(figures, title, "stopped", columns, subscribers=subscribers))
-    parts.append(plain_table(figures, "Resident bytes: at start, and for an idle connection", "memory",
-                             ["start", "each_of_1000", "each_of_10000"]))
+    parts.append(plain_table(figures, "Resident bytes at start", "memory", ["start"]))
+    for connections in figures.values("connections", "idle"):
+        title = f"Resident bytes for an idle connection, of {connections:,}"
+        parts.append(plain_table(figures, title, "idle", ["each"], connections=connections))
     parts.append(plain_table(figures, "Resident bytes more with 1,000 subscribers under load", "loaded", ["grown"]))
-    for workload in ("connect", "connect-subscribe"):
-        parts.append(plain_table(figures, f"{workload}: µs for each", workload, ["cpu", "cpu_min", "wall", "wall_min"]))
+    for workload, words in (("connect", "Connections"), ("connect-subscribe", "Connections that subscribe")):
+        parts.append(plain_table(figures, f"{words}: µs for each, and how many a second", workload,
+                                 ["cpu", "cpu_min", "wall", "per_second"]))
     parts.append(plain_table(figures, "From start to readiness, ms", "start", ["ms", "ms_min"]))
-    parts.append(plain_table(figures, "The parts alone, for one operation (hub: a whole line without the kernel)",
-                             "kernel", ["ns", "ns_min", "instructions", "allocations"]))
+    title = ("The parts alone, for one operation (hub: a whole line, without the system's part, to one subscriber; "
+             "delivery: a line to one of 100)")
+    parts.append(plain_table(figures, title, "kernel", ["ns", "ns_min", "instructions", "allocations"]))
     for subscribers in (0, 1):
         columns = ["cpu", "cpu_min", "lines", "frames", "session_s", "delivered", "missed"]
-        parts.append(plain_table(figures, f"An hour of gestures at max, {subscribers} subscribers: seconds", "replay",
+        parts.append(plain_table(figures, f"A recorded session at `max`, {subscribers} subscribers: seconds", "replay",
                                  columns, subscribers=subscribers))
-    if any(row["workload"] == "growth" for row in rows):
-        parts.append(growth_table(figures))
-    parts.append(marks_table(figures))
+    parts.append(growth_table(figures))
     return "\n".join(part for part in parts if part)
 
 
@@ -150,46 +195,53 @@ def text(machine, rows):
 
 def marks(figures):
     """What is aimed at: words, the figure, the limit, and whether it is an upper one."""
-    def broadcast(subscribers, burst=64, figure="cpu", server="gimbal"):
-        return figures.get(figure, "broadcast", server, subscribers=subscribers, burst=burst)
+    def in_broadcast(subscribers, burst, place):
+        return {"subscribers": subscribers, "burst": burst, "place": place}
 
-    def against(other, subscribers, burst=64, figure="cpu"):
-        mine, theirs = broadcast(subscribers, burst), broadcast(subscribers, burst, figure, other)
+    def cost(subscribers, place):
+        return figures.get("cpu", "broadcast", "gimbal", **in_broadcast(subscribers, 64, place))
+
+    def redis(subscribers, place, figure="cpu"):
+        mine = cost(subscribers, place)
+        theirs = figures.get(figure, "broadcast", "redis", **in_broadcast(subscribers, 64, place))
         return theirs / mine if mine and theirs else None
-
-    def one_by_one(subscribers):
-        return floor("broadcast", "cpu", subscribers=subscribers, burst=1)
 
     def floor(workload, figure, **parameters):
         return figures.ratio(figure, workload, "gimbal", "relay", **parameters)
 
-    connect = floor("connect-subscribe", "wall")
-    megabyte = 1 << 20
-    start = figures.get("start", "memory", "gimbal")
-    loaded = figures.get("grown", "loaded", "gimbal")
-    rows = [
-        ("a line with 1 subscriber, µs", broadcast(1), 0.7, True),
-        ("a delivery with 100, µs", broadcast(100), 0.06, True),
-        ("Redis at its best, 100 subscribers, times as much", against("redis", 100, figure="cpu_min"), 2.5, False),
-        ("Redis, 10 subscribers, times as much", against("redis", 10), 2, False),
-        ("Redis, 100 subscribers, times as much", against("redis", 100), 4, False),
-        ("Redis, 1,000 subscribers, times as much", against("redis", 1000), 5, False),
-        ("a line at a time, 10 subscribers, of the floor", one_by_one(10), 1.1, True),
-        ("a line at a time, 100 subscribers, of the floor", one_by_one(100), 1.1, True),
-        ("latency p50, of the floor", floor("latency", "p50"), 1.15, True),
-        ("allocations for a line in the hub", figures.get("allocations", "kernel", "hub"), 0.001, True),
-        ("resident at start, MiB", start and start / megabyte, 10, True),
-        ("an idle connection of 10,000, bytes", figures.get("each_of_10000", "memory", "gimbal"), 512, True),
-        ("1,000 loaded subscribers, MiB more", loaded and loaded / megabyte, 4, True),
-        ("connect and subscribe, rate of the floor's", connect and 1 / connect, 0.7, False),
-        ("ready after, ms (least)", figures.get("ms_min", "start", "gimbal"), 10, True),
+    def mebibytes(figure, workload, **parameters):
+        bytes = figures.get(figure, workload, "gimbal", **parameters)
+        return None if bytes is None else bytes / (1 << 20)
+
+    rows = []
+    for place, words in PLACES.items():
+        rows += [
+            (f"a line to 1 subscriber, µs; {words}", cost(1, place), 0.7, True),
+            (f"a delivery to 100, µs; {words}", cost(100, place), 0.06, True),
+            (f"Redis, 10 subscribers, times as much; {words}", redis(10, place), 2, False),
+            (f"Redis at its least, 100 subscribers; {words}", redis(100, place, "cpu_min"), 2.5, False),
+            (f"Redis, 100 subscribers; {words}", redis(100, place), 4, False),
+            (f"Redis, 1,000 subscribers; {words}", redis(1000, place), 5, False),
+        ]
+    for subscribers in (10, 100):
+        rows.append((f"a line at a time to {subscribers}, of the relay's",
+                     floor("broadcast", "cpu", **in_broadcast(subscribers, 1, "one")), 1.1, True))
+    rows += [
+        ("latency p50, of the relay's", floor("latency", "p50"), 1.15, True),
+        ("allocations for a line", figures.get("allocations", "kernel", "hub"), 0.001, True),
+        ("allocations for a delivery", figures.get("allocations", "kernel", "delivery"), 0.001, True),
+        ("resident at start, MiB", mebibytes("start", "memory"), 10, True),
+        ("an idle connection of 10,000, bytes", figures.get("each", "idle", "gimbal", connections=10_000), 512, True),
+        ("1,000 loaded subscribers, MiB more", mebibytes("grown", "loaded"), 4, True),
+        ("connect and subscribe, rate of the relay's",
+         figures.ratio("per_second", "connect-subscribe", "gimbal", "relay"), 0.7, False),
+        ("ready after, ms", figures.get("ms", "start", "gimbal"), 10, True),
     ]
     for subscribers, stopped in ((11, 1), (110, 100)):
         where = {"subscribers": subscribers}
-        rows.append((f"{stopped} of {subscribers} stopped, the others' share",
-                     figures.get("share", "stopped", "gimbal", **where), 0.95, False))
-        grown = figures.get("grown", "stopped", "gimbal", **where)
-        rows.append((f"{stopped} of {subscribers} stopped, MiB more", grown and grown / megabyte, 1, True))
+        rows.append((f"{stopped} of {subscribers} stopped, the others' rate of that without",
+                     figures.get("rate", "stopped", "gimbal", **where), 0.95, False))
+        rows.append((f"{stopped} of {subscribers} stopped, MiB more", mebibytes("grown", "stopped", **where), 1, True))
     return rows
 
 
@@ -199,17 +251,21 @@ def marks_table(figures):
         if value is None:
             continue
         reached = value <= limit if is_upper else value >= limit
-        rows.append([words, number(value), f"{'<=' if is_upper else '>='} {limit}", "reached" if reached else "MISSED"])
-    return table("Marks", ["", "figure", "mark", ""], rows) if rows else ""
+        mark = f"{'≤' if is_upper else '≥'} {limit}"
+        rows.append([words, number(value), mark, "reached" if reached else "missed"])
+    return table("What is aimed at", ["", "figure", "mark", ""], rows) if rows else ""
 
 
 # MARK: Files
 
-def write(place, machine, rows):
-    with open(f"{place}.ndjson", "w") as file:
-        for row in [{"machine": machine}, *rows]:
-            file.write(json.dumps({name: round_figure(value) for name, value in row.items()}) + "\n")
-    with open(f"{place}.svg", "w") as file:
+def write(folder, machine, rows):
+    os.makedirs(folder, exist_ok=True)
+    rounded = [json.dumps({name: round_figure(value) for name, value in row.items()}) for row in rows]
+    with open(os.path.join(folder, "results.json"), "w") as file:
+        file.write('{"machine": ' + json.dumps(machine) + ',\n"rows": [\n' + ",\n".join(rounded) + "\n]}\n")
+    with open(os.path.join(folder, "results.md"), "w") as file:
+        file.write("# What was measured\n\n" + text(machine, rows))
+    with open(os.path.join(folder, "results.svg"), "w") as file:
         file.write(picture(machine, Figures(rows)))
 
 
@@ -217,27 +273,28 @@ def round_figure(value):
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-# A picture: two panels, how many listen to the right and what a delivery costs upwards, both logarithmic.
-WIDTH, HEIGHT, TOP, LEFT, PANEL = 900, 400, 64, 62, 300
-STEP = 420
+# A picture: a panel for each way, how many listen to the right and what a delivery costs upwards, both logarithmic.
+WIDTH, HEIGHT, TOP, LEFT, PANEL = 1200, 400, 78, 62, 270
+STEP = 385
 
 
 def picture(machine, figures):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
              f'font-size="12"><rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-             f'<text x="{LEFT}" y="22" font-size="15">Processor time of the server for one delivery, µs</text>']
+             f'<text x="{LEFT}" y="24" font-size="15">Processor time of the server for one delivery, µs</text>']
     shown = [row for row in figures.rows if row["workload"] == "broadcast" and row["subscribers"] > 0]
     values = [row["cpu"] for row in shown if row["cpu"]]
     if values:
         low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-        for index, (burst, title) in enumerate(((64, "64 lines at a time"), (1, "one line at a time"))):
-            parts += panel(figures, burst, title, LEFT + index * STEP, low, high)
-    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 10}" fill="#555">{machine["date"]}, {machine["processor"]}, '
-                 "all on one core; to the right: subscribers</text></svg>\n")
+        for index, way in enumerate(WAYS):
+            parts += panel(figures, way, LEFT + index * STEP, low, high)
+    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 10}" fill="#555">to the right: subscribers. {machine["date"]}, '
+                 f'{machine["processor"]}, {machine["cores"]} cores, Linux {machine["kernel"]}</text></svg>\n')
     return "\n".join(parts)
 
 
-def panel(figures, burst, title, left, low, high):
+def panel(figures, way, left, low, high):
+    burst, place, title = way
     bottom = HEIGHT - 56
     height = bottom - TOP
 
@@ -247,7 +304,8 @@ def panel(figures, burst, title, left, low, high):
     def y(value):
         return bottom - height * (math.log10(value) - low) / (high - low)
 
-    parts = [f'<text x="{left}" y="{TOP - 16}">{title}</text>']
+    parts = [f'<text x="{left}" y="{TOP - 28}">{title}</text>',
+             f'<text x="{left}" y="{TOP - 12}" fill="#555">{PLACES[place]}</text>']
     for power in range(low, high + 1):
         parts.append(f'<path d="M{left} {y(10**power):.1f}h{PANEL}" stroke="#ddd"/><text x="{left - 6}" '
                      f'y="{y(10**power) + 4:.1f}" text-anchor="end" fill="#555">{10**power:g}</text>')
@@ -256,8 +314,9 @@ def panel(figures, burst, title, left, low, high):
                      f'{subscribers:,}</text>')
     ends = []
     for server in PEERS:
+        where = {"burst": burst, "place": place}
         points = [(x(s), y(v)) for s in (1, 10, 100, 1000)
-                  if (v := figures.get("cpu", "broadcast", server, subscribers=s, burst=burst))]
+                  if (v := figures.get("cpu", "broadcast", server, subscribers=s, **where))]
         if not points:
             continue
         path = "L".join(f"{px:.1f} {py:.1f}" for px, py in points)

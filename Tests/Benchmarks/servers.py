@@ -1,21 +1,23 @@
-"""The servers that are measured, and the load on them: processes, pinned to one core, that end with the run.
+"""The servers that are measured, and the load on them: processes, each pinned to a core, that end with the run.
 
 What a server costs is the processor time of its process, all threads, as the kernel counts it in nanoseconds."""
 
 import json
 import os
+import re
 import resource
 import shutil
 import socket
 import subprocess
 import time
 
-# Everything runs on one core: there a wake-up costs the same each time, and what others do elsewhere disturbs little.
+# All servers have one core. The load has it too, or another: "apart", where each waking of a reader crosses cores.
 CORE = max(os.sched_getaffinity(0))
+OTHER_CORE = min(os.sched_getaffinity(0))
 
 
-def prepare_child():
-    os.sched_setaffinity(0, {CORE})
+def prepare_child(core=CORE):
+    os.sched_setaffinity(0, {core})
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
@@ -23,9 +25,15 @@ def prepare_child():
 class Kind:
     """A sort of server: its protocol, its program, and how it is started in a folder of its own."""
 
-    def __init__(self, name, protocol, program, arguments, port=None):
+    def __init__(self, name, protocol, program, arguments, port=None, version="--version"):
         self.name, self.protocol, self.arguments, self.port = name, protocol, arguments, port
+        self.version_option = version
         self.program = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+
+    def version(self):
+        said = subprocess.run([self.program, self.version_option], capture_output=True, text=True).stdout
+        number = re.search(r"\d+(\.\d+)+", said)
+        return number and number[0]
 
 
 def free_port():
@@ -47,7 +55,7 @@ def kinds(folder):
         "echo": Kind("echo", "echo", relay, ["--echo", "{socket}"]),
         "redis": Kind("redis", "redis", "redis-server", redis),
         "nats": Kind("nats", "nats", "nats-server", ["-a", "127.0.0.1", "-p", "{port}"], port=free_port),
-        "mosquitto": Kind("mosquitto", "mqtt", "mosquitto", ["-c", "{folder}/mosquitto.conf"]),
+        "mosquitto": Kind("mosquitto", "mqtt", "mosquitto", ["-c", "{folder}/mosquitto.conf"], version="-h"),
     }
 
 
@@ -116,16 +124,17 @@ class Server:
 
 
 class Load:
-    """The load generator on one server."""
+    """The load generator on one server; on the server's core, or apart."""
 
-    def __init__(self, program, server, **options):
+    def __init__(self, program, server, apart=False, **options):
         self.server = server
         if server.name == "gimbal, latest":
             options["d"] = "latest"
         flags = [text for name, value in options.items() for text in (f"-{name}", str(value))]
         command = [program, *flags, server.kind.protocol, server.address, str(server.pid)]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=prepare_child)
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            preexec_fn=lambda: prepare_child(OTHER_CORE if apart else CORE))
         self.line_bytes = self.answer()["line"]
 
     def answer(self):
@@ -134,9 +143,12 @@ class Load:
             raise SystemExit(f"bench: the load on {self.server.name} ended")
         return json.loads(line)
 
-    def ask(self, command):
+    def begin(self, command):
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
+
+    def ask(self, command):
+        self.begin(command)
         return self.answer()
 
     def close(self):

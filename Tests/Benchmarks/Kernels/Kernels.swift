@@ -28,7 +28,7 @@ import Wire
 
 /// What is measured.
 private enum Part: String, CaseIterable {
-    case camera, decoder, encoder, hub
+    case camera, decoder, encoder, hub, delivery
 
     /// Does it that many times; the result depends on all of them.
     func run(_ count: Int) -> Int {
@@ -36,7 +36,8 @@ private enum Part: String, CaseIterable {
         case .camera: moveCamera(count)
         case .decoder: readLines(count)
         case .encoder: writeEvents(count)
-        case .hub: passThrough(count)
+        case .hub: passThrough(count, readers: 1, burst: 64)
+        case .delivery: passThrough(count / 100, readers: 100, burst: 1)
         }
     }
 }
@@ -93,21 +94,19 @@ private func writeEvents(_ count: Int) -> Int {
     return sum
 }
 
-/// The whole way without the kernel's part: bytes into the hub, 64 lines to a turn, and out to one subscriber.
-private func passThrough(_ count: Int) -> Int {
+/// The whole way without the kernel's part: bytes into the hub, some lines to a turn, and out to those who read.
+private func passThrough(_ count: Int, readers: Int, burst: Int) -> Int {
     let hub = Hub(server: "kernels", epochSeed: 1, at: 0)
-    let (feed, reader) = (Sink(), Sink())
-    let (from, to) = (hub.connect(feed), hub.connect(reader))
-    let burst = 64
+    let clients = (0...readers).map { _ in Client(of: hub) }
+    guard let from = clients[0].peer else { return -1 }
     let place = """
         {"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":48.858809831,\
         "longitude":2.295090581},"zoom":14.321928,"bearing":353.512345,"viewingAngle":42.512345}}}
 
         """
-    for (text, peer) in [(place, from), ("{\"type\":\"subscribe\"}\n", to)] {
-        let line = Array(text.utf8)
-        hub.receive(line.span, from: peer, at: 0)
-    }
+    hub.receive(Array(place.utf8).span, from: from, at: 0)
+    let subscribe = Array("{\"type\":\"subscribe\"}\n".utf8)
+    for case let reader? in clients.dropFirst().map(\.peer) { hub.receive(subscribe.span, from: reader, at: 0) }
     let bursts: [[UInt8]] = stride(from: 0, to: gestureLines.count, by: burst).map { start in
         gestureLines[start..<start + burst].flatMap { $0 + [0x0a] }
     }
@@ -118,12 +117,15 @@ private func passThrough(_ count: Int) -> Int {
         hub.advance(to: now)
         hub.endTurn(at: now)
     }
-    return reader.taken
+    return clients.reduce(0) { $0 + $1.taken }
 }
 
 /// A client that takes everything and looks at nothing.
-private final class Sink: Outlet {
+private final class Client: Outlet {
+    private(set) var peer: Peer?
     private(set) var taken = 0
+
+    init(of hub: Hub) { peer = hub.connect(self) }
 
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
         let count = unsafe pieces.reduce(0) { $0 + $1.count }
