@@ -91,10 +91,11 @@ import Wire
 
     /// Does what is due, sends, frees, and says how long the next turn may wait.
     private func endTurn() throws {
-        hub.advance(to: now())
-        hub.endTurn(at: now())
+        let now = now()
+        hub.advance(to: now)
+        hub.endTurn(at: now)
         releaseRetired()
-        keeper?.turn(at: now())
+        keeper?.turn(at: now)
         if let departure, mayDepart(departure) { hasLeft = try leave(departure) }
         try armDeadline()
     }
@@ -268,9 +269,9 @@ import Wire
         log(.debug, "a client went: \(connections.count) connections")
     }
 
-    /// Reads once into the shared buffer. As read(2): 0 is the end, below 0 an error.
+    /// Reads once into the shared buffer. As recv(2): 0 is the end, below 0 an error.
     func read(_ descriptor: CInt, _ body: (Span<UInt8>) -> Void) -> Int {
-        let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+        let count = unsafe Glibc.recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
         if count > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
             body(unsafe Span(_unsafeElements: bytes))
