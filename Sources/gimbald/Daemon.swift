@@ -37,9 +37,11 @@ import Wire
     var endsBy: Double?
     static let graceMs = 2000.0
 
+    // What is read at once is how long one client that floods keeps the others waiting: some 160 lines.
+    //
     // Sound: both live as long as the daemon, and hold what is on its way between the kernel and the hub, no longer than
     // one call.
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
 
     init(_ options: Options, _ log: Log) throws {
