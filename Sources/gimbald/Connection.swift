@@ -110,8 +110,7 @@ final class Connection: Watcher, Outlet {
     }
 
     func send(_ piece: UnsafeRawBufferPointer) -> Int {
-        let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-        return unsafe took(Glibc.send(descriptor, piece.baseAddress, piece.count, flags), of: piece.count)
+        unsafe took(daemon.write(descriptor, piece), of: piece.count)
     }
 
     /// What the hub is told of a sending that took so many bytes, or failed.

@@ -281,13 +281,15 @@ import Wire
         return count
     }
 
-    /// Writes pieces in one call. As send(2) and sendmsg(2): below 0 is an error.
+    private static let sending = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+
+    /// Writes one piece, as it nearly always is: the kernel has nothing to copy but the bytes. As send(2).
+    func write(_ descriptor: CInt, _ piece: UnsafeRawBufferPointer) -> Int {
+        unsafe Glibc.send(descriptor, piece.baseAddress, piece.count, Self.sending)
+    }
+
+    /// Writes pieces in one call. As sendmsg(2): below 0 is an error.
     func write(_ descriptor: CInt, _ pieces: [UnsafeRawBufferPointer]) -> Int {
-        let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-        // Most often it is one piece: for that the kernel has nothing to copy but the bytes.
-        if unsafe pieces.count == 1 {
-            return unsafe Glibc.send(descriptor, pieces[0].baseAddress, pieces[0].count, flags)
-        }
         let count = unsafe min(pieces.count, vectors.count)
         for index in 0..<count {
             unsafe vectors[index] = iovec(
@@ -296,7 +298,7 @@ import Wire
         var message = unsafe msghdr()
         unsafe message.msg_iov = vectors.baseAddress
         unsafe message.msg_iovlen = count
-        return unsafe sendmsg(descriptor, &message, flags)
+        return unsafe sendmsg(descriptor, &message, Self.sending)
     }
 
     // MARK: Ending

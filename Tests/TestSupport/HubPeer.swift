@@ -79,7 +79,7 @@ public final class HubHost {
         var row = ByteReader(out.bytes)
         let next = nextHub()
         for peer in lost { peer.cutOff() }
-        for (key, peer) in try next.takeOver(&row, outlet: { self.peers[Int($0)].outletIfThere }) {
+        for (key, peer) in try next.takeOver(&row, client: { self.peers[Int($0)].asClient }) {
             peers[Int(key)].goOn(as: peer)
         }
         hub = next
@@ -115,10 +115,12 @@ public final class HubPeer: ConformancePeer {
     private unowned let host: HubHost
     public private(set) var peer: Peer
     private let outlet: RecordingOutlet
+    private let role: Role
     private var read = 0
 
     fileprivate init(_ host: HubHost, _ role: Role) {
         self.host = host
+        self.role = role
         outlet = RecordingOutlet()
         peer = host.hub.connect(outlet, role: role)
     }
@@ -131,7 +133,8 @@ public final class HubPeer: ConformancePeer {
 
     /// Whether no hub speaks to it any more.
     fileprivate var isForgotten: Bool { outlet.isForgotten }
-    fileprivate var outletIfThere: RecordingOutlet? { isForgotten ? nil : outlet }
+    /// What the next hub knows it by, if it is still there.
+    fileprivate var asClient: (outlet: any Outlet, role: Role)? { isForgotten ? nil : (outlet, role) }
 
     fileprivate func cutOff() { outlet.close() }
 
