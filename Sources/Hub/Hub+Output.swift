@@ -122,9 +122,10 @@ extension Hub {
             subscription.sent(upTo: run.entries.upperBound)
             return true
         }
+        // What was offered to another peer is still there.
+        runs.removeAll(keepingCapacity: true)
         runs.append((subscription, run))
         account(max(taken, 0), peer)
-        runs.removeAll(keepingCapacity: true)
         return false
     }
 
