@@ -55,6 +55,8 @@ public struct Surface: Equatable, Sendable {
     static let pointsPerMillimetre = 160 / 25.4
     /// The longer side of a device that does not: a phone's, in points.
     static let longerSide = 844.0
+    /// How wide and high the viewport of a trace may be, in points.
+    static let sizes = 0.001...100_000.0
     /// No finger is farther away than this, whatever a device says, in points.
     static let farthest = 1e6
     /// From this length on, two equal axes are no pixels, but a range that a screen of 16:9 is spread over.
@@ -96,7 +98,8 @@ public struct Surface: Equatable, Sendable {
         let (x, y) = observed.axes
         if isInPoints {
             let standard = Viewport(
-                width: max(x.maximum, Viewport.standard.width), height: max(y.maximum, Viewport.standard.height))
+                width: min(max(x.maximum, Viewport.standard.width), Self.sizes.upperBound),
+                height: min(max(y.maximum, Viewport.standard.height), Self.sizes.upperBound))
             self.init(
                 options.viewport ?? standard, options, origin: ScreenPoint(x: 0, y: 0),
                 scale: ScreenPoint(x: 1, y: 1))

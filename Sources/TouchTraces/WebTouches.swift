@@ -31,7 +31,6 @@ struct WebTouches {
     private static let positions = -1e9...1e9
     /// Milliseconds: those of ``FrameClock/recorded``.
     private static let times = -1e13...1e13
-    private static let sizes = 0.001...100_000.0
 
     /// Whether a line can stand in recordings of this shape only.
     static func recognizes(_ text: Span<UInt8>) -> Bool {
@@ -63,7 +62,8 @@ struct WebTouches {
     }
 
     private mutating func setViewport() throws(Damaged) {
-        guard let width = line.width, let height = line.height, Self.sizes.contains(width), Self.sizes.contains(height)
+        guard let width = line.width, let height = line.height, Surface.sizes.contains(width),
+            Surface.sizes.contains(height)
         else { throw Damaged() }
         // A viewport that changes later is another recording's business.
         guard device.x == nil else { return }

@@ -355,6 +355,16 @@ import TouchTraces
         #expect(reading.touches[0].touches[0].position == ScreenPoint(x: 10, y: 20))
     }
 
+    @Test func pointsFarAwayMakeNoViewportThatATraceMayNotHave() {
+        let reading = Reading(
+            """
+            {"type":"pointerdown","timeStamp":1,"pointerId":1,"clientX":1e6,"clientY":20}
+            {"type":"pointerup","timeStamp":2,"pointerId":1,"clientX":1e6,"clientY":20}
+            """)
+        #expect(reading.reader.surface?.viewport == Viewport(width: 100_000, height: 844))
+        #expect(reading.touches[0].touches[0].position == ScreenPoint(x: 1e6, y: 20))
+    }
+
     // MARK: Traces
 
     @Test func aTraceIsHandedOnAsItIs() {
