@@ -17,7 +17,7 @@ struct Twins {
     private(set) var isSpent = false
 
     init(_ host: HubHost, camera: String, events: String) {
-        (prompt, slow) = (host.connect(), host.connect())
+        (prompt, slow) = (host.connect(), host.connect(role: .watchOnly(because: "it is slow")))
         for peer in [prompt, slow] {
             peer.put(Array(#"{"type":"subscribe","camera":"\#(camera)","events":[\#(events)]}"#.utf8) + [0x0a])
         }

@@ -80,7 +80,7 @@ struct Simulation {
     private mutating func act() {
         for camera in twins.keys.sorted() { renewTwins(camera) }
         switch random.integer(0...20) {
-        case 0 where clients.count < 12: clients.append(SimulatedClient(host.connect()))
+        case 0 where clients.count < 12: clients.append(SimulatedClient(connect()))
         case 1, 8: letTimePass()
         case 2: if let index = anyClient() { subscribe(index) }
         case 3, 9: if let index = anyClient() { changeAppetite(index) }
@@ -106,6 +106,10 @@ struct Simulation {
         case 3: host.pass(random.number(0...10_000))
         default: host.pass(random.number(0...60))
         }
+    }
+
+    private mutating func connect() -> HubPeer {
+        host.connect(role: random.chance(0.1) ? .watchOnly(because: "of a seed") : .everything)
     }
 
     private mutating func anyClient() -> Int? {
@@ -267,7 +271,7 @@ struct Simulation {
     private mutating func returnOfTheClients() {
         saved = host.hub.savedState(isLast: false).bytes
         inspector = Inspector(host)
-        clients = clients.filter { _ in random.chance(0.7) }.map { SimulatedClient(host.connect(), after: $0) }
+        clients = clients.filter { _ in random.chance(0.7) }.map { SimulatedClient(connect(), after: $0) }
         for camera in twins.keys.sorted() { twins[camera] = newTwins(camera) }
         for index in recorders.indices { recorders[index].comeBack(host) }
     }
