@@ -79,12 +79,18 @@ public final class HubHost {
         var row = ByteReader(out.bytes)
         let next = nextHub()
         for peer in lost { peer.cutOff() }
+        forgetPeers()
         for (key, peer) in try next.takeOver(&row, client: { self.peers[Int($0)].asClient }) {
             peers[Int(key)].goOn(as: peer)
         }
         hub = next
         peers.removeAll(where: \.isForgotten)
         turn()
+    }
+
+    /// A process that ends takes everything with it; here, a hub and its peers hold each other.
+    private func forgetPeers() {
+        for peer in peers { hub.disconnect(peer.peer, at: now) }
     }
 
     /// Stops for another hub, which then does not come about.
@@ -105,6 +111,7 @@ public final class HubHost {
     @discardableResult
     public func beginAnew(with saved: SavedState? = nil, keepsEpochs: Bool = false) -> Int {
         for peer in peers { peer.cutOff() }
+        forgetPeers()
         peers = []
         hub = nextHub()
         return saved.map { hub.restore($0, keepsEpochs: keepsEpochs, at: now) } ?? 0
