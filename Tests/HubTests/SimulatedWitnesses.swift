@@ -13,6 +13,8 @@ struct Twins {
     private var unmatched: [String] = []
     /// The camera's seq and position, as the prompt one knows them.
     private(set) var last: (seq: JSON?, position: JSON?)
+    /// What is wrong unless it turns out that the slow one has missed something.
+    private var doubt: String?
     /// Whether one of them has missed something, or the camera is gone: from then on they differ.
     private(set) var isSpent = false
 
@@ -40,10 +42,14 @@ struct Twins {
         for line in slow.lines() {
             _ = take(line)
             guard !isSpent else { break }
-            guard matched < unmatched.count, line == unmatched[matched] else {
-                return "twins are told \(matched < unmatched.count ? unmatched[matched] : "nothing") and \(line)"
+            if let doubt { return doubt }
+            if matched < unmatched.count, line == unmatched[matched] {
+                matched += 1
+            } else {
+                doubt = "twins are told \(matched < unmatched.count ? unmatched[matched] : "nothing") and \(line)"
+                // A reset among what was missed goes ahead of the word that it was.
+                guard line.hasPrefix(#"{"type":"reset""#) else { return doubt }
             }
-            matched += 1
         }
         unmatched.removeFirst(matched)
         prompt.compact()
