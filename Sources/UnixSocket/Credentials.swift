@@ -12,12 +12,14 @@ public struct PeerCredentials: Equatable, Sendable {
     public init(user: uid_t, groups: Set<gid_t>) { (self.user, self.groups) = (user, groups) }
 
     /// Reads those of a connected socket. (unix(7): `SO_PEERCRED`; socket(7): `SO_PEERGROUPS`.)
-    public init(of descriptor: CInt) throws(SystemError) {
+    ///
+    /// - Parameter groups: whether supplementary groups are wanted; a connection costs a call less without.
+    public init(of descriptor: CInt, groups wantsGroups: Bool = true) throws(SystemError) {
         // struct ucred of <sys/socket.h>, which Swift does not see: process, user, group.
         let process = try Self.option(SO_PEERCRED, of: descriptor, count: 3)
         guard process.count == 3 else { throw SystemError("SO_PEERCRED", code: EINVAL) }
         user = process[1]
-        groups = Set(try Self.option(SO_PEERGROUPS, of: descriptor, count: 32)).union([process[2]])
+        groups = Set(wantsGroups ? try Self.option(SO_PEERGROUPS, of: descriptor, count: 32) : []).union([process[2]])
     }
 
     /// Reads numbers of 32 bits; as many as there are, if the room for `count` of them is too small.

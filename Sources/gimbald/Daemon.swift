@@ -214,7 +214,7 @@ import Wire
     /// whose it is.
     func connection(_ descriptor: CInt, by entrance: Entrance) -> (outlet: Connection, role: Role)? {
         do throws(SystemError) {
-            let client = try PeerCredentials(of: descriptor)
+            let client = try PeerCredentials(of: descriptor, groups: !options.access.groups.isEmpty)
             let connection = Connection(descriptor, of: client.user, by: entrance, at: self)
             return (connection, options.access.role(of: client, by: entrance))
         } catch {
