@@ -55,8 +55,8 @@ class Bench:
     def run(self, seconds):
         return f"run {seconds * self.effort.seconds}"
 
-    def pace(self, count, microseconds):
-        return f"pace {round(count * self.effort.seconds)} {microseconds}"
+    def pace(self, count, microseconds, how="pace"):
+        return f"{how} {round(count * self.effort.seconds)} {microseconds}"
 
     def note(self, workload, server, figures, **parameters):
         self.rows.append({"workload": workload, "server": server, **parameters, **figures})
@@ -137,7 +137,7 @@ class Bench:
     def paced(self):
         """A thousand lines a second to a hundred subscribers: the share of a core."""
         with self.servers(*PEERS) as servers, self.loads(servers, apart=True, s=100) as loads:
-            for load, runs in zip(loads, self.interleave(loads, self.pace(500, 1000), self.rounds(3))):
+            for load, runs in zip(loads, self.interleave(loads, self.pace(1000, 1000, "stream"), self.rounds(3))):
                 shares = [100 * run["cpu"] / run["wall"] for run in runs]
                 self.note("paced", load.server.name, report.spread("percent", shares), subscribers=100)
 

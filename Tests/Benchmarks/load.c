@@ -6,8 +6,8 @@
 //        PROTOCOL ADDRESS PID
 //
 // Commands come on standard input, a line each; each is answered by one line of JSON:
-//   run SECONDS | pace COUNT MICROSECONDS | flood (until the next command) | stop SUBSCRIBERS | connect COUNT |
-//   connect-subscribe COUNT | drop
+//   run SECONDS | pace COUNT MICROSECONDS | stream COUNT MICROSECONDS | flood (until the next command) |
+//   stop SUBSCRIBERS | connect COUNT | connect-subscribe COUNT | drop
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -344,18 +344,27 @@ static uint64_t answers_wanted(void) {
     return subscriber_count == 0;
 }
 
-// Sends a burst and waits until everybody has it; 0 if that takes too long.
-static int exchange(void) {
-    struct epoll_event events[256];
+static void send_burst(void) {
     sent += burst;
     waiting_for = active_count;
     feed_answers = 0;
     put(feed.descriptor, burst_text[next_burst], burst_length[next_burst]);
     next_burst = (next_burst + 1) % bursts_in_cycle;
+}
+
+// Takes what has come, waiting for it; 0 if nothing came.
+static int take_all(int milliseconds) {
+    struct epoll_event events[256];
+    int count = epoll_wait(poll_descriptor, events, 256, milliseconds);
+    for (int index = 0; index < count; index++) take(events[index].data.ptr);
+    return count > 0;
+}
+
+// Sends a burst and waits until everybody has it; 0 if that takes too long.
+static int exchange(void) {
+    send_burst();
     while (waiting_for > 0 || feed_answers < answers_wanted()) {
-        int count = epoll_wait(poll_descriptor, events, 256, PATIENCE_MS);
-        if (count == 0) return 0;
-        for (int index = 0; index < count; index++) take(events[index].data.ptr);
+        if (!take_all(PATIENCE_MS)) return 0;
     }
     return 1;
 }
@@ -406,6 +415,24 @@ static void pace(int count, double microseconds) {
     printf(",\"p50\":%.2f,\"p99\":%.2f,\"p999\":%.2f}\n", times[count / 2], times[count * 99 / 100],
            times[count * 999LL / 1000]);
     free(times);
+}
+
+// Sends by the clock, and waits for nobody before the end.
+static void stream(int count, double microseconds) {
+    struct pollfd news = {.fd = poll_descriptor, .events = POLLIN};
+    double start = now(), cpu = seconds_of(server_clock), own = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    for (int index = 0; index < count; index++) {
+        double due = start + index * microseconds / 1e6, wait;
+        while ((wait = due - now()) > 0) {
+            struct timespec pause = {.tv_nsec = wait * 1e9};
+            if (ppoll(&news, 1, &pause, NULL) > 0) take_all(0);
+        }
+        send_burst();
+    }
+    while (waiting_for > 0 && take_all(PATIENCE_MS)) continue;
+    print_run((uint64_t)count * burst, (uint64_t)count * burst * active_count, now() - start,
+              seconds_of(server_clock) - cpu, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - own, waiting_for > 0);
+    printf("}\n");
 }
 
 // Writes as fast as the server takes it, and looks at nothing that comes back.
@@ -523,6 +550,7 @@ int main(int count, char **arguments) {
     while (fgets(command, sizeof command, stdin) != NULL) {
         if (sscanf(command, "run %lf", &first) == 1) run(first);
         else if (sscanf(command, "pace %lf %lf", &first, &second) == 2) pace(first, second);
+        else if (sscanf(command, "stream %lf %lf", &first, &second) == 2) stream(first, second);
         else if (strcmp(command, "flood\n") == 0) flood();
         else if (sscanf(command, "stop %lf", &first) == 1) stop_reading(first);
         else if (sscanf(command, "connect %lf", &first) == 1) open_many(first, 0);

@@ -46,7 +46,8 @@ def kinds(folder):
     """All kinds, the daemon first. Whose program is None is not installed."""
     gimbald = os.path.join(folder, "release/gimbald")
     relay = os.path.join(folder, "bench/relay")
-    daemon = ["--socket", "{socket}", "--max-connections", "12000", "--max-cameras", "1024", "--log-level", "error"]
+    daemon = ["--socket", "{socket}", "--max-connections", "12000", "--max-connections-per-user", "12000",
+              "--max-cameras", "1024", "--log-level", "error"]
     redis = ["--port", "0", "--unixsocket", "{socket}", "--save", "", "--maxclients", "12000", "--dir", "{folder}"]
     return {
         "gimbal": Kind("gimbal", "gimbal", gimbald, daemon),
