@@ -37,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
         .target(name: "Libevent", dependencies: ["CLibevent"], cSettings: gnu, swiftSettings: strict),
         .target(name: "UnixSocket", swiftSettings: strict),
+        .systemLibrary(name: "CMalloc"),
 
         // The client of other programs. Its JSON is FoundationEssentials', which the toolchain brings: a client's lines are
         // no hot path, and the daemon, whose lines are one, does not import this.
@@ -47,7 +48,7 @@ let package = Package(
         .target(name: "Plotting", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
 
         .executableTarget(
-            name: "gimbald", dependencies: ["Hub", "Wire", "Libevent", "UnixSocket"], cSettings: gnu,
+            name: "gimbald", dependencies: ["Hub", "Wire", "Libevent", "UnixSocket", "CMalloc"], cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(
             name: "gimbal",

@@ -1,5 +1,6 @@
 // Starts the daemon. An error is one line on standard error and an exit code of sysexits.h.
 
+import CMalloc
 import Glibc
 import Libevent
 import UnixSocket
@@ -13,7 +14,8 @@ struct Main {
     private static let cannotCreate: CInt = 73
 
     static func main() {
-        signal(SIGPIPE, SIG_IGN)  // A client that is gone is no signal.
+        signal(SIGPIPE, SIG_IGN)  // A client that is gone is no signal,
+        signal(SIGXFSZ, SIG_IGN)  // nor is a limit of files' sizes: what is saved fails with a word.
         Signals.hold()
         do {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
@@ -32,6 +34,9 @@ struct Main {
     }
 
     private static func run(_ options: Options) throws {
+        // Histories are large and come and go: mapped one by one they go back to the system, and leave no holes. Unless it is
+        // told a size, malloc maps ever fewer of them.
+        _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
         let log = Log(level: options.logLevel, environment: SocketPath.environmentValue)
         try Daemon(options, log).run()
     }
