@@ -23,7 +23,7 @@ import tempfile
 import time
 
 ROUND_SECONDS = 20
-MEMORY_BOUND = 16 << 20
+MEMORY_BOUND = 8 << 20
 SURVIVORS = 8
 CAMERAS = 200
 CROWD = 400  # clients at one time, the survivors not counted
