@@ -112,8 +112,9 @@ demo: swift deps ## build, then replay a sample trace through a daemon of its ow
 	$(call quietly,$(swift_build) --quiet)
 	@Tests/System/demo.sh
 
+# What only `make bench` runs is built, too: so it does not rot.
 test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
-	$(call quietly,swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
+	$(call quietly,GIMBAL_BENCH=1 swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
 	@$(call unit_tests,--scratch-path '$(SCRATCH)')
 	$(call quietly,$(MAKE) --no-print-directory build)
 	@status=0; for script in $(filter-out %/demo.sh,$(wildcard Tests/System/*.sh)); do $$script || status=1; done; \
