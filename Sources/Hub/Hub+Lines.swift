@@ -55,6 +55,10 @@ extension Hub {
             guard given == time ?? given else {
                 throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
             }
+            guard replay.time(of: given) <= Replay.longest else {
+                throw Refusal(
+                    member, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
+            }
             if replay.time(of: given) < replay.clock {
                 throw Refusal(member, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
             }
