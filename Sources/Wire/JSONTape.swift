@@ -13,6 +13,8 @@
         var field: UInt8
         /// Whether a string's text has escapes.
         var isEscaped = false
+        /// Whether the member's name has.
+        var isNameEscaped = false
         /// The member's name, without quotes.
         var key: Slice
         /// The value as it is written; a string without its quotes.
@@ -29,6 +31,7 @@
     private struct Member {
         var key = Slice(0, 0)
         var field = Field.unknown
+        var isEscaped = false
     }
 
     static let deepest = 32
@@ -36,7 +39,7 @@
     static let mostUnknown = 256
 
     // Sound: `base` has room for `mostMembers` nodes, of which the first `count` are initialized (nodes are trivial), and is
-    // freed only here. Every access is checked against `count`.
+    // freed only here. Who asks for a node from outside is checked; the links between nodes stay below `count`.
     private let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers)
     private(set) var count = 0
     private let fields = WordTable(Field.allCases.map(\.name))
@@ -154,7 +157,8 @@
         let text = Slice(position, position)
         try append(
             Node(
-                kind: kind, field: member.field, key: member.key, text: text, next: Int32(truncatingIfNeeded: open)))
+                kind: kind, field: member.field, isNameEscaped: member.isEscaped, key: member.key, text: text,
+                next: Int32(truncatingIfNeeded: open)))
         return count - 1
     }
 
@@ -172,7 +176,8 @@
         _ member: Member, in open: Int, _ line: Span<UInt8>, _ position: inout Int
     ) throws(WireError) {
         var node = Node(
-            kind: .null, field: member.field, key: member.key, text: Slice(position, position),
+            kind: .null, field: member.field, isNameEscaped: member.isEscaped, key: member.key,
+            text: Slice(position, position),
             next: Int32(truncatingIfNeeded: count + 1))
         switch line[position] {
         case UInt8(ascii: "\""):
@@ -240,7 +245,7 @@
         let (key, isEscaped) = try JSONText.string(line, &position)
         if let field = number(of: key, isEscaped: isEscaped, line) { return Member(key: key, field: field) }
         try checkUnknown(key, isEscaped: isEscaped, of: object, line, at: start)
-        return Member(key: key)
+        return Member(key: key, isEscaped: isEscaped)
     }
 
     private func number(of key: Slice, isEscaped: Bool, _ line: Span<UInt8>) -> UInt8? {
@@ -264,7 +269,9 @@
         while index < count {
             let other = self[index]
             if other.field == Field.unknown {
-                if isEqual(key, other.key, line, mayBeEscaped: isEscaped) { throw duplicate(line, at: start) }
+                if isEqual(key, other.key, line, areEscaped: isEscaped || other.isNameEscaped) {
+                    throw duplicate(line, at: start)
+                }
                 others += 1
             }
             index = Int(other.next)
@@ -274,14 +281,11 @@
         }
     }
 
-    private func isEqual(_ a: Slice, _ b: Slice, _ line: Span<UInt8>, mayBeEscaped: Bool) -> Bool {
-        if !mayBeEscaped && a.count == b.count {
-            var offset = 0
-            while offset < a.count, line[Int(a.start) + offset] == line[Int(b.start) + offset] { offset += 1 }
-            return offset == a.count
-        }
-        // A name with an escape is longer as written than as meant.
-        guard mayBeEscaped || b.count > a.count else { return false }
-        return JSONText.unescape(line, a) == JSONText.unescape(line, b)
+    private func isEqual(_ a: Slice, _ b: Slice, _ line: Span<UInt8>, areEscaped: Bool) -> Bool {
+        if areEscaped { return JSONText.unescape(line, a) == JSONText.unescape(line, b) }
+        guard a.count == b.count else { return false }
+        var offset = 0
+        while offset < a.count, line[Int(a.start) + offset] == line[Int(b.start) + offset] { offset += 1 }
+        return offset == a.count
     }
 }

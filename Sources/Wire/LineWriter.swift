@@ -170,7 +170,7 @@ import Darwin
     private static func length(of number: UInt64) -> Int {
         if number < 10 { return 1 }
         if number < 100 { return 2 }
-        // 1233 / 4096 is a little more than log10(2); at a power of ten it is one too many.
+        // 1233 / 4096 is a little less than log10(2): the guess is one too few where the number is past the power.
         let guess = ((64 - number.leadingZeroBitCount) * 1233) >> 12
         return guess + (guess < 20 && number >= Decimal.tens[guess] ? 1 : 0)
     }

@@ -99,7 +99,7 @@ struct WordTable: Sendable {
     private static func load(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
         // Sound: all eight bytes are the text's.
         if start &+ 8 <= text.count {
-            return unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
+            return unsafe UInt64(littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
         }
         return loadLast(text, start)
     }
