@@ -4,7 +4,7 @@
 
 import Wire
 
-/// The event lines of one camera, oldest first, numbered from 0 for as long as the camera lives.
+/// The event lines of one camera, oldest first, numbered on for as long as the camera lives.
 @safe final class EventLog {
     private struct Entry {
         var offset: Int
@@ -27,6 +27,7 @@ import Wire
 
     private let minimumEvents: Int
     private let minimumBytes: Int
+    private let maximumBytes: Int
 
     /// The oldest entry held.
     private(set) var first: UInt64
@@ -48,9 +49,12 @@ import Wire
     /// The entry at which the ring was last begun anew.
     private var wrap: UInt64 = 0
 
-    /// - Parameter start: the number of the first entry.
-    init(limits: Limits, from start: UInt64 = 0) {
+    /// - Parameters:
+    ///   - maximumBytes: holds for lines that clients can make long, whatever the limits promise.
+    ///   - start: the number of the first entry.
+    init(limits: Limits, maximumBytes: Int = .max, from start: UInt64 = 0) {
         (first, end) = (start, start)
+        self.maximumBytes = maximumBytes
         minimumEvents = limits.historyEvents
         minimumBytes = limits.historyBytes
         unsafe entries = .allocate(capacity: slots)
@@ -98,7 +102,7 @@ import Wire
 
     /// Lets go of what is older than the history has to be.
     private func evict() {
-        while Int(end - first) > minimumEvents, bytes - self[first].length >= minimumBytes {
+        while Int(end - first) > minimumEvents && bytes - self[first].length >= minimumBytes || bytes > maximumBytes {
             bytes -= self[first].length
             first += 1
         }
@@ -149,6 +153,19 @@ import Wire
         return offset
     }
 
+    /// Lets go of all that it holds, for good: nobody reads it any more.
+    func letGo() {
+        first = end
+        bytes = 0
+        (lastMoveStarted, lastReset) = (Pinned(), Pinned())
+        unsafe ring.deallocate()
+        unsafe entries.deallocate()
+        (capacity, slots) = (1, 1)
+        unsafe ring = .allocate(byteCount: capacity, alignment: 1)
+        unsafe entries = .allocate(capacity: slots)
+        unsafe entries.initialize(to: Entry(offset: 0, length: 0, kind: []))
+    }
+
     // MARK: From process to process
 
     func write(to out: inout ByteWriter) {
@@ -166,8 +183,10 @@ import Wire
     }
 
     /// A log that holds what ``write(to:)`` wrote.
-    static func read(from row: inout ByteReader, limits: Limits) throws(ByteReader.Damage) -> EventLog {
-        let log = EventLog(limits: limits, from: try row.number())
+    static func read(
+        from row: inout ByteReader, limits: Limits, maximumBytes: Int = .max
+    ) throws(ByteReader.Damage) -> EventLog {
+        let log = EventLog(limits: limits, maximumBytes: maximumBytes, from: try row.number())
         for _ in 0..<(try row.integer()) {
             let kind = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
             let line = try row.bytes()

@@ -16,13 +16,15 @@ final class FeedLog {
     private var frame: [Request.Body] = []
     /// The time of the last line: the next is not before it.
     private var lastTime = -Double.infinity
+    /// How many times as much it holds as a history has to, at the most: a line is as long as what was fed.
+    private static let longest = 4
     /// Lines that the hub has not taken note of.
     private var told = 0
 
     init(of camera: String, active: [GestureKey], limits: Limits) {
         self.camera = camera
         largestFrame = min(limits.frame, RequestDecoder.largestFrame)
-        log = EventLog(limits: limits)
+        log = EventLog(limits: limits, maximumBytes: Self.longest * limits.historyBytes)
         for key in active { _ = number(of: key) }
     }
 
@@ -39,7 +41,7 @@ final class FeedLog {
         self.camera = camera
         largestFrame = min(limits.frame, RequestDecoder.largestFrame)
         lastTime = try row.double()
-        log = try EventLog.read(from: &row, limits: limits)
+        log = try EventLog.read(from: &row, limits: limits, maximumBytes: Self.longest * limits.historyBytes)
     }
 
     // MARK: A frame

@@ -155,6 +155,7 @@ extension Hub {
             unsubscribe(subscription)
         }
         camera.isRemoved = true
+        camera.log.letGo()  // Peers that fed it may know it for long.
         release(camera)
         cameras[camera.name] = nil
     }
@@ -225,6 +226,7 @@ extension Hub {
     func unsubscribe(_ subscription: Subscription) {
         subscription.camera.subscriptions.removeAll { $0 === subscription }
         subscription.peer.subscriptions.removeAll { $0 === subscription }
+        if subscription.camera.isHeld, subscription.camera.subscriptions.isEmpty { hasLonelyHeldCamera = true }
         counters.subscriptions -= 1
         if subscription.isRecorder { closeFeedLog(subscription) }
     }

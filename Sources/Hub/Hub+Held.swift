@@ -28,7 +28,8 @@ extension Hub {
 
     /// Lets go of cameras that nobody is subscribed to any more. To be called between frames.
     func removeHeldCameras() {
-        guard !heldCameras.isEmpty else { return }
+        guard hasLonelyHeldCamera else { return }
+        hasLonelyHeldCamera = false
         for camera in heldCameras where camera.subscriptions.isEmpty { remove(camera) }
     }
 }

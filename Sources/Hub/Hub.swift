@@ -18,6 +18,8 @@ import Wire
 
     var cameras: [String: HostedCamera] = [:]
     var heldCameras: [HostedCamera] = []
+    /// Whether the last subscriber of one of them has gone.
+    var hasLonelyHeldCamera = false
     var replays: [Replay] = []
     /// Live cameras that move by themselves.
     var watched: [HostedCamera] = []

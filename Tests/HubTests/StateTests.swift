@@ -69,12 +69,14 @@ import Testing
         #expect(try !SavedState(bytes(of: host, isLast: false)).isLast)
     }
 
-    @Test func camerasBeyondTheLimitStayAway() throws {
+    @Test func camerasBeyondTheLimitAreNotLost() throws {
         var limits = Limits()
         limits.cameras = 2
         let host = HubHost(limits: limits)
-        #expect(host.hub.restore(try SavedState(bytes(of: furnished())), keepsEpochs: true, at: host.now) == 2)
-        #expect(host.hub.cameraCount == 2)
+        #expect(host.hub.restore(try SavedState(bytes(of: furnished())), keepsEpochs: true, at: host.now) == 3)
+        let peer = host.connect()
+        peer.send(#"{"type":"get-camera","camera":"one-more"}"#)
+        #expect(try JSON(peer.receive() ?? "")["code"]?.string == "limit-reached")
     }
 
     // MARK: Damaged
