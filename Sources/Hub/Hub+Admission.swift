@@ -82,7 +82,9 @@ extension Hub {
             if isBusy { throw busy() }
             // So many are there neither now nor after this object, whatever stands before it and whoever began them.
             let most = (camera?.fingers ?? 0) + member
-            if most >= limits.gestures { try admitGesture(member, of: requests, camera, peer) }
+            if most >= min(limits.gestures, limits.cameraGestures) {
+                try admitGesture(member, of: requests, camera, peer)
+            }
         case .command(let command):
             if isBusy { throw busy() }
             try admit(command, member, of: requests, camera, peer)
@@ -130,6 +132,7 @@ extension Hub {
         }
         guard case .gesture(let gesture) = requests[member].body, gesture.event.begins else { return }
         var keys = camera?.gestures.keys(of: peer.number) ?? []
+        let others = (camera?.gestures.count ?? 0) - keys.count
         for request in earlier(member, of: requests, peer) {
             switch request.body {
             case .gesture(let gesture):
@@ -139,10 +142,14 @@ extension Hub {
             default: break
             }
         }
-        guard keys.count >= limits.gestures, !keys.contains(key(gesture)) else { return }
-        throw Refusal(
-            member, .limitReached, "gesture",
-            "one connection has at most \(limits.gestures) active gestures on a camera")
+        guard !keys.contains(key(gesture)) else { return }
+        func refuse(_ message: String) -> Refusal { Refusal(member, .limitReached, "gesture", message) }
+        if keys.count >= limits.gestures {
+            throw refuse("one connection has at most \(limits.gestures) active gestures on a camera")
+        }
+        if others + keys.count >= limits.cameraGestures {
+            throw refuse("a camera has at most \(limits.cameraGestures) active gestures")
+        }
     }
 
     func admit(

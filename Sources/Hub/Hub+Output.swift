@@ -1,4 +1,4 @@
-// What goes out: replies and events in the order in which they arose, in one gather-write for each peer and turn.
+// What goes out: replies and events in the order in which they arose, in one write for each peer and turn.
 // Nothing is copied for a subscriber but the rest of a line that was cut, and what stands before a reply of its own.
 
 import Wire

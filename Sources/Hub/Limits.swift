@@ -18,6 +18,8 @@ public struct Limits: Sendable {
     public var subscriptions = 256
     /// Active gestures of one peer on one camera.
     public var gestures = 64
+    /// Active gestures of all peers on one camera.
+    public var cameraGestures = 256
     /// Bytes of a line, its LF and a CR before it not counted.
     public var line = RequestDecoder.longestLine
     /// Objects of an array.

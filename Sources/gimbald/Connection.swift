@@ -115,7 +115,8 @@ final class Connection: Watcher, Outlet {
 
     /// What the hub is told of a sending that took so many bytes, or failed.
     private func took(_ count: Int, of total: Int) -> Int {
-        if count < 0 && errno != EAGAIN { return -1 }
+        // Where the kernel lacks memory, it may have some later.
+        if count < 0 && ![EAGAIN, ENOBUFS, ENOMEM].contains(errno) { return -1 }
         if count < total {
             isWriting = true
             update()

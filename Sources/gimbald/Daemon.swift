@@ -26,10 +26,10 @@ import Wire
     private(set) var connections: [Connection] = []
     private var retired: [Connection] = []
     private var connectionCounts = ConnectionCounts()
-    private var isFull = false
-    /// Users who have been refused, and not been taken since. No more than there may be connections: whoever is in here has
-    /// one.
-    private var refusedUsers: Set<uid_t> = []
+    /// How many of them came by the watch socket.
+    private var watching = 0
+    /// When it was last said that clients are refused.
+    private var saidRefused = -Double.infinity
     private var isEnding = false
     var departure: Departure?
     private(set) var hasLeft = false
@@ -148,6 +148,10 @@ import Wire
             passedSockets += passed
             return log(.info, "listening \(what)on \(passed.count) socket(s) of the service manager")
         }
+        for (descriptor, _) in passed { _ = close(descriptor) }
+        if !passed.isEmpty {
+            log(.warning, "sockets \(what)of the service manager are closed: an option names another")
+        }
         guard let path = file.path ?? standard else { return }
         ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), entrance))
         log(.info, "listening \(what)on \(path)")
@@ -195,7 +199,7 @@ import Wire
 
     private func accept(_ descriptor: CInt, by entrance: Entrance) {
         guard let (connection, role) = connection(descriptor, by: entrance) else { return }
-        if let reason = objection(to: connection.user) { return refuse(connection, because: reason) }
+        if let reason = objection(to: connection) { return refuse(connection, because: reason) }
         do {
             try connection.open(hub, as: role)
         } catch {
@@ -204,8 +208,6 @@ import Wire
             connection.release()
             return
         }
-        isFull = false
-        refusedUsers.remove(connection.user)
         append(connection)
         log(.debug, "a client came: \(connections.count) connections")
     }
@@ -228,24 +230,30 @@ import Wire
         connection.index = connections.count
         connections.append(connection)
         connectionCounts.add(connection.user)
+        if connection.entrance == .watch { watching += 1 }
     }
 
-    /// Why one more connection of a user is refused; `nil` if it is not.
-    ///
-    /// It is logged once for each time that a limit is reached: who is refused may come again at once, and for ever.
-    private func objection(to user: uid_t) -> String? {
-        if connections.count >= options.limits.connections {
-            let reason = "there are \(connections.count) connections"
-            if !isFull { log(.warning, "clients are refused: \(reason)") }
-            isFull = true
-            return reason
+    /// Why one more connection is refused; `nil` if it is not.
+    private func objection(to connection: Connection) -> String? {
+        guard let reason = reachedLimit(connection) else { return nil }
+        // Who is refused may come again at once, and for ever.
+        if now() - saidRefused >= 60_000 {
+            log(.warning, "clients are refused: \(reason)")
+            saidRefused = now()
         }
-        guard connectionCounts[user] >= options.limits.connectionsPerUser, !options.access.isTrusted(user) else {
-            return nil
-        }
-        let reason = "user \(user) has \(connectionCounts[user]) connections"
-        if refusedUsers.insert(user).inserted { log(.warning, "clients are refused: \(reason)") }
         return reason
+    }
+
+    private func reachedLimit(_ connection: Connection) -> String? {
+        let limits = options.limits
+        if connections.count >= limits.connections { return "there are \(connections.count) connections" }
+        // Who watches must not keep out who feeds.
+        if connection.entrance == .watch, watching >= (limits.connections * 3 + 3) / 4 {
+            return "there are \(watching) connections for watching"
+        }
+        let own = connectionCounts[connection.user]
+        guard own >= limits.connectionsPerUser, !options.access.isTrusted(connection.user) else { return nil }
+        return "user \(connection.user) has \(own) connections"
     }
 
     /// Says why, as far as the socket takes it.
@@ -267,7 +275,7 @@ import Wire
             last.index = connection.index
         }
         connectionCounts.remove(connection.user)
-        refusedUsers.remove(connection.user)
+        if connection.entrance == .watch { watching -= 1 }
         log(.debug, "a client went: \(connections.count) connections")
     }
 

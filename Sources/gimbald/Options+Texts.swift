@@ -40,7 +40,7 @@ extension Options {
 
         Examples:
           gimbald --socket /tmp/map.sock
-          gimbald --socket /tmp/map.sock --watch-socket /tmp/watch.sock --watch-mode 0666
+          gimbald --socket /tmp/map.sock --watch-socket /tmp/watch.sock --allow-group video
           systemctl enable --now gimbald.socket
 
         """

@@ -99,6 +99,7 @@ extension Options {
         limit("--max-cameras", \.cameras, 1...65536, "at most N cameras"),
         limit("--max-subscriptions", \.subscriptions, 1...65536, "at most N subscriptions of a connection"),
         limit("--max-gestures", \.gestures, 1...1024, "at most N active gestures of a connection, per camera"),
+        limit("--max-camera-gestures", \.cameraGestures, 1...4096, "and of all connections, per camera"),
         limit("--max-line", \.line, 1024...1_048_576, "at most N bytes of a line"),
         limit("--max-frame", \.frame, 1...1024, "at most N objects of an array"),
         limit(
@@ -106,7 +107,7 @@ extension Options {
             "at most N requests of a client until others have their turn"),
         limit(
             "--max-unread", \.unreadReplies, 4096...(1 << 30), "N bytes of answers may be unread; then requests wait"),
-        limit("--max-read-ahead", \.readAhead, 4096...(1 << 30), "N bytes of lines may wait; then no more are read"),
+        limit("--max-read-ahead", \.readAhead, 4096...(1 << 24), "N bytes of lines may wait; then no more are read"),
         limit("--history-events", \.historyEvents, 4096...(1 << 20), "at least N events of each camera are kept"),
         limit("--history-bytes", \.historyBytes, (1 << 20)...(1 << 30), "and at least N bytes of them"),
     ]
@@ -154,7 +155,7 @@ extension Options {
         },
         Option(
             names: ["--allow-group"], value: .text("GROUP"), isRepeating: true,
-            help: "a group whose members may, by any of their groups (repeatable)"
+            help: "members of GROUP may feed and command cameras (repeatable)"
         ) { options, value throws(UsageError) in
             options.access.groups.insert(try knownGroup("--allow-group", value))
         },

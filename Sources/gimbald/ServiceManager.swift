@@ -1,5 +1,6 @@
 // The service manager's notify protocol (sd_notify(3)), socket activation (sd_listen_fds(3)) and descriptor store
-// (sd_pid_notify_with_fds(3)), spoken directly: datagrams and four variables. libsystemd would bring eight libraries into a process of a few megabytes.
+// (sd_pid_notify_with_fds(3)), spoken directly: datagrams and a few variables. libsystemd would bring eight libraries into
+// a process of a few megabytes.
 
 import Glibc
 

@@ -76,6 +76,23 @@ import Testing
         #expect(stats["subscriptions"]?.number == 0 && stats["events"]?.number == 0)
     }
 
+    @Test func whoWatchesKeepsNobodyOutWhoFeeds() throws {
+        let daemon = try DaemonProcess(["--max-connections", "4"], watches: true)
+        let ping = #"{"type":"ping","id":1}"#
+        var watchers: [SocketClient] = []
+        for _ in 0..<3 {
+            let watcher = try SocketClient(daemon.watchSocket)
+            try watcher.send(ping)
+            #expect(watcher.receive() == #"{"type":"pong","id":1}"#)
+            watchers.append(watcher)
+        }
+        let refusal = try JSON(try SocketClient(daemon.watchSocket).receive() ?? "")
+        #expect(refusal["message"]?.string == "there are 3 connections for watching, and no more are taken")
+        let feed = try SocketClient(daemon.socket)
+        try feed.send(ping)
+        #expect(feed.receive() == #"{"type":"pong","id":1}"#)
+    }
+
     @Test func aLineMayBeLongerThanWhatIsReadAhead() throws {
         let daemon = try DaemonProcess(["--max-line", "1048576", "--max-read-ahead", "4096"])
         let client = try SocketClient(daemon.socket)

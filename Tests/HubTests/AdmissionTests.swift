@@ -33,6 +33,45 @@ import Testing
         #expect(try type(one.receive()) == "ok")
     }
 
+    @Test func aCameraHasSoManyGesturesWhoeverBeganThem() throws {
+        var limits = Limits()
+        limits.cameraGestures = 3
+        let host = HubHost(limits: limits)
+        let (one, two) = (host.connect(), host.connect())
+        func pan(_ peer: HubPeer, _ gesture: Int, _ phase: String) throws -> String? {
+            peer.send(#"{"type":"pan","phase":"\#(phase)","gesture":\#(gesture),"id":1}"#)
+            return try type(peer.receive())
+        }
+        #expect(try pan(one, 1, "began") == "ok" && pan(one, 2, "began") == "ok" && pan(two, 1, "began") == "ok")
+        #expect(try pan(two, 2, "began") == "error" && pan(one, 3, "changed") == "error")
+        // Those that are active go on, and one that ends makes room.
+        #expect(try pan(one, 2, "changed") == "ok" && pan(two, 1, "ended") == "ok" && pan(one, 3, "changed") == "ok")
+    }
+
+    @Test func aCameraThatIsRemovedKeepsNoHistory() throws {
+        let host = HubHost()
+        let (idle, feed) = (host.connect(), host.connect())
+        idle.send(#"{"type":"get-camera"}"#)
+        for step in 0..<200 { feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(step)}}"#) }
+        let camera = try #require(idle.peer.lastCamera)
+        #expect(camera.log.end - camera.log.first == 597)
+        feed.send(#"{"type":"remove-camera"}"#)
+        #expect(idle.peer.lastCamera === camera && camera.log.end == camera.log.first)
+    }
+
+    @Test func aTraceIsNotLongerThanAClockCanGoOnFrom() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        peer.send(#"{"type":"stop","timeMs":-1e15}"#)
+        peer.send(#"{"type":"stop","timeMs":1e15,"id":1}"#)
+        let error = try peer.lines().map { try JSON($0) }.last
+        #expect(error?["code"]?.string == "invalid-value" && error?["field"]?.string == "timeMs")
+        peer.send(#"{"type":"trace-end"}"#)
+        let state = host.hub.savedState(isLast: true)
+        #expect(try SavedState(state.bytes).cameras.count == 1)
+    }
+
     @Test func aFrameIsJudgedByWhatItMakesOfTheZoomRange() throws {
         let host = HubHost()
         let peer = host.connect()

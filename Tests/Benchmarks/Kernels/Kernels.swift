@@ -134,8 +134,8 @@ private final class Client: Outlet {
     }
 
     func send(_ piece: UnsafeRawBufferPointer) -> Int {
-        unsafe taken += piece.count
-        return unsafe piece.count
+        taken += piece.count
+        return piece.count
     }
 
     func keepQueueShort() {}
