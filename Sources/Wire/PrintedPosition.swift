@@ -19,8 +19,13 @@ public struct PrintedPosition: Equatable, Sendable {
         viewingAngle = Self.round(position.viewingAngle * 1e6)
     }
 
-    /// A constrained position is small enough for this to be exact.
-    private static func round(_ value: Double) -> Int64 { Int64(value.rounded()) }
+    /// Half away from zero. A constrained position is small enough for this to be exact; the C library would be called.
+    @inline(__always)
+    private static func round(_ value: Double) -> Int64 {
+        let whole = Int64(value)
+        let rest = value - Double(whole)
+        return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0)
+    }
 
     private static func wrap(_ units: Int64, at end: Int64, to start: Int64) -> Int64 { units == end ? start : units }
 
