@@ -31,7 +31,7 @@ def section():
         where = {"subscribers": subscribers, "burst": 64, "place": place}
         ratios = [figures.ratio("cpu", "broadcast", peer, "gimbal", **where) for peer in TITLES]
         rows.append([f"{subscribers:,}", f"{figure('cpu', 'broadcast', **where):.2g} µs",
-                     *("-" if ratio is None else f"× {ratio:.2g}" for ratio in ratios)])
+                     *("-" if ratio is None else f"× {float(f'{ratio:.2g}'):g}" for ratio in ratios)])
     head = ["subscribers", "Gimbal", *TITLES.values()]
     table = "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
     of_floor = figures.ratio("p50", "latency", "gimbal", "relay")
