@@ -49,9 +49,6 @@ public struct GestureTracker: Sendable {
     /// How many gestures are active.
     public var count: Int { active.count }
 
-    /// How many gestures of one feed are active.
-    public func count(of feed: Int) -> Int { active.count { $0.key.feed == feed } }
-
     /// The active gestures of one feed.
     public func keys(of feed: Int) -> [GestureKey] { active.map(\.key).filter { $0.feed == feed } }
 

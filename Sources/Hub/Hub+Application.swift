@@ -50,8 +50,7 @@ extension Hub {
 
     func apply(
         _ body: Request.Body, to name: String?, _ id: Span<UInt8>, _ bytes: Span<UInt8>, from peer: Peer,
-        at now: Double,
-        in frame: inout Frame
+        at now: Double, in frame: inout Frame
     ) {
         switch body {
         case .gesture(let gesture):
@@ -226,7 +225,7 @@ extension Hub {
     func unsubscribe(_ subscription: Subscription) {
         subscription.camera.subscriptions.removeAll { $0 === subscription }
         subscription.peer.subscriptions.removeAll { $0 === subscription }
-        if subscription.camera.isHeld, subscription.camera.subscriptions.isEmpty { hasLonelyHeldCamera = true }
+        if subscription.camera.isHeld, subscription.camera.subscriptions.isEmpty { mayHoldInVain = true }
         counters.subscriptions -= 1
         if subscription.isRecorder { closeFeedLog(subscription) }
     }

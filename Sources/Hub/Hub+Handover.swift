@@ -85,6 +85,7 @@ extension Hub {
         guard row.isAtEnd else { throw ByteReader.Damage() }
         (self.counters, self.cameras, self.peerNumbers, self.started) = (counters, cameras, peerNumbers, started)
         heldCameras = sortedCameras.filter(\.isHeld)
+        mayHoldInVain = !heldCameras.isEmpty
         for (_, peer) in peers { welcome(peer) }
         for camera in cameras.values where !camera.subscriptions.contains(where: \.isRecorder) { camera.stopFeedLog() }
         return peers

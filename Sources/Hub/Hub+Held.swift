@@ -17,6 +17,7 @@ extension Hub {
     func hold(_ camera: HostedCamera) {
         camera.isHeld = true
         heldCameras.append(camera)
+        mayHoldInVain = true
     }
 
     /// Takes note that a camera is not only there for them any more.
@@ -28,8 +29,8 @@ extension Hub {
 
     /// Lets go of cameras that nobody is subscribed to any more. To be called between frames.
     func removeHeldCameras() {
-        guard hasLonelyHeldCamera else { return }
-        hasLonelyHeldCamera = false
+        guard mayHoldInVain else { return }
+        mayHoldInVain = false
         for camera in heldCameras where camera.subscriptions.isEmpty { remove(camera) }
     }
 }

@@ -64,7 +64,7 @@ extension Hub {
         if peer.joinQueue() { sendQueue.append(peer) }
     }
 
-    /// Sends everything that the turn has brought: one gather-write for each peer that has something to read.
+    /// Sends everything that the turn has brought: one write for each peer that has something to read.
     public func endTurn(at now: Double) {
         turns += 1
         turnEvents = 0

@@ -18,7 +18,8 @@ extension Hub {
         SavedState(isLast: isLast, cameras: sortedCameras.filter { !$0.isHeld }.map(\.saved))
     }
 
-    /// Takes cameras back, also if they are more than there may be now: then no new ones are made. To be called before anybody is connected.
+    /// Takes cameras back, also if they are more than there may be now: then no new ones are made. To be called before
+    /// anybody is connected.
     ///
     /// - Parameter keepsEpochs: whether it is sure that nothing was emitted after the state was saved; otherwise a
     ///   subscriber must not take what comes for what follows on what it read.

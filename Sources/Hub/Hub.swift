@@ -18,8 +18,8 @@ import Wire
 
     var cameras: [String: HostedCamera] = [:]
     var heldCameras: [HostedCamera] = []
-    /// Whether the last subscriber of one of them has gone.
-    var hasLonelyHeldCamera = false
+    /// Whether one of them may have no subscriber: then they are looked through, between frames.
+    var mayHoldInVain = false
     var replays: [Replay] = []
     /// Live cameras that move by themselves.
     var watched: [HostedCamera] = []

@@ -33,8 +33,8 @@ final class Replay {
         speed = header.speed
     }
 
-    /// How long a trace may be, in its milliseconds: 3,000 years. A camera's clock goes on from there, and what is saved of it
-    /// is read like any `timeMs`.
+    /// How long a trace may be, in its milliseconds: 3,000 years. A camera's clock goes on from there, and what is saved
+    /// of it is read like any `timeMs`.
     static let longest = 1e14
 
     /// The trace's time of a line's `timeMs`.

@@ -19,7 +19,7 @@
         var key: Slice
         /// The value as it is written; a string without its quotes.
         var text: Slice
-        /// The node after this one and all that is inside of it. While an object or an array is open: what it is in.
+        /// The node after this one and all that is inside of it. While an object or an array is open, what that is in.
         var next: Int32
         /// A number's value, or the bits of an object's known fields.
         var payload: UInt64 = 0

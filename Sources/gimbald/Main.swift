@@ -34,8 +34,8 @@ struct Main {
     }
 
     private static func run(_ options: Options) throws {
-        // Histories are large and come and go: mapped one by one they go back to the system, and leave no holes. Unless it is
-        // told a size, malloc maps ever fewer of them.
+        // Histories are large and come and go: mapped one by one they go back to the system, and leave no holes. Unless
+        // it is told a size, malloc maps ever fewer of them.
         _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
         let log = Log(level: options.logLevel, environment: SocketPath.environmentValue)
         try Daemon(options, log).run()

@@ -67,7 +67,7 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
         var hand = Hand()
         hand.report(GestureEvent(.pan, .began), label: .number(1))
         hand.report(GestureEvent(.pan, .began), label: .text("1"))
-        #expect(hand.tracker.count(of: 1) == 2)
+        #expect(hand.tracker.keys(of: 1).count == 2)
         hand.report(GestureEvent(.pan, .ended), label: .number(1))
         #expect(hand.tracker.keys(of: 1).contains(GestureKey(feed: 1, kind: .pan, label: .text("1"))))
         #expect(!hand.tracker.keys(of: 1).contains(GestureKey(feed: 1, kind: .pan, label: .number(1))))

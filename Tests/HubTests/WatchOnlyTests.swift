@@ -8,6 +8,15 @@ import Testing
 @testable import Hub
 
 @Suite struct WatchOnlyTests {
+    @Test func aWatcherLostBetweenTwoHubsTakesItsCameraAlong() throws {
+        let host = HubHost()
+        let watcher = host.connect(role: .watchOnly(because: "it is a test"))
+        watcher.send(#"{"type":"subscribe"}"#)
+        #expect(host.hub.cameraCount == 1)
+        try host.handOver(without: [watcher])
+        #expect(host.hub.cameraCount == 0)
+    }
+
     private static let watchOnly = Role.watchOnly(because: "the test says so")
 
     private static let denied = [
