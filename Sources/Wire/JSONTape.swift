@@ -27,20 +27,14 @@
         var number: Double { Double(bitPattern: payload) }
     }
 
-    /// What a value is to its object.
-    private struct Member {
-        var key = Slice(0, 0)
-        var field = Field.unknown
-        var isEscaped = false
-    }
-
     static let deepest = 32
     static let mostMembers = 4096
     static let mostUnknown = 256
 
-    // Sound: `base` has room for `mostMembers` nodes, of which the first `count` are initialized (nodes are trivial), and is
-    // freed only here. Who asks for a node from outside is checked; the links between nodes stay below `count`.
-    private let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers)
+    // Sound: `base` has room for `mostMembers` nodes and one that is being read, of which the first `count` are initialized
+    // (nodes are trivial), and is freed only here. Who asks for a node from outside is checked; the links between nodes
+    // stay below `count`.
+    private let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers + 1)
     private(set) var count = 0
     private let fields = WordTable(Field.allCases.map(\.name))
 
@@ -89,38 +83,35 @@
     /// Reads a line; its value is then node 0.
     mutating func read(_ line: Span<UInt8>) throws(WireError) {
         count = 0
-        var position = 0
+        var position = JSONText.skipSpace(line, 0)
         // The innermost object or array that is open.
         var (open, isObject, depth) = (-1, false, 0)
-        JSONText.skipSpace(line, &position)
         values: while true {
-            let member = isObject ? try name(of: open, line, &position) : Member()
+            if isObject { position = try name(of: open, line, position) } else { setName(field: Field.unknown) }
             guard position < line.count else { throw JSONText.broken("a value is missing", at: position) }
             let byte = line[position]
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
                 isObject = byte == UInt8(ascii: "{")
-                open = try begin(isObject ? .object : .array, member, in: open, depth, at: position)
+                open = try begin(isObject ? .object : .array, in: open, depth, at: position)
                 depth += 1
-                position += 1
-                JSONText.skipSpace(line, &position)
+                position = JSONText.skipSpace(line, position &+ 1)
                 let isEmpty =
                     position < line.count && line[position] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
                 guard isEmpty else { continue }
             } else {
-                try scalar(member, in: open, line, &position)
+                position = try scalar(in: open, line, position)
             }
             while open >= 0 {
-                JSONText.skipSpace(line, &position)
+                position = JSONText.skipSpace(line, position)
                 guard position < line.count else {
                     throw JSONText.broken(isObject ? "'}' is missing" : "']' is missing", at: position)
                 }
                 switch line[position] {
                 case UInt8(ascii: ","):
-                    position += 1
-                    JSONText.skipSpace(line, &position)
+                    position = JSONText.skipSpace(line, position &+ 1)
                     continue values
                 case isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"):
-                    position += 1
+                    position &+= 1
                     open = end(open, at: position)
                     isObject = open >= 0 && self[open].kind == .object
                     depth -= 1
@@ -131,34 +122,38 @@
             }
             break
         }
-        JSONText.skipSpace(line, &position)
+        position = JSONText.skipSpace(line, position)
         if position < line.count { throw JSONText.broken("nothing may follow the value", at: position) }
     }
 
     // MARK: Values
 
+    /// Keeps the node that is being read.
     @inline(__always)
-    private mutating func append(_ node: Node) throws(WireError) {
+    private mutating func append(
+        _ kind: Kind, _ text: Slice, isEscaped: Bool = false, next: Int, payload: UInt64 = 0
+    ) throws(WireError) {
         guard count < Self.mostMembers else {
             throw WireError(.limitReached, "a line may have at most \(Self.mostMembers) members")
         }
-        unsafe (base + count).initialize(to: node)
-        count += 1
+        let node = unsafe base + count
+        unsafe node.pointee.kind = kind
+        unsafe node.pointee.isEscaped = isEscaped
+        unsafe node.pointee.text = text
+        unsafe node.pointee.next = Int32(truncatingIfNeeded: next)
+        unsafe node.pointee.payload = payload
+        count &+= 1
     }
 
     /// Opens an object or an array; says where it is.
     @inline(__always)
     private mutating func begin(
-        _ kind: Kind, _ member: Member, in open: Int, _ depth: Int, at position: Int
+        _ kind: Kind, in open: Int, _ depth: Int, at position: Int
     ) throws(WireError) -> Int {
         guard depth < Self.deepest else {
             throw WireError(.limitReached, "values may be nested at most \(Self.deepest) deep")
         }
-        let text = Slice(position, position)
-        try append(
-            Node(
-                kind: kind, field: member.field, isNameEscaped: member.isEscaped, key: member.key, text: text,
-                next: Int32(truncatingIfNeeded: open)))
+        try append(kind, Slice(position, position), next: open)
         return count - 1
     }
 
@@ -171,32 +166,27 @@
         return outer
     }
 
+    /// Reads a scalar; says where it ends.
     @inline(__always)
-    private mutating func scalar(
-        _ member: Member, in open: Int, _ line: Span<UInt8>, _ position: inout Int
-    ) throws(WireError) {
-        var node = Node(
-            kind: .null, field: member.field, isNameEscaped: member.isEscaped, key: member.key,
-            text: Slice(position, position),
-            next: Int32(truncatingIfNeeded: count + 1))
-        switch line[position] {
+    private mutating func scalar(in open: Int, _ line: Span<UInt8>, _ start: Int) throws(WireError) -> Int {
+        let (kind, end): (Kind, Int)
+        var (text, isEscaped, payload) = (Slice(0, 0), false, UInt64(0))
+        switch line[start] {
         case UInt8(ascii: "\""):
-            node.kind = .string
-            (node.text, node.isEscaped) = try JSONText.string(line, &position)
-        case UInt8(ascii: "t"):
-            node.kind = .true
-            try JSONText.literal(line, &position, "true")
-        case UInt8(ascii: "f"):
-            node.kind = .false
-            try JSONText.literal(line, &position, "false")
-        case UInt8(ascii: "n"):
-            try JSONText.literal(line, &position, "null")
+            kind = .string
+            (text, isEscaped, end) = try JSONText.string(line, start)
+        case UInt8(ascii: "t"): (kind, end) = (.true, try JSONText.literal(line, start, "true"))
+        case UInt8(ascii: "f"): (kind, end) = (.false, try JSONText.literal(line, start, "false"))
+        case UInt8(ascii: "n"): (kind, end) = (.null, try JSONText.literal(line, start, "null"))
         default:
-            node.kind = .number
-            node.payload = try JSONText.number(line, &position).bitPattern
+            kind = .number
+            let value: Double
+            (value, end) = try JSONText.number(line, start)
+            payload = value.bitPattern
         }
-        if node.kind != .string { node.text.end = Int32(truncatingIfNeeded: position) }
-        if keepsScalars(open) { try append(node) }
+        if kind != .string { text = Slice(start, end) }
+        if keepsScalars(open) { try append(kind, text, isEscaped: isEscaped, next: count &+ 1, payload: payload) }
+        return end
     }
 
     /// Scalars in arrays that nobody reads are checked, not kept.
@@ -206,46 +196,58 @@
 
     // MARK: Names
 
-    /// Reads a member's name and its colon.
+    /// Names the node that is being read.
     @inline(__always)
-    private mutating func name(
-        of object: Int, _ line: Span<UInt8>, _ position: inout Int
-    ) throws(WireError) -> Member {
-        var member = Member()
-        let start = position
-        if let (field, end) = fields.quoted(in: line, at: position) {
-            member.field = UInt8(truncatingIfNeeded: field)
-            position = end
+    private mutating func setName(field: UInt8, _ key: Slice = Slice(0, 0), isEscaped: Bool = false) {
+        let node = unsafe base + count
+        unsafe node.pointee.field = field
+        unsafe node.pointee.isNameEscaped = isEscaped
+        unsafe node.pointee.key = key
+    }
+
+    /// Reads a member's name and its colon; says where the value begins.
+    @inline(__always)
+    private mutating func name(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(WireError) -> Int {
+        var end: Int
+        if let known = fields.quoted(in: line, at: start) {
+            try take(known.index, of: object, line, at: start)
+            setName(field: UInt8(truncatingIfNeeded: known.index))
+            end = known.end
         } else {
-            member = try unusualName(of: object, line, &position)
+            end = try unusualName(of: object, line, start)
         }
-        if member.field != Field.unknown {
-            let bit: UInt64 = 1 &<< UInt64(member.field)
-            if self[object].payload & bit != 0 { throw duplicate(line, at: start) }
-            self[object].payload |= bit
+        end = JSONText.skipSpace(line, end)
+        guard end < line.count, line[end] == UInt8(ascii: ":") else {
+            throw JSONText.broken("':' was expected after a member's name", at: end)
         }
-        JSONText.skipSpace(line, &position)
-        guard position < line.count, line[position] == UInt8(ascii: ":") else {
-            throw JSONText.broken("':' was expected after a member's name", at: position)
-        }
-        position += 1
-        JSONText.skipSpace(line, &position)
-        return member
+        return JSONText.skipSpace(line, end &+ 1)
+    }
+
+    /// Takes note that an object has a field.
+    @inline(__always)
+    private mutating func take(
+        _ field: Int, of object: Int, _ line: Span<UInt8>, at start: Int
+    ) throws(WireError) {
+        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: field)
+        if self[object].payload & bit != 0 { throw duplicate(line, at: start) }
+        self[object].payload |= bit
     }
 
     /// Reads a name that is unknown, or written with escapes, or none.
     @inline(never)
-    private mutating func unusualName(
-        of object: Int, _ line: Span<UInt8>, _ position: inout Int
-    ) throws(WireError) -> Member {
-        guard position < line.count, line[position] == UInt8(ascii: "\"") else {
-            throw JSONText.broken("a member's name in double quotes was expected", at: position)
+    private mutating func unusualName(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(WireError) -> Int {
+        guard start < line.count, line[start] == UInt8(ascii: "\"") else {
+            throw JSONText.broken("a member's name in double quotes was expected", at: start)
         }
-        let start = position
-        let (key, isEscaped) = try JSONText.string(line, &position)
-        if let field = number(of: key, isEscaped: isEscaped, line) { return Member(key: key, field: field) }
-        try checkUnknown(key, isEscaped: isEscaped, of: object, line, at: start)
-        return Member(key: key, isEscaped: isEscaped)
+        let (key, isEscaped, end) = try JSONText.string(line, start)
+        if let field = number(of: key, isEscaped: isEscaped, line) {
+            try take(Int(field), of: object, line, at: start)
+            setName(field: field, key)
+        } else {
+            try checkUnknown(key, isEscaped: isEscaped, of: object, line, at: start)
+            setName(field: Field.unknown, key, isEscaped: isEscaped)
+        }
+        return end
     }
 
     private func number(of key: Slice, isEscaped: Bool, _ line: Span<UInt8>) -> UInt8? {
@@ -256,8 +258,7 @@
 
     @inline(never)
     private func duplicate(_ line: Span<UInt8>, at start: Int) -> WireError {
-        var end = start
-        let name = (try? JSONText.string(line, &end)).map { JSONText.text(line, $0.0) } ?? ""
+        let name = (try? JSONText.string(line, start)).map { JSONText.text(line, $0.text) } ?? ""
         return JSONText.broken("the name \"\(name)\" stands twice in one object", at: start)
     }
 

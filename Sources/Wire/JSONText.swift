@@ -1,5 +1,6 @@
 // The words of JSON (RFC 8259): space, strings, numbers and literals, each read where it stands in a line.
-// Every function takes the position and leaves it behind what it read. Nothing here knows what the words are part of.
+// Every function takes a position and says where what it read ends: a position that is never in memory is what the speed
+// of reading hangs on. Nothing here knows what the words are part of.
 
 #if canImport(Glibc)
 import Glibc
@@ -29,58 +30,64 @@ enum JSONText {
     }
 
     @inline(__always)
-    static func skipSpace(_ line: Span<UInt8>, _ position: inout Int) {
-        if position < line.count, line[position] > 0x20 { return }
-        skipMoreSpace(line, &position)
+    static func skipSpace(_ line: Span<UInt8>, _ position: Int) -> Int {
+        if position < line.count, line[position] > 0x20 { return position }
+        return skipMoreSpace(line, position)
     }
 
-    private static func skipMoreSpace(_ line: Span<UInt8>, _ position: inout Int) {
+    private static func skipMoreSpace(_ line: Span<UInt8>, _ start: Int) -> Int {
+        var position = start
         while position < line.count {
             switch line[position] {
             case 0x20, 0x09, 0x0a, 0x0d: position += 1
-            default: return
+            default: return position
             }
         }
+        return position
     }
 
-    static func literal(_ line: Span<UInt8>, _ position: inout Int, _ word: StaticString) throws(WireError) {
+    @inline(__always)
+    static func literal(_ line: Span<UInt8>, _ start: Int, _ word: StaticString) throws(WireError) -> Int {
         for offset in 0..<word.utf8CodeUnitCount {
             let expected = unsafe word.utf8Start[offset]
-            guard position + offset < line.count, line[position + offset] == expected else {
-                throw broken("a JSON value was expected", at: position)
+            guard start + offset < line.count, line[start + offset] == expected else {
+                throw broken("a JSON value was expected", at: start)
             }
         }
-        position += word.utf8CodeUnitCount
+        return start + word.utf8CodeUnitCount
     }
 
     // MARK: Strings
 
     /// Reads a string; the slice leaves its quotes out.
     @inline(__always)
-    static func string(_ line: Span<UInt8>, _ position: inout Int) throws(WireError) -> (Slice, isEscaped: Bool) {
-        let start = position + 1
-        position = plainEnd(line, from: start)
+    static func string(
+        _ line: Span<UInt8>, _ start: Int
+    ) throws(WireError) -> (text: Slice, isEscaped: Bool, end: Int) {
+        var end = plainEnd(line, from: start &+ 1)
         var isEscaped = false
-        if position == line.count || line[position] != UInt8(ascii: "\"") {
-            isEscaped = try restOfString(line, &position)
+        if end == line.count || line[end] != UInt8(ascii: "\"") {
+            (isEscaped, end) = try restOfString(line, end)
         }
-        position += 1
-        return (Slice(start, position - 1), isEscaped)
+        return (Slice(start &+ 1, end), isEscaped, end &+ 1)
     }
 
     /// Reads a string on from a character that needs a look, to its closing quote; says whether there are escapes.
-    private static func restOfString(_ line: Span<UInt8>, _ position: inout Int) throws(WireError) -> Bool {
-        var isEscaped = false
+    @inline(never)
+    private static func restOfString(
+        _ line: Span<UInt8>, _ start: Int
+    ) throws(WireError) -> (isEscaped: Bool, end: Int) {
+        var (isEscaped, position) = (false, start)
         while true {
             guard position < line.count else { throw broken("a string is not closed", at: position) }
             let byte = line[position]
             if byte == UInt8(ascii: "\"") {
-                return isEscaped
+                return (isEscaped, position)
             } else if byte == UInt8(ascii: "\\") {
                 isEscaped = true
-                try escape(line, &position)
+                position = try escape(line, position)
             } else if byte >= 0x80 {
-                try multibyte(line, &position)
+                position = try multibyte(line, position)
             } else {
                 throw broken("a control character in a string must be escaped", at: position)
             }
@@ -89,49 +96,32 @@ enum JSONText {
     }
 
     /// Where the first character from `start` on is that needs a look: a quote, a backslash, a control character or one
-    /// beyond ASCII. Looks at eight bytes at a time.
+    /// beyond ASCII; or the line's end.
     @inline(__always)
     private static func plainEnd(_ line: Span<UInt8>, from start: Int) -> Int {
-        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         var index = start
-        while index + 8 <= line.count {
-            // Sound: all eight bytes are the line's.
-            let bytes = unsafe UInt64(
-                littleEndian: line.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
-            let quote = bytes ^ (ones &* UInt64(UInt8(ascii: "\"")))
-            let backslash = bytes ^ (ones &* UInt64(UInt8(ascii: "\\")))
-            // The top bit of each such byte is set. A borrow may set that of a byte behind one, too, but not of one before.
-            let special =
-                ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | ((bytes &- (ones &* 0x20)) & ~bytes)
-                | bytes
-            if special & tops != 0 { return index + (special & tops).trailingZeroBitCount / 8 }
-            index += 8
+        while true {
+            let count = EightBytes(line, at: index).plainCount
+            index &+= count
+            if count < 8 { return index }
         }
-        while index < line.count {
-            let byte = line[index]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 || byte >= 0x80 { break }
-            index += 1
-        }
-        return index
     }
 
-    private static func escape(_ line: Span<UInt8>, _ position: inout Int) throws(WireError) {
+    private static func escape(_ line: Span<UInt8>, _ position: Int) throws(WireError) -> Int {
         guard position + 1 < line.count else { throw broken("a string is not closed", at: position) }
         switch line[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            position += 2
+            return position + 2
         case UInt8(ascii: "u"):
             guard let unit = codeUnit(line, position) else {
                 throw broken("\\u needs four hexadecimal digits", at: position)
             }
             if unit & 0xfc00 == 0xd800, let low = codeUnit(line, position + 6), low & 0xfc00 == 0xdc00 {
-                position += 12
-            } else if unit & 0xf800 == 0xd800 {
-                throw broken("a lone surrogate is not a character", at: position)
-            } else {
-                position += 6
+                return position + 12
             }
+            if unit & 0xf800 == 0xd800 { throw broken("a lone surrogate is not a character", at: position) }
+            return position + 6
         default:
             throw broken("an unknown escape in a string", at: position)
         }
@@ -155,7 +145,7 @@ enum JSONText {
     }
 
     /// One character of two to four bytes, by the table of well-formed UTF-8 (Unicode, table 3-7).
-    private static func multibyte(_ line: Span<UInt8>, _ position: inout Int) throws(WireError) {
+    private static func multibyte(_ line: Span<UInt8>, _ position: Int) throws(WireError) -> Int {
         let count: Int
         var second: ClosedRange<UInt8> = 0x80...0xbf
         switch line[position] {
@@ -174,7 +164,7 @@ enum JSONText {
         for offset in 2..<max(count, 2) where line[position + offset] & 0xc0 != 0x80 {
             throw broken("not UTF-8", at: position)
         }
-        position += count
+        return position + count
     }
 
     /// The text of a string as it is meant.
@@ -223,70 +213,69 @@ enum JSONText {
 
     /// Reads a number, correctly rounded. One too large for a double is infinite.
     @inline(__always)
-    static func number(_ line: Span<UInt8>, _ position: inout Int) throws(WireError) -> Double {
-        let start = position
-        let isNegative = line[position] == UInt8(ascii: "-")
-        if isNegative { position += 1 }
-        let whole = position
-        var mantissa: Int64 = 0
-        digits(line, &position, &mantissa)
-        guard position > whole else {
+    static func number(_ line: Span<UInt8>, _ start: Int) throws(WireError) -> (value: Double, end: Int) {
+        let isNegative = line[start] == UInt8(ascii: "-")
+        let whole = isNegative ? start &+ 1 : start
+        var (mantissa, end) = digits(line, whole, after: 0)
+        guard end > whole else {
             throw broken(isNegative ? "a digit was expected" : "a JSON value was expected", at: start)
         }
-        if position > whole + 1, line[whole] == UInt8(ascii: "0") {
+        if end > whole &+ 1, line[whole] == UInt8(ascii: "0") {
             throw broken("a number may not begin with 0", at: whole)
         }
-        var count = position - whole
+        var count = end &- whole
         var exponent = 0
-        if position < line.count, line[position] == UInt8(ascii: ".") {
-            position += 1
-            let fraction = position
-            digits(line, &position, &mantissa)
-            guard position > fraction else { throw broken("a digit was expected after '.'", at: position) }
-            exponent = fraction - position
-            count -= exponent
+        if end < line.count, line[end] == UInt8(ascii: ".") {
+            let fraction = end &+ 1
+            (mantissa, end) = digits(line, fraction, after: mantissa)
+            guard end > fraction else { throw broken("a digit was expected after '.'", at: end) }
+            exponent = fraction &- end
+            count &-= exponent
         }
-        if position < line.count, line[position] | 0x20 == UInt8(ascii: "e") {
-            exponent += try self.exponent(line, &position)
+        if end < line.count, line[end] | 0x20 == UInt8(ascii: "e") {
+            let shift: Int
+            (shift, end) = try self.exponent(line, end)
+            exponent += shift
         }
         // Up to 18 digits cannot overflow; below 2^53 with a small power of ten the arithmetic is exact (Clinger 1990).
         if count <= 18, mantissa < 1 << 53, -22...22 ~= exponent {
             let value = Double(mantissa)
             let scaled = exponent < 0 ? value / powersOfTen[-exponent] : value * powersOfTen[exponent]
-            return isNegative ? -scaled : scaled
+            return (isNegative ? -scaled : scaled, end)
         }
         // A number that ends the line stands alone, outside of any object: nobody reads its value.
-        guard position < line.count else { return .infinity }
-        return double(line, start)
+        guard end < line.count else { return (.infinity, end) }
+        return (double(line, start), end)
     }
 
-    /// Reads on over digits. More than 18 overflow.
+    /// Reads digits that follow others. More than 18 overflow.
     @inline(__always)
-    private static func digits(_ line: Span<UInt8>, _ position: inout Int, _ mantissa: inout Int64) {
-        var end = position
+    private static func digits(
+        _ line: Span<UInt8>, _ start: Int, after mantissa: Int64
+    ) -> (mantissa: Int64, end: Int) {
+        var (mantissa, end) = (mantissa, start)
         while end < line.count {
             let digit = line[end] &- 0x30
             guard digit <= 9 else { break }
             mantissa = mantissa &* 10 &+ Int64(digit)
-            end += 1
+            end &+= 1
         }
-        position = end
+        return (mantissa, end)
     }
 
-    private static func exponent(_ line: Span<UInt8>, _ position: inout Int) throws(WireError) -> Int {
-        position += 1
+    @inline(never)
+    private static func exponent(_ line: Span<UInt8>, _ letter: Int) throws(WireError) -> (value: Int, end: Int) {
+        var start = letter + 1
         var isNegative = false
-        if position < line.count, line[position] == UInt8(ascii: "+") || line[position] == UInt8(ascii: "-") {
-            isNegative = line[position] == UInt8(ascii: "-")
-            position += 1
+        if start < line.count, line[start] == UInt8(ascii: "+") || line[start] == UInt8(ascii: "-") {
+            isNegative = line[start] == UInt8(ascii: "-")
+            start += 1
         }
-        let start = position
-        var value: Int64 = 0
-        digits(line, &position, &value)
-        guard position > start else { throw broken("a digit was expected in the exponent", at: position) }
+        let (value, end) = digits(line, start, after: 0)
+        guard end > start else { throw broken("a digit was expected in the exponent", at: end) }
         // Nineteen digits and more may have overflowed; they are beyond any double all the same.
-        let size = position - start > 18 ? 1_000_000 : Int(min(value, 1_000_000))
-        return isNegative ? -size : size
+        let size = end - start > 18 ? 1_000_000 : Int(min(value, 1_000_000))
+        return (isNegative ? -size : size, end)
     }
 
     /// The C library's reading of a number that is known to be well-formed.

@@ -45,15 +45,16 @@ struct WordTable: Sendable {
     @inline(__always)
     func quoted(in text: Span<UInt8>, at start: Int) -> (index: Int, end: Int)? {
         guard start >= 0, start < text.count, text[start] == UInt8(ascii: "\"") else { return nil }
-        var (head, tail) = (Self.load(text, start &+ 1), UInt64(0))
-        var bits = Self.bitsBeforeQuote(head)
+        let first = EightBytes(text, at: start &+ 1)
+        var (head, tail) = (first.bits, UInt64(0))
+        var bits = first.bitsBeforeQuote
         if bits < 64 {
             head &= (1 &<< UInt64(bits)) &- 1
         } else {
-            tail = Self.load(text, start &+ 9)
-            let more = Self.bitsBeforeQuote(tail)
+            let second = EightBytes(text, at: start &+ 9)
+            let more = second.bitsBeforeQuote
             guard more < 64 else { return nil }
-            tail &= (1 &<< UInt64(more)) &- 1
+            tail = second.bits & ((1 &<< UInt64(more)) &- 1)
             bits = 64 &+ more
         }
         let count = bits / 8
@@ -76,39 +77,14 @@ struct WordTable: Sendable {
         Int(truncatingIfNeeded: ((head ^ tail &* 31) &* 0x9e37_79b9_7f4a_7c15) &>> 56)
     }
 
-    /// The bits of eight bytes that stand before the first quote; 64 if there is none.
-    @inline(__always)
-    private static func bitsBeforeQuote(_ bytes: UInt64) -> Int {
-        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        let quote = bytes ^ (ones &* UInt64(UInt8(ascii: "\"")))
-        // The top bit of each such byte is set. A borrow may set that of a byte behind one, too, but not of one before.
-        return ((quote &- ones) & ~quote & tops).trailingZeroBitCount & ~7
-    }
-
     private static func ends(_ text: Span<UInt8>, _ start: Int, _ end: Int) -> (UInt64, UInt64) {
         let count = end - start
-        let head = load(text, start)
+        let head = EightBytes(text, at: start).bits
         if count <= 8 { return (head & mask(count), 0) }
-        return (head, load(text, start + 8) & mask(count - 8))
+        return (head, EightBytes(text, at: start + 8).bits & mask(count - 8))
     }
 
     private static func mask(_ count: Int) -> UInt64 { count == 8 ? .max : (1 << UInt64(count * 8)) - 1 }
-
-    /// Eight bytes, the first one lowest; zeros beyond the end of the text.
-    @inline(__always)
-    private static func load(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
-        // Sound: all eight bytes are the text's.
-        if start &+ 8 <= text.count {
-            return unsafe UInt64(littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
-        }
-        return loadLast(text, start)
-    }
-
-    private static func loadLast(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
-        var bytes: UInt64 = 0
-        for index in (start..<max(text.count, start)).reversed() { bytes = bytes << 8 | UInt64(text[index]) }
-        return bytes
-    }
 
     private func isEqual(_ word: [UInt8], _ text: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
         word.count == end - start && word.indices.allSatisfy { word[$0] == text[start + $0] }
