@@ -55,43 +55,61 @@ public struct Camera: Sendable {
 
     /// Takes a pose, within the constraints: first the view, then the target that the view's anchor asks for.
     mutating func settle(_ pose: Pose) {
-        let before = self
-        take(pose)
-        // No input is known to lead to a number that is none; if one does, the camera stays where it is.
-        if !(position.target.latitude + position.target.longitude + position.zoom + position.bearing
-            + position.viewingAngle).isFinite
-        {
-            self = before
+        let view = constraints.constrain(pose.view)
+        // A projection is large, and most poses leave it as it is but for its target.
+        if view == projection.view {
+            let goal = goal(of: pose.anchor, in: projection)
+            if goal.isFinite { aim(at: goal) }
+        } else {
+            let seen = Projection(view, target: projection.target, viewport: viewport)
+            let goal = goal(of: pose.anchor, in: seen)
+            guard goal.isFinite, (view.zoom + view.bearing + view.viewingAngle).isFinite else { return }
+            projection = seen
+            aim(at: goal)
         }
     }
 
-    private mutating func take(_ pose: Pose) {
-        let view = constraints.constrain(pose.view)
-        let before = projection
-        if view != before.view { projection = Projection(view, target: before.target, viewport: viewport) }
-        let wanted: MercatorPoint?
-        let target: LatLng
-        switch pose.anchor {
-        case .hold(let held) where view != before.view:
-            let point = before.lowered(held)
-            let shown = projection.target(showing: before.place(under: point), at: point)
-            (wanted, target) = (shown, shown.coordinate)
-        case .hold:
-            (wanted, target) = (nil, position.target)
-        case .target(let coordinate):
-            (wanted, target) = (nil, coordinate)
-        case .place(let place, let point):
-            let shown = projection.target(showing: place, at: point)
-            (wanted, target) = (shown, shown.coordinate)
+    private mutating func aim(at goal: Goal) {
+        if let place = goal.place {
+            projection.target = place
+        } else if goal.target != position.target {
+            projection.target = MercatorPoint(goal.target)
         }
-        let allowed = constraints.constrain(target: target)
-        if let wanted, allowed == target {
-            projection.target = wanted
-        } else if allowed != position.target {
-            projection.target = MercatorPoint(allowed)
-        }
+        let view = projection.view
         position = CameraPosition(
-            target: allowed, zoom: view.zoom, bearing: view.bearing, viewingAngle: view.viewingAngle)
+            target: goal.target, zoom: view.zoom, bearing: view.bearing, viewingAngle: view.viewingAngle)
+    }
+
+    /// A target that is allowed.
+    private struct Goal {
+        var target: LatLng
+        /// The same as it was reckoned, if it was.
+        var place: MercatorPoint?
+
+        // No input is known to lead to a number that is none; if one does, the camera stays where it is.
+        var isFinite: Bool { (target.latitude + target.longitude).isFinite }
+    }
+
+    /// The target that an anchor asks for, seen in a projection that may be a new one.
+    private func goal(of anchor: Anchor, in seen: Projection) -> Goal {
+        switch anchor {
+        case .hold(let held):
+            guard seen.view != projection.view else { return allowed(position.target) }
+            let point = projection.lowered(held)
+            return allowed(seen.target(showing: projection.place(under: point), at: point))
+        case .target(let coordinate):
+            return allowed(coordinate)
+        case .place(let place, let point):
+            return allowed(seen.target(showing: place, at: point))
+        }
+    }
+
+    private func allowed(_ target: LatLng) -> Goal { Goal(target: constraints.constrain(target: target)) }
+
+    private func allowed(_ place: MercatorPoint) -> Goal {
+        let wanted = place.coordinate
+        let target = constraints.constrain(target: wanted)
+        return Goal(target: target, place: target == wanted ? place : nil)
     }
 
     // MARK: What an update asks for
