@@ -26,6 +26,9 @@ public struct Event: Sendable {
     public var reason: MoveReason
     public var position: PrintedPosition
 
+    /// What the longest line takes, the camera's name not counted.
+    static let longest = 256 + PrintedPosition.longest
+
     public init(kind: Kind, seq: UInt64, timeMs: Double, reason: MoveReason, position: PrintedPosition) {
         self.kind = kind
         self.seq = seq
@@ -38,23 +41,25 @@ public struct Event: Sendable {
 extension LineWriter {
     /// Writes an event line of a camera, LF included.
     public mutating func event(_ event: Event, camera: Span<UInt8>) {
-        switch event.kind {
-        case .moveStarted: write("{\"type\":\"move-started\",\"camera\":\"")
-        case .cameraChanged: write("{\"type\":\"camera-changed\",\"camera\":\"")
-        case .idle: write("{\"type\":\"idle\",\"camera\":\"")
+        withRoom(Event.longest + camera.count) { line in
+            switch event.kind {
+            case .moveStarted: line.write("{\"type\":\"move-started\",\"camera\":\"")
+            case .cameraChanged: line.write("{\"type\":\"camera-changed\",\"camera\":\"")
+            case .idle: line.write("{\"type\":\"idle\",\"camera\":\"")
+            }
+            line.write(camera)
+            line.write("\",\"seq\":")
+            line.write(event.seq)
+            line.write(",\"timeMs\":")
+            line.write(Decimal(event.timeMs, places: 3))
+            switch event.reason {
+            case .gesture: line.write(",\"reason\":\"gesture\",\"position\":")
+            case .animation: line.write(",\"reason\":\"animation\",\"position\":")
+            case .command: line.write(",\"reason\":\"command\",\"position\":")
+            }
+            event.position.write(to: &line)
+            line.write("}\n")
         }
-        write(camera)
-        write("\",\"seq\":")
-        write(event.seq)
-        write(",\"timeMs\":")
-        write(Decimal(event.timeMs, places: 3))
-        switch event.reason {
-        case .gesture: write(",\"reason\":\"gesture\",\"position\":")
-        case .animation: write(",\"reason\":\"animation\",\"position\":")
-        case .command: write(",\"reason\":\"command\",\"position\":")
-        }
-        event.position.write(to: &self)
-        write("}\n")
     }
 
     /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
@@ -84,7 +89,7 @@ extension LineWriter {
         write("{\"type\":\"reset\",\"camera\":")
         write(string: camera)
         write(",\"seq\":0,\"timeMs\":0,\"position\":")
-        position.write(to: &self)
+        write(position)
         write("}\n")
     }
 }

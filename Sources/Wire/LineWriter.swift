@@ -45,27 +45,21 @@ import Darwin
 
     // MARK: Text
 
-    /// Inlined, so that the copy of a literal is a few moves.
-    @inline(__always) public mutating func write(_ text: StaticString) {
-        let length = text.utf8CodeUnitCount
-        reserve(length)
-        unsafe UnsafeMutableRawPointer(base + count).copyMemory(from: text.utf8Start, byteCount: length)
-        count += length
+    /// Makes room, and lends it.
+    @inline(__always)
+    mutating func withRoom(_ most: Int, _ write: (inout LineRoom) -> Void) {
+        reserve(most)
+        var room = unsafe LineRoom(from: base + count, to: base + capacity)
+        write(&room)
+        unsafe count = room.end - base
     }
 
-    public mutating func write(_ bytes: Span<UInt8>) {
-        reserve(bytes.count)
-        unsafe bytes.withUnsafeBufferPointer { source in
-            if let start = source.baseAddress { unsafe (base + count).update(from: start, count: source.count) }
-        }
-        count += bytes.count
-    }
+    @inline(__always)
+    public mutating func write(_ text: StaticString) { withRoom(text.utf8CodeUnitCount) { $0.write(text) } }
 
-    public mutating func write(byte: UInt8) {
-        reserve(1)
-        unsafe base[count] = byte
-        count += 1
-    }
+    public mutating func write(_ bytes: Span<UInt8>) { withRoom(bytes.count) { $0.write(bytes) } }
+
+    public mutating func write(byte: UInt8) { withRoom(1) { $0.write(byte: byte) } }
 
     /// Writes a string in quotes, escaped. What is not ASCII is written as it is.
     public mutating func write(string: String) {
@@ -90,10 +84,7 @@ import Darwin
 
     // MARK: Numbers
 
-    public mutating func write(_ number: UInt64) {
-        reserve(20)
-        write(whole: number)
-    }
+    public mutating func write(_ number: UInt64) { withRoom(20) { $0.write(number) } }
 
     public mutating func write(_ flag: Bool) {
         if flag { write("true") } else { write("false") }
@@ -110,70 +101,7 @@ import Darwin
     }
 
     /// Writes a number that counts units of the given decimal place, without trailing zeros.
-    public mutating func write(_ decimal: Decimal) {
-        reserve(32)
-        if decimal.units < 0 {
-            unsafe base[count] = UInt8(ascii: "-")
-            count += 1
-        }
-        let (whole, fraction) = decimal.parts
-        write(whole: whole)
-        if fraction > 0 { write(fraction: fraction, places: decimal.places) }
-    }
-
-    /// The digits of a whole number. There is room for them.
-    @inline(__always)
-    private mutating func write(whole number: UInt64) {
-        count += Self.length(of: number)
-        var (index, rest) = (count, number)
-        while rest >= 100 {
-            let quotient = rest / 100
-            index -= 2
-            write(pair: UInt32(truncatingIfNeeded: rest - quotient * 100), at: index)
-            rest = quotient
-        }
-        if rest >= 10 {
-            write(pair: UInt32(truncatingIfNeeded: rest), at: index - 2)
-        } else {
-            unsafe base[index - 1] = 0x30 + UInt8(truncatingIfNeeded: rest)
-        }
-    }
-
-    /// A point and the digits of a fraction, which is not 0. There is room for them.
-    private mutating func write(fraction: UInt32, places: Int) {
-        unsafe base[count] = UInt8(ascii: ".")
-        var (index, rest) = (count + 1 + places, fraction)
-        count = index
-        while index > count - places + 1 {
-            let quotient = rest / 100
-            index -= 2
-            write(pair: rest - quotient * 100, at: index)
-            rest = quotient
-        }
-        if index > count - places { unsafe base[index - 1] = 0x30 + UInt8(truncatingIfNeeded: rest) }
-        while unsafe base[count - 1] == UInt8(ascii: "0") { count -= 1 }
-    }
-
-    /// Two digits.
-    @inline(__always)
-    private mutating func write(pair: UInt32, at index: Int) {
-        let digits = unsafe Self.pairs.utf8Start + Int(pair) * 2
-        unsafe (base + index).update(from: digits, count: 2)
-    }
-
-    private static let pairs: StaticString = """
-        0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
-        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
-        """
-
-    @inline(__always)
-    private static func length(of number: UInt64) -> Int {
-        if number < 10 { return 1 }
-        if number < 100 { return 2 }
-        // 1233 / 4096 is a little less than log10(2): the guess is one too few where the number is past the power.
-        let guess = ((64 - number.leadingZeroBitCount) * 1233) >> 12
-        return guess + (guess < 20 && number >= Decimal.tens[guess] ? 1 : 0)
-    }
+    public mutating func write(_ decimal: Decimal) { withRoom(LineRoom.longestDecimal) { $0.write(decimal) } }
 }
 
 /// A number as it is printed: a whole count of units of a decimal place.

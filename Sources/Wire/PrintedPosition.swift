@@ -29,7 +29,11 @@ public struct PrintedPosition: Equatable, Sendable {
 
     private static func wrap(_ units: Int64, at end: Int64, to start: Int64) -> Int64 { units == end ? start : units }
 
-    func write(to line: inout LineWriter) {
+    /// What the longest one takes.
+    static let longest = 256
+
+    @inline(__always)
+    func write(to line: inout LineRoom) {
         line.write("{\"target\":{\"latitude\":")
         line.write(Decimal(units: latitude, places: 9))
         line.write(",\"longitude\":")
@@ -41,6 +45,12 @@ public struct PrintedPosition: Equatable, Sendable {
         line.write(",\"viewingAngle\":")
         line.write(Decimal(units: viewingAngle, places: 6))
         line.write("}")
+    }
+}
+
+extension LineWriter {
+    mutating func write(_ position: PrintedPosition) {
+        withRoom(PrintedPosition.longest) { position.write(to: &$0) }
     }
 }
 

@@ -40,7 +40,7 @@ extension LineWriter {
 
     private mutating func member(_ name: StaticString, _ position: PrintedPosition) {
         member(name)
-        position.write(to: &self)
+        write(position)
     }
 
     private mutating func member(_ name: StaticString, _ string: String) {
@@ -196,7 +196,7 @@ extension LineWriter {
     public mutating func cameraForBounds(_ position: PrintedPosition?, fits: Bool, _ id: Span<UInt8>) {
         open("camera-for-bounds", id)
         member("position")
-        if let position { position.write(to: &self) } else { write("null") }
+        if let position { write(position) } else { write("null") }
         member("fits")
         write(fits)
         close()

@@ -73,7 +73,7 @@ extension LineWriter {
         write(",\"height\":")
         write(Decimal(viewport.height, places: 6))
         write("},\"position\":")
-        PrintedPosition(position).write(to: &self)
+        write(PrintedPosition(position))
         write("}\n")
     }
 

@@ -85,7 +85,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
             target: LatLng(latitude: 0, longitude: 179.99999999999), zoom: 2, bearing: 359.9999999, viewingAngle: 0)
         let printed = PrintedPosition(position)
         let expected = #"{"target":{"latitude":0,"longitude":-180},"zoom":2,"bearing":0,"viewingAngle":0}"#
-        #expect(text { printed.write(to: &$0) } == expected)
+        #expect(text { $0.write(printed) } == expected)
     }
 
     @Test func stringsAreEscaped() throws {

@@ -1,0 +1,147 @@
+// The bytes of text and numbers, written one after the other into room that has been made for them. Where the next one goes
+// is never in memory meanwhile: every store would have it read back, and that is what the speed of writing hangs on.
+
+/// Room at the end of a line.
+@safe struct LineRoom: ~Copyable {
+    // Sound: `end` is in the room of the `LineWriter` that lends this value for the time of one call, and no write goes
+    // past `limit`: each looks first.
+    private(set) var end: UnsafeMutablePointer<UInt8>
+    private let limit: UnsafeMutablePointer<UInt8>
+
+    /// What the longest decimal takes.
+    static let longestDecimal = 32
+
+    @inline(__always)
+    init(from start: UnsafeMutablePointer<UInt8>, to limit: UnsafeMutablePointer<UInt8>) {
+        unsafe end = start
+        unsafe self.limit = limit
+    }
+
+    @inline(__always)
+    private func check(_ count: Int) { unsafe precondition(limit - end >= count) }
+
+    // MARK: Text
+
+    /// Inlined, so that the copy of a literal is a few moves.
+    @inline(__always)
+    mutating func write(_ text: StaticString) {
+        check(text.utf8CodeUnitCount)
+        unsafe UnsafeMutableRawPointer(end).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+        unsafe end += text.utf8CodeUnitCount
+    }
+
+    @inline(__always)
+    mutating func write(_ bytes: Span<UInt8>) {
+        check(bytes.count)
+        unsafe bytes.withUnsafeBufferPointer { source in
+            if let start = source.baseAddress { unsafe end.update(from: start, count: source.count) }
+        }
+        unsafe end += bytes.count
+    }
+
+    @inline(__always)
+    mutating func write(byte: UInt8) {
+        check(1)
+        unsafe end.pointee = byte
+        unsafe end += 1
+    }
+
+    // MARK: Numbers
+
+    @inline(__always)
+    mutating func write(_ number: UInt64) {
+        check(20)
+        unsafe end = Self.put(whole: number, at: end)
+    }
+
+    /// Writes a number that counts units of the given decimal place, without trailing zeros.
+    @inline(__always)
+    mutating func write(_ decimal: Decimal) {
+        check(Self.longestDecimal)
+        unsafe end = Self.put(decimal, at: end)
+    }
+
+    /// - Returns: where the digits end.
+    @inline(never)
+    private static func put(
+        _ decimal: Decimal, at start: UnsafeMutablePointer<UInt8>
+    ) -> UnsafeMutablePointer<UInt8> {
+        var end = unsafe start
+        if decimal.units < 0 {
+            unsafe end.pointee = UInt8(ascii: "-")
+            unsafe end += 1
+        }
+        let (whole, fraction) = decimal.parts
+        unsafe end = put(whole: whole, at: end)
+        return unsafe fraction > 0 ? put(fraction: fraction, places: decimal.places, at: end) : end
+    }
+
+    @inline(__always)
+    private static func put(
+        whole number: UInt64, at start: UnsafeMutablePointer<UInt8>
+    ) -> UnsafeMutablePointer<UInt8> {
+        let end = unsafe start + length(of: number)
+        var (digit, rest) = unsafe (end, number)
+        while rest >= 100 {
+            let quotient = rest / 100
+            unsafe digit -= 2
+            unsafe put(pair: UInt32(truncatingIfNeeded: rest - quotient * 100), at: digit)
+            rest = quotient
+        }
+        if rest >= 10 {
+            unsafe put(pair: UInt32(truncatingIfNeeded: rest), at: digit - 2)
+        } else {
+            unsafe (digit - 1).pointee = 0x30 + UInt8(truncatingIfNeeded: rest)
+        }
+        return unsafe end
+    }
+
+    /// A point and the digits of a fraction, which is not 0, up to the last that is not 0.
+    @inline(__always)
+    private static func put(
+        fraction: UInt32, places: Int, at start: UnsafeMutablePointer<UInt8>
+    ) -> UnsafeMutablePointer<UInt8> {
+        let billionths = fraction &* UInt32(truncatingIfNeeded: Decimal.tens[9 - places])
+        let first = billionths / 100_000_000
+        unsafe start.pointee = UInt8(ascii: ".")
+        unsafe (start + 1).pointee = 0x30 + UInt8(truncatingIfNeeded: first)
+        unsafe UnsafeMutableRawPointer(start + 2).storeBytes(
+            of: digits(of: billionths - first * 100_000_000).littleEndian, as: UInt64.self)
+        var end = unsafe start + 1 + places
+        while unsafe (end - 1).pointee == UInt8(ascii: "0") { unsafe end -= 1 }
+        return unsafe end
+    }
+
+    /// The eight digits of a number below 10^8, the first one lowest.
+    @inline(__always)
+    private static func digits(of number: UInt32) -> UInt64 {
+        // Divided by multiplying, in lanes that are wide enough for it: first of 32 bits, then of 16.
+        let high = number / 10_000
+        let fours = UInt64(high) | UInt64(number &- high &* 10_000) &<< 32
+        let hundreds = ((fours &* 10_486) &>> 20) & 0x0000_007f_0000_007f
+        let twos = hundreds | (fours &- hundreds &* 100) &<< 16
+        let tens = ((twos &* 103) &>> 10) & 0x000f_000f_000f_000f
+        return (tens | (twos &- tens &* 10) &<< 8) | 0x3030_3030_3030_3030
+    }
+
+    /// Two digits.
+    @inline(__always)
+    private static func put(pair: UInt32, at place: UnsafeMutablePointer<UInt8>) {
+        let digits = unsafe pairs.utf8Start + Int(pair) * 2
+        unsafe place.update(from: digits, count: 2)
+    }
+
+    private static let pairs: StaticString = """
+        0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
+        """
+
+    @inline(__always)
+    private static func length(of number: UInt64) -> Int {
+        if number < 10 { return 1 }
+        if number < 100 { return 2 }
+        // 1233 / 4096 is a little less than log10(2): the guess is one too few where the number is past the power.
+        let guess = ((64 - number.leadingZeroBitCount) * 1233) >> 12
+        return guess + (guess < 20 && number >= Decimal.tens[guess] ? 1 : 0)
+    }
+}
