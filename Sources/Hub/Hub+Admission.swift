@@ -19,21 +19,30 @@ extension Hub {
         init(_ member: Int, _ error: WireError) { (self.member, self.error) = (member, error) }
     }
 
-    func admit(_ requests: [Request], _ peer: Peer) throws(Refusal) {
+    /// Admits a line.
+    ///
+    /// - Parameter first: the camera that its first object is about, if it is there.
+    func admit(_ requests: [Request], of first: HostedCamera?, _ peer: Peer) throws(Refusal) {
         var made = 0
-        for member in requests.indices {
-            if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
-                throw Refusal(member, error)
-            }
-            if let replay = peer.replay, let name = requests[member].camera, name != replay.camera.name {
-                throw Refusal(
-                    member, .invalidValue, "camera",
-                    "camera must be \"\(replay.camera.name)\" in this trace, or left out")
-            }
-            let camera = existingCamera(requests[member].camera, peer)
-            if camera?.isHeld != false { try admitNew(member, of: requests, camera, &made, peer) }
-            try admit(member, of: requests, camera, peer)
+        try admit(0, of: requests, first, &made, peer)
+        for member in 1..<requests.count {
+            try admit(member, of: requests, existingCamera(requests[member].camera, peer), &made, peer)
         }
+    }
+
+    private func admit(
+        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ made: inout Int, _ peer: Peer
+    ) throws(Refusal) {
+        if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
+            throw Refusal(member, error)
+        }
+        if let replay = peer.replay, let name = requests[member].camera, name != replay.camera.name {
+            throw Refusal(
+                member, .invalidValue, "camera",
+                "camera must be \"\(replay.camera.name)\" in this trace, or left out")
+        }
+        if camera?.isHeld != false { try admitNew(member, of: requests, camera, &made, peer) }
+        try admit(member, of: requests, camera, peer)
     }
 
     /// Admits the camera that a request makes, or makes its own, if it does; `made` are those of the objects before it.
@@ -70,7 +79,7 @@ extension Hub {
         request.camera ?? peer.replay?.camera.name ?? HostedCamera.mainName
     }
 
-    func admit(
+    private func admit(
         _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ peer: Peer
     ) throws(Refusal) {
         let isBusy = camera?.replay != nil && camera?.replay !== peer.replay

@@ -4,75 +4,73 @@ import Gestures
 import MapCamera
 import Wire
 
-/// The cameras that a line touches: nearly always one, and then nothing is allocated.
+/// The cameras that a line touches: nearly always that of its first object alone, which is held by whoever applies the line.
 struct Frame {
-    private var first: HostedCamera?
-    private var others: [HostedCamera] = []
+    var first: ObjectIdentifier?
+    private(set) var others: [HostedCamera] = []
 
-    /// Takes note of a camera; says whether it is new.
-    mutating func insert(_ camera: HostedCamera) -> Bool {
-        guard let first else {
-            first = camera
-            return true
-        }
-        if first === camera || others.contains(where: { $0 === camera }) { return false }
+    mutating func insert(_ camera: HostedCamera) {
+        if first == ObjectIdentifier(camera) || others.contains(where: { $0 === camera }) { return }
         others.append(camera)
-        return true
-    }
-
-    /// Those that are still there, in the order in which they were touched.
-    func forEach(_ body: (HostedCamera) -> Void) {
-        if let first, !first.isRemoved { body(first) }
-        for camera in others where !camera.isRemoved { body(camera) }
     }
 }
 
 extension Hub {
     // MARK: Application
 
+    /// Applies a line.
+    ///
+    /// - Parameter first: the camera that its first object is about, if it is there.
     func apply(
-        _ requests: [Request], _ bytes: Span<UInt8>, from peer: Peer, at now: Double, traceTime: Double?
+        _ requests: [Request], to first: HostedCamera?, _ bytes: Span<UInt8>, from peer: Peer, at now: Double,
+        traceTime: Double?
     ) {
-        let replay = peer.replay
-        if let replay, let traceTime {
+        if let traceTime, let replay = peer.replay {
             replay.advance(to: replay.time(of: traceTime))
             replay.summary.events += 1
         }
         var frame = Frame()
-        for member in requests.indices {
-            let id = bytes.extracting(requests[member].id?.range ?? 0..<0)
-            apply(requests[member].body, to: requests[member].camera, id, bytes, from: peer, at: now, in: &frame)
+        apply(0, of: requests, to: first, bytes, from: peer, at: now, in: &frame)
+        for member in 1..<requests.count {
+            apply(member, of: requests, to: nil, bytes, from: peer, at: now, in: &frame)
         }
-        frame.forEach { endFrame($0, at: time(of: $0, at: now)) }
+        // Sound: it has been touched. `if let` would count another reference to it.
+        if frame.first != nil { unsafe endFrame(first.unsafelyUnwrapped, at: now) }
+        for camera in frame.others { endFrame(camera, at: now) }
         openFeedLogs(at: now)
         removeHeldCameras()
     }
 
-    func apply(
-        _ body: Request.Body, to name: String?, _ id: Span<UInt8>, _ bytes: Span<UInt8>, from peer: Peer,
+    /// Applies an object of a line.
+    ///
+    /// - Parameter known: the camera that it is about, if that has been found.
+    private func apply(
+        _ member: Int, of requests: [Request], to known: HostedCamera?, _ bytes: Span<UInt8>, from peer: Peer,
         at now: Double, in frame: inout Frame
     ) {
-        switch body {
+        let id = bytes.extracting(requests[member].id?.range ?? 0..<0)
+        let name = requests[member].camera
+        switch requests[member].body {
         case .gesture(let gesture):
-            let camera = touched(name, peer, at: now, &frame)
-            // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
-            var event = gesture.event
-            if camera.replay != nil { event.time = nil }
-            if peer.fedCameras.last !== camera, !peer.fedCameras.contains(where: { $0 === camera }) {
-                peer.fedCameras = peer.fedCameras.filter { !$0.isRemoved } + [camera]
+            if known != nil {
+                // Sound: it is there. `if let` would count another reference to it.
+                let known = unsafe known.unsafelyUnwrapped
+                release(known)
+                frame.first = ObjectIdentifier(known)
+                feed(gesture, id, to: known, peer, at: now)
+            } else {
+                feed(gesture, id, to: touched(name, peer, at: now, in: &frame), peer, at: now)
             }
-            acknowledge(peer, id)
-            let key = GestureKey(feed: peer.number, kind: event.kind, label: gesture.label)
-            camera.apply(event, of: key, at: time(of: camera, at: now))
         case .command(.removeCamera):
             acknowledge(peer, id)
             if let camera = existingCamera(name, peer) { remove(camera) }
         case .command(let command):
-            let camera = touched(name, peer, at: now, &frame)
+            let camera = touched(name, peer, at: now, in: &frame)
+            catchUp(camera, at: now)
             acknowledge(peer, id)
             camera.apply(command, at: time(of: camera, at: now))
         case .query(let query):
-            let camera = needsCamera(body) ? cameraAsked(name, peer, at: now) : nil
+            let camera = needsCamera(requests[member].body) ? cameraAsked(name, peer, at: now) : nil
             answer(query, camera, id, peer, at: now)
         case .subscribe(let subscribe):
             self.subscribe(subscribe, peer, to: camera(name, peer, at: now), id, bytes)
@@ -96,10 +94,23 @@ extension Hub {
         }
     }
 
-    /// The camera of a gesture or a command, brought to the present; its frame ends with the line.
-    func touched(_ name: String?, _ peer: Peer, at now: Double, _ frame: inout Frame) -> HostedCamera {
+    private func feed(
+        _ gesture: Request.Gesture, _ id: Span<UInt8>, to camera: HostedCamera, _ peer: Peer, at now: Double
+    ) {
+        catchUp(camera, at: now)
+        // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
+        var event = gesture.event
+        if camera.replay != nil { event.time = nil }
+        peer.takeNote(ofFeeding: camera)
+        acknowledge(peer, id)
+        let key = GestureKey(feed: peer.number, kind: event.kind, label: gesture.label)
+        camera.apply(event, of: key, at: time(of: camera, at: now))
+    }
+
+    /// The camera of a gesture or a command; its frame ends with the line.
+    private func touched(_ name: String?, _ peer: Peer, at now: Double, in frame: inout Frame) -> HostedCamera {
         let camera = camera(name, peer, at: now)
-        if frame.insert(camera), camera.replay == nil { catchUp(camera, at: now) }
+        frame.insert(camera)
         return camera
     }
 
@@ -108,7 +119,12 @@ extension Hub {
         camera.replay.map(\.clock) ?? now - camera.clockStart
     }
 
-    func endFrame(_ camera: HostedCamera, at time: Double) {
+    private func endFrame(_ camera: HostedCamera, at now: Double) {
+        if !camera.isRemoved { endFrame(camera, until: time(of: camera, at: now)) }
+    }
+
+    /// Ends a frame at a time of the camera's clock.
+    func endFrame(_ camera: HostedCamera, until time: Double) {
         let before = camera.log.end
         camera.endFrame(at: time, &line)
         emitted(camera, since: before)
@@ -121,8 +137,10 @@ extension Hub {
         watched.append(camera)
     }
 
-    /// Brings a live camera to the present. Due is what the deadline said, so both are reckoned in the hub's time.
+    /// Brings a camera to the present, unless its time is a trace's. Due is what the deadline said, so both are reckoned in
+    /// the hub's time.
     func catchUp(_ camera: HostedCamera, at now: Double) {
+        guard camera.replay == nil else { return }
         while let next = camera.nextFrame, camera.clockStart + next <= now { step(camera) }
     }
 

@@ -9,17 +9,21 @@ extension Hub {
     /// Takes a line; `false` if its time has not come.
     func take(line bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
         if Self.isBlank(bytes) { return true }
-        let requests: [Request]
+        var requests: [Request] = []
+        swap(&requests, &roomForRequests)
+        defer { swap(&requests, &roomForRequests) }
         do {
-            requests = try decoder.decode(bytes)
+            try decoder.decode(bytes, into: &requests)
         } catch {
             reject(error, bytes, peer, at: now)
             return true
         }
+        // Found once, since nearly every line is one object about the camera of the line before.
+        let camera = existingCamera(requests[0].camera, peer)
         let time: Double?
         do throws(Refusal) {
             time = try traceTime(requests, peer)
-            try admit(requests, peer)
+            try admit(requests, of: camera, peer)
         } catch {
             let isHeader = if case .trace = requests[error.member].body { peer.replay == nil } else { false }
             let rejection = Rejection(
@@ -30,7 +34,7 @@ extension Hub {
         if let time, let replay = peer.replay, !reach(time, in: replay, at: now) { return false }
         counters.lines += 1
         count(requests.count, of: peer)
-        apply(requests, bytes, from: peer, at: now, traceTime: time)
+        apply(requests, to: camera, bytes, from: peer, at: now, traceTime: time)
         return true
     }
 

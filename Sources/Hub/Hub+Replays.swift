@@ -19,7 +19,7 @@ extension Hub {
     func end(_ replay: Replay, at now: Double) {
         replay.isEnding = true
         replay.camera.cancelGestures()
-        endFrame(replay.camera, at: replay.clock)
+        endFrame(replay.camera, until: replay.clock)
         rest(replay, at: now)
     }
 

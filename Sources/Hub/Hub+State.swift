@@ -38,11 +38,11 @@ extension Hub {
     public func end(at now: Double) {
         isEnding = true
         for camera in sortedCameras {
-            if camera.replay == nil { catchUp(camera, at: now) }
+            catchUp(camera, at: now)
             guard camera.nextFrame != nil || camera.gestures.isActive else { continue }
             let time = time(of: camera, at: now)
             camera.apply(.stop, at: time)
-            endFrame(camera, at: time)
+            endFrame(camera, until: time)
         }
     }
 }

@@ -40,6 +40,7 @@ import Wire
 
     // Kept from line to line, so that nothing is allocated
     var decoder: RequestDecoder
+    var roomForRequests: [Request] = []
     var line = LineWriter()
     var pieces: [UnsafeRawBufferPointer] = unsafe []
     var runs: [(subscription: Subscription, run: EventLog.Run)] = []
@@ -134,10 +135,9 @@ import Wire
         for camera in peer.fedCameras where camera.replay == nil && !camera.isRemoved {
             catchUp(camera, at: now)
             camera.cancelGestures(of: peer.number)
-            endFrame(camera, at: now - camera.clockStart)
+            endFrame(camera, until: now - camera.clockStart)
         }
-        peer.fedCameras = []
-        peer.lastCamera = nil
+        peer.letGo()
     }
 
     func close(_ peer: Peer, at now: Double) {
@@ -269,7 +269,7 @@ import Wire
 
     /// Does what is due.
     public func advance(to now: Double) {
-        for camera in watched where camera.nextFrame != nil && camera.replay == nil { catchUp(camera, at: now) }
+        for camera in watched { catchUp(camera, at: now) }
         watched.removeAll { camera in
             let isStill = camera.nextFrame == nil || camera.replay != nil || camera.isRemoved
             if isStill { camera.isWatched = false }

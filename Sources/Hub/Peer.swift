@@ -60,7 +60,9 @@ public final class Peer {
     var subscriptions: [Subscription] = []
     var replay: Replay?
     /// The cameras that it sent gestures to.
-    var fedCameras: [HostedCamera] = []
+    private(set) var fedCameras: [HostedCamera] = []
+    /// The one among them that it sent the last one to.
+    private var lastFed: ObjectIdentifier?
     /// The camera that it named last.
     var lastCamera: HostedCamera?
 
@@ -70,6 +72,19 @@ public final class Peer {
         self.outlet = outlet
         self.role = role
         isWatchOnly = role != .everything
+    }
+
+    func takeNote(ofFeeding camera: HostedCamera) {
+        guard lastFed != ObjectIdentifier(camera) else { return }
+        lastFed = ObjectIdentifier(camera)
+        if fedCameras.contains(where: { $0 === camera }) { return }
+        fedCameras = fedCameras.filter { !$0.isRemoved } + [camera]
+    }
+
+    /// Gives up the cameras that it fed.
+    func letGo() {
+        (fedCameras, lastFed) = ([], nil)
+        lastCamera = nil
     }
 
     /// Takes note that it is queued for sending; `false` if it is already, or cannot be sent anything.

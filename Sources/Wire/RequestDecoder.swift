@@ -32,8 +32,6 @@ public struct RequestDecoder: ~Copyable {
     static let longestLabel = 64
     static let longestName = 64
 
-    /// The requests of the last line. Who has let go of them by the next one spares an allocation.
-    private var requests: [Request] = []
     var tape = JSONTape()
     static let types = WordTable(MessageType.allCases.map(\.rawValue))
     static let updates = WordTable(UpdateKind.allCases.map(\.rawValue))
@@ -56,6 +54,15 @@ public struct RequestDecoder: ~Copyable {
     ///
     /// - Returns: the line's one request, or those of its array.
     public mutating func decode(_ line: Span<UInt8>) throws(Rejection) -> [Request] {
+        var requests: [Request] = []
+        try decode(line, into: &requests)
+        return requests
+    }
+
+    /// Reads a line without its LF, in the room of a line before: that spares an allocation.
+    ///
+    /// - Parameter requests: becomes the line's one request, or those of its array. After an error it means nothing.
+    public mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         while !requests.isEmpty { requests.removeLast() }
         do {
             try tape.read(line)
@@ -65,14 +72,13 @@ public struct RequestDecoder: ~Copyable {
         switch tape[0].kind {
         case .object:
             do {
-                try take(0, line, isFrame: false)
+                requests.append(try request(0, line, isFrame: false))
             } catch {
                 throw rejection(error, of: nil, line)
             }
-        case .array: try frame(line)
+        case .array: try frame(line, into: &requests)
         default: throw rejection(Self.notALine, of: nil, line)
         }
-        return requests
     }
 
     /// Says what is wrong with a line beyond the limit, of which only the beginning need be there.
@@ -83,7 +89,7 @@ public struct RequestDecoder: ~Copyable {
 
     private static let notALine = WireError(.invalidValue, "a line is one object, or an array of objects")
 
-    private mutating func frame(_ line: Span<UInt8>) throws(Rejection) {
+    private mutating func frame(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         let count = tape.count(of: 0)
         if count == 0 { throw rejection(WireError(.invalidValue, "an array has at least one object"), of: nil, line) }
         if count > largestFrame {
@@ -93,7 +99,7 @@ public struct RequestDecoder: ~Copyable {
         var object = 1
         for member in 0..<count {
             do {
-                try take(object, line, isFrame: true)
+                requests.append(try request(object, line, isFrame: true))
             } catch {
                 throw rejection(error, of: member, line)
             }
@@ -169,7 +175,7 @@ public struct RequestDecoder: ~Copyable {
     /// Every type that is known, for tests of the documentation.
     static let knownTypes = MessageType.allCases.map(\.rawValue)
 
-    private mutating func take(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(WireError) {
+    private mutating func request(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(WireError) -> Request {
         guard tape[object].kind == .object else { throw Self.notALine }
         guard let typeNode = child(object, .type) else {
             throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
@@ -187,7 +193,7 @@ public struct RequestDecoder: ~Copyable {
                 FieldPath(.type), "must not be \"\(type.rawValue)\" in an array: it stands on a line of its own")
         }
         let time = try number(object, FieldPath(.timeMs), .timeMs, in: -1e15...1e15)
-        requests.append(Request(id: id, camera: camera, timeMs: time, body: try body(type, object, line, time)))
+        return Request(id: id, camera: camera, timeMs: time, body: try body(type, object, line, time))
     }
 
     private func body(
