@@ -237,27 +237,42 @@ enum JSONText {
             (shift, end) = try self.exponent(line, end)
             exponent += shift
         }
-        // Up to 18 digits cannot overflow; below 2^53 with a small power of ten the arithmetic is exact (Clinger 1990).
-        if count <= 18, mantissa < 1 << 53, -22...22 ~= exponent {
-            let value = Double(mantissa)
+        // Up to 19 digits cannot overflow; below 2^53 with a small power of ten the arithmetic is exact (Clinger 1990).
+        if count <= 19, mantissa < 1 << 53, -22...22 ~= exponent {
+            let value = Double(Int64(truncatingIfNeeded: mantissa))
             let scaled = exponent < 0 ? value / powersOfTen[-exponent] : value * powersOfTen[exponent]
             return (isNegative ? -scaled : scaled, end)
+        }
+        if count <= 19, -19 ..< 0 ~= exponent {
+            let value = quotient(mantissa, Decimal.tens[-exponent])
+            return (isNegative ? -value : value, end)
         }
         // A number that ends the line stands alone, outside of any object: nobody reads its value.
         guard end < line.count else { return (.infinity, end) }
         return (double(line, start), end)
     }
 
-    /// Reads digits that follow others. More than 18 overflow.
+    /// One number above 0 divided by another, correctly rounded.
+    @inline(never)
+    private static func quotient(_ dividend: UInt64, _ divisor: UInt64) -> Double {
+        // Both with their top bit set, the quotient has 63 bits or 64; a double keeps 53. What the division leaves over
+        // counts only as one bit far behind these.
+        let (up, down) = (dividend.leadingZeroBitCount, divisor.leadingZeroBitCount)
+        let high = dividend << up
+        let (quotient, rest) = (divisor << down).dividingFullWidth((high >> 1, high << 63))
+        return Double(sign: .plus, exponent: down - up - 63, significand: Double(quotient | (rest == 0 ? 0 : 1)))
+    }
+
+    /// Reads digits that follow others. More than 19 overflow.
     @inline(__always)
     private static func digits(
-        _ line: Span<UInt8>, _ start: Int, after mantissa: Int64
-    ) -> (mantissa: Int64, end: Int) {
+        _ line: Span<UInt8>, _ start: Int, after mantissa: UInt64
+    ) -> (mantissa: UInt64, end: Int) {
         var (mantissa, end) = (mantissa, start)
         while end < line.count {
             let digit = line[end] &- 0x30
             guard digit <= 9 else { break }
-            mantissa = mantissa &* 10 &+ Int64(digit)
+            mantissa = mantissa &* 10 &+ UInt64(digit)
             end &+= 1
         }
         return (mantissa, end)
@@ -273,8 +288,8 @@ enum JSONText {
         }
         let (value, end) = digits(line, start, after: 0)
         guard end > start else { throw broken("a digit was expected in the exponent", at: end) }
-        // Nineteen digits and more may have overflowed; they are beyond any double all the same.
-        let size = end - start > 18 ? 1_000_000 : Int(min(value, 1_000_000))
+        // Twenty digits and more may have overflowed; they are beyond any double all the same.
+        let size = end - start > 19 ? 1_000_000 : Int(min(value, 1_000_000))
         return (isNegative ? -size : size, end)
     }
 

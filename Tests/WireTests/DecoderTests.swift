@@ -111,7 +111,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         }
     }
 
-    @Test func numbersAreReadToTheLastBit() throws {
+    @Test func numbersAreReadToTheLastBit() {
         var random = Seeded(2)
         for _ in 0..<3_000 {
             let value = Double(bitPattern: random.next())
@@ -120,19 +120,34 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
                 "\(value)", String(format: "%.17g", value), String(format: "%.3e", value),
                 String(format: "%.6f", value),
             ]
-            for text in texts where text.count < 300 {
-                guard let wanted = Double(text), wanted.isFinite else { continue }
-                guard
-                    case .success(let requests) = decode(
-                        #"{"type":"move","update":{"kind":"zoom-to","zoom":\#(text)}}"#),
-                    case .command(.move(.zoomTo(let read))) = requests[0].body
-                else {
-                    Issue.record("\(text) was not read")
-                    continue
-                }
-                #expect(read.bitPattern == wanted.bitPattern, "\(text)")
-            }
+            for text in texts where text.count < 300 { expectReadToTheLastBit(text) }
         }
+    }
+
+    @Test func longDecimalsAreReadToTheLastBit() {
+        var random = Seeded(3)
+        for _ in 0..<20_000 {
+            // One in a thousand is so near to the middle of two doubles that only what a division leaves over tells.
+            let digits = (0..<random.integer(16...18)).map { _ in "\(random.integer(0...9))" }.joined()
+            let point = digits.index(digits.startIndex, offsetBy: random.integer(0...4))
+            expectReadToTheLastBit("\(random.integer(1...9))\(digits[..<point]).\(digits[point...])")
+            // As near to one double as to the next, or a little nearer.
+            let below = random.integer(1 << 52...(1 << 53 - 1))
+            expectReadToTheLastBit("\(below).5\(["", "0", "01", "001", "0001"][random.integer(0...4)])")
+        }
+    }
+
+    /// That a number is read as the C library reads it.
+    private func expectReadToTheLastBit(_ text: String) {
+        guard let wanted = Double(text), wanted.isFinite else { return }
+        guard
+            case .success(let requests) = decode(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(text)}}"#),
+            case .command(.move(.zoomTo(let read))) = requests[0].body
+        else {
+            Issue.record("\(text) was not read")
+            return
+        }
+        #expect(read.bitPattern == wanted.bitPattern, "\(text)")
     }
 
     @Test func aGestureLineIsReadWhole() throws {
