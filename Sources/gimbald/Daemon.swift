@@ -14,6 +14,7 @@ import Wire
     let log: Log
     let manager: ServiceManager
     let keeper: StateKeeper?
+    private let memory: Memory
 
     private(set) var ownSockets: [(socket: ListeningSocket, entrance: Entrance)] = []
     /// The service manager's sockets that are listened on.
@@ -49,6 +50,7 @@ import Wire
         self.log = log
         manager = ServiceManager(environment: SocketPath.environmentValue)
         loop = try EventLoop()
+        memory = Memory(loop)
         var generator = SystemRandomNumberGenerator()
         hub = Hub(
             limits: options.limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
@@ -276,6 +278,7 @@ import Wire
         }
         connectionCounts.remove(connection.user)
         if connection.entrance == .watch { watching -= 1 }
+        memory.clientWent()
         log(.debug, "a client went: \(connections.count) connections")
     }
 

@@ -1,6 +1,5 @@
 // Starts the daemon. An error is one line on standard error and an exit code of sysexits.h.
 
-import CMalloc
 import Glibc
 import Libevent
 import UnixSocket
@@ -34,9 +33,7 @@ struct Main {
     }
 
     private static func run(_ options: Options) throws {
-        // Histories are large and come and go: mapped one by one they go back to the system, and leave no holes. Unless
-        // it is told a size, malloc maps ever fewer of them.
-        _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
+        Memory.prepare()
         let log = Log(level: options.logLevel, environment: SocketPath.environmentValue)
         try Daemon(options, log).run()
     }

@@ -177,6 +177,32 @@ import Testing
         #expect(errors.split(separator: "\n").count == 1 && errors.contains(named))
     }
 
+    @Test func whatClientsLeaveIsGivenBack() throws {
+        let daemon = try DaemonProcess()
+        let status = "/proc/\(daemon.process.processIdentifier)/status"
+        func residentKiB() throws -> Int {
+            let lines = try String(contentsOfFile: status, encoding: .utf8).split(separator: "\n")
+            return try #require(Int(lines.first { $0.hasPrefix("VmRSS:") }?.filter(\.isNumber) ?? ""))
+        }
+        func comes(_ isSo: (Int) -> Bool) throws -> Bool {
+            for _ in 0..<2000 {
+                if isSo(try residentKiB()) { return true }
+                usleep(10_000)
+            }
+            return false
+        }
+        let before = try residentKiB()
+        var crowd = try (0..<300).map { _ in try SocketClient(daemon.socket) }
+        for client in crowd { try client.send([UInt8](repeating: 0x20, count: 40_000)) }
+        #expect(try comes { $0 > before + 10_000 })
+        // What was allocated last keeps malloc from giving back by itself what lies before it.
+        let stays = try SocketClient(daemon.socket)
+        try stays.send(#"{"type":"subscribe"}"#)
+        #expect(stays.receive() != nil)
+        crowd = []
+        #expect(try comes { $0 < before + 4000 })
+    }
+
     @Test func versionAndHelpAreWrittenToStandardOutput() throws {
         let version = try DaemonProcess.run(gimbald, ["--version"])
         #expect(version.status == 0 && version.output.hasPrefix("gimbald ") && version.errors.isEmpty)
