@@ -13,7 +13,7 @@ extension Hub {
         swap(&requests, &roomForRequests)
         defer { swap(&requests, &roomForRequests) }
         do {
-            try decoder.decode(bytes, into: &requests)
+            try unsafe decoder.decode(bytes, into: &requests)
         } catch {
             reject(error, bytes, peer, at: now)
             return true

@@ -39,7 +39,8 @@ import Wire
     private var replaysGoFirst = false
 
     // Kept from line to line, so that nothing is allocated
-    var decoder: RequestDecoder
+    // Sound: it knows nothing of the hub, so no two lines are decoded at a time.
+    @exclusivity(unchecked) var decoder: RequestDecoder
     var roomForRequests: [Request] = []
     var line = LineWriter()
     var pieces: [UnsafeRawBufferPointer] = unsafe []
@@ -66,7 +67,7 @@ import Wire
     ///   - epochSeed: any number that differs from run to run.
     public init(limits: Limits = Limits(), server: String, epochSeed: UInt64, at now: Double) {
         self.limits = limits
-        decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
+        unsafe decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
         self.server = server
         self.epochSeed = epochSeed
         started = now
@@ -227,7 +228,7 @@ import Wire
             peer.framer = framer
             switch next {
             case .tooLong(let range):
-                reject(decoder.rejectTooLong(bytes.extracting(range)), bytes, peer, at: now)
+                reject(unsafe decoder.rejectTooLong(bytes.extracting(range)), bytes, peer, at: now)
             case .line(let range):
                 guard take(line: bytes.extracting(range), from: peer, at: now) else {
                     peer.framer = before

@@ -243,7 +243,7 @@ enum JSONText {
             let scaled = exponent < 0 ? value / powersOfTen[-exponent] : value * powersOfTen[exponent]
             return (isNegative ? -scaled : scaled, end)
         }
-        if count <= 19, -19 ..< 0 ~= exponent {
+        if count <= 19, -19..<0 ~= exponent {
             let value = quotient(mantissa, Decimal.tens[-exponent])
             return (isNegative ? -value : value, end)
         }
