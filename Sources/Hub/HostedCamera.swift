@@ -196,9 +196,8 @@ final class HostedCamera {
 
     /// What goes on since this frame, and takes note of who does not.
     private func releaseFingers() -> GestureTracker.Release? {
-        let release: GestureTracker.Release?
-        (release, fingers) = { (gestures: inout GestureTracker) in (gestures.takeRelease(), gestures.count) }(&gestures)
-        return release
+        fingers = gestures.count
+        return gestures.takeRelease()
     }
 
     /// Cancels the gestures of a feed that is gone. To be followed by ``endFrame(at:_:)``.

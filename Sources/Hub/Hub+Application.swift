@@ -6,6 +6,7 @@ import Wire
 
 /// The cameras that a line touches: nearly always that of its first object alone, which is held by whoever applies the line.
 struct Frame {
+    /// The first object's camera, once a gesture has touched it.
     var first: ObjectIdentifier?
     private(set) var others: [HostedCamera] = []
 
