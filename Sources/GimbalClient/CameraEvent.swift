@@ -80,6 +80,8 @@ public struct CameraReset: Equatable, Sendable, Decodable {
     public let timeMs: Double
     /// Where the trace begins.
     public let position: CameraPosition
+    /// What `seq` counts in from now on; `nil` from an older daemon.
+    public let epoch: String?
 }
 
 /// A gap in a subscription.
@@ -90,6 +92,10 @@ public struct Lagged: Equatable, Sendable, Decodable {
     public let missed: Int
     /// Where the camera is now.
     public let position: CameraPosition
+    /// The `seq` of the camera's last event; `nil` from an older daemon.
+    public let seq: Int?
+    /// What `seq` counts in; `nil` from an older daemon.
+    public let epoch: String?
 }
 
 extension CameraEvent {
@@ -122,7 +128,8 @@ extension CameraEvent {
         case .subscribed(let subscribed): subscribed.seq
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
-        case .fed, .lagged, .removed: nil
+        case .lagged(let lagged): lagged.seq
+        case .fed, .removed: nil
         }
     }
 

@@ -13,8 +13,7 @@ import MapCamera
 ///
 /// **When the daemon goes away**, the sequence connects again and asks for what came after the last event that it has
 /// given out. That it did is told by another ``CameraEvent/subscribed(_:)``. The missed events then follow; where the
-/// daemon does not have them any more, as after a restart, ``CameraEvent/lagged(_:)`` tells how many they were. After a
-/// ``CameraEvent/reset(_:)`` it always does, for a reset does not tell its epoch.
+/// daemon does not have them any more, ``CameraEvent/lagged(_:)`` tells how many they were.
 public struct CameraEvents: AsyncSequence, Sendable {
     let path: String
     let camera: String
@@ -105,10 +104,18 @@ public struct CameraEvents: AsyncSequence, Sendable {
                     resumePoint = ResumePoint(seq: subscribed.seq, epoch: subscribed.epoch)
                 }
             case .lagged(let lagged):
-                let seq = resumePoint?.seq ?? 0
-                resumePoint?.seq = present ?? seq + lagged.missed
+                if let seq = lagged.seq, let epoch = lagged.epoch {
+                    resumePoint = ResumePoint(seq: seq, epoch: epoch)
+                } else {
+                    let seq = resumePoint?.seq ?? 0
+                    resumePoint?.seq = present ?? seq + lagged.missed
+                }
             case .reset(let reset):
-                resumePoint?.seq = reset.seq
+                if let epoch = reset.epoch {
+                    resumePoint = ResumePoint(seq: reset.seq, epoch: epoch)
+                } else {
+                    resumePoint?.seq = reset.seq
+                }
             case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
                 resumePoint?.seq = move.seq
             case .fed:

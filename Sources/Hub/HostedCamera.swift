@@ -252,6 +252,11 @@ final class HostedCamera {
         hasNews = true
     }
 
+    /// Tells a reader how many lines it has missed, and where the camera stands now.
+    func tellGap(of missed: UInt64, _ line: inout LineWriter) {
+        line.lagged(camera: name, missed: missed, position: printed, seq: seq, epoch: epoch)
+    }
+
     // MARK: What it is fed
 
     /// From now on what it is fed is told, if it is not yet. Says what tells it.
@@ -307,7 +312,7 @@ final class HostedCamera {
         seq = 0
         lastTime = 0
         line.clear()
-        line.reset(camera: name, position: printed)
+        line.reset(camera: name, position: printed, epoch: epoch)
         append(line, .reset)
         feedLog?.begin(self.header, &line)
         firstEntry = log.end

@@ -235,9 +235,9 @@ extension Hub {
         if isSameEpoch, seq <= camera.seq, entry >= camera.log.first, !subscription.isRecorder {
             subscription.resume(from: entry)
         } else {
-            line.lagged(
-                camera: camera.name, missed: isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq,
-                position: camera.printed)
+            let missed = isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq
+            // A camera that has emitted nothing since leaves no gap: `subscribed` tells its epoch.
+            if missed > 0 { camera.tellGap(of: missed, &line) }
         }
     }
 

@@ -101,7 +101,7 @@ final class Subscription {
         }
         switch delivery {
         case .every:
-            line.lagged(camera: camera.name, missed: backlog, position: camera.printed)
+            camera.tellGap(of: backlog, &line)
             cursor = log.end
         case .latest:
             let started = log.lastMoveStarted

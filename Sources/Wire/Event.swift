@@ -84,12 +84,14 @@ extension LineWriter {
         write(",\"line\":")
     }
 
-    /// Writes the line that tells of a replay's new camera.
-    public mutating func reset(camera: String, position: PrintedPosition) {
+    /// Writes the line that tells of a replay's new camera. The epoch stands last: all before it follows from the trace.
+    public mutating func reset(camera: String, position: PrintedPosition, epoch: String) {
         write("{\"type\":\"reset\",\"camera\":")
         write(string: camera)
         write(",\"seq\":0,\"timeMs\":0,\"position\":")
         write(position)
+        write(",\"epoch\":")
+        write(string: epoch)
         write("}\n")
     }
 }

@@ -105,11 +105,15 @@ extension LineWriter {
         close()
     }
 
-    public mutating func lagged(camera: String, missed: UInt64, position: PrintedPosition) {
+    public mutating func lagged(
+        camera: String, missed: UInt64, position: PrintedPosition, seq: UInt64, epoch: String
+    ) {
         open("lagged", Span())
         member("camera", camera)
         member("missed", missed)
         member("position", position)
+        member("seq", seq)
+        member("epoch", epoch)
         close()
     }
 

@@ -216,8 +216,8 @@ private let others: [Pair] = {
             #"{"target":{"latitude":48.8584,"longitude":2.2945},"zoom":15.1,"bearing":40.25,"viewingAngle":0.3}"#
         let position = CameraPosition(target: paris, zoom: 15.1, bearing: 40.25, viewingAngle: 0.3)
         #expect(
-            try message(#"{"type":"lagged","camera":"main","missed":5,"position":\#(place)}"#)
-                == .event(.lagged(Lagged(camera: "main", missed: 5, position: position))))
+            try message(#"{"type":"lagged","camera":"main","missed":5,"position":\#(place),"seq":9,"epoch":"e"}"#)
+                == .event(.lagged(Lagged(camera: "main", missed: 5, position: position, seq: 9, epoch: "e"))))
         #expect(try message(#"{"type":"removed","camera":"left"}"#) == .event(.removed(camera: "left")))
         #expect(
             try message(
@@ -230,8 +230,12 @@ private let others: [Pair] = {
                 #"{"type":"gesture","camera":"left","timeMs":0.5,"line":{"type":"stop","timeMs":0.1234567890123}}"#)
                 == .event(.fed(fed)))
         #expect(
+            try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place),"epoch":"e-2"}"#)
+                == .event(
+                    .reset(CameraReset(camera: "left", seq: 0, timeMs: 0, position: position, epoch: "e-2"))))
+        #expect(
             try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place)}"#)
-                == .event(.reset(CameraReset(camera: "left", seq: 0, timeMs: 0, position: position))))
+                == .event(.reset(CameraReset(camera: "left", seq: 0, timeMs: 0, position: position, epoch: nil))))
         #expect(
             try message(#"{"type":"camera-for-bounds","position":null,"fits":false}"#)
                 == .cameraForBounds(BoundsFit(position: nil, fits: false)))

@@ -7,9 +7,9 @@ import Testing
 
 /// Replays a trace in a hub of its own; the events that a subscriber sees, and the answer to the feed.
 private func replay(
-    _ trace: [UInt8], speed: String? = nil, seed: UInt64? = nil, camera: String = "main"
+    _ trace: [UInt8], speed: String? = nil, seed: UInt64? = nil, camera: String = "main", run: UInt64 = 7
 ) throws -> (events: [String], answer: JSON) {
-    let host = HubHost()
+    let host = HubHost(epochSeed: run)
     let subscriber = host.connect()
     subscriber.send(#"{"type":"subscribe","camera":"\#(camera)"}"#)
     _ = subscriber.receive()
@@ -73,6 +73,20 @@ enum Traces {
                 }
             }
         }
+    }
+
+    @Test func onlyTheEpochOfResetTellsRunsApart() throws {
+        let trace = Array(
+            """
+            {"type":"trace","version":1,"speed":"max"}
+            {"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}
+            """.utf8)
+        let (first, second) = (try replay(trace, run: 1).events, try replay(trace, run: 2).events)
+        #expect(first.count == 4 && first.dropFirst() == second.dropFirst())
+        let epochs = try [first[0], second[0]].map { try #require(try JSON($0)["epoch"]?.string) }
+        #expect(epochs[0] != epochs[1])
+        #expect(first[0].hasSuffix(#","epoch":"\#(epochs[0])"}"#), "nothing but the end of the line differs")
+        #expect(first[0].dropLast(epochs[0].count + 2) == second[0].dropLast(epochs[1].count + 2))
     }
 
     @Test func everyStreamIsOfTheGrammar() throws {
@@ -211,7 +225,10 @@ enum Traces {
         let file = Files.root.appendingPathComponent("Tests/HubTests/Golden/traces.txt")
         var found = ""
         for trace in Files.list("Protocols/examples/traces", "ndjson") {
-            let events = try replay(Array(try Data(contentsOf: trace)), speed: "\"max\"").events
+            // The epoch of `reset` is the run's, not the trace's.
+            let events = try replay(Array(try Data(contentsOf: trace)), speed: "\"max\"").events.map {
+                $0.hasPrefix(#"{"type":"reset""#) ? $0.replacing(/,"epoch":"[^"]*"}$/, with: "}") : $0
+            }
             let bytes = events.joined(separator: "\n").utf8
             // FNV-1a, 64 bits.
             let checksum = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

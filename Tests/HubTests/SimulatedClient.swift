@@ -123,9 +123,11 @@ struct SimulatedStream {
         switch line["type"]?.string {
         case "gesture": return nil
         case "lagged":
+            guard let seq = line["seq"]?.number, let missed = line["missed"]?.number else { return "no seq" }
             // Right behind a reset, what was missed is counted over both epochs.
-            next = isAnew || !isEvery ? nil : next.flatMap { next in line["missed"]?.number.map { next + $0 } }
-        case "reset": (epoch, next, isAnew) = (nil, 1, true)
+            if let next, isEvery, !isAnew, next + missed != seq + 1 { return "missed \(missed) after \(next - 1)" }
+            (epoch, next) = (line["epoch"]?.string, isEvery ? seq + 1 : nil)
+        case "reset": (epoch, next, isAnew) = (line["epoch"]?.string, 1, true)
         default:
             guard let seq = line["seq"]?.number else { return "no seq" }
             if let next, isEvery ? seq != next : seq < next { return "seq \(seq), and not \(next)" }

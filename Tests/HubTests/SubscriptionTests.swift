@@ -5,8 +5,9 @@ import TestSupport
 import Testing
 
 @Suite struct SubscriptionTests {
-    private func move(_ feed: HubPeer, _ index: Int) {
-        feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(Double(index % 3600) / 10 + 0.05)}}"#)
+    private func move(_ feed: HubPeer, _ index: Int, _ more: String = "") {
+        let bearing = Double(index % 3600) / 10 + 0.05
+        feed.send(#"{"type":"move"\#(more),"update":{"kind":"set-bearing","bearing":\#(bearing)}}"#)
         feed.compact()
     }
 
@@ -117,7 +118,53 @@ import Testing
         feed.send(#"{"type":"trace-end"}"#)
         let other = host.connect()
         other.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
-        #expect(try JSON(other.lines().last ?? "")["type"]?.string == "lagged")
+        let anew = try other.lines().map { try JSON($0) }
+        #expect(anew.count == 1 && anew[0]["seq"]?.number == 0 && anew[0]["epoch"]?.string != epoch)
+        move(feed, 1)
+        let stranger = host.connect()
+        stranger.send(#"{"type":"subscribe","since":10,"epoch":"\#(epoch)"}"#)
+        let told = try stranger.lines().map { try JSON($0) }
+        #expect(told.count == 2 && told[1]["type"]?.string == "lagged" && told[1]["missed"]?.number == 3)
+    }
+
+    @Test func whoHasReadAReplayToItsEndGoesOnWithoutAGap() throws {
+        let host = HubHost()
+        let (reader, feed) = (host.connect(), host.connect())
+        reader.send(#"{"type":"subscribe"}"#)
+        func play() {
+            feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+            for index in 0..<3 { move(feed, index, #","timeMs":\#(index)"#) }
+            feed.send(#"{"type":"trace-end"}"#)
+        }
+        func goOn(_ seq: Int, _ epoch: String) throws -> [JSON] {
+            let again = host.connect()
+            again.send(#"{"type":"subscribe","since":\#(seq),"epoch":"\#(epoch)"}"#)
+            return try again.lines().map { try JSON($0) }
+        }
+        play()
+        let told = try reader.lines().map { try JSON($0) }
+        let epoch = try #require(told[1]["epoch"]?.string)
+        #expect(told[1]["type"]?.string == "reset" && told[0]["epoch"]?.string != epoch)
+        let all = try goOn(9, epoch)
+        #expect(all.count == 1 && all[0]["epoch"]?.string == epoch && all[0]["seq"]?.number == 9)
+        #expect(try goOn(7, epoch).map { $0["seq"]?.number } == [9, 8, 9])
+        // The same trace once more is another run: nobody goes on in it with the epoch of the first.
+        play()
+        let other = try goOn(9, epoch)
+        #expect(other.count == 2 && other[1]["type"]?.string == "lagged" && other[1]["missed"]?.number == 9)
+        #expect(other[1]["seq"]?.number == 9 && other[1]["epoch"] == other[0]["epoch"])
+    }
+
+    @Test func nobodyIsToldOfAGapInWhichNothingWasMissed() throws {
+        let host = HubHost()
+        let feed = host.connect()
+        for _ in 0..<2 { feed.send(#"{"type":"trace","version":1}"#); feed.send(#"{"type":"trace-end"}"#) }
+        for request in [#""since":0,"epoch":"another""#, #""since":0,"epoch":"another","events":["gesture"]"#] {
+            let again = host.connect()
+            again.send("{\"type\":\"subscribe\",\(request)}")
+            let types = try again.lines().map { try JSON($0)["type"]?.string }
+            #expect(types.first == "subscribed" && !types.contains("lagged"), "\(request)")
+        }
     }
 
     @Test func resetReachesEverySubscriberEvenOneThatLags() throws {

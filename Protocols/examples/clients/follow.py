@@ -36,6 +36,8 @@ def events(path, camera):
             for message in messages(path, request):
                 if message["type"] == "subscribed" and message["epoch"] != request.get("epoch"):
                     request |= {"epoch": message["epoch"], "since": message["seq"]}
+                elif message["type"] in ("reset", "lagged"):
+                    request |= {"epoch": message["epoch"], "since": message["seq"]}
                 elif message["type"] == "camera-changed":
                     request["since"] = message["seq"]
                 yield message

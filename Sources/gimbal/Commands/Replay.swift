@@ -14,7 +14,8 @@ struct Replay: ParsableCommand {
 
               pan.ndjson:12: scale must be above 0, not -2 (scale)
 
-            It stops at a trace that cannot be played; ^C stops the replay where it is.
+            It stops at a trace that cannot be played; ^C stops the replay where it is. What --follow prints in a pipe is \
+            the same byte for byte whenever a trace is played: the epoch of "reset", which differs, is left out.
 
             Examples:
               gimbal replay pan.ndjson

@@ -34,6 +34,14 @@ struct Message {
         try? JSONLine.decode(body, bytes)
     }
 
+    /// The line without what differs from run to run of one trace: the epoch of a `reset`, its last member.
+    var withoutEpoch: ArraySlice<UInt8> {
+        guard type == "reset", let epoch = decode(CameraReset.self)?.epoch else { return bytes }
+        let ending = Array(#","epoch":"\#(epoch)"}"#.utf8)
+        guard bytes.suffix(ending.count).elementsEqual(ending) else { return bytes }
+        return bytes.dropLast(ending.count) + [UInt8(ascii: "}")]
+    }
+
     /// Whether it tells a movement of a camera.
     var isEvent: Bool { EventKind(rawValue: type) != nil || type == "reset" }
 }

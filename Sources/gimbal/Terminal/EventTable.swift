@@ -45,6 +45,7 @@ struct EventTable {
     func row(_ message: Message) -> String? {
         guard let event = message.decode(CameraEvent.self) else { return nil }
         if case .fed(let fed) = event { return row(fed) }
+        if case .lagged = event { return nil }
         guard let seq = event.seq, let position = event.position else { return nil }
         let places = isWide ? 6 : 4
         let cells =

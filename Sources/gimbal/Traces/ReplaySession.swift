@@ -118,7 +118,7 @@ final class ReplaySession {
 
     /// Prints a row for people, where it makes one, or the line.
     private func show(_ message: Message) {
-        guard let table else { return output.add(message.bytes) }
+        guard let table else { return output.add(message.withoutEpoch) }
         if let row = table.row(message) { output.add(row) }
     }
 
