@@ -49,11 +49,35 @@ public enum SocketPath {
     static func prepareFolder(of path: String) throws(SystemError) {
         guard path.hasPrefix(privateFolder + "/") else { return }
         if unsafe mkdir(privateFolder, 0o700) != 0, errno != EEXIST { throw SystemError("mkdir \(privateFolder)") }
-        var status = stat()
-        guard unsafe lstat(privateFolder, &status) == 0 else { throw SystemError("stat \(privateFolder)") }
-        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(), status.st_mode & 0o077 == 0 else {
-            throw SystemError("\(privateFolder) is not this user's own folder", code: EPERM)
+        try checkIsPrivate(privateFolder)
+    }
+
+    /// Checks, before a client connects, that the private folder is this user's alone if the path lies in it. Anybody
+    /// may make a folder of that name in /tmp, with a daemon of their own in it.
+    static func checkFolder(of path: String) throws(SystemError) {
+        guard path.hasPrefix(privateFolder + "/") else { return }
+        do throws(SystemError) {
+            try checkIsPrivate(privateFolder)
+        } catch  where error.code == ENOENT {
+            throw SystemError("connect \(path)", code: ENOENT)
         }
+    }
+
+    /// Throws `EPERM` unless a folder belongs to this user, and nobody else may enter it.
+    static func checkIsPrivate(_ folder: String) throws(SystemError) {
+        var status = stat()
+        guard unsafe lstat(folder, &status) == 0 else { throw SystemError("stat \(folder)") }
+        let why: String? =
+            if status.st_mode & S_IFMT != S_IFDIR {
+                "is no folder"
+            } else if status.st_uid != getuid() {
+                "belongs to user \(status.st_uid), not to user \(getuid())"
+            } else if status.st_mode & 0o077 != 0 {
+                "is open to other users, and must have the mode 0700"
+            } else {
+                nil
+            }
+        if let why { throw SystemError("\(folder) \(why)", code: EPERM) }
     }
 
     /// Calls a body with the address of a path.

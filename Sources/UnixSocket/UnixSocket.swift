@@ -108,7 +108,10 @@ public final class ListeningSocket {
 
 public enum UnixSocket {
     /// Connects to a path; the descriptor blocks, unless the flags of socket(2) say otherwise.
+    ///
+    /// - Throws: `EPERM` if the path lies in a folder of this user's name below /tmp that others made or may enter.
     public static func connect(_ path: String, flags: CInt = 0) throws(SystemError) -> CInt {
+        try SocketPath.checkFolder(of: path)
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue) | flags, 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
         let connected: CInt

@@ -1,0 +1,98 @@
+// Whom a client believes to be its user's daemon. Below /tmp anybody may make a folder, of any name.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GimbalClient
+@testable import UnixSocket
+
+@Suite struct TrustTests {
+    private static let setpriv = URL(fileURLWithPath: "/usr/bin/setpriv")
+
+    /// A user that nobody is, and another.
+    private static let (user, other): (uid_t, uid_t) = (54_323, 54_324)
+
+    private static func canBeSomebodyElse() -> Bool {
+        if getuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv.path) { return true }
+        print("skipped: being somebody else takes root and setpriv")
+        return false
+    }
+
+    private func folder(_ mode: mode_t) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)").path
+        #expect(mkdir(path, 0o700) == 0 && chmod(path, mode) == 0)
+        return path
+    }
+
+    private func refusal(_ folder: String) -> SystemError? {
+        do {
+            try SocketPath.checkIsPrivate(folder)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aFolderOfOnesOwnIsTrusted() throws {
+        let own = try folder(0o700)
+        defer { rmdir(own) }
+        #expect(refusal(own) == nil)
+        #expect(refusal(own + "/nothing")?.code == ENOENT)
+    }
+
+    @Test(arguments: [0o755, 0o770, 0o707, 0o1777] as [mode_t])
+    func aFolderThatOthersMayEnterIsRefused(_ mode: mode_t) throws {
+        let open = try folder(mode)
+        defer { rmdir(open) }
+        #expect(refusal(open)?.code == EPERM)
+        #expect(refusal(open)?.description.contains("0700") == true)
+    }
+
+    @Test func aLinkToAFolderOfOnesOwnIsRefused() throws {
+        let own = try folder(0o700)
+        defer { rmdir(own) }
+        #expect(symlink(own, own + ".link") == 0)
+        defer { unlink(own + ".link") }
+        #expect(refusal(own + ".link")?.code == EPERM)
+    }
+
+    @Test func aFolderOfAnotherUserIsRefused() throws {
+        guard Self.canBeSomebodyElse() else { return }
+        let foreign = try folder(0o700)
+        defer { rmdir(foreign) }
+        #expect(chown(foreign, Self.other, Self.other) == 0)
+        #expect(refusal(foreign)?.code == EPERM)
+        #expect(refusal(foreign)?.description.contains("\(Self.other)") == true)
+    }
+
+    @Test func theCommandLineDoesNotSpeakToADaemonOfAnotherUser() throws {
+        guard Self.canBeSomebodyElse() else { return }
+        // The program stands where that user may run it.
+        let place = try folder(0o755)
+        defer { try? FileManager.default.removeItem(atPath: place) }
+        let program = place + "/gimbal"
+        try FileManager.default.copyItem(
+            at: DaemonProcess.products.appendingPathComponent("gimbal"), to: URL(fileURLWithPath: program))
+        let trap = "/tmp/gimbal-\(Self.user)"
+        #expect(mkdir(trap, 0o755) == 0)
+        defer { try? FileManager.default.removeItem(atPath: trap) }
+        let daemon = try DaemonProcess(["--socket-group", "\(Self.user)"], socket: trap + "/gimbal.sock")
+        func get() throws -> (status: CInt, output: String, errors: String) {
+            try DaemonProcess.run(
+                Self.setpriv,
+                ["--reuid", "\(Self.user)", "--regid", "\(Self.user)", "--clear-groups", program, "get", "--json"],
+                environment: ["GIMBAL_SOCKET": "", "XDG_RUNTIME_DIR": "", "RUNTIME_DIRECTORY": ""])
+        }
+        for (owner, mode) in [(0, 0o755), (Self.other, 0o755), (Self.user, 0o777)] as [(uid_t, mode_t)] {
+            #expect(chown(trap, owner, owner) == 0 && chmod(trap, mode) == 0)
+            let refused = try get()
+            #expect(refused.status == 77 && refused.output == "", "\(refused)")
+            #expect(refused.errors.contains(trap))
+        }
+        // In the user's own folder it is the user's own daemon.
+        #expect(chown(trap, Self.user, Self.user) == 0 && chmod(trap, 0o700) == 0)
+        #expect(try get().status == 0)
+        #expect(daemon.end(SIGTERM) == 0)
+    }
+}
