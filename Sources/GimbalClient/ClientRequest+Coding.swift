@@ -55,12 +55,15 @@ extension ClientRequest {
         case .visibleRegion: "visible-region"
         case .cameras: "cameras"
         case .stats: "stats"
+        case .clients: "clients"
+        case .awaitIdle: "await-idle"
         case .ping: "ping"
         case .hello: "hello"
         case .subscribe: "subscribe"
         case .unsubscribe: "unsubscribe"
         case .trace: "trace"
         case .traceEnd: "trace-end"
+        case .endReplay: "end-replay"
         }
     }
 
@@ -105,9 +108,14 @@ extension ClientRequest {
             try members.put("delivery", delivery)
             try members.put("since", since?.seq)
             try members.put("epoch", since?.epoch)
+        case .clients(let number):
+            try members.put("after", number)
+        case .awaitIdle(let timeoutMs):
+            try members.put("timeoutMs", timeoutMs)
         case .trace(let header):
             try header.encode(to: encoder)
-        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .traceEnd:
+        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .traceEnd,
+            .endReplay:
             break
         }
     }

@@ -42,6 +42,10 @@ public enum ClientRequest: Sendable {
     case cameras
     /// Asks for the daemon's ``DaemonStats``.
     case stats
+    /// Asks for the clients whose ``Client/number`` is greater: 64 of them at the most.
+    case clients(after: Int = 0)
+    /// Asks for a ``CameraRest`` when the camera rests; after 0 to 3,600,000 ms for an error, `nil` is never.
+    case awaitIdle(timeoutMs: Double? = nil)
     /// Asks for a `pong`.
     case ping
 
@@ -57,6 +61,8 @@ public enum ClientRequest: Sendable {
     case trace(TraceHeader)
     /// Ends a replay.
     case traceEnd
+    /// Ends the replay that another connection plays into the camera.
+    case endReplay
 }
 
 /// What a request is known by in its reply: a number within ±(2^53−1), or a text of at most 256 bytes as JSON writes

@@ -58,6 +58,20 @@ public final class Gimbal: Sendable {
         try await ask(.stats) { if case .stats(let stats) = $0 { stats } else { nil } }
     }
 
+    /// Who is connected to the daemon, sorted by ``Client/number``: this connection, too.
+    ///
+    /// - Throws: `GimbalConnectionError`.
+    public func clients() async throws -> [Client] {
+        var clients: [Client] = []
+        while true {
+            let page = try await ask(.clients(after: clients.last?.number ?? 0)) {
+                if case .clients(let page) = $0 { page } else { nil }
+            }
+            clients += page.clients
+            guard page.hasMore, !page.clients.isEmpty else { return clients }
+        }
+    }
+
     /// Comes back when the daemon has answered, and with that all that was asked before.
     ///
     /// - Throws: `GimbalConnectionError`.
@@ -82,10 +96,26 @@ public final class Gimbal: Sendable {
     /// Sends requests that are applied together or not at all.
     func send(_ frame: [ClientRequest], camera: String) async throws {
         guard !frame.isEmpty else { return }
+        _ = try await answers(to: frame, camera: camera)
+    }
+
+    /// Sends requests that are applied together or not at all, and takes from the last answer what was asked for.
+    func ask<Answer: Sendable>(
+        _ frame: [ClientRequest], camera: String, _ take: (ServerMessage) -> Answer?
+    ) async throws -> Answer {
+        let answers = try await answers(to: frame, camera: camera)
+        guard let answer = answers.last.flatMap(take) else {
+            throw GimbalConnectionError.unexpectedAnswer("\(answers)")
+        }
+        return answer
+    }
+
+    private func answers(to frame: [ClientRequest], camera: String) async throws -> [ServerMessage] {
         let answers = try await openLink().answers(to: frame, camera: camera)
         let errors = answers.compactMap { if case .error(let error) = $0 { error } else { nil } }
         // All members of a rejected frame are answered by an error. The one at fault names its field.
         if let error = errors.first(where: { $0.field != nil }) ?? errors.first { throw error }
+        return answers
     }
 
     private func openLink() throws -> RequestLink {

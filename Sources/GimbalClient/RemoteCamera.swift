@@ -47,8 +47,8 @@ public struct RemoteCamera: Sendable {
     /// Changes the camera at once.
     public func move(_ update: CameraUpdate) async throws { try await send([.move(update)]) }
 
-    /// Changes the camera over a time. It comes back when the animation has begun;
-    /// ``events(_:delivery:since:reconnecting:)`` tells when it is over.
+    /// Changes the camera over a time. It comes back when the animation has begun; ``animateToRest(_:durationMs:easing:)``
+    /// does when it is over.
     ///
     /// - Parameters:
     ///   - update: what is to change.
@@ -60,8 +60,42 @@ public struct RemoteCamera: Sendable {
         try await send([.animate(update, durationMs: durationMs, easing: easing)])
     }
 
+    /// Changes the camera over a time, and comes back when it rests: when the animation is over, or what has taken its
+    /// place, such as a finger or another command. An animation that changes nothing takes its time as well.
+    ///
+    /// - Parameters:
+    ///   - update: what is to change. Where constraints keep the camera from it, it comes to rest elsewhere.
+    ///   - durationMs: 0 to 3,600,000 milliseconds.
+    ///   - easing: the pace.
+    /// - Returns: where the camera rests.
+    /// - Throws: ``GimbalError`` with the code `removed` if the camera is removed meanwhile.
+    @discardableResult
+    public func animateToRest(
+        _ update: CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default
+    ) async throws -> CameraRest {
+        // In one frame, so that nobody else's request can come between.
+        try await gimbal.ask([.animate(update, durationMs: durationMs, easing: easing), .awaitIdle()], camera: name) {
+            if case .atRest(let rest) = $0 { rest } else { nil }
+        }
+    }
+
+    /// Comes back when the camera rests: no gesture is active, and nothing moves it. At once where it rests already.
+    ///
+    /// - Parameter timeoutMs: how long to wait at the most, 0 to 3,600,000 milliseconds; `nil` is for ever.
+    /// - Returns: where the camera rests.
+    /// - Throws: ``GimbalError`` with the code `timeout` if it still moves then, and `removed` if it is removed meanwhile.
+    @discardableResult
+    public func rest(timeoutMs: Double? = nil) async throws -> CameraRest {
+        try await ask(.awaitIdle(timeoutMs: timeoutMs)) { if case .atRest(let rest) = $0 { rest } else { nil } }
+    }
+
     /// Ends animation, fling and active gestures where they are.
     public func stop() async throws { try await send([.stop]) }
+
+    /// Ends the replay that somebody plays into the camera: the camera comes to rest where it is.
+    ///
+    /// - Throws: ``GimbalError`` with the code `noReplay` where none runs.
+    public func endReplay() async throws { try await ask(.endReplay) { if case .ok = $0 { () } else { nil } } }
 
     // MARK: Settings
 
@@ -150,8 +184,8 @@ extension ClientRequest {
         case .gesture, .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport,
             .removeCamera:
             true
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
-            .subscribe, .unsubscribe, .trace, .traceEnd:
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .awaitIdle,
+            .ping, .hello, .subscribe, .unsubscribe, .trace, .traceEnd, .endReplay:
             false
         }
     }

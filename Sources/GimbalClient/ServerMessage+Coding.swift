@@ -29,6 +29,8 @@ extension ServerMessage: Decodable {
         case "visible-region": self = .visibleRegion(try VisibleRegion(from: decoder))
         case "cameras": self = .cameras(try members.get("cameras"))
         case "stats": self = .stats(try DaemonStats(from: decoder))
+        case "clients": self = .clients(try ClientPage(from: decoder))
+        case "at-rest": self = .atRest(try CameraRest(from: decoder))
         case "trace-ended": self = .traceEnded(try TraceEnded(from: decoder))
         case "hello": self = .hello(try DaemonHello(from: decoder))
         case "pong": self = .pong

@@ -30,6 +30,10 @@ public enum ServerMessage: Equatable, Sendable {
     case cameras([String])
     /// Answers ``ClientRequest/stats``.
     case stats(DaemonStats)
+    /// Answers ``ClientRequest/clients(after:)``.
+    case clients(ClientPage)
+    /// Answers ``ClientRequest/awaitIdle(timeoutMs:)``, when the camera rests.
+    case atRest(CameraRest)
     /// Answers ``ClientRequest/trace(_:)``, when the replay is over.
     case traceEnded(TraceEnded)
     /// Answers ``ClientRequest/hello(version:)``.
@@ -74,6 +78,12 @@ public struct GimbalError: Error, Equatable, Sendable, Decodable {
         public static let denied = Code(rawValue: "denied")
         /// A limit was reached; the message names it.
         public static let limitReached = Code(rawValue: "limit-reached")
+        /// No replay runs on this camera.
+        public static let noReplay = Code(rawValue: "no-replay")
+        /// What was waited for did not come in time.
+        public static let timeout = Code(rawValue: "timeout")
+        /// The camera that was waited for was removed.
+        public static let removed = Code(rawValue: "removed")
     }
 
     /// Counts the lines of the connection from 1; 0 is the connection itself.
@@ -120,6 +130,101 @@ public struct BoundsFit: Equatable, Sendable, Decodable {
     public let fits: Bool
 }
 
+/// A camera at rest: no gesture is active, and nothing moves it.
+public struct CameraRest: Equatable, Sendable, Decodable {
+    /// The camera's name.
+    public let camera: String
+    /// What `seq` counts in; another one than before where a replay has set the camera anew. `nil` for a camera that is not
+    /// there.
+    public let epoch: String?
+    /// The `seq` of the camera's last event; 0 before the first.
+    public let seq: Int
+    /// Where it rests.
+    public let position: CameraPosition
+}
+
+/// A client of the daemon.
+public struct Client: Equatable, Sendable, Decodable {
+    /// What a client may do.
+    public enum Role: String, Sendable, Decodable {
+        /// Feeds and commands cameras, watches and asks.
+        case everything
+        /// Watches and asks.
+        case watchOnly = "watch-only"
+    }
+
+    /// A subscription of a client.
+    public struct Following: Equatable, Sendable, Decodable {
+        /// The camera's name.
+        public let camera: String
+        /// Which events are sent.
+        public let delivery: EventDelivery
+        /// Events that have not been sent yet.
+        public let behind: Int
+    }
+
+    /// Counts connections from 1.
+    public let number: Int
+    /// Whether it is the connection that asks.
+    public let isSelf: Bool
+    /// The number of its user as it connected; `nil` where that is not told.
+    public let user: Int?
+    /// The number of its process as it connected; `nil` where that is not told.
+    public let process: Int?
+    /// What it may do.
+    public let role: Role
+    /// The camera that it plays a trace into.
+    public let replay: String?
+    /// How many subscriptions it has.
+    public let subscriptionCount: Int
+    /// The first 16 of them.
+    public let subscriptions: [Following]
+    /// How many of its requests wait for a camera's rest.
+    public let waits: Int
+    /// Bytes of answers that it has not been sent yet.
+    public let unreadBytes: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case number, user, process, role, replay, subscriptionCount, subscriptions, waits, unreadBytes
+        case isSelf = "self"
+    }
+
+    /// Reads a client of the message `clients`.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        number = try members.decode(Int.self, forKey: .number)
+        isSelf = try members.decodeIfPresent(Bool.self, forKey: .isSelf) ?? false
+        user = try members.decodeIfPresent(Int.self, forKey: .user)
+        process = try members.decodeIfPresent(Int.self, forKey: .process)
+        role = try members.decode(Role.self, forKey: .role)
+        replay = try members.decodeIfPresent(String.self, forKey: .replay)
+        subscriptionCount = try members.decode(Int.self, forKey: .subscriptionCount)
+        subscriptions = try members.decode([Following].self, forKey: .subscriptions)
+        waits = try members.decode(Int.self, forKey: .waits)
+        unreadBytes = try members.decode(Int.self, forKey: .unreadBytes)
+    }
+}
+
+/// Some of the clients of the daemon, sorted by their numbers.
+public struct ClientPage: Equatable, Sendable, Decodable {
+    /// At most 64.
+    public let clients: [Client]
+    /// Whether there are clients with greater numbers.
+    public let hasMore: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case clients
+        case hasMore = "more"
+    }
+
+    /// Reads the message `clients`.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        clients = try members.decode([Client].self, forKey: .clients)
+        hasMore = try members.decodeIfPresent(Bool.self, forKey: .hasMore) ?? false
+    }
+}
+
 /// How a replay went.
 public struct TraceEnded: Equatable, Sendable, Decodable {
     /// Lines of gestures, commands and settings that were taken.
@@ -132,6 +237,8 @@ public struct TraceEnded: Equatable, Sendable, Decodable {
     public let durationMs: Double
     /// Where the camera is.
     public let position: CameraPosition
+    /// `true` where somebody else ended it, or a restart, before its own end.
+    public let cut: Bool?
 }
 
 /// Counters of the daemon, since it started where nothing else is said.

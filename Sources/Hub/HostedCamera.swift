@@ -39,6 +39,9 @@ final class HostedCamera {
     /// What subscribers of `gesture` read; `nil` while there are none.
     private(set) var feedLog: FeedLog?
     var subscriptions: [Subscription] = []
+    /// Requests that wait until it rests; some may be over.
+    var waits: [RestWait] = []
+    private var waitsOver = 0
     /// The replay that feeds this camera; while there is one, nobody else may.
     var replay: Replay?
     /// Live: the hub's time at which the camera's clock was 0.
@@ -113,6 +116,17 @@ final class HostedCamera {
     }
 
     var isMoving: Bool { reason != nil }
+    /// Whether nothing moves it and no gesture is active. Between frames.
+    var isAtRest: Bool { nextFrame == nil && fingers == 0 }
+
+    /// Takes note that one of its waits is over, and lets go of such now and then.
+    func noteWaitOver() {
+        waitsOver += 1
+        guard 2 * waitsOver > waits.count else { return }
+        waits.removeAll { $0.isOver }
+        waitsOver = 0
+    }
+
     /// What is to be kept of it.
     var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: lastTime) }
     var state: CameraState { CameraState(name: name, seq: seq, camera: camera, gestures: gestures.settings) }

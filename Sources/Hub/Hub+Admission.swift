@@ -110,6 +110,17 @@ extension Hub {
             }
         case .subscribe:
             try admitSubscription(member, of: requests, peer)
+        case .awaitIdle:
+            try admitWait(member, of: requests, peer)
+        case .endReplay:
+            if peer.replay != nil {
+                throw Refusal(
+                    member, .invalidValue, "type",
+                    "a trace ends with trace-end; end-replay comes from another connection")
+            }
+            if camera?.replay == nil {
+                throw Refusal(member, .noReplay, "camera", "no replay runs on this camera")
+            }
         case .query, .unsubscribe, .hello:
             break
         }
@@ -202,7 +213,8 @@ extension Hub {
 
     func needsCamera(_ body: Request.Body) -> Bool {
         switch body {
-        case .hello, .traceEnd, .query(.cameras), .query(.stats), .query(.ping), .command(.removeCamera), .unsubscribe:
+        case .hello, .traceEnd, .endReplay, .query(.cameras), .query(.stats), .query(.clients), .query(.ping),
+            .command(.removeCamera), .unsubscribe:
             false
         default: true
         }

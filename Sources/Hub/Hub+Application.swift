@@ -38,6 +38,7 @@ extension Hub {
         // Sound: it has been touched. `if let` would count another reference to it.
         if frame.first != nil { unsafe endFrame(first.unsafelyUnwrapped, at: now) }
         for camera in frame.others { endFrame(camera, at: now) }
+        startWaiting(at: now)
         openFeedLogs(at: now)
         removeHeldCameras()
     }
@@ -83,6 +84,11 @@ extension Hub {
                 unsubscribe(subscription)
             }
             acknowledge(peer, id)
+        case .awaitIdle(let timeoutMs):
+            awaitRest(of: cameraAsked(name, peer, at: now), timeoutMs, id, peer, at: now)
+        case .endReplay:
+            acknowledge(peer, id)
+            if let replay = existingCamera(name, peer)?.replay { cut(replay, at: now) }
         case .hello:
             prepareReply(to: peer)
             line.hello(server: server, id)
@@ -130,6 +136,7 @@ extension Hub {
         camera.endFrame(at: time, &line)
         emitted(camera, since: before)
         if camera.nextFrame != nil, camera.replay == nil { watch(camera) }
+        if !camera.waits.isEmpty { noteRest(of: camera) }
     }
 
     func watch(_ camera: HostedCamera) {
@@ -150,6 +157,7 @@ extension Hub {
         let before = camera.log.end
         camera.step(&line)
         emitted(camera, since: before)
+        if !camera.waits.isEmpty { noteRest(of: camera) }
     }
 
     func emitted(_ camera: HostedCamera, since entry: UInt64) {
@@ -173,6 +181,7 @@ extension Hub {
             unsubscribe(subscription)
         }
         camera.isRemoved = true
+        endWaiting(for: camera, .removed)
         camera.log.letGo()  // Peers that fed it may know it for long.
         release(camera)
         cameras[camera.name] = nil

@@ -14,9 +14,10 @@ extension Hub {
         openFeedLogs(at: now)
         for replay in replays {
             let peer = replay.peer
+            if !replay.isEnding { replay.summary.isCut = true }
             finish(replay, at: now)
             // Nothing of a trace is ever taken for live input.
-            if let peer, !peer.hasEnded { linger(peer, at: now) }
+            if let peer, !peer.hasEnded, peer.lingerEnd == nil { linger(peer, at: now) }
             peer?.input = []
         }
     }
@@ -87,6 +88,7 @@ extension Hub {
         heldCameras = sortedCameras.filter(\.isHeld)
         mayHoldInVain = !heldCameras.isEmpty
         for (_, peer) in peers { welcome(peer) }
+        self.peers = peers.map(\.peer).sorted { $0.number < $1.number }
         for camera in cameras.values where !camera.subscriptions.contains(where: \.isRecorder) { camera.stopFeedLog() }
         return peers
     }

@@ -181,7 +181,9 @@ extension Hub {
     func finishIfDone(_ peer: Peer, at now: Double) {
         if peer.lingerEnd != nil {
             peer.outlet.finishSending()
-        } else if peer.hasEnded, peer.input.isEmpty, peer.replay == nil, peer.subscriptions.isEmpty, !peer.isStalled {
+        } else if peer.hasEnded, peer.input.isEmpty, peer.replay == nil, peer.subscriptions.isEmpty,
+            peer.waits.all.isEmpty, !peer.isStalled
+        {
             close(peer, at: now)
         } else if !peer.input.isEmpty, mayTake(peer) {
             stall(peer)

@@ -10,6 +10,7 @@ extension Hub {
         case .ping: line.pong(id)
         case .cameras: line.cameras(cameras.keys.sorted(), id)
         case .stats: line.stats(stats(at: now), id)
+        case .clients(let number): tellClients(after: number, peer, id)
         default:
             guard let camera else { return }
             if let error = answer(query, about: camera, id) {
@@ -46,7 +47,7 @@ extension Hub {
                 return WireError(.invalidValue, "a corner of the viewport is above the horizon")
             }
             line.visibleRegion(region, id)
-        case .cameras, .stats, .ping:
+        case .cameras, .stats, .clients, .ping:
             break
         }
         return nil

@@ -13,6 +13,15 @@ extension Hub {
         let before = camera.log.end
         camera.reset(header, epoch: newEpoch(), &line)
         emitted(camera, since: before)
+        if !camera.waits.isEmpty { noteRest(of: camera) }
+    }
+
+    /// Ends a replay before its own end, on behalf of another client, and plays at once what moves.
+    func cut(_ replay: Replay, at now: Double) {
+        replay.hurry()
+        guard !replay.isEnding else { return rest(replay, at: now) }
+        replay.summary.isCut = true
+        end(replay, at: now)
     }
 
     /// Ends a replay: its gestures are cancelled, and what moves comes to rest on the trace's clock.
@@ -51,6 +60,11 @@ extension Hub {
         prepareReply(to: peer)
         line.traceEnded(replay.summary, position: camera.printed, id.span)
         sendReply(to: peer)
+        if replay.summary.isCut {
+            // Nothing of a trace is ever taken for live input.
+            if !peer.hasEnded { linger(peer, at: now) }
+            peer.input = []
+        }
         stall(peer)
     }
 }

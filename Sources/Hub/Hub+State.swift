@@ -44,5 +44,6 @@ extension Hub {
             camera.apply(.stop, at: time)
             endFrame(camera, until: time)
         }
+        answerAllWaits()
     }
 }

@@ -28,6 +28,13 @@ import Wire
     /// Subscriptions to what a camera is fed that wait until nothing moves by itself.
     var unopened: [Subscription] = []
 
+    // Requests that wait for a camera's rest
+    var newWaits: [RestWait] = []
+    var waitQueue = RestWaitQueue()
+    var restAnswers: [RestAnswers] = []
+    /// All clients, by their numbers.
+    var peers: [Peer] = []
+
     // The end of the turn
     var news: [HostedCamera] = []
     var sendQueue: [Peer] = []
@@ -82,7 +89,9 @@ import Wire
         peerNumbers += 1
         counters.connections += 1
         counters.connectionsTotal += 1
-        return Peer(number: peerNumbers, outlet: outlet, role: role, limits: limits)
+        let peer = Peer(number: peerNumbers, outlet: outlet, role: role, limits: limits)
+        peers.append(peer)
+        return peer
     }
 
     /// The client's end of the connection is closed: it neither sends nor reads any more. Its replay stops.
@@ -90,7 +99,9 @@ import Wire
         guard !peer.isGone else { return }
         peer.isGone = true
         counters.connections -= 1
+        forgetClient(peer)
         for subscription in peer.subscriptions { unsubscribe(subscription) }
+        forgetWaits(of: peer)
         peer.input = []
         if let replay = peer.replay {
             replay.abandon()
@@ -110,6 +121,7 @@ import Wire
     /// The client reads no more: what it would be told is thrown away.
     func goDeaf(_ peer: Peer) {
         for subscription in peer.subscriptions { unsubscribe(subscription) }
+        forgetWaits(of: peer)
         peer.isDeaf = true
         peer.isBlocked = false
         peer.replies = []
@@ -263,6 +275,7 @@ import Wire
             if let frame = camera.nextFrame { earliest = min(earliest, camera.clockStart + frame) }
         }
         for replay in replays { earliest = min(earliest, replay.wake ?? .infinity) }
+        earliest = min(earliest, waitDeadline)
         for peer in lingering { earliest = min(earliest, peer.lingerEnd ?? .infinity) }
         if stalled.contains(where: mayTake) { earliest = -.infinity }
         return earliest == .infinity ? nil : earliest
@@ -281,6 +294,8 @@ import Wire
         if replaysGoFirst { playReplays(at: now) }
         serveStalled(at: now)
         if !replaysGoFirst { playReplays(at: now) }
+        answerWaits()
+        endWaits(at: now)
         for peer in lingering where (peer.lingerEnd ?? now) <= now { close(peer, at: now) }
         lingering.removeAll { $0.isGone }
     }

@@ -16,6 +16,8 @@ public struct Limits: Sendable {
     public var cameras = 256
     /// Subscriptions of one peer.
     public var subscriptions = 256
+    /// Requests of one peer that wait for a camera's rest.
+    public var waits = 256
     /// Active gestures of one peer on one camera.
     public var gestures = 64
     /// Active gestures of all peers on one camera.

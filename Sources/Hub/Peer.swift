@@ -58,6 +58,10 @@ public final class Peer {
 
     // What it does
     var subscriptions: [Subscription] = []
+    /// Its requests that wait for a camera's rest.
+    var waits = RestWaits()
+    /// Who it is, as whoever brought it knows.
+    public var identity: (user: UInt32, process: UInt32)?
     var replay: Replay?
     /// The cameras that it sent gestures to.
     private(set) var fedCameras: [HostedCamera] = []

@@ -7,8 +7,8 @@ final class Replay {
     unowned let camera: HostedCamera
     /// Who feeds it; `nil` when that peer is gone.
     private(set) weak var peer: Peer?
-    /// Nobody waits for it any more.
-    private var isAbandoned = false
+    /// What is left of it is played at once: nobody waits for it any more, or it is to end.
+    private var isHurried = false
     /// The header's id as it was written.
     let id: [UInt8]
     /// Trace milliseconds per millisecond; infinite is as fast as possible.
@@ -30,24 +30,30 @@ final class Replay {
         self.camera = camera
         self.peer = peer
         self.id = id
-        speed = header.speed
+        speed = max(header.speed, Self.leastSpeed)
     }
 
     /// How long a trace may be, in its milliseconds: 3,000 years. A camera's clock goes on from there, and what is saved
     /// of it is read like any `timeMs`.
     static let longest = 1e14
 
+    /// A trace is not played slower than this: its end would never come.
+    static let leastSpeed = 0.001
+
     /// The trace's time of a line's `timeMs`.
     func time(of timeMs: Double) -> Double { origin.map { timeMs - $0 } ?? 0 }
 
     /// When a time of the trace comes, in the hub's time.
-    func due(_ time: Double) -> Double { speed == .infinity || isAbandoned ? -.infinity : start + time / speed }
+    func due(_ time: Double) -> Double { speed == .infinity || isHurried ? -.infinity : start + time / speed }
 
     /// The peer is gone: what is left is played at once.
     func abandon() {
         peer = nil
-        isAbandoned = true
+        hurry()
     }
+
+    /// From now on its pace does not matter.
+    func hurry() { isHurried = true }
 
     /// Takes note of a line that waits for its time or is taken; one that came too late moves the pace with it.
     func arrived(_ timeMs: Double, at now: Double, late: Bool) {

@@ -20,8 +20,8 @@ public enum Role: Equatable, Sendable {
 extension Request.Body {
     fileprivate var changesSomething: Bool {
         switch self {
-        case .gesture, .command, .trace, .traceEnd: true
-        case .query, .subscribe, .unsubscribe, .hello: false
+        case .gesture, .command, .trace, .traceEnd, .endReplay: true
+        case .query, .subscribe, .unsubscribe, .awaitIdle, .hello: false
         }
     }
 }

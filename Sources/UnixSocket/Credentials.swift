@@ -6,20 +6,25 @@ import Glibc
 /// The user and the groups of the process that connected.
 public struct PeerCredentials: Equatable, Sendable {
     public let user: uid_t
+    /// The process that connected; 0 if it is in another namespace.
+    public let process: pid_t
     /// All of its groups, supplementary ones too.
     public let groups: Set<gid_t>
 
-    public init(user: uid_t, groups: Set<gid_t>) { (self.user, self.groups) = (user, groups) }
+    public init(user: uid_t, groups: Set<gid_t>, process: pid_t = 0) {
+        (self.user, self.groups, self.process) = (user, groups, process)
+    }
 
     /// Reads those of a connected socket. (unix(7): `SO_PEERCRED`; socket(7): `SO_PEERGROUPS`.)
     ///
     /// - Parameter groups: whether supplementary groups are wanted; a connection costs a call less without.
     public init(of descriptor: CInt, groups wantsGroups: Bool = true) throws(SystemError) {
         // struct ucred of <sys/socket.h>, which Swift does not see: process, user, group.
-        let process = try Self.option(SO_PEERCRED, of: descriptor, count: 3)
-        guard process.count == 3 else { throw SystemError("SO_PEERCRED", code: EINVAL) }
-        user = process[1]
-        groups = Set(wantsGroups ? try Self.option(SO_PEERGROUPS, of: descriptor, count: 32) : []).union([process[2]])
+        let client = try Self.option(SO_PEERCRED, of: descriptor, count: 3)
+        guard client.count == 3 else { throw SystemError("SO_PEERCRED", code: EINVAL) }
+        process = pid_t(bitPattern: client[0])
+        user = client[1]
+        groups = Set(wantsGroups ? try Self.option(SO_PEERGROUPS, of: descriptor, count: 32) : []).union([client[2]])
     }
 
     /// Reads numbers of 32 bits; as many as there are, if the room for `count` of them is too small.

@@ -24,6 +24,39 @@ public struct TraceSummary: Sendable {
     public var rejected: UInt64 = 0
     public var frames: UInt64 = 0
     public var durationMs = 0.0
+    /// Whether it was ended before its own end.
+    public var isCut = false
+
+    public init() {}
+}
+
+/// What `clients` tells of one client.
+public struct ClientSummary: Sendable {
+    /// A subscription, and how many events its client has not been sent.
+    public struct Following: Sendable {
+        public var camera: String
+        public var delivery: Subscribe.Delivery
+        public var behind: UInt64
+
+        public init(camera: String, delivery: Subscribe.Delivery, behind: UInt64) {
+            (self.camera, self.delivery, self.behind) = (camera, delivery, behind)
+        }
+    }
+
+    public var number = 0
+    /// Whether it is the one that asks.
+    public var isSelf = false
+    /// `nil` where that is not known, or not to be told.
+    public var user: UInt32?
+    public var process: UInt32?
+    public var isWatchOnly = false
+    /// The camera that it plays a trace into.
+    public var replay: String?
+    public var subscriptionCount = 0
+    /// The first of them.
+    public var subscriptions: [Following] = []
+    public var waits = 0
+    public var unreadBytes = 0
 
     public init() {}
 }
@@ -129,6 +162,19 @@ extension LineWriter {
         member("rejected", summary.rejected)
         member("frames", summary.frames)
         member("durationMs", summary.durationMs, places: 3)
+        member("position", position)
+        if summary.isCut { write(",\"cut\":true") }
+        close()
+    }
+
+    /// Answers `await-idle`. A camera that is nowhere yet has no epoch.
+    public mutating func atRest(
+        camera: String, epoch: String, seq: UInt64, position: PrintedPosition, _ id: Span<UInt8>
+    ) {
+        open("at-rest", id)
+        member("camera", camera)
+        if !epoch.isEmpty { member("epoch", epoch) }
+        member("seq", seq)
         member("position", position)
         close()
     }
@@ -244,6 +290,44 @@ extension LineWriter {
         }
         write("]")
         close()
+    }
+
+    /// Writes one page of clients.
+    ///
+    /// - Parameter hasMore: whether clients with greater numbers are left out.
+    public mutating func clients(_ clients: [ClientSummary], hasMore: Bool, _ id: Span<UInt8>) {
+        open("clients", id)
+        write(",\"clients\":[")
+        for (index, client) in clients.enumerated() {
+            if index > 0 { write(",") }
+            self.client(client)
+        }
+        write("]")
+        if hasMore { write(",\"more\":true") }
+        close()
+    }
+
+    private mutating func client(_ client: ClientSummary) {
+        write("{\"number\":")
+        write(UInt64(client.number))
+        if client.isSelf { write(",\"self\":true") }
+        if let user = client.user { member("user", UInt64(user)) }
+        if let process = client.process { member("process", UInt64(process)) }
+        member("role", client.isWatchOnly ? "watch-only" : "everything")
+        if let camera = client.replay { member("replay", camera) }
+        member("subscriptionCount", UInt64(client.subscriptionCount))
+        write(",\"subscriptions\":[")
+        for (index, subscription) in client.subscriptions.enumerated() {
+            write(index > 0 ? ",{\"camera\":" : "{\"camera\":")
+            write(string: subscription.camera)
+            member("delivery", subscription.delivery == .every ? "every" : "latest")
+            member("behind", subscription.behind)
+            write("}")
+        }
+        write("]")
+        member("waits", UInt64(client.waits))
+        member("unreadBytes", UInt64(client.unreadBytes))
+        write("}")
     }
 
     /// Writes counters in the order given.

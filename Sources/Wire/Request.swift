@@ -19,6 +19,10 @@ public struct Request: Sendable {
         case query(Query)
         case subscribe(Subscribe)
         case unsubscribe
+        /// Answered when the camera rests; after so many milliseconds with an error, if there are any.
+        case awaitIdle(timeoutMs: Double?)
+        /// Ends the replay of another connection.
+        case endReplay
         case hello
         /// Rare, and larger than all others.
         indirect case trace(TraceHeader)
@@ -55,6 +59,8 @@ public struct Request: Sendable {
         case visibleRegion
         case cameras
         case stats
+        /// Clients whose numbers are greater.
+        case clients(after: Int)
         case ping
     }
 }

@@ -210,6 +210,15 @@ extension RequestDecoder {
         return kinds
     }
 
+    /// Which clients are asked for: those whose number is greater.
+    func clients(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Int {
+        guard let node = child(object, .after) else { return 0 }
+        guard let number = integer(node, line), number >= 0 else {
+            throw .wrong(FieldPath(.after), "must be a client's number: an integer from 0")
+        }
+        return Int(number)
+    }
+
     func hello(_ object: Int) throws(WireError) -> Request.Body {
         try version(object)
         return .hello

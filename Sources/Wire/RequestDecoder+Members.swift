@@ -35,7 +35,7 @@ extension RequestDecoder {
         return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
     }
 
-    static func plain(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+    package static func plain(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     func requiredNumber(
         _ object: Int, _ path: FieldPath, _ field: Field,

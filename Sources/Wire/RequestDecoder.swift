@@ -167,9 +167,14 @@ public struct RequestDecoder: ~Copyable {
         case cameraForBounds = "camera-for-bounds"
         case project, unproject
         case visibleRegion = "visible-region"
-        case cameras, stats, ping
+        case cameras, stats, clients, ping
         case subscribe, unsubscribe, hello, trace
         case traceEnd = "trace-end"
+        case endReplay = "end-replay"
+        case awaitIdle = "await-idle"
+
+        /// Whether it stands on a line of its own.
+        var standsAlone: Bool { self == .trace || self == .traceEnd || self == .endReplay }
     }
 
     /// Every type that is known, for tests of the documentation.
@@ -188,7 +193,7 @@ public struct RequestDecoder: ~Copyable {
         let type = MessageType.allCases[known]
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node, line) }
         let camera = try cameraName(object, line)
-        if isFrame && (type == .trace || type == .traceEnd) {
+        if isFrame && type.standsAlone {
             throw .wrong(
                 FieldPath(.type), "must not be \"\(type.rawValue)\" in an array: it stands on a line of its own")
         }
@@ -226,12 +231,15 @@ public struct RequestDecoder: ~Copyable {
         case .visibleRegion: .query(.visibleRegion)
         case .cameras: .query(.cameras)
         case .stats: .query(.stats)
+        case .clients: .query(.clients(after: try clients(object, line)))
         case .ping: .query(.ping)
         case .subscribe: .subscribe(try subscribe(object, line))
         case .unsubscribe: .unsubscribe
         case .hello: try hello(object)
         case .trace: .trace(try header(object, line))
         case .traceEnd: .traceEnd
+        case .endReplay: .endReplay
+        case .awaitIdle: .awaitIdle(timeoutMs: try number(object, FieldPath(.timeoutMs), .timeoutMs, in: 0...3_600_000))
         }
     }
 }

@@ -12,6 +12,9 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case busy = "busy"
     case denied = "denied"
     case limitReached = "limit-reached"
+    case noReplay = "no-replay"
+    case timeout = "timeout"
+    case removed = "removed"
 }
 
 /// A peer's error: what was wrong, where, and what would be right.

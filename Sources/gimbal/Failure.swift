@@ -23,7 +23,7 @@ enum ExitStatus: CInt {
           66   a trace cannot be read
           69   no daemon, or it went away
           74   the output cannot be written
-          75   the camera is busy: another trace is playing
+          75   the camera is busy: another trace is playing, or it still moves
           77   no permission to use the socket
         """
 }
@@ -40,7 +40,14 @@ struct Failure: Error {
 
     /// The end that an error of the daemon's makes. Line 0 is the connection itself.
     init(_ error: GimbalError) {
-        self.init(error.line == 0 ? .unavailable : error.code == .busy ? .busy : .rejected, "\(error)")
+        let status: ExitStatus =
+            switch error.code {
+            case _ where error.line == 0: .unavailable
+            case .removed: .unavailable
+            case .busy, .timeout: .busy
+            default: .rejected
+            }
+        self.init(status, "\(error)")
     }
 
     static let daemonWentAway = Failure(.unavailable, "the daemon ended the connection")

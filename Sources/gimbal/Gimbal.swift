@@ -22,7 +22,8 @@ struct Gimbal: ParsableCommand {
             """,
         version: "gimbal \(gimbalVersion)",
         subcommands: [
-            Move.self, Animate.self, Fit.self, Stop.self, Bounds.self, ZoomRangeCommand.self, ViewportCommand.self,
+            Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Bounds.self, ZoomRangeCommand.self,
+            ViewportCommand.self,
             GesturesCommand.self, Get.self, Project.self, Unproject.self, Region.self, Cameras.self, Remove.self,
             Watch.self, Replay.self, Record.self, Convert.self, Inspect.self, Plot.self, Check.self, Send.self,
         ]

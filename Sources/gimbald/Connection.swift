@@ -4,11 +4,13 @@
 import Glibc
 import Hub
 import Libevent
+import UnixSocket
 
 final class Connection: Watcher, Outlet {
     let descriptor: CInt
     let entrance: Entrance
     let user: uid_t
+    private let process: pid_t
     /// What the connection is known by to the next process.
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
     private unowned let daemon: Daemon
@@ -25,14 +27,17 @@ final class Connection: Watcher, Outlet {
     /// The client is gone.
     private var isHungUp = false
 
-    init(_ descriptor: CInt, of user: uid_t, by entrance: Entrance, at daemon: Daemon) {
-        (self.descriptor, self.user, self.entrance) = (descriptor, user, entrance)
+    init(_ descriptor: CInt, of client: PeerCredentials, by entrance: Entrance, at daemon: Daemon) {
+        (self.descriptor, self.entrance) = (descriptor, entrance)
+        (user, process) = (client.user, client.process)
         self.daemon = daemon
         super.init(daemon.loop, descriptor)
     }
 
     func open(_ hub: Hub, as role: Role) throws {
-        peer = hub.connect(self, role: role)
+        let peer = hub.connect(self, role: role)
+        peer.identity = identity
+        self.peer = peer
         try wait(for: [.read, .persist])
     }
 
@@ -40,8 +45,12 @@ final class Connection: Watcher, Outlet {
     func open(_ peer: Peer, hasEnded: Bool, saidItsEnd: Bool) {
         (self.peer, self.hasEnded, self.saidItsEnd) = (peer, hasEnded, saidItsEnd)
         isWriting = peer.isBlocked
+        peer.identity = identity
         update()
     }
+
+    /// Who the client is, as numbers.
+    private var identity: (user: UInt32, process: UInt32) { (user, UInt32(bitPattern: process)) }
 
     // MARK: From the loop
 

@@ -219,7 +219,7 @@ import Wire
     func connection(_ descriptor: CInt, by entrance: Entrance) -> (outlet: Connection, role: Role)? {
         do throws(SystemError) {
             let client = try PeerCredentials(of: descriptor, groups: !options.access.groups.isEmpty)
-            let connection = Connection(descriptor, of: client.user, by: entrance, at: self)
+            let connection = Connection(descriptor, of: client, by: entrance, at: self)
             return (connection, options.access.role(of: client, by: entrance))
         } catch {
             log(.error, "cannot tell who a client is: \(error)")

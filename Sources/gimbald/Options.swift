@@ -98,6 +98,7 @@ extension Options {
             note: ", half of all; no limit\nfor root and the daemon's own user"),
         limit("--max-cameras", \.cameras, 1...65536, "at most N cameras"),
         limit("--max-subscriptions", \.subscriptions, 1...65536, "at most N subscriptions of a connection"),
+        limit("--max-waits", \.waits, 1...65536, "at most N requests of a connection that wait for a camera"),
         limit("--max-gestures", \.gestures, 1...1024, "at most N active gestures of a connection, per camera"),
         limit("--max-camera-gestures", \.cameraGestures, 1...4096, "and of all connections, per camera"),
         limit("--max-line", \.line, 1024...1_048_576, "at most N bytes of a line"),

@@ -82,7 +82,7 @@ private let queries: [Pair] = [
     (.cameraForBounds(bounds), .query(.cameraForBounds(bounds, insets: EdgeInsets()))),
     (.project(paris), .query(.project(paris))), (.unproject(point), .query(.unproject(point))),
     (.visibleRegion, .query(.visibleRegion)), (.cameras, .query(.cameras)), (.stats, .query(.stats)),
-    (.ping, .query(.ping)),
+    (.ping, .query(.ping)), (.clients(), .query(.clients(after: 0))), (.clients(after: 7), .query(.clients(after: 7))),
 ]
 
 private let others: [Pair] = {
@@ -100,7 +100,8 @@ private let others: [Pair] = {
             .subscribe(Subscribe(events: [.cameraChanged, .idle, .reset], delivery: .latest))
         ),
         (.subscribe(kinds: [], delivery: .every), .subscribe(Subscribe(events: .reset))),
-        (.traceEnd, .traceEnd), (.trace(.init()), .trace(Wire.TraceHeader())),
+        (.awaitIdle(), .awaitIdle(timeoutMs: nil)), (.awaitIdle(timeoutMs: 0.5), .awaitIdle(timeoutMs: 0.5)),
+        (.endReplay, .endReplay), (.traceEnd, .traceEnd), (.trace(.init()), .trace(Wire.TraceHeader())),
         (
             .trace(
                 .init(
@@ -275,7 +276,7 @@ private let others: [Pair] = {
             Set(ErrorCode.allCases.map { GimbalError.Code(rawValue: $0.rawValue) }) == [
                 .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion,
                 .timeReversed,
-                .busy, .denied, .limitReached,
+                .busy, .denied, .limitReached, .noReplay, .timeout, .removed,
             ])
     }
 

@@ -15,7 +15,7 @@ struct Watch: ParsableCommand {
               gimbal watch
               gimbal watch --camera left --camera right --events move-started,idle
               gimbal watch --latest --json | jq -c .position
-              gimbal watch --events idle --count 1    # waits until the camera rests
+              gimbal watch --events idle --count 1    # the next time that it comes to rest; see "gimbal wait"
             """
     )
 

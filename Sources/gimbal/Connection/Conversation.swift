@@ -30,10 +30,10 @@ final class Conversation {
     /// - Parameter take: takes the answer; `nil` for what is none.
     private func ask<Answer>(_ request: ClientRequest, _ take: (Message, ServerMessage) -> Answer?) throws -> Answer {
         connection.queue(try request.line(camera: camera?.text))
-        while let message = try next() {
+        while true {
+            let message = try next()
             if let answer = take(message, try message.meaning()) { return answer }
         }
-        throw Failure.daemonWentAway
     }
 
     /// Sends a request that is obeyed, and waits until it is.
@@ -41,22 +41,19 @@ final class Conversation {
     /// - Parameter answer: the type of an answer that says no more than that.
     func command(_ request: ClientRequest, answer: String = "ok") throws {
         connection.queue(try request.line(camera: camera?.text, id: "command"))
-        while let message = try next(), message.type != answer {}
+        while try next().type != answer {}
     }
 
     /// The camera's state.
     func state() throws -> CameraState { try ask(.getCamera) { $1.state } }
 
-    /// What the daemon says next; `nil` when nothing comes in time.
+    /// What the daemon says next.
     ///
     /// - Throws: a `Failure` when it is an error, or when the daemon goes.
-    private func next(before deadline: ContinuousClock.Instant? = nil) throws -> Message? {
+    private func next() throws -> Message {
         while heard.isEmpty {
             guard !hasEnded else { throw Failure.daemonWentAway }
-            let left = deadline.map { max($0 - .now, .zero) / .milliseconds(1) }
-            let turn = try connection.turn(timeout: left.map { Int($0.rounded(.up)) }) { heard.append(Message($0)) }
-            hasEnded = turn.end != nil
-            if heard.isEmpty, left == 0 { return nil }
+            hasEnded = try connection.turn { heard.append(Message($0)) }.end != nil
         }
         let message = heard.removeFirst()
         if let error = message.error { throw Failure(error) }
@@ -68,34 +65,28 @@ final class Conversation {
     /// Has the camera go somewhere, at once or over a time, and says where it is then.
     func go(_ update: CameraUpdate, _ animation: AnimationOptions? = nil) throws {
         if let animation {
-            if !animation.noWait { try command(.subscribe(), answer: "subscribed") }
             let duration = animation.duration?.value ?? AnimationOptions.usualDuration
-            try command(.animate(update, durationMs: duration, easing: animation.easing ?? .default))
-            guard !animation.noWait else { return }
-            try waitForRest()
+            let request = ClientRequest.animate(update, durationMs: duration, easing: animation.easing ?? .default)
+            guard !animation.noWait else { return try command(request) }
+            try commandAndRest(request)
         } else {
             try command(.move(update))
         }
         try showPosition()
     }
 
-    /// Waits until the camera rests. An animation that changes nothing is silent.
-    private func waitForRest() throws {
-        let end = ContinuousClock.now + Self.patience
-        var isMoving = false
-        while let message = try next(before: isMoving ? nil : end), message.type != "idle" {
-            switch message.type {
-            case "removed": throw Failure(.unavailable, "the camera was removed")
-            case "reset": throw Failure(.busy, "a trace has taken the camera")
-            // What was missed may have been its rest.
-            case "lagged": isMoving = false
-            default: isMoving = isMoving || message.isEvent
-            }
-        }
+    /// Sends a command, and waits until the camera rests; nobody else's request comes between the two.
+    private func commandAndRest(_ request: ClientRequest) throws {
+        // Whatever the kinds, a subscriber is told that a trace has taken the camera.
+        try command(.subscribe(kinds: []), answer: "subscribed")
+        connection.queue(
+            try ClientRequest.line(frame: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
+        var message: Message
+        repeat {
+            message = try next()
+            if message.type == "reset" { throw Failure(.busy, "a trace has taken the camera") }
+        } while message.type != "at-rest"
     }
-
-    /// How late the first frame of an animation may be: a daemon may have much to do.
-    private static let patience = Duration.milliseconds(500)
 
     // MARK: Showing
 

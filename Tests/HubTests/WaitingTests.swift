@@ -1,0 +1,187 @@
+// Requests that wait for a camera's rest: each is answered once, in the right moment, however many there are.
+
+import Hub
+import TestSupport
+import Testing
+
+@Suite struct WaitingTests {
+    private func types(_ peer: HubPeer) throws -> [String] {
+        try peer.lines().map { try JSON($0)["type"]?.string ?? "" }
+    }
+
+    @Test func anAnswerComesInTheMomentOfTheRest() throws {
+        let host = HubHost()
+        let (feed, waiting) = (host.connect(), host.connect())
+        feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":9}}"#)
+        waiting.send(#"{"type":"await-idle","id":"w"}"#)
+        host.pass(99)
+        #expect(waiting.lines().isEmpty)
+        host.pass(1)
+        let rest = try JSON(waiting.lines().last ?? "")
+        #expect(rest["type"]?.string == "at-rest" && rest["position"]?["zoom"]?.number == 9)
+    }
+
+    /// The next movement begins in the same turn: the answer is still that of the rest.
+    @Test func anAnswerTellsTheRestAndNotWhatCameAfter() throws {
+        let host = HubHost()
+        let (feed, waiting) = (host.connect(), host.connect())
+        feed.send(#"{"type":"pinch","phase":"began"}"#)
+        feed.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        waiting.send(#"{"type":"await-idle","id":1}"#)
+        let lines = [
+            #"{"type":"pinch","phase":"ended"}"#, #"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#,
+            #"{"type":"pinch","phase":"began"}"#,
+        ]
+        feed.send(Array((lines.joined(separator: "\n") + "\n").utf8))
+        let rest = try JSON(waiting.lines().last ?? "")
+        #expect(rest["type"]?.string == "at-rest" && rest["position"]?["zoom"]?.number == 3)
+        #expect(rest["seq"]?.number == 3)
+    }
+
+    @Test func aTimeoutEndsTheWaitingAndARestAtTheSameTimeComesFirst() throws {
+        let host = HubHost()
+        let (feed, waiting) = (host.connect(), host.connect())
+        feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":9}}"#)
+        waiting.send(#"{"type":"await-idle","id":1,"timeoutMs":99.5}"#)
+        waiting.send(#"{"type":"await-idle","id":2,"timeoutMs":100}"#)
+        waiting.send(#"{"type":"await-idle","id":3,"timeoutMs":20}"#)
+        host.pass(1000)
+        let answers = try waiting.lines().map { try JSON($0) }
+        #expect(answers.map { $0["id"]?.number } == [3, 1, 2])
+        #expect(answers.map { $0["code"]?.string } == ["timeout", "timeout", nil])
+        #expect(answers.map { $0["line"]?.number } == [3, 1, nil])
+        #expect(host.hub.deadline == nil)
+    }
+
+    @Test func oneConnectionWaitsForSoMuchAndNoMore() throws {
+        var limits = Limits()
+        limits.waits = 3
+        let host = HubHost(limits: limits)
+        let (feed, waiting) = (host.connect(), host.connect())
+        feed.send(#"{"type":"pinch","phase":"began"}"#)
+        let wait = #"{"type":"await-idle","id":1}"#
+        waiting.send(wait)
+        waiting.send("[\(wait),\(wait),\(wait)]")
+        let refused = try waiting.lines().map { try JSON($0)["code"]?.string }
+        #expect(refused == ["limit-reached", "limit-reached", "limit-reached"])
+        waiting.send("[\(wait),\(wait)]")
+        #expect(waiting.lines().isEmpty)
+        waiting.send(wait)
+        #expect(try JSON(waiting.lines().last ?? "")["code"]?.string == "limit-reached")
+        feed.send(#"{"type":"stop"}"#)
+        #expect(try types(waiting) == ["at-rest", "at-rest", "at-rest"])
+        waiting.send(wait)
+        #expect(try types(waiting) == ["at-rest"])
+    }
+
+    /// However many wait, and whenever they go: everybody who is there is answered, and others have their turns.
+    @Test func greatNumbersAreAnsweredInTurns() throws {
+        let host = HubHost()
+        let (feed, quiet) = (host.connect(), host.connect())
+        feed.send(#"{"type":"pinch","phase":"began"}"#)
+        let crowd = (0..<20).map { _ in host.connect() }
+        for (index, peer) in crowd.enumerated() {
+            for id in 0..<256 {
+                peer.put(
+                    Array("{\"type\":\"await-idle\",\"id\":\(id),\"timeoutMs\":\(500 + (index * 7 + id) % 100)}\n".utf8)
+                )
+            }
+            host.turn()
+        }
+        for peer in crowd.prefix(5) { peer.close() }
+        host.hub.advance(to: host.now)
+        feed.put(Array(#"{"type":"pinch","phase":"ended"}"#.utf8) + [0x0a])
+        quiet.put(Array(#"{"type":"ping"}"#.utf8) + [0x0a])
+        host.hub.endTurn(at: host.now)
+        // One turn answers a part of them, and others' requests come before the rest.
+        host.turn()
+        #expect(try types(quiet) == ["pong"])
+        let first = crowd.reduce(0) { $0 + $1.lines().count }
+        #expect(first > 0 && first <= 3072)
+        host.pass(10)
+        #expect(first + crowd.dropFirst(5).reduce(0) { $0 + $1.lines().count } == 15 * 256)
+        host.pass(1000)
+        #expect(crowd.allSatisfy { $0.lines().isEmpty } && host.hub.deadline == nil)
+    }
+
+    @Test func manyTimeoutsEndInTheirOrder() throws {
+        let host = HubHost()
+        let (feed, waiting) = (host.connect(), host.connect())
+        feed.send(#"{"type":"pinch","phase":"began"}"#)
+        var random = Seeded(5)
+        let times = (0..<200).map { _ in random.integer(1...500) }
+        for (id, time) in times.enumerated() {
+            waiting.send("{\"type\":\"await-idle\",\"id\":\(id),\"timeoutMs\":\(time)}")
+        }
+        host.pass(1000)
+        let ended = try waiting.lines().map { try JSON($0) }.map { times[Int($0["id"]?.number ?? 0)] }
+        #expect(ended == times.sorted())
+    }
+
+    @Test func aReplayAnswersAtItsRests() throws {
+        let host = HubHost()
+        let (feed, waiting) = (host.connect(), host.connect())
+        feed.send(#"{"type":"trace","version":1}"#)
+        feed.send(#"{"type":"animate","timeMs":0,"durationMs":100,"update":{"kind":"zoom-to","zoom":4}}"#)
+        waiting.send(#"{"type":"await-idle","id":1}"#)
+        // The replay's own request acts after the line before it, and the line behind it does not wait for it.
+        feed.send(#"{"type":"await-idle","id":2}"#)
+        feed.send(#"{"type":"animate","timeMs":50,"durationMs":100,"update":{"kind":"zoom-to","zoom":5}}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        host.pass(149)
+        #expect(waiting.lines().isEmpty && feed.lines().isEmpty)
+        host.pass(500)
+        #expect(try JSON(waiting.lines().last ?? "")["position"]?["zoom"]?.number == 5)
+        #expect(try types(feed) == ["at-rest", "trace-ended"])
+    }
+
+    @Test func aHandoverAnswersWhoWaits() throws {
+        let host = HubHost()
+        let (feed, waiting) = (host.connect(), host.connect())
+        feed.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        waiting.send(#"{"type":"await-idle","id":1}"#)
+        try host.handOver()
+        #expect(try types(waiting) == ["at-rest"])
+        feed.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        waiting.send(#"{"type":"await-idle","id":2}"#)
+        #expect(waiting.lines().isEmpty)
+        feed.send(#"{"type":"pinch","phase":"ended"}"#)
+        #expect(try types(waiting) == ["at-rest"])
+        waiting.send(#"{"type":"clients","id":3}"#)
+        #expect(try JSON(waiting.lines().last ?? "")["clients"]?.array?.count == 2)
+    }
+
+    @Test func aReplayThatIsEndedByAnotherGivesNothingOfItsTraceToTheCamera() throws {
+        let host = HubHost()
+        let (feed, other) = (host.connect(), host.connect())
+        feed.send(#"{"type":"trace","id":1,"version":1}"#)
+        feed.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":4}}"#)
+        feed.send(#"{"type":"move","timeMs":90000,"update":{"kind":"zoom-to","zoom":5}}"#)
+        other.send(#"{"type":"end-replay"}"#)
+        feed.send(#"{"type":"move","timeMs":90001,"update":{"kind":"zoom-to","zoom":6}}"#)
+        let ended = try feed.lines().map { try JSON($0) }
+        #expect(ended.count == 1 && ended[0]["cut"] == .bool(true) && ended[0]["events"]?.number == 1)
+        host.pass(60_000)
+        #expect(feed.isOver && feed.lines().isEmpty)
+        other.send(#"{"type":"get-camera"}"#)
+        #expect(try JSON(other.lines().last ?? "")["position"]?["zoom"]?.number == 4)
+    }
+
+    @Test func clientsAreToldInPages() throws {
+        let host = HubHost()
+        var peers = (0..<150).map { _ in host.connect() }
+        for index in stride(from: 140, to: 0, by: -10) { peers.remove(at: index).close() }
+        var (numbers, last, pages) = ([Double](), 0, 0)
+        while true {
+            peers[0].send("{\"type\":\"clients\",\"after\":\(last)}")
+            let page = try JSON(peers[0].lines().last ?? "")
+            let found = page["clients"]?.array?.compactMap { $0["number"]?.number } ?? []
+            #expect(found.count <= 64)
+            numbers += found
+            last = Int(found.last ?? 0)
+            pages += 1
+            guard page["more"] != nil else { break }
+        }
+        #expect(numbers == (1...150).filter { $0 == 1 || ($0 - 1) % 10 != 0 }.map(Double.init) && pages == 3)
+    }
+}
