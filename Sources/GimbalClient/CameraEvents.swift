@@ -16,6 +16,7 @@ import MapCamera
 /// daemon does not have them any more, ``CameraEvent/lagged(_:)`` tells how many they were.
 public struct CameraEvents: AsyncSequence, Sendable {
     let path: String
+    let monitor: ConnectionMonitor
     let camera: String
     let kinds: Set<EventKind>
     let delivery: EventDelivery
@@ -53,15 +54,15 @@ public struct CameraEvents: AsyncSequence, Sendable {
                     connection = nil
                     try await untilNextAttempt(after: error)
                 } catch {
-                    end()
+                    end(because: error as? GimbalConnectionError)
                     throw error
                 }
             }
             return nil
         }
 
-        private mutating func end() {
-            connection?.close()
+        private mutating func end(because error: GimbalConnectionError? = nil) {
+            connection?.close(because: error)
             connection = nil
             isOver = true
         }
@@ -73,7 +74,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
             let connection = try self.connection ?? subscribe()
             self.connection = connection
             guard let line = try await connection.line() else { throw GimbalConnectionError.ended }
-            switch try ServerLine(line: line).message {
+            switch try ServerLine(fromDaemon: line).message {
             case .event(let event):
                 note(event)
                 return event
@@ -88,7 +89,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
         }
 
         private func subscribe() throws -> LineConnection {
-            let connection = try LineConnection(path: events.path)
+            let connection = try LineConnection(path: events.path, monitor: events.monitor)
             let request = ClientRequest.subscribe(
                 kinds: events.kinds, delivery: events.delivery, since: resumePoint)
             connection.send(try request.line(camera: events.camera))
@@ -99,6 +100,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
             switch event {
             case .subscribed(let subscribed):
                 attempts = 0
+                connection?.noteAnswer()
                 // In the same epoch, what came after the point is still to come.
                 if resumePoint?.epoch != subscribed.epoch {
                     resumePoint = ResumePoint(seq: subscribed.seq, epoch: subscribed.epoch)
@@ -108,7 +110,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
                     resumePoint = ResumePoint(seq: seq, epoch: epoch)
                 } else {
                     let seq = resumePoint?.seq ?? 0
-                    resumePoint?.seq = present ?? seq + lagged.missed
+                    resumePoint?.seq = present ?? seq.addingReportingOverflow(lagged.missed).partialValue
                 }
             case .reset(let reset):
                 if let epoch = reset.epoch {

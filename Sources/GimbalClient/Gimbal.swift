@@ -6,14 +6,16 @@ import UnixSocket
 
 /// A daemon, `gimbald`, that owns map cameras.
 ///
-/// It may be used from many tasks at once. A request that fails because the connection ended is not sent again, for
-/// nobody knows whether the daemon has done it; the next one connects anew.
+/// It may be used from many tasks at once. A request waits for its answer until its task is cancelled. One that fails
+/// because the connection ended is not sent again, for nobody knows whether the daemon has done it; the next one connects
+/// anew. ``connectionStates`` tells when the daemon goes away, and when it is back.
 ///
 /// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
 public final class Gimbal: Sendable {
     /// The path of the daemon's socket.
     public let path: String
     private let link = Mutex<RequestLink?>(nil)
+    let monitor = ConnectionMonitor()
 
     /// A daemon at a socket; nothing is sent yet.
     ///
@@ -121,7 +123,7 @@ public final class Gimbal: Sendable {
     private func openLink() throws -> RequestLink {
         try link.withLock { link in
             if let link, link.isAlive { return link }
-            let new = try RequestLink(path: path)
+            let new = try RequestLink(path: path, monitor: monitor)
             link = new
             return new
         }

@@ -12,8 +12,27 @@ public enum GimbalConnectionError: Error, Equatable, Sendable {
     case tooManyRequests
     /// The daemon sent a line of more than 1 MiB.
     case lineTooLong
-    /// The daemon sent what is no message, or answers another question.
+    /// The daemon sent what is no message, or what answers nothing that was asked: the beginning of it.
     case unexpectedAnswer(String)
+
+    /// The error for a line of the daemon's that is not to be: its first 200 bytes, fit to be shown.
+    package static func unexpected(_ line: ArraySlice<UInt8>) -> Self {
+        let text = String(decoding: line.prefix(200), as: UTF8.self).unicodeScalars.map {
+            $0.properties.generalCategory == .control ? "\u{fffd}" : Character($0)
+        }
+        return .unexpectedAnswer(String(text) + (line.count > 200 ? "..." : ""))
+    }
+}
+
+extension ServerLine {
+    /// Reads a line that has come from a daemon, without its LF.
+    init(fromDaemon line: ArraySlice<UInt8>) throws(GimbalConnectionError) {
+        do {
+            try self.init(line: line)
+        } catch {
+            throw .unexpected(line)
+        }
+    }
 }
 
 extension GimbalConnectionError: CustomStringConvertible {

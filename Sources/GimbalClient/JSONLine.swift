@@ -8,6 +8,10 @@ import Foundation
 #endif
 
 package enum JSONLine {
+    /// The longest line that is taken from the daemon, in bytes. The longest that it is known to write, a list of all
+    /// its clients, has some 200 KiB.
+    package static let longest = 1 << 20
+
     /// Decodes a line without its LF.
     package static func decode<Value: Decodable>(_ type: Value.Type, _ line: some Collection<UInt8>) throws -> Value {
         try JSONDecoder().decode(type, from: Data(line))

@@ -1,6 +1,7 @@
 // A connection to the daemon, in lines. Nothing is read but when somebody waits for a line: what the daemon has to
 // say beyond that waits with the daemon, by whose rules it is delivered. Invariant: no call blocks. Dispatch says when
-// the socket is ready, and a task that waits for that holds no thread.
+// the socket is ready, and a task that waits for that holds no thread; all connections share one queue, and with it one
+// thread that does nothing but to wake them.
 
 import Dispatch
 import Synchronization
@@ -9,19 +10,21 @@ import UnixSocket
 import Glibc
 
 final class LineConnection: Sendable {
-    /// The longest line that is taken from the daemon, in bytes. The longest that it is known to write, the list of all
-    /// its cameras, has 17 KiB.
-    static let longestLine = 1 << 20
+    private static let queue = DispatchQueue(label: "gimbal connections")
 
     private let state: Mutex<State>
+    private let monitor: ConnectionMonitor
+    /// What the monitor knows this connection by.
+    private let id: Int
 
     /// All that there is; Dispatch's sources, too, are only touched under the lock.
     private struct State {
         let descriptor: CInt
         let readable: any DispatchSourceRead
-        let writable: any DispatchSourceWrite
-        /// Whether the sources are at work. One that is not is suspended.
-        var (isReading, isWriting) = (false, false)
+        /// Whether that source is at work. While nobody waits for a line it is suspended.
+        var isReading = false
+        /// While something waits for room to be sent.
+        var writable: (any DispatchSourceWrite)?
         var incoming = LineBuffer()
         /// What is to be sent, of which the first `sent` bytes are.
         var outgoing: [UInt8] = []
@@ -34,49 +37,48 @@ final class LineConnection: Sendable {
 
         init(path: String) throws(SystemError) {
             descriptor = try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue))
-            // Two sources of one descriptor share one entry of epoll's, and Dispatch has been seen to lose the one of
-            // them while it rearms the other.
-            let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-            guard duplicate >= 0 else {
-                let error = SystemError("dup")
-                _ = Glibc.close(descriptor)
-                throw error
-            }
-            let queue = DispatchQueue(label: "gimbal connection")
-            readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-            writable = DispatchSource.makeWriteSource(fileDescriptor: duplicate, queue: queue)
+            readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: LineConnection.queue)
             // A descriptor's number may not be anybody else's before its source is done with it.
             readable.setCancelHandler { [descriptor] in _ = Glibc.close(descriptor) }
-            writable.setCancelHandler { _ = Glibc.close(duplicate) }
         }
     }
 
     /// Connects to the daemon's socket.
-    init(path: String) throws(GimbalConnectionError) {
+    ///
+    /// - Parameter monitor: is told that the daemon answers, and of the end of it.
+    init(path: String, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
+        self.monitor = monitor
+        id = monitor.begin()
         do throws(SystemError) {
             state = Mutex(try State(path: path))
         } catch {
-            throw .unreachable(path: path, reason: "\(error)")
+            let error = GimbalConnectionError.unreachable(path: path, reason: "\(error)")
+            monitor.lost(id, error)
+            throw error
         }
         state.withLock { state in
             state.readable.setEventHandler { [weak self] in self?.becameReadable() }
-            state.writable.setEventHandler { [weak self] in self?.becameWritable() }
         }
     }
 
     deinit { close() }
 
+    /// Notes that the daemon has answered.
+    func noteAnswer() { monitor.answered(id) }
+
     /// Ends the connection; who waits for a line is told.
-    func close() {
+    ///
+    /// - Parameter error: why it is of no more use; `nil` where it is not wanted any more.
+    func close(because error: GimbalConnectionError? = nil) {
+        if let error { monitor.lost(id, error) } else { monitor.left(id) }
         let reader = state.withLock { state in
             defer { state.reader = nil }
             guard !state.isClosed else { return state.reader }
             state.isClosed = true
             // What is suspended would never hear that it is cancelled.
             if !state.isReading { state.readable.resume() }
-            if !state.isWriting { state.writable.resume() }
             state.readable.cancel()
-            state.writable.cancel()
+            state.writable?.cancel()
             return state.reader
         }
         reader?.resume()
@@ -92,7 +94,10 @@ final class LineConnection: Sendable {
             try Task.checkCancellation()
             switch try read() {
             case .line(let line): return line
-            case .end: return nil
+            case .closed: return nil
+            case .end:
+                monitor.lost(id, .ended)
+                return nil
             case .nothing: await untilReadable()
             }
         }
@@ -102,14 +107,18 @@ final class LineConnection: Sendable {
     private enum Piece {
         case line(ArraySlice<UInt8>)
         case nothing
+        /// The daemon has ended the connection.
         case end
+        /// This side has.
+        case closed
     }
 
     private func read() throws(GimbalConnectionError) -> Piece {
         try state.withLock { state throws(GimbalConnectionError) in
             while true {
                 if let line = try state.incoming.next() { return .line(line) }
-                if state.isClosed || state.isAtEnd { return .end }
+                if state.isClosed { return .closed }
+                if state.isAtEnd { return .end }
                 let count = unsafe state.incoming.append { [descriptor = state.descriptor] room in
                     unsafe recv(descriptor, room.baseAddress, room.count, CInt(MSG_DONTWAIT))
                 }
@@ -177,14 +186,28 @@ final class LineConnection: Sendable {
                 state.sent = state.outgoing.count
             }
         }
-        let isDone = state.sent == state.outgoing.count
-        if isDone {
-            state.outgoing.removeAll(keepingCapacity: true)
-            state.sent = 0
+        guard state.sent == state.outgoing.count else { return waitForRoom(&state) }
+        state.outgoing.removeAll(keepingCapacity: true)
+        state.sent = 0
+        state.writable?.cancel()
+        state.writable = nil
+    }
+
+    private func waitForRoom(_ state: inout State) {
+        guard state.writable == nil else { return }
+        // Two sources of one descriptor share one entry of epoll's, and Dispatch has been seen to lose the one of them
+        // while it rearms the other.
+        let duplicate = fcntl(state.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else {
+            // Nobody would ever send the rest. Reading tells that the connection is over.
+            _ = shutdown(state.descriptor, CInt(SHUT_RDWR))
+            return
         }
-        guard state.isWriting == isDone else { return }
-        state.isWriting = !isDone
-        if isDone { state.writable.suspend() } else { state.writable.resume() }
+        let writable = DispatchSource.makeWriteSource(fileDescriptor: duplicate, queue: Self.queue)
+        writable.setCancelHandler { _ = Glibc.close(duplicate) }
+        writable.setEventHandler { [weak self] in self?.becameWritable() }
+        writable.resume()
+        state.writable = writable
     }
 }
 
@@ -201,7 +224,7 @@ struct LineBuffer {
     mutating func next() throws(GimbalConnectionError) -> ArraySlice<UInt8>? {
         guard let end = bytes[searched...].firstIndex(of: 0x0a) else {
             searched = bytes.count
-            guard bytes.count - start <= LineConnection.longestLine else { throw .lineTooLong }
+            guard bytes.count - start <= JSONLine.longest else { throw .lineTooLong }
             return nil
         }
         defer { (start, searched) = (end + 1, end + 1) }

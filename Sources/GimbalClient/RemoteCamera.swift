@@ -172,7 +172,7 @@ public struct RemoteCamera: Sendable {
         since: ResumePoint? = nil, reconnecting: Reconnection = Reconnection()
     ) -> CameraEvents {
         CameraEvents(
-            path: gimbal.path, camera: name, kinds: kinds, delivery: delivery, since: since,
+            path: gimbal.path, monitor: gimbal.monitor, camera: name, kinds: kinds, delivery: delivery, since: since,
             reconnection: reconnecting)
     }
 }

@@ -32,17 +32,23 @@ final class RequestLink: Sendable {
         var failure: (any Error)?
     }
 
-    init(path: String) throws(GimbalConnectionError) {
-        connection = try LineConnection(path: path)
+    init(path: String, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
+        connection = try LineConnection(path: path, monitor: monitor)
         // It ends with the connection, and the connection with the link.
         Task { [connection, weak self] in
             do {
-                while let line = try await connection.line() { try self?.take(line) }
+                var hasAnswered = false
+                while let line = try await connection.line() {
+                    try self?.take(line)
+                    if !hasAnswered { connection.noteAnswer() }
+                    hasAnswered = true
+                }
+                connection.close()
                 self?.fail(GimbalConnectionError.ended)
             } catch {
+                connection.close(because: error as? GimbalConnectionError)
                 self?.fail(error)
             }
-            connection.close()
         }
     }
 
@@ -103,30 +109,41 @@ final class RequestLink: Sendable {
     // MARK: Answers
 
     private func take(_ bytes: ArraySlice<UInt8>) throws {
-        let line = try ServerLine(line: bytes)
+        let line = try ServerLine(fromDaemon: bytes)
         switch (line.id, line.message) {
         case (.number(let id)?, let message):
-            note(message, ticket: id / Self.idsOfLine, member: id % Self.idsOfLine)
+            guard note(message, ticket: id / Self.idsOfLine, member: id % Self.idsOfLine) else {
+                throw GimbalConnectionError.unexpected(bytes)
+            }
         case (_, .error(let error)) where error.line == 0:
             // The connection itself is refused.
             throw error
         case (_, .error(let error)):
             // The line was not even read as far as its id.
             let ticket = ledger.withLock { $0.waiters.first { $0.value.line == error.line }?.key }
-            if let ticket { finish(ticket, .failure(error)) }
-        default:
+            guard let ticket else { throw GimbalConnectionError.unexpected(bytes) }
+            finish(ticket, .failure(error))
+        case (nil, .unknown):
+            // A newer daemon may have something to say to everybody.
             break
+        default:
+            // Whoever waits for this answer would wait for ever.
+            throw GimbalConnectionError.unexpected(bytes)
         }
     }
 
-    private func note(_ message: ServerMessage, ticket: Int, member: Int) {
-        let answers = ledger.withLock { ledger -> [ServerMessage]? in
-            guard ledger.waiters[ticket]?.answers.indices.contains(member) == true else { return nil }
+    /// Notes an answer, and finishes the line if it was the last one; `false` if nobody has asked for it.
+    private func note(_ message: ServerMessage, ticket: Int, member: Int) -> Bool {
+        let (isExpected, answers) = ledger.withLock { ledger -> (Bool, [ServerMessage]?) in
+            guard let waiter = ledger.waiters[ticket], waiter.answers.indices.contains(member),
+                waiter.answers[member] == nil
+            else { return (false, nil) }
             ledger.waiters[ticket]?.answers[member] = message
             let answers = ledger.waiters[ticket]?.answers.compactMap { $0 } ?? []
-            return answers.count == ledger.waiters[ticket]?.answers.count ? answers : nil
+            return (true, answers.count == waiter.answers.count ? answers : nil)
         }
         if let answers { finish(ticket, .success(answers)) }
+        return isExpected
     }
 
     private func finish(_ ticket: Int, _ result: Result<[ServerMessage], any Error>) {

@@ -129,7 +129,7 @@ private final class RecordSession {
     }
 
     private func take(_ line: ArraySlice<UInt8>) throws {
-        let message = Message(line)
+        let message = try Message(fromDaemon: line)
         switch message.type {
         case EventKind.gesture.rawValue: tape.add(message)
         case "reset": tape.cut()

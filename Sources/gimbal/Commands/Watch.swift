@@ -86,7 +86,7 @@ private final class WatchSession {
 
     private func take(_ line: ArraySlice<UInt8>) throws {
         guard left > 0 else { return }
-        let message = Message(line)
+        let message = try Message(fromDaemon: line)
         switch message.type {
         case "subscribed":
             if table != nil { show(message) }

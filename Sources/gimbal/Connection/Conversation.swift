@@ -53,7 +53,7 @@ final class Conversation {
     private func next() throws -> Message {
         while heard.isEmpty {
             guard !hasEnded else { throw Failure.daemonWentAway }
-            hasEnded = try connection.turn { heard.append(Message($0)) }.end != nil
+            hasEnded = try connection.turn { heard.append(try Message(fromDaemon: $0)) }.end != nil
         }
         let message = heard.removeFirst()
         if let error = message.error { throw Failure(error) }

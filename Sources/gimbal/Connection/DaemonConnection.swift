@@ -1,6 +1,7 @@
 // The client's end of a connection. One wait is for everything: room to send, lines from the daemon, input, ^C. So neither
 // side ever waits for the other to read.
 
+import GimbalClient
 import Glibc
 import UnixSocket
 
@@ -147,6 +148,9 @@ final class DaemonConnection {
             searched = start
         }
         incoming.removeFirst(start)
+        guard incoming.count <= JSONLine.longest else {
+            throw Failure(.unavailable, "\(GimbalConnectionError.lineTooLong)")
+        }
         return true
     }
 }

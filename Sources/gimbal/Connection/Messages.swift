@@ -14,6 +14,14 @@ struct Message {
         type = Self.leadingType(bytes) ?? Self.decode(Typed.self, bytes)?.type ?? ""
     }
 
+    /// A line from a daemon, which other programs may be taken for.
+    ///
+    /// - Throws: a `Failure` if it is no message.
+    init(fromDaemon bytes: ArraySlice<UInt8>) throws(Failure) {
+        self.init(bytes)
+        guard !type.isEmpty else { throw Failure(.unavailable, "\(GimbalConnectionError.unexpected(bytes))") }
+    }
+
     /// The type of a line that begins with it, as the daemon's lines do: thousands of them are only looked at.
     private static func leadingType(_ bytes: ArraySlice<UInt8>) -> String? {
         guard bytes.starts(with: opening) else { return nil }

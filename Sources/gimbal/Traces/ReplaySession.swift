@@ -99,7 +99,7 @@ final class ReplaySession {
     // MARK: From the daemon
 
     private func take(_ line: ArraySlice<UInt8>) throws {
-        let message = Message(line)
+        let message = try Message(fromDaemon: line)
         lastError = nil
         switch message.type {
         case "error": report(message)

@@ -1,0 +1,112 @@
+// What is known of the way to the daemon, from all connections of a `Gimbal`: they end one after the other, and each is
+// noticed when somebody reads it. Invariant: one outage is told once, by whoever notices it first.
+
+import Synchronization
+
+extension Gimbal {
+    /// Whether the daemon can be reached, as far as this side knows.
+    public enum ConnectionState: Equatable, Sendable {
+        /// There is no connection: nothing was asked for yet, or this side has ended what there was.
+        case idle
+        /// The daemon answers.
+        case connected
+        /// A connection ended, or could not be made, for this reason. Sequences of events come back by themselves, as
+        /// their ``Reconnection`` says; a request connects anew when it is made.
+        case lost(GimbalConnectionError)
+    }
+
+    /// Whether the daemon can be reached now, as far as this side knows.
+    public var connectionState: ConnectionState { monitor.state }
+
+    /// The state of the connection now, and then each change of it: connected, lost, connected again.
+    ///
+    /// It tells of the connection of the requests and of those of all sequences of events. Each call makes a sequence
+    /// of its own, which connects to nothing and ends when the `Gimbal` is not used any more. The newest 16 changes wait
+    /// for a slow loop.
+    public var connectionStates: AsyncStream<ConnectionState> { monitor.states }
+}
+
+final class ConnectionMonitor: Sendable {
+    /// As many changes as wait for a slow follower.
+    private static let mostUnread = 16
+
+    private struct Ledger {
+        var state = Gimbal.ConnectionState.idle
+        var lastID = 0
+        /// The last connection that was begun when the last outage was noticed: what those up to it tell is old.
+        var lastOfOutage = 0
+        /// Connections that have answered since then, and have not ended.
+        var answering = Set<Int>()
+        var followers: [Int: AsyncStream<Gimbal.ConnectionState>.Continuation] = [:]
+
+        mutating func change(to new: Gimbal.ConnectionState) {
+            guard new != state else { return }
+            state = new
+            for follower in followers.values { follower.yield(new) }
+        }
+    }
+
+    private let ledger = Mutex(Ledger())
+
+    deinit {
+        for follower in ledger.withLock({ $0.followers.values.map { $0 } }) { follower.finish() }
+    }
+
+    // MARK: Followers
+
+    var state: Gimbal.ConnectionState { ledger.withLock { $0.state } }
+
+    var states: AsyncStream<Gimbal.ConnectionState> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(Self.mostUnread)) { follower in
+            let id = ledger.withLock { ledger in
+                ledger.lastID += 1
+                ledger.followers[ledger.lastID] = follower
+                follower.yield(ledger.state)
+                return ledger.lastID
+            }
+            follower.onTermination = { [weak self] _ in
+                self?.ledger.withLock { _ = $0.followers.removeValue(forKey: id) }
+            }
+        }
+    }
+
+    // MARK: Connections
+
+    /// A connection is about to be made; returns what it is known by.
+    func begin() -> Int {
+        ledger.withLock { ledger in
+            ledger.lastID += 1
+            return ledger.lastID
+        }
+    }
+
+    /// The daemon has answered on a connection for the first time.
+    func answered(_ id: Int) {
+        ledger.withLock { ledger in
+            ledger.answering.insert(id)
+            ledger.change(to: .connected)
+        }
+    }
+
+    /// A connection could not be made, or the daemon ended it.
+    func lost(_ id: Int, _ error: GimbalConnectionError) {
+        ledger.withLock { ledger in
+            let wasAnswering = ledger.answering.remove(id) != nil
+            // An attempt that was begun before one that has been answered says nothing new, either.
+            let known = max(ledger.lastOfOutage, ledger.answering.max() ?? 0)
+            guard wasAnswering || id > known else { return }
+            ledger.answering = []
+            ledger.lastOfOutage = ledger.lastID
+            if case .lost = ledger.state { return }
+            ledger.change(to: .lost(error))
+        }
+    }
+
+    /// This side has ended a connection.
+    func left(_ id: Int) {
+        ledger.withLock { ledger in
+            let wasAnswering = ledger.answering.remove(id) != nil
+            if wasAnswering, ledger.answering.isEmpty { ledger.change(to: .idle) }
+        }
+    }
+}

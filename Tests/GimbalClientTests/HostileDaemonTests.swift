@@ -1,0 +1,207 @@
+// The library and the programs beside somebody who is no daemon: whatever comes, they end with an error that says what it
+// was, in bounded memory. What never ends is sent until they hang up, so a test that ends shows that something did.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import GimbalClient
+
+extension StandIn {
+    /// Sends pieces until there are no more, or the other side has hung up.
+    static func pour(_ pieces: some Sequence<[UInt8]>, to descriptor: CInt) {
+        for piece in pieces {
+            var sent = 0
+            while sent < piece.count {
+                let count = piece[sent...].withUnsafeBytes {
+                    send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return }
+                sent += count
+            }
+        }
+    }
+
+    /// Waits until a client has asked, sends pieces, and hangs up.
+    static func answering(_ pieces: some Sequence<[UInt8]> & Sendable) throws -> StandIn {
+        try StandIn { _, connection in
+            _ = isReadable(connection)
+            pour(pieces, to: connection)
+        }
+    }
+}
+
+/// What never ends.
+private func endless(_ piece: String) -> some Sequence<[UInt8]> & Sendable {
+    let bytes = Array(String(repeating: piece, count: max(1, 65_536 / piece.utf8.count)).utf8)
+    return repeatElement(bytes, count: .max)
+}
+
+/// An answer that cannot be one to what is asked here.
+struct HostileAnswer: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let text: String
+
+    static let all: [HostileAnswer] = [
+        .init("another protocol", "HTTP/1.1 400 Bad Request\r\n"),
+        .init("100,000 arrays", String(repeating: "[", count: 100_000)),
+        .init("100,000 objects", String(repeating: #"{"a":"#, count: 100_000)),
+        .init("a deep member", #"{"type":"x","a":"# + String(repeating: "[", count: 50_000)),
+        .init("no type", #"{"id":65536}"#),
+        .init("a type that is none", #"{"type":7}"#),
+        .init("bytes that are no text", "\u{0}\u{1b}[2J"),
+        .init("an empty line", ""),
+    ]
+
+    init(_ name: String, _ text: String) { (testDescription, self.text) = (name, text + "\n") }
+}
+
+@Suite struct HostileDaemonTests {
+    /// The error that a body throws.
+    private func error(_ body: () async throws -> Void) async -> GimbalConnectionError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? GimbalConnectionError
+        }
+    }
+
+    private func isUnexpected(_ error: GimbalConnectionError?) -> Bool {
+        guard case .unexpectedAnswer(let line)? = error else { return false }
+        return line.utf8.count <= 700 && !line.contains("\u{1b}")
+    }
+
+    // MARK: The library
+
+    @Test(arguments: HostileAnswer.all) func whatIsNoMessageIsAnErrorOfTheLibrary(_ answer: HostileAnswer) async throws
+    {
+        let stranger = try StandIn.answering([Array(answer.text.utf8)])
+        let gimbal = Gimbal(path: stranger.path)
+        let (asked, followed) = (
+            await error { try await gimbal.ping() },
+            await error { for try await _ in gimbal.camera().events() {} }
+        )
+        #expect(isUnexpected(asked), "\(String(describing: asked))")
+        #expect(isUnexpected(followed), "\(String(describing: followed))")
+        #expect(gimbal.connectionState == .lost(try #require(asked)))
+    }
+
+    @Test(arguments: [
+        #"{"type":"pong","id":1}"#, #"{"type":"pong","id":-65536}"#, #"{"type":"pong","id":9223372036854775807}"#,
+        #"{"type":"pong","id":65537}"#, #"{"type":"pong","id":"65536"}"#, #"{"type":"pong"}"#,
+        #"{"type":"error","line":2,"code":"invalid-json","message":"no"}"#,
+    ]) func anAnswerToWhatNobodyAskedEndsTheConnection(_ answer: String) async throws {
+        let stranger = try StandIn.answering([Array((answer + "\n").utf8)])
+        let refused = await error { try await Gimbal(path: stranger.path).ping() }
+        #expect(refused == .unexpectedAnswer(answer))
+    }
+
+    @Test func aSecondAnswerEndsTheConnection() async throws {
+        let pong = #"{"type":"pong","id":65536}"#
+        let stranger = try StandIn.answering([Array("\(pong)\n\(pong)\n".utf8)])
+        let gimbal = Gimbal(path: stranger.path)
+        try await gimbal.ping()
+        for await state in gimbal.connectionStates {
+            if case .lost(let why) = state {
+                #expect(why == .unexpectedAnswer(pong))
+                break
+            }
+        }
+    }
+
+    @Test func whatANewerDaemonTellsEverybodyIsPassedOver() async throws {
+        let news = #"{"type":"news","text":"x"}"# + "\n"
+        let stranger = try StandIn.answering([Array((news + news + #"{"type":"pong","id":65536}"# + "\n").utf8)])
+        try await Gimbal(path: stranger.path).ping()
+    }
+
+    @Test func anEndlessLineEndsTheConnection() async throws {
+        let stranger = try StandIn.answering(endless(" "))
+        #expect(await error { try await Gimbal(path: stranger.path).ping() } == .lineTooLong)
+        #expect(await error { for try await _ in Gimbal(path: stranger.path).camera().events() {} } == .lineTooLong)
+    }
+
+    @Test func aLineThatBreaksOffIsNone() async throws {
+        let stranger = try StandIn.answering([Array(#"{"type":"pong","id":65536}"#.utf8)])
+        #expect(await error { try await Gimbal(path: stranger.path).ping() } == .ended)
+        let events = Gimbal(path: stranger.path).camera().events(reconnecting: .never)
+        #expect(await error { for try await _ in events {} } == .ended)
+    }
+
+    @Test func aLineMayComeByteByByte() async throws {
+        let stranger = try StandIn.answering(Array((#"{"type":"pong","id":65536}"# + "\n").utf8).map { [$0] })
+        try await Gimbal(path: stranger.path).ping()
+    }
+
+    @Test func whoWaitsForASlowLineCanBeCancelled() async throws {
+        let (half, come) = AsyncStream.makeStream(of: Void.self)
+        let stranger = try StandIn { _, connection in
+            _ = StandIn.isReadable(connection)
+            StandIn.pour([Array(#"{"type":"#.utf8)], to: connection)
+            come.finish()
+            // Until the client has hung up.
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while recv(connection, &bytes, bytes.count, 0) > 0 {}
+        }
+        let gimbal = Gimbal(path: stranger.path)
+        let task = Task { try await gimbal.ping() }
+        for await _ in half {}
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func noNumberOfTheDaemonsStopsALoop() async throws {
+        let position = #""position":{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
+        let lagged = #"{"type":"lagged","camera":"main","missed":9223372036854775807,"# + position + "}\n"
+        let subscribed =
+            #"{"type":"subscribed","camera":"main","epoch":"x","seq":9223372036854775807,"# + position + "}\n"
+        let stranger = try StandIn.answering([Array((subscribed + lagged + lagged).utf8)])
+        var loop = Gimbal(path: stranger.path).camera().events(reconnecting: .never).makeAsyncIterator()
+        var count = 0
+        let end = await error { while try await loop.next() != nil { count += 1 } }
+        #expect(end == .ended && count == 3)
+    }
+
+    // MARK: The programs
+
+    private static let commands = [
+        ["get", "--json"], ["get"], ["cameras"], ["move", "--zoom", "3"], ["watch", "--json"], ["watch"],
+        ["record"], ["replay", "--follow", "Protocols/examples/traces/pinch-and-rotate.ndjson"],
+    ]
+
+    private func run(_ command: [String], _ stranger: StandIn) throws -> (status: CInt, output: String, errors: String)
+    {
+        let arguments = command.map { $0.hasPrefix("Protocols/") ? Files.root.appendingPathComponent($0).path : $0 }
+        return try DaemonProcess.run(
+            DaemonProcess.products.appendingPathComponent("gimbal"), arguments + ["--socket", stranger.path])
+    }
+
+    @Test(arguments: commands) func anEndlessLineEndsAProgram(_ command: [String]) throws {
+        let ended = try run(command, try StandIn.answering(endless("x")))
+        #expect(ended.status == 69, "\(ended)")
+        #expect(ended.errors.contains("more than 1 MiB"), "\(ended)")
+    }
+
+    @Test(arguments: commands) func endlessLinesThatAreNoMessagesEndAProgram(_ command: [String]) throws {
+        let ended = try run(command, try StandIn.answering(endless("HTTP/1.1 400 Bad Request\n")))
+        #expect(ended.status == 69, "\(ended)")
+        #expect(ended.errors.contains("HTTP/1.1 400 Bad Request"), "\(ended)")
+    }
+
+    @Test(arguments: HostileAnswer.all) func whatIsNoMessageIsAnErrorOfTheProgram(_ answer: HostileAnswer) throws {
+        for command in [Self.commands[1], Self.commands[4], Self.commands[7]] {
+            let ended = try run(command, try StandIn.answering([Array(answer.text.utf8)]))
+            #expect(
+                ended.status == 69 && !ended.errors.isEmpty, "\(command) \(ended.status) \(ended.errors.prefix(300))")
+            #expect(ended.errors.utf8.count < 1000 && !(ended.output + ended.errors).contains("\u{1b}"), "\(command)")
+        }
+    }
+
+    @Test(arguments: commands) func aLineThatBreaksOffEndsAProgram(_ command: [String]) throws {
+        let ended = try run(command, try StandIn.answering([Array(#"{"type":"camera","position":{"#.utf8)]))
+        #expect(ended.status == 69 && ended.output.isEmpty, "\(ended)")
+        #expect(ended.errors.contains("the daemon ended the connection"), "\(ended)")
+    }
+}
