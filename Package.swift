@@ -5,6 +5,7 @@ import PackageDescription
 let strict: [SwiftSetting] = [.strictMemorySafety()]
 // Without it, libevent's headers and Glibc's module disagree about fd_set.
 let gnu: [CSetting] = [.define("_GNU_SOURCE")]
+let programs: TargetDependencyCondition? = .when(traits: ["Programs"])
 
 let package = Package(
     name: "gimbal",
@@ -14,6 +15,12 @@ let package = Package(
         // For other programs: the daemon's client, and the camera alone.
         .library(name: "GimbalClient", targets: ["GimbalClient"]),
         .library(name: "MapCamera", targets: ["MapCamera"]),
+    ],
+    traits: [
+        // Other packages that want the libraries only leave this out, `traits: []`: they then fetch no other package, and
+        // need no libevent. Whatever is outside of the toolchain is conditional on it.
+        .trait(name: "Programs", description: "The daemon and its command line: gimbald and gimbal."),
+        .default(enabledTraits: ["Programs"]),
     ],
     dependencies: [
         // The command line of `gimbal`: parsing, help, completions and man pages from one description.
@@ -35,7 +42,9 @@ let package = Package(
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
         // Only its core is linked.
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
-        .target(name: "Libevent", dependencies: ["CLibevent"], cSettings: gnu, swiftSettings: strict),
+        .target(
+            name: "Libevent", dependencies: [.target(name: "CLibevent", condition: programs)], cSettings: gnu,
+            swiftSettings: strict),
         .target(name: "UnixSocket", swiftSettings: strict),
         .systemLibrary(name: "CMalloc"),
 
@@ -54,7 +63,7 @@ let package = Package(
             name: "gimbal",
             dependencies: [
                 "GimbalClient", "Hub", "Plotting", "TouchTraces", "Wire", "UnixSocket",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Gimbal as a dependency: another package has the README's lines, by URL and by path, builds with them and runs. It fetches
+# no other package, and where libevent is not installed it hears nothing of it. It says what fails, and a last line.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+failed=0
+fail() {
+    failed=$((failed + 1))
+    printf 'packages: FAILED: %s\n' "$*"
+}
+
+# The project as others get it: a repository with a tagged version, of what is here now.
+version=$(sed -n 's/.*gimbalVersion = "\(.*\)"/\1/p' Sources/Wire/Version.swift)
+mkdir "$folder/gimbal"
+cp -R Package.swift Sources "$folder/gimbal"
+git() { command git -C "$folder/gimbal" -c user.name=nobody -c user.email=nobody@localhost "$@"; }
+git init --quiet
+git add --all
+git commit --quiet --message 'as it is'
+git tag "$version"
+
+# A machine that has no libevent to build with.
+mkdir "$folder/bin"
+printf '#!/bin/sh\necho\n' >"$folder/bin/pkg-config"
+chmod +x "$folder/bin/pkg-config"
+export PATH="$folder/bin:$PATH" PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR="$folder/bin"
+
+# manifest FROM [TRAITS]: the README's lines in a package, the dependency from somewhere.
+manifest() {
+    printf '// swift-tools-version: 6.1\nimport PackageDescription\n\nlet package = Package(\n    name: "app",\n'
+    sed -n '/^```swift manifest$/,/^```$/ { /^```/! p; }' README.md |
+        sed -e "s|\.package(.*)|.package($1, traits: [${2-}])|"
+    printf ')\n'
+}
+
+package=$folder/app
+mkdir -p "$package/Sources/app"
+cat >"$package/Sources/app/main.swift" <<'SWIFT'
+import GimbalClient
+import MapCamera
+
+var camera = Camera()
+camera.apply(.zoomTo(9))
+print(camera.position.zoom, Gimbal(path: "/nonexistent/gimbal.sock").connectionState)
+SWIFT
+
+# uses WHAT FROM: builds and runs with the libraries alone.
+uses() {
+    manifest "$2" >"$package/Package.swift"
+    rm -rf "$package/.build" "$package/Package.resolved"
+    if ! swift build --package-path "$package" --cache-path "$folder/cache" >"$folder/log" 2>&1; then
+        cat "$folder/log"
+        fail "a package with Gimbal by $1 does not build"
+        return
+    fi
+    output=$("$package/.build/debug/app")
+    [ "$output" = '9.0 idle' ] || fail "by $1, the program said: $output"
+    ! grep -Ei 'libevent|argument-parser|warning' "$folder/log" || fail "by $1, that was to be heard"
+    others=$(find "$package/.build/checkouts" -mindepth 1 -maxdepth 1 ! -name gimbal 2>/dev/null)
+    [ -z "$others" ] || fail "by $1, other packages were fetched: $others"
+    ! grep -q argument-parser "$package/Package.resolved" 2>/dev/null || fail "by $1, swift-argument-parser is a pin"
+}
+
+[ "$(manifest x | grep -c '\.package(x, traits: \[\])')" = 1 ] || fail 'the README has no line .package(...)'
+[ "$(sed -n '/^```swift manifest$/,/^```$/p' README.md | grep -c 'traits: \[\]')" = 1 ] || fail 'the README leaves out no trait'
+uses URL "url: \"file://$folder/gimbal\", from: \"$version\""
+uses path 'path: "../gimbal"'
+
+# With the programs it does hear of both: so what was looked for above is what there would have been.
+manifest 'path: "../gimbal"' '"Programs"' >"$package/Package.swift"
+swift build --package-path "$package" --target MapCamera >"$folder/log" 2>&1 || true
+for word in argument-parser libevent; do
+    grep -qi "$word" "$folder/log" || fail "with the programs there is no word of $word"
+done
+
+[ "$failed" = 0 ] || exit 1
+echo 'packages: the libraries are had by URL and by path, alone'
