@@ -32,7 +32,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help swift deps deps-test build demo test simulate sanitize fuzz soak bench install uninstall lint format clean
+.PHONY: help swift deps deps-test build demo docs test simulate sanitize fuzz soak bench install uninstall lint format clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -111,6 +111,33 @@ demo: swift deps ## build, then replay a sample trace through a daemon of its ow
 	@echo 'building'
 	$(call quietly,$(swift_build) --quiet)
 	@Tests/System/demo.sh
+
+# What other programs may import, each behind those that its pages link to.
+libraries = MapCamera Gestures GimbalClient
+docs = $(SCRATCH)/docs
+
+docs: swift ## render the documentation of the libraries
+	$(call quietly,swift build --quiet --target GimbalClient --scratch-path '$(SCRATCH)')
+	$(call quietly,$(make_docs))
+	@echo "rendered into $(docs); to read it: python3 -m http.server --directory '$(docs)'"
+	@echo 'and open http://localhost:8000/documentation'
+
+# The toolchain's own tools do it: a plugin would be a package that all who use the libraries have to fetch.
+define make_docs
+set -e; new='$(docs).new'; rm -rf "$$new"; set --; \
+triple=$$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p'); \
+for library in $(libraries); do \
+    mkdir -p "$$new/$$library"; \
+    swift symbolgraph-extract -module-name $$library -I '$(SCRATCH)/debug/Modules' -target "$$triple" \
+        -minimum-access-level public -skip-synthesized-members -output-dir "$$new/$$library"; \
+    docc convert Sources/$$library/$$library.docc --additional-symbol-graph-dir "$$new/$$library" "$$@" \
+        --enable-experimental-external-link-support --warnings-as-errors --transform-for-static-hosting \
+        --output-path "$$new/$$library.doccarchive"; \
+    set -- "$$@" --dependency "$$new/$$library.doccarchive"; \
+done; \
+docc merge "$$new"/*.doccarchive --synthesized-landing-page-name Gimbal --output-path "$$new/site"; \
+rm -rf '$(docs)'; mv "$$new/site" '$(docs)'; rm -rf "$$new"
+endef
 
 # What only `make bench` runs is built, too: so it does not rot.
 test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system

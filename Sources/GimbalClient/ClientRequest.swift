@@ -104,7 +104,7 @@ public enum EasingName: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// Switches of gestures to be set; one that is `nil` stays as it is. ``GestureSettings`` says what each is for.
+/// Switches of gestures to be set; one that is `nil` stays as it is. ``/Gestures/GestureSettings`` says what each is for.
 public struct GestureSwitches: Equatable, Sendable, Codable {
     /// Pans; without it the other gestures leave the target where it is.
     public var scroll: Bool?

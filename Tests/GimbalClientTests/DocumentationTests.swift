@@ -32,7 +32,10 @@ import Testing
     }
 
     @Test func everyPublicTypeIsATopic() throws {
-        for (module, document) in [("GimbalClient", documents[1]), ("MapCamera", documents[2])] {
+        let gestures = "Sources/Gestures/Gestures.docc/Gestures.md"
+        for (module, document) in [
+            ("GimbalClient", documents[1]), ("MapCamera", documents[2]), ("Gestures", gestures),
+        ] {
             let page = try Files.text(document)
             for file in Files.list("Sources/\(module)", "swift") {
                 let source = try String(contentsOf: file, encoding: .utf8)
@@ -53,6 +56,18 @@ import Testing
         let position = try await fly(to: place, with: Gimbal(path: daemon.socket))
         #expect(position == CameraPosition(target: place, zoom: 15))
         #expect(try await fly(to: place, with: Gimbal(path: daemon.socket)) == position)
+    }
+
+    @Test func theConnectionIsShown() async throws {
+        let gimbal = Gimbal(path: "/nonexistent/gimbal.sock")
+        let (shown, show) = AsyncStream.makeStream(of: String.self)
+        let task = Task { await showConnection(of: gimbal) { show.yield($0) } }
+        var texts = shown.makeAsyncIterator()
+        #expect(await texts.next() == "not connected")
+        await #expect(throws: GimbalConnectionError.self) { try await gimbal.ping() }
+        #expect(await texts.next()?.hasPrefix("lost: no daemon: connect /nonexistent/gimbal.sock") == true)
+        task.cancel()
+        await task.value
     }
 
     @Test func theTwistKeepsThePlaceUnderTheFingers() async throws {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The documentation of the libraries: every public symbol has a comment, as the compiler's symbol graphs tell of the
-# modules that the tests were built from. It says which have none, and a last line.
+# modules that the tests were built from, and the pages are rendered without a warning. It says which have none, and a
+# last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 modules=${SCRATCH:-.build}/debug/Modules
@@ -32,4 +33,11 @@ if [ -s "$folder/lacking" ]; then
     cat "$folder/lacking"
     fail "$(wc -l <"$folder/lacking") of $count public symbols have no documentation"
 fi
-echo "documentation: $count public symbols have theirs"
+
+make --no-print-directory docs >"$folder/log" || { cat "$folder/log" && fail 'make docs'; }
+pages=$(find "${SCRATCH:-.build}/docs/data/documentation" -name '*.json' | wc -l)
+[ "$pages" -ge "$count" ] || fail "only $pages pages are rendered of $count public symbols"
+for library in "${libraries[@]}"; do
+    [ -f "${SCRATCH:-.build}/docs/documentation/${library,,}/index.html" ] || fail "$library has no page"
+done
+echo "documentation: $count public symbols have theirs, on $pages pages"
