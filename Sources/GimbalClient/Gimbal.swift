@@ -69,6 +69,8 @@ public final class Gimbal: Sendable {
             let page = try await ask(.clients(after: clients.last?.number ?? 0)) {
                 if case .clients(let page) = $0 { page } else { nil }
             }
+            let isProgress = (page.clients.first?.number ?? .max) > (clients.last?.number ?? 0)
+            guard isProgress else { throw GimbalConnectionError.unexpectedAnswer("clients that it had told before") }
             clients += page.clients
             guard page.hasMore, !page.clients.isEmpty else { return clients }
         }

@@ -8,8 +8,7 @@ import Foundation
 #endif
 
 package enum JSONLine {
-    /// The longest line that is taken from the daemon, in bytes. The longest that it is known to write, a list of all
-    /// its clients, has some 200 KiB.
+    /// The longest line that is taken from the daemon, in bytes; far longer than any that it writes.
     package static let longest = 1 << 20
 
     /// Decodes a line without its LF.

@@ -127,6 +127,21 @@ import Testing
 
     // MARK: Threads
 
+    @Test func aLoopThatDoesNotReadDelaysNoOther() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        var (idle, busy) = (
+            gimbal.camera().events().makeAsyncIterator(), gimbal.camera().events().makeAsyncIterator()
+        )
+        _ = try await idle.next()
+        _ = try await busy.next()
+        // Of three events each.
+        for bearing in 1...300 { try await gimbal.camera().move(.setBearing(Double(bearing))) }
+        for seq in 1...900 { #expect(try await busy.next()?.seq == seq) }
+        // They have waited for it.
+        for seq in 1...900 { #expect(try await idle.next()?.seq == seq) }
+    }
+
     @Test func fiveHundredSequencesTakeAHandfulOfThreads() async {
         // In a process of its own, where no other test has threads.
         await #expect(processExitsWith: .success) {

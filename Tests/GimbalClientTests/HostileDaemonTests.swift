@@ -164,6 +164,23 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         #expect(end == .ended && count == 3)
     }
 
+    @Test func pagesOfClientsThatBeginAnewAreAnError() async throws {
+        let pages = [1, 2].map {
+            #"{"type":"clients","id":\#($0 << 16),"more":true,"clients":[{"number":1,"self":true,"role":"everything","#
+                + #""subscriptionCount":0,"subscriptions":[],"waits":0,"unreadBytes":0}]}"# + "\n"
+        }
+        let stranger = try StandIn { _, connection in
+            for page in pages {
+                _ = StandIn.isReadable(connection)
+                var request = [UInt8](repeating: 0, count: 4096)
+                _ = recv(connection, &request, request.count, 0)
+                StandIn.pour([Array(page.utf8)], to: connection)
+            }
+        }
+        let refused = await error { _ = try await Gimbal(path: stranger.path).clients() }
+        #expect(refused == .unexpectedAnswer("clients that it had told before"))
+    }
+
     // MARK: The programs
 
     private static let commands = [
