@@ -83,10 +83,10 @@ public struct Camera: Sendable {
     /// A target that is allowed.
     private struct Goal {
         var target: LatLng
-        /// The same as it was reckoned, if it was.
+        /// The same target on the plane, where it was computed there: converting it back would lose the last digits.
         var place: MercatorPoint?
 
-        // No input is known to lead to a number that is none; if one does, the camera stays where it is.
+        // A guard: no input is known that makes a NaN or an infinity. The camera would ignore it.
         var isFinite: Bool { (target.latitude + target.longitude).isFinite }
     }
 
@@ -159,7 +159,7 @@ public struct Camera: Sendable {
     /// Keeps the place under a focus where it is; one outside of the viewport is moved to its edge.
     private func hold(_ focus: ScreenPoint) -> Anchor { .hold(viewport.clamp(focus)) }
 
-    /// Keeps the place under a focus, moved in the same way, where it is now, however the view changes from now on.
+    /// Keeps the place under a focus (within the viewport, too) where it is now, however the view changes from now on.
     func fixed(_ focus: ScreenPoint) -> Anchor {
         let point = projection.lowered(viewport.clamp(focus))
         return .place(projection.place(under: point), at: point)
@@ -191,17 +191,17 @@ public struct Camera: Sendable {
         let (spanX, spanY) = (bounds.width * (.pi / 180), northEast.y - southWest.y)
         let middle = MercatorPoint(x: southWest.x + spanX / 2, y: (southWest.y + northEast.y) / 2)
 
-        let room = width > 0 && height > 0
+        let isEmpty = !(width > 0 && height > 0)
         // A span of nothing fits at any zoom.
         let pointsPerRadian = min(spanX > 0 ? width / spanX : .infinity, spanY > 0 ? height / spanY : .infinity)
-        let largest = room ? log2(pointsPerRadian * 2 * .pi / 256) : -.infinity
+        let largest = isEmpty ? -.infinity : log2(pointsPerRadian * 2 * .pi / 256)
         let zoom = constraints.zoomRange.clamp(largest)
         let flat = Projection(
             View(zoom: zoom, bearing: 0, viewingAngle: 0), target: projection.target, viewport: viewport)
         let target = flat.target(showing: middle, at: viewport.center(insetBy: insets))
         let pose = Pose(view: flat.view, anchor: .target(target.coordinate))
         // What fits exactly does, though the logarithm is rounded.
-        return (pose, room ? largest >= zoom - 1e-12 : nil)
+        return (pose, isEmpty ? nil : largest >= zoom - 1e-12)
     }
 }
 

@@ -11,7 +11,7 @@ public struct Easing: Equatable, Sendable {
 
     /// Fast at first: cubic-bezier(.25, .1, .25, 1).
     public static let `default` = Easing(x1: 0.25, y1: 0.1, x2: 0.25, y2: 1)
-    /// The same speed all the way.
+    /// A constant speed.
     public static let linear = Easing(x1: 0, y1: 0, x2: 1, y2: 1)
     /// Slow at first: cubic-bezier(.42, 0, 1, 1).
     public static let easeIn = Easing(x1: 0.42, y1: 0, x2: 1, y2: 1)
@@ -20,7 +20,7 @@ public struct Easing: Equatable, Sendable {
     /// Slow at both ends: cubic-bezier(.42, 0, .58, 1).
     public static let easeInOut = Easing(x1: 0.42, y1: 0, x2: 0.58, y2: 1)
 
-    /// The eased share of the way at a share of the time, both in [0, 1].
+    /// The eased progress at a share of the time, both in [0, 1].
     public func progress(at time: Double) -> Double {
         if time <= 0 { return 0 }
         if time >= 1 { return 1 }

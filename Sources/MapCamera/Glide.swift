@@ -1,6 +1,6 @@
 // What fingers have set going when they left the screen: the fling of a pan, the inertia of a pinch and a rotation.
 // Each value slows down by itself, v(t) = v0·r^t; a frame takes the difference of the closed form since the frame before,
-// so that a limit in the way is slid along and never jumped from.
+// so that the camera slides along a limit and never jumps away from one.
 
 #if canImport(Glibc)
 import Glibc
@@ -32,6 +32,20 @@ public struct Momentum: Equatable, Sendable {
         self.zoom = zoom
         self.bearing = bearing
     }
+
+    /// How long a camera goes on with it, in milliseconds; 0 if nothing is fast enough for that.
+    public var duration: Double {
+        let slowing = slowing
+        return max(slowing.pan?.duration ?? 0, slowing.zoom?.duration ?? 0, slowing.bearing?.duration ?? 0)
+    }
+
+    /// How each part slows down; `nil` if it is too slow to go on.
+    fileprivate var slowing: (pan: Slowing?, zoom: Slowing?, bearing: Slowing?) {
+        (
+            Slowing(.pan, from: hypot(pan.x, pan.y)), Slowing(.zoom, from: abs(zoom)),
+            Slowing(.bearing, from: abs(bearing))
+        )
+    }
 }
 
 /// How a camera goes on when fingers with a momentum have left.
@@ -47,12 +61,9 @@ public struct Glide: Sendable {
 
     /// A glide from where the camera is; `nil` if nothing was fast enough for one.
     public init?(_ momentum: Momentum, of camera: Camera) {
-        pan = Slowing(.pan, from: hypot(momentum.pan.x, momentum.pan.y))
-        zoom = Slowing(.zoom, from: abs(momentum.zoom))
-        bearing = Slowing(.bearing, from: abs(momentum.bearing))
-        let durations = [pan, zoom, bearing].compactMap { $0?.duration }
-        guard let longest = durations.max() else { return nil }
-        duration = longest
+        (pan, zoom, bearing) = momentum.slowing
+        duration = momentum.duration
+        guard duration > 0 else { return nil }
         let projection = camera.projection
         ground = projection.groundVelocity(at: projection.lowered(momentum.focus), velocity: momentum.pan)
         self.momentum = momentum
@@ -62,15 +73,15 @@ public struct Glide: Sendable {
     func pose(from: Double, to: Double, of camera: Camera) -> Pose {
         let projection = camera.projection
         var view = projection.view
-        view.zoom += momentum.zoom * (zoom?.way(from: from, to: to) ?? 0)
-        view.bearing += momentum.bearing * (bearing?.way(from: from, to: to) ?? 0)
-        let way = pan?.way(from: from, to: to) ?? 0
-        guard way != 0 else {
+        view.zoom += momentum.zoom * (zoom?.distance(from: from, to: to) ?? 0)
+        view.bearing += momentum.bearing * (bearing?.distance(from: from, to: to) ?? 0)
+        let distance = pan?.distance(from: from, to: to) ?? 0
+        guard distance != 0 else {
             return Pose(view: view, anchor: momentum.anchor.map { .hold($0) } ?? .target(camera.position.target))
         }
         let velocity = projection.plane(ground)
         func shifted(_ place: MercatorPoint) -> MercatorPoint {
-            MercatorPoint(x: place.x - velocity.x * way, y: place.y - velocity.y * way)
+            MercatorPoint(x: place.x - velocity.x * distance, y: place.y - velocity.y * distance)
         }
         if let focus = momentum.anchor, view != projection.view {
             let anchor = projection.lowered(focus)
@@ -98,7 +109,7 @@ struct Slowing: Sendable {
         /// Zoom levels: two fingers 200 points apart whose distance grows by 70 points a second make half a level.
         /// (UIKit: `UIScrollView.DecelerationRate.fast` is 0.99 per millisecond.)
         static let zoom = Rate(factor: 0.99, least: 0.5, stop: 0.05, greatest: 10)
-        /// Degrees. (MapLibre GL JS, too, bounds the inertia of the bearing to a turn per second.)
+        /// Degrees. (MapLibre GL JS, too, limits the inertia of the bearing to 360 degrees per second.)
         static let bearing = Rate(factor: 0.99, least: 30, stop: 3, greatest: 360)
     }
 
@@ -118,7 +129,7 @@ struct Slowing: Sendable {
     }
 
     /// How far a speed of 1 per second comes between two times, in milliseconds since the start.
-    func way(from: Double, to: Double) -> Double { (reach(at: to) - reach(at: from)) * share }
+    func distance(from: Double, to: Double) -> Double { (reach(at: to) - reach(at: from)) * share }
 
     /// The integral of factor^t from the start, in seconds.
     private func reach(at time: Double) -> Double { expm1(decay * min(time, duration)) / (decay * 1000) }

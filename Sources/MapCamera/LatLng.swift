@@ -54,14 +54,14 @@ public struct MercatorPoint: Equatable, Sendable {
     }
 }
 
-/// The angle in [-180, 180) that differs from `degrees` by whole turns; exact.
+/// The angle in [-180, 180) that differs from `degrees` by a multiple of 360; exact.
 public func wrap180(_ degrees: Double) -> Double {
     if degrees >= -180 && degrees < 180 { return degrees }
     let wrapped = degrees.remainder(dividingBy: 360)
     return wrapped == 180 ? -180 : wrapped
 }
 
-/// The angle in [0, 360) that differs from `degrees` by whole turns, to the nearest double.
+/// The angle in [0, 360) that differs from `degrees` by a multiple of 360, to the nearest double.
 public func wrap360(_ degrees: Double) -> Double {
     if degrees >= 0 && degrees < 360 { return degrees }
     let wrapped = degrees.truncatingRemainder(dividingBy: 360)
@@ -69,10 +69,10 @@ public func wrap360(_ degrees: Double) -> Double {
     return positive == 360 ? 0 : positive
 }
 
-/// The shortest way from one angle to another, in (-180, 180]: half a turn goes clockwise, or east.
-func shortestTurn(from start: Double, to end: Double) -> Double {
-    let turn = wrap180(end - start)
-    return turn == -180 ? 180 : turn
+/// The shorter arc from one angle to another, in (-180, 180]: of two that are as long, the one clockwise, or east.
+func shortestArc(from start: Double, to end: Double) -> Double {
+    let arc = wrap180(end - start)
+    return arc == -180 ? 180 : arc
 }
 
 extension Comparable {

@@ -65,12 +65,12 @@ public struct CameraAnimation: Sendable {
     private let start: Projection
     private let end: CameraPosition
     private let path: MercatorPoint
-    private let turn: Double
+    private let rotation: Double
     private let anchor: Anchor?
 
     /// An animation from where the camera is to where the update would put it at once; `nil` if that is the same.
     ///
-    /// Longitude and bearing go the short way, exactly half a turn eastwards and clockwise. A `zoomBy` with a focus
+    /// Longitude and bearing take the shorter arc, eastwards and clockwise where both are 180 degrees. A `zoomBy` with a focus
     /// keeps the place under it in every frame; any other update moves the target on a straight line of the Mercator plane.
     public init?(_ update: CameraUpdate, of camera: Camera, duration: Double, easing: Easing) {
         var moved = camera
@@ -80,9 +80,9 @@ public struct CameraAnimation: Sendable {
         self.easing = easing
         start = camera.projection
         end = moved.position
-        let east = shortestTurn(from: camera.position.target.longitude, to: end.target.longitude)
+        let east = shortestArc(from: camera.position.target.longitude, to: end.target.longitude)
         path = MercatorPoint(x: east * (.pi / 180), y: moved.projection.target.y - start.target.y)
-        turn = shortestTurn(from: camera.position.bearing, to: end.bearing)
+        rotation = shortestArc(from: camera.position.bearing, to: end.bearing)
         if case .zoomBy(_, let focus?) = update { anchor = camera.fixed(focus) } else { anchor = nil }
     }
 
@@ -92,7 +92,7 @@ public struct CameraAnimation: Sendable {
         let share = easing.progress(at: time / duration)
         let view = View(
             zoom: start.view.zoom + share * (end.zoom - start.view.zoom),
-            bearing: start.view.bearing + share * turn,
+            bearing: start.view.bearing + share * rotation,
             viewingAngle: start.view.viewingAngle + share * (end.viewingAngle - start.view.viewingAngle))
         let target = MercatorPoint(x: start.target.x + share * path.x, y: start.target.y + share * path.y)
         return Pose(view: view, anchor: anchor ?? .target(target.coordinate))

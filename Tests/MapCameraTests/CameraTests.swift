@@ -97,9 +97,9 @@ import Testing
     }
 
     @Test func halfATurnGoesClockwiseAndEast() {
-        #expect(shortestTurn(from: 0, to: 180) == 180)
-        #expect(shortestTurn(from: 90, to: 270) == 180)
-        #expect(shortestTurn(from: 10, to: 350) == -20)
+        #expect(shortestArc(from: 0, to: 180) == 180)
+        #expect(shortestArc(from: 90, to: 270) == 180)
+        #expect(shortestArc(from: 10, to: 350) == -20)
     }
 
     @Test func anAnimationToWhereTheCameraIsIsNone() {
