@@ -9,6 +9,9 @@ package struct SampleWindow: Sendable {
         var value: ScreenPoint
     }
 
+    /// No velocity is greater on either axis, in units per second, however short the time was that it is measured over:
+    /// the greatest that a gesture line can carry.
+    private static let greatestSpeed = 1e9
     /// Milliseconds back from the end.
     private static let span = 100.0
     private static let capacity = 512
@@ -44,7 +47,11 @@ package struct SampleWindow: Sendable {
         let seconds = (time - first.time) / 1000
         guard seconds > 0 else { return nil }
         return ScreenPoint(
-            x: (value.x - first.value.x) / seconds,
-            y: (value.y - first.value.y) / seconds)
+            x: Self.speed(of: value.x - first.value.x, in: seconds),
+            y: Self.speed(of: value.y - first.value.y, in: seconds))
+    }
+
+    private static func speed(of change: Double, in seconds: Double) -> Double {
+        min(max(change / seconds, -greatestSpeed), greatestSpeed)
     }
 }

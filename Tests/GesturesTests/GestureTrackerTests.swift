@@ -90,12 +90,12 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
             let (before, after) = (b - a, d - c)
             let scale = hypot(after.x, after.y) / hypot(before.x, before.y)
             guard scale > 0.1, scale < 10 else { continue }
-            let turn = (atan2(after.y, after.x) - atan2(before.y, before.x)) * 180 / .pi
+            let rotation = (atan2(after.y, after.x) - atan2(before.y, before.x)) * 180 / .pi
             let focus = point((c.x + d.x) / 2, (c.y + d.y) / 2)
             let moved = point((c.x + d.x - a.x - b.x) / 2, (c.y + d.y - a.y - b.y) / 2)
             hand.report(GestureEvent(.pan, .changed, .pan(moved), focus: focus))
             hand.report(GestureEvent(.pinch, .changed, .pinch(scale), focus: focus))
-            hand.report(GestureEvent(.rotate, .changed, .rotate(turn), focus: focus))
+            hand.report(GestureEvent(.rotate, .changed, .rotate(rotation), focus: focus))
             for (place, finger) in zip(places, [c, d]) {
                 let shown = try #require(hand.camera.projection.point(for: place))
                 #expect(hypot(shown.x - finger.x, shown.y - finger.y) < 1e-6, "seed \(seed)")
@@ -175,6 +175,18 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
         hand.report(GestureEvent(.pan, .ended, .pan(point(100, 0))), at: 5)
         let momentum = hand.momentum()
         #expect(momentum?.pan == point(0, 0))
+    }
+
+    /// It is recorded, and has to be a number that a gesture line can carry.
+    @Test(arguments: [1e-300, 1e-9])
+    func aVelocityMeasuredOverNextToNoTimeIsBounded(elapsed: Double) throws {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began, time: 0))
+        hand.report(GestureEvent(.pan, .ended, .pan(point(-300, 1e-300)), time: elapsed))
+        let momentum = hand.momentum()
+        let pan = try #require(momentum).pan
+        #expect(pan.x == -1e9 && (0...1e9).contains(pan.y))
+        #expect(Glide(Momentum(pan: pan), of: hand.camera) != nil)
     }
 
     @Test func aPanThatEndsBesideAnActiveGestureThrowsNothing() {
