@@ -12,11 +12,18 @@ public struct CoordinateBounds: Equatable, Sendable {
 
     /// Bounds between two corners; `nil` if the southern edge would be north of the northern one.
     ///
-    /// Latitudes are clamped to ±85°, longitudes beyond ±180° are wrapped.
+    /// Latitudes are clamped to ±85°, longitudes beyond ±180° are wrapped. A western edge that is less than 2e-9° east of
+    /// the eastern one is moved apart from it, to the next billionth of a degree: written with nine decimals, as the
+    /// protocol has them, the two would be one meridian.
     public init?(southWest: LatLng, northEast: LatLng) {
         guard southWest.latitude <= northEast.latitude else { return nil }
-        self.southWest = Self.edge(southWest)
-        self.northEast = Self.edge(northEast)
+        var (southWest, northEast) = (Self.edge(southWest), Self.edge(northEast))
+        let overlap = southWest.longitude - northEast.longitude
+        if overlap > 0, overlap < 2e-9 {
+            southWest.longitude = (southWest.longitude * 1e9).rounded(.up) / 1e9
+            northEast.longitude = (northEast.longitude * 1e9).rounded(.down) / 1e9
+        }
+        (self.southWest, self.northEast) = (southWest, northEast)
     }
 
     private static func edge(_ corner: LatLng) -> LatLng {

@@ -70,6 +70,27 @@ import Testing
                 == nil)
     }
 
+    /// With nine decimals, as the protocol has them, west must not become east.
+    @Test(arguments: [
+        (10.0000000004, 10.0000000001), (0, -1e-12), (1e-300, 0), (-179.9999999999, -180), (180, 179.9999999996),
+        (0.0009765625, 0.0009765615), (-73.5, -73.5000000019), (120.123456789, 120.1234567885), (5, 4.999999998),
+    ])
+    func boundsThatLeaveOutNextToNothingAreTheSameWhenTheyAreWrittenAndRead(west: Double, east: Double) throws {
+        let bounds = try #require(
+            CoordinateBounds(
+                southWest: LatLng(latitude: -20, longitude: west), northEast: LatLng(latitude: 20, longitude: east)))
+        func written(_ corner: LatLng) throws -> LatLng {
+            LatLng(
+                latitude: corner.latitude,
+                longitude: try #require(Double(String(format: "%.9f", corner.longitude))))
+        }
+        let read = try #require(
+            CoordinateBounds(southWest: written(bounds.southWest), northEast: written(bounds.northEast)))
+        #expect(read.width > 359.999 && bounds.width > 359.999)
+        #expect(read == bounds)
+        #expect(abs(bounds.southWest.longitude - west) <= 1e-9 && abs(bounds.northEast.longitude - east) <= 1e-9)
+    }
+
     @Test func easingsGoFromNoughtToOneAndNeverBack() {
         for easing in [Easing.default, .linear, .easeIn, .easeOut, .easeInOut] {
             #expect(easing.progress(at: 0) == 0 && easing.progress(at: 1) == 1)
