@@ -15,12 +15,15 @@ public enum GesturePhase: Sendable {
 }
 
 /// The gestures of Google's map.
-public enum GestureKind: Sendable {
+///
+/// They stand in the order in which one frame reports them. Pan is first: what zooms and rotates does so about the focus
+/// that the pan has brought its place to.
+public enum GestureKind: CaseIterable, Sendable {
     /// A finger drags the map. (UIKit: `UIPanGestureRecognizer`.)
     case pan
     /// Two fingers zoom. (UIKit: `UIPinchGestureRecognizer`.)
     case pinch
-    /// Two fingers turn. (UIKit: `UIRotationGestureRecognizer`.)
+    /// Two fingers rotate the map. (UIKit: `UIRotationGestureRecognizer`.)
     case rotate
     /// Two fingers side by side tilt the map: up is towards the horizon.
     case tilt

@@ -23,7 +23,7 @@ struct TimePanel {
         self.moments = moments
         (self.left, self.top, self.width) = (left, top, width)
         duration = max(journey.durationMs, journey.steps.last?.timeMs ?? 0, 1)
-        kinds = GestureKind.inOrder.filter { kind in journey.bars.contains { $0.kind == kind } }
+        kinds = GestureKind.allCases.filter { kind in journey.bars.contains { $0.kind == kind } }
     }
 
     private var right: Double { left + width }
@@ -279,10 +279,6 @@ enum Mark {
 }
 
 extension GestureKind {
-    fileprivate static let inOrder: [GestureKind] = [
-        .pan, .pinch, .rotate, .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap,
-    ]
-
     fileprivate var title: String {
         switch self {
         case .pan: "pan"

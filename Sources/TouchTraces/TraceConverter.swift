@@ -99,12 +99,12 @@ private final class TraceMaker {
         switch recorded {
         case .surface(let surface, let device):
             self.surface = surface
-            recognizer = GestureRecognizer(options.thresholds, turns: device?.isSemiMT != true)
+            recognizer = GestureRecognizer(options.thresholds, recognizesRotation: device?.isSemiMT != true)
             lines.traceHeader(viewport: surface.viewport, position: options.position)
         case .touches(let contacts):
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
-            recognizer.take(frame)
+            recognizer.handle(frame)
             write(recognizer.events, at: frame.timeMs)
         case .gestures(let timeMs, let events): write(events, at: timeMs)
         case .trace(let bytes): lines.write(bytes.span)

@@ -1,10 +1,10 @@
 // Fingers in, gesture reports out: what people mean on a map. Time comes in with the frames, so it runs over a recording
 // and over a live surface alike.
 //
-// A grip is a set of fingers for as long as it stays the same. A grip is undecided until its fingers have moved past a
-// threshold; then it is a pan, a tilt, a one-finger zoom, or pan, pinch and rotation together. What was moved until then
-// is made good as the fingers move on: nothing is lost and nothing leaps. Where fingers land or lift, a new grip begins from
-// where they are, so nothing jumps.
+// A grip is undecided until its fingers have moved past a threshold; then it is a pan, a tilt, a one-finger zoom, or pan,
+// pinch and rotation together. What was moved until then is made good as the fingers move on, and whatever is left of it
+// when a finger lands or lifts: nothing is lost, and nothing leaps by more than a threshold. The next grip begins from
+// where its fingers are, so nothing jumps.
 
 import Gestures
 import MapCamera
@@ -17,164 +17,106 @@ import Darwin
 
 /// Recognizes the gestures of one surface.
 public struct GestureRecognizer: Sendable {
-    /// What a grip means.
-    private enum Meaning: Sendable {
-        case undecided, pan, transform, tilt, oneFingerZoom
-    }
-
-    private struct Finger: Sendable {
-        var id: Int
-        var start: ScreenPoint
-        var position: ScreenPoint
-
-        var way: ScreenPoint { position - start }
-    }
-
-    /// All fingers from the first that lands to the last that lifts.
-    private struct Session: Sendable {
-        var start: Double
-        /// Where the first finger landed.
-        var place: ScreenPoint
-        var mostFingers = 1
-        var isTap = true
-        /// Where the first of two taps was, if this may be the second.
-        var firstTap: ScreenPoint?
-    }
-
     /// The reports of the last frame, in order: they belong into one frame of requests.
     public private(set) var events: [GestureEvent] = []
 
     private let thresholds: Thresholds
-    private let turns: Bool
-
-    private var session: Session?
-    private var lastTap: (time: Double, place: ScreenPoint)?
+    private let recognizesRotation: Bool
     private var time = 0.0
+    private var taps: TapDetector
 
     // The grip
-    private var fingers: [Finger] = []
-    private var meaning = Meaning.undecided
-    private var moved = Movement()
-    /// What had been moved before the grip got its meaning, how far the fingers had come, and how much of it has been made
-    /// good, from 0 to 1.
-    private var early = Movement()
-    private var earlyReach = 0.0
-    private var madeGood = 1.0
-    /// What the grip before had not made good of a pan that goes on.
-    private var owed = Movement()
-    private var smallestSpan = 0.0
-    /// When the first finger moved while the others may still rest.
-    private var firstMove: Double?
+    private var grip = Grip()
+    /// `nil` while it is undecided.
+    private var meaning: Meaning?
+    /// What the grip had moved where the reports begin to count.
+    private var origin = Movement()
+    /// What the grip had moved when it last tilted.
+    private var tilted = Movement()
+    private var slack = Slack()
 
-    // What has begun
-    private var active = KindSet()
+    // What is reported
+    private var active: Set<GestureKind> = []
     /// The pan's translation before this grip.
     private var panBefore = ScreenPoint(x: 0, y: 0)
-    private var samples = SampleWindow()
+    /// The last 100 ms of the fingers' mean, for the velocity that a pan ends with.
+    private var path = SampleWindow()
+    /// The last 100 ms of what was reported of a pinch and a rotation: levels in x, degrees in y.
+    private var pinches = SampleWindow()
+    /// Until when the map may go on by what the fingers left it with.
+    private var glideEnd = -Double.infinity
 
     /// A recognizer that has seen nothing.
     ///
-    /// - Parameter turns: whether angles can be trusted. A semi-multitouch touchpad tells only the box around two fingers.
-    public init(_ thresholds: Thresholds = Thresholds(), turns: Bool = true) {
+    /// - Parameter recognizesRotation: whether angles can be trusted. A semi-multitouch touchpad tells only the box around
+    ///   two fingers.
+    public init(_ thresholds: Thresholds = Thresholds(), recognizesRotation: Bool = true) {
         self.thresholds = thresholds
-        self.turns = turns
+        self.recognizesRotation = recognizesRotation
+        taps = TapDetector(thresholds)
     }
 
     // MARK: Frames
 
-    /// Takes a frame; ``events`` are then what it means.
-    public mutating func take(_ frame: TouchFrame) {
+    /// Follows the fingers into a frame; ``events`` are then what it means.
+    public mutating func handle(_ frame: TouchFrame) {
         events.removeAll(keepingCapacity: true)
         let elapsed = frame.timeMs - time
         time = frame.timeMs
         if frame.isCancelled { cancel() }
-        guard !(frame.touches.isEmpty && fingers.isEmpty) else { return }
-        if isSameGrip(frame.touches) {
-            move(frame.touches, after: elapsed)
-        } else {
-            change(frame.touches)
+        if !grip.isMade(of: frame.touches) {
+            change(to: frame.touches)
+        } else if grip.count > 0 {
+            move(to: frame.touches, after: elapsed)
         }
-    }
-
-    private func isSameGrip(_ touches: [Touch]) -> Bool {
-        touches.count == fingers.count && zip(touches, fingers).allSatisfy { $0.id == $1.id }
     }
 
     /// Ends what has begun: the fingers are lost.
     private mutating func cancel() {
-        for kind in GestureKind.inOrder where active.contains(kind) { events.append(GestureEvent(kind, .cancelled)) }
-        active = KindSet()
-        owed = Movement()
-        fingers = []
-        session = nil
-        lastTap = nil
+        for kind in GestureKind.allCases where active.contains(kind) { events.append(GestureEvent(kind, .cancelled)) }
+        active = []
+        grip = Grip()
+        taps.cancel()
     }
 
     // MARK: Fingers land and lift
 
-    private mutating func change(_ touches: [Touch]) {
-        let remain = touches.contains { touch in fingers.contains { $0.id == touch.id } }
-        if !fingers.isEmpty, !remain { endSession(isLifted: touches.isEmpty) }
-        guard !touches.isEmpty else {
-            fingers = []
-            return
+    private mutating func change(to touches: [Touch]) {
+        let lands = touches.contains { !grip.contains($0.id) }
+        if touches.contains(where: { grip.contains($0.id) }) {
+            endGrip(remaining: touches.count)
+        } else if grip.count > 0 {
+            endSession(isLifted: touches.isEmpty)
         }
-        var session = self.session ?? newSession(touches[0].position)
-        session.mostFingers = max(session.mostFingers, touches.count)
-        endGrip(remaining: touches.count)
-        fingers.removeAll(keepingCapacity: true)
-        for touch in touches { fingers.append(Finger(id: touch.id, start: touch.position, position: touch.position)) }
-        meaning = .undecided
-        moved = Movement()
-        early = Movement()
-        firstMove = nil
-        smallestSpan = span
-        samples = SampleWindow()
-        samples.append(centroid, at: time, arrival: time)
-        if touches.count == 2, session.mostFingers == 2 { session.place = centroid }
-        self.session = session
+        grip = Grip(touches)
+        meaning = nil
+        (origin, slack) = (Movement(), Slack())
+        guard !touches.isEmpty else { return }
+        path = SampleWindow()
+        path.append(grip.centroid, at: time, arrival: time)
+        taps.change(touches, centroid: grip.centroid, at: time)
+        if lands { stopGlide() }
     }
 
-    /// Zooming, turning and tilting end with their fingers; a pan goes on by those that are left, but not by the last
+    /// A finger that lands on a map that glides stops it: that is a pan which begins at once. As long as the finger rests,
+    /// so does the map; and if it lifts soon, that is a tap nevertheless.
+    private mutating func stopGlide() {
+        if time < glideEnd { begin(.pan) }
+    }
+
+    /// Zooming, rotating and tilting end with their fingers; a pan goes on by those that are left, but not by the last
     /// alone: that one only lifts later than the others.
     private mutating func endGrip(remaining: Int) {
-        for kind in GestureKind.inOrder where active.contains(kind) {
-            if kind == .pan, remaining > 1 {
-                panBefore = panBefore + applied.way
-                owed = Movement(way: moved.way + owed.way - applied.way)
-            } else {
-                end(kind, velocity: ScreenPoint(x: 0, y: 0))
-            }
-        }
-    }
-
-    private mutating func end(_ kind: GestureKind, velocity: ScreenPoint? = nil) {
-        active.remove(kind)
-        if kind == .pan { owed = Movement() }
-        events.append(GestureEvent(kind, .ended, focus: focus, velocity: kind == .pan ? velocity : nil))
-    }
-
-    private mutating func newSession(_ place: ScreenPoint) -> Session {
-        var session = Session(start: time, place: place)
-        guard let lastTap else { return session }
-        let distance = hypot(place.x - lastTap.place.x, place.y - lastTap.place.y)
-        if time - lastTap.time <= thresholds.tapTime, distance <= thresholds.tapDistance {
-            session.firstTap = lastTap.place
-        }
-        self.lastTap = nil
-        return session
+        end(except: remaining > 1 ? .pan : nil)
+        panBefore = panBefore + applied.translation
     }
 
     private mutating func endSession(isLifted: Bool) {
         // Only one finger throws the map: of several, the last to lift would say how fast.
-        let velocity =
-            isLifted && meaning == .pan && session?.mostFingers == 1
-            ? samples.velocity(of: centroid, at: time, arrival: time).map(Self.bounded) : nil
-        for kind in GestureKind.inOrder where active.contains(kind) {
-            end(kind, velocity: velocity ?? ScreenPoint(x: 0, y: 0))
-        }
-        if let session, session.isTap, time - session.start <= thresholds.tapTime { tap(session) }
-        session = nil
+        let isThrown = isLifted && meaning == .pan && taps.mostFingers == 1
+        let velocity = isThrown ? path.velocity(of: grip.centroid, at: time, arrival: time) : nil
+        end(velocity: velocity.map(Self.bounded) ?? ScreenPoint(x: 0, y: 0))
+        if let tap = taps.lift(at: time) { events.append(tap) }
     }
 
     /// No finger is faster than this, whatever a clock says, in points per second on each axis.
@@ -186,217 +128,143 @@ public struct GestureRecognizer: Sendable {
             y: min(max(velocity.y, -greatestSpeed), greatestSpeed))
     }
 
-    private mutating func tap(_ session: Session) {
-        switch (session.mostFingers, session.firstTap) {
-        case (1, let place?): events.append(GestureEvent(.doubleTap, .ended, focus: place))
-        case (1, nil): lastTap = (time, session.place)
-        case (2, _): events.append(GestureEvent(.twoFingerTap, .ended, focus: session.place))
-        default: break
-        }
-    }
-
     // MARK: Fingers move
 
-    private mutating func move(_ touches: [Touch], after elapsed: Double) {
-        let (before, reach) = (moved, self.reach)
-        let step = follow(touches)
-        if fingers.contains(where: { hypot($0.way.x, $0.way.y) >= thresholds.slop }) { session?.isTap = false }
-        if meaning == .undecided {
+    private mutating func move(to touches: [Touch], after elapsed: Double) {
+        let (before, reach) = (grip.moved, grip.reach)
+        let step = grip.move(to: touches, rotates: recognizesRotation)
+        if grip.reach >= thresholds.slop { taps.exclude() }
+        if meaning == nil {
             decide(before, reach)
-        } else if madeGood < 1 {
-            // No faster than the fingers themselves, or else slowly; a pause must not make it a leap.
-            madeGood = min(1, madeGood + max(step / earlyReach, min(max(elapsed, 0), 20) / thresholds.catchUp))
+        } else {
+            slack.catchUp(step: step, elapsed: elapsed, longest: thresholds.catchUp)
+            if meaning == .tilt { reconsiderTilt(before) }
         }
-        report(.changed)
-        samples.append(centroid, at: time, arrival: time)
+        report()
+        path.append(grip.centroid, at: time, arrival: time)
     }
-
-    /// Moves the fingers, and adds up what that is; says how far the one went that went farthest.
-    private mutating func follow(_ touches: [Touch]) -> Double {
-        let (centroid, span, angle) = (self.centroid, self.span, self.angle)
-        var farthest = 0.0
-        for index in fingers.indices {
-            let step = touches[index].position - fingers[index].position
-            farthest = max(farthest, hypot(step.x, step.y))
-            fingers[index].position = touches[index].position
-        }
-        moved.way = moved.way + (self.centroid - centroid)
-        guard fingers.count == 2 else { return farthest }
-        smallestSpan = min(smallestSpan, self.span)
-        moved.levels += log2(self.span / span)
-        if turns { moved.turn += (self.angle - angle).remainder(dividingBy: 2 * .pi) }
-        return farthest
-    }
-
-    /// How far the finger is from where it landed that is farthest.
-    private var reach: Double { fingers.reduce(0) { max($0, hypot($1.way.x, $1.way.y)) } }
-
-    private var centroid: ScreenPoint {
-        let sum = fingers.reduce(ScreenPoint(x: 0, y: 0)) { $0 + $1.position }
-        let count = Double(max(fingers.count, 1))
-        return ScreenPoint(x: sum.x / count, y: sum.y / count)
-    }
-
-    /// The distance of two fingers in points; where they touch each other, they have one of 8.
-    private var span: Double {
-        guard fingers.count == 2 else { return 0 }
-        let way = fingers[1].position - fingers[0].position
-        return max(hypot(way.x, way.y), 8)
-    }
-
-    /// The direction from one finger to the other in radians, clockwise since y points down.
-    private var angle: Double {
-        guard fingers.count == 2 else { return 0 }
-        let way = fingers[1].position - fingers[0].position
-        return atan2(way.y, way.x)
-    }
-
-    // MARK: What it means
 
     /// - Parameters:
     ///   - before: what had been moved until the frame before.
     ///   - reach: how far the fingers had come until then.
     private mutating func decide(_ before: Movement, _ reach: Double) {
-        let isPair = fingers.count == 2 && session?.mostFingers == 2
-        let isFar = hypot(moved.way.x, moved.way.y) >= (isPair ? thresholds.twoFingerSlop : thresholds.slop)
-        let found: Meaning
-        switch fingers.count {
-        case 1:
-            guard isFar else { return }
-            found = session?.firstTap != nil && abs(moved.way.y) > abs(moved.way.x) ? .oneFingerZoom : .pan
-        case 2 where isPair:
-            let zooms = abs(moved.levels) >= thresholds.pinch
-            let rotates = abs(moved.turn) * smallestSpan / 2 >= thresholds.arc
-            guard isFar || zooms || rotates, let decided = decideTwo(zooms || rotates) else { return }
-            found = decided
-        default:
-            guard isFar else { return }
-            found = .pan
-        }
-        session?.isTap = false
-        meaning = found
-        moved = moved + owed
-        early = before + owed
-        earlyReach = max(reach, hypot(owed.way.x, owed.way.y))
-        owed = Movement()
-        madeGood = earlyReach > 0 ? 0 : 1
-        begin()
+        let isPair = grip.count == 2 && taps.mostFingers == 2
+        let found =
+            isPair
+            ? grip.meaningOfTwo(at: time, thresholds)
+            : grip.meaning(afterTap: taps.firstTap != nil, thresholds)
+        guard let found else { return }
+        taps.exclude()
+        // These are alone: a pan of the grip before does not go on beside them.
+        if found == .tilt || found == .oneFingerZoom { end() }
+        slack = Slack(before, reach: reach)
+        recognize(found)
     }
 
-    /// Two fingers that go up or down side by side tilt; `nil` if the second may still follow the first.
-    private mutating func decideTwo(_ isTransform: Bool) -> Meaning? {
-        let (a, b) = (fingers[0].way, fingers[1].way)
-        let between = fingers[1].start - fingers[0].start
-        let isSideBySide = abs(between.x) > abs(between.y)
-        let (isFirst, isSecond) = (isVertical(a), isVertical(b))
-        guard !isTransform, isSideBySide else { return .transform }
-        if isFirst, isSecond { return (a.y > 0) == (b.y > 0) ? .tilt : .transform }
-        guard isFirst && !hasMoved(b) || isSecond && !hasMoved(a) else { return .transform }
-        let since = firstMove ?? time
-        firstMove = since
-        return time - since < thresholds.tiltGrace ? nil : .transform
+    /// Fingers that tilt may go over to a pinch. What they went apart and around since they last tilted counts, but where
+    /// they went meanwhile has tilted the map and pans it no more.
+    private mutating func reconsiderTilt(_ before: Movement) {
+        let found = grip.meaningOfTilt(since: tilted, thresholds)
+        if found == .tilt { tilted = grip.moved }
+        guard found == .transform else { return }
+        end()
+        origin = tilted
+        origin.translation = grip.moved.translation
+        var early = before - origin
+        early.translation = ScreenPoint(x: 0, y: 0)
+        slack = Slack(early, reach: thresholds.twoFingerSlop)
+        recognize(.transform)
     }
-
-    private func hasMoved(_ way: ScreenPoint) -> Bool { hypot(way.x, way.y) >= thresholds.tiltMove }
-
-    private func isVertical(_ way: ScreenPoint) -> Bool { hasMoved(way) && abs(way.y) > abs(way.x) }
 
     // MARK: Reports
 
-    /// What the grip has moved, less what is not made good yet.
+    /// What is reported of the grip: what it has moved, less what the map is still behind by.
     private var applied: Movement {
-        meaning == .undecided ? Movement() : moved - early * (1 - madeGood)
+        meaning == nil ? Movement() : grip.moved - origin - slack.remaining
     }
 
     /// Where the fingers are, as far as the map follows them.
-    private var focus: ScreenPoint { centroid - (moved.way - applied.way) }
+    private var focus: ScreenPoint { grip.centroid - slack.remaining.translation }
 
-    private mutating func begin() {
-        switch meaning {
-        case .undecided: break
+    private func focus(of kind: GestureKind) -> ScreenPoint? { kind == .oneFingerZoom ? taps.firstTap : focus }
+
+    private var rotationDegrees: Double { applied.rotation * (180 / .pi) }
+
+    private func value(of kind: GestureKind) -> GestureEvent.Value? {
+        switch kind {
+        case .pan: .pan(panBefore + applied.translation)
+        case .pinch: .pinch(exp2(applied.levels))
+        case .rotate: .rotate(rotationDegrees)
+        case .tilt: .tilt(applied.translation.y)
+        case .oneFingerZoom: .oneFingerZoom(applied.translation.y)
+        case .doubleTap, .twoFingerTap: nil
+        }
+    }
+
+    /// Begins what the fingers are found to do.
+    private mutating func recognize(_ found: Meaning) {
+        meaning = found
+        switch found {
         case .pan: begin(.pan)
         case .transform:
             begin(.pan)
             begin(.pinch)
-            if turns { begin(.rotate) }
+            if recognizesRotation { begin(.rotate) }
+            pinches = SampleWindow()
+            pinches.append(ScreenPoint(x: 0, y: 0), at: time, arrival: time)
         case .tilt:
-            if active.contains(.pan) { end(.pan, velocity: ScreenPoint(x: 0, y: 0)) }
             begin(.tilt)
+            tilted = grip.moved
         case .oneFingerZoom: begin(.oneFingerZoom)
         }
     }
 
+    /// Begins a gesture, unless it goes on from the grip before. Whatever glides is stopped by it.
     private mutating func begin(_ kind: GestureKind) {
-        guard !active.contains(kind) else { return }
-        active.insert(kind)
+        guard active.insert(kind).inserted else { return }
         if kind == .pan { panBefore = ScreenPoint(x: 0, y: 0) }
-        events.append(GestureEvent(kind, .began, focus: kind == .oneFingerZoom ? session?.firstTap : focus))
+        glideEnd = -.infinity
+        events.append(GestureEvent(kind, .began, focus: focus(of: kind)))
     }
 
-    private mutating func report(_ phase: GesturePhase) {
-        guard meaning != .undecided else { return }
-        let applied = applied
-        for kind in GestureKind.inOrder where active.contains(kind) {
-            let value: GestureEvent.Value
-            switch kind {
-            case .pan: value = .pan(panBefore + applied.way)
-            case .pinch: value = .pinch(exp2(applied.levels))
-            case .rotate: value = .rotate(applied.turn * (180 / .pi))
-            case .tilt: value = .tilt(applied.way.y)
-            case .oneFingerZoom: value = .oneFingerZoom(applied.way.y)
-            case .doubleTap, .twoFingerTap: continue
+    private mutating func report() {
+        guard meaning != nil else { return }
+        for kind in GestureKind.allCases where active.contains(kind) {
+            events.append(GestureEvent(kind, .changed, value(of: kind), focus: focus(of: kind)))
+        }
+        if meaning == .transform {
+            pinches.append(ScreenPoint(x: applied.levels, y: rotationDegrees), at: time, arrival: time)
+        }
+    }
+
+    /// Ends what is active, but for a kind that goes on in the next grip. What the map is still behind by comes with the
+    /// last report.
+    private mutating func end(
+        except lasting: GestureKind? = nil, velocity: ScreenPoint = ScreenPoint(x: 0, y: 0)
+    ) {
+        let isBehind = !slack.isEmpty
+        slack = Slack()
+        if lasting == nil { glideEnd = time + glideDuration(velocity) }
+        for kind in GestureKind.allCases where active.contains(kind) {
+            let last = isBehind ? value(of: kind) : nil
+            if kind != lasting {
+                active.remove(kind)
+                events.append(GestureEvent(kind, .ended, last, focus: focus, velocity: kind == .pan ? velocity : nil))
+            } else if isBehind {
+                events.append(GestureEvent(kind, .changed, last, focus: focus))
             }
-            events.append(
-                GestureEvent(kind, phase, value, focus: kind == .oneFingerZoom ? session?.firstTap : focus))
         }
     }
-}
 
-/// Some kinds of gestures.
-private struct KindSet: Sendable {
-    private var bits: UInt8 = 0
-
-    func contains(_ kind: GestureKind) -> Bool { bits & kind.bit != 0 }
-    mutating func insert(_ kind: GestureKind) { bits |= kind.bit }
-    mutating func remove(_ kind: GestureKind) { bits &= ~kind.bit }
-}
-
-/// What a grip has moved since it began.
-private struct Movement: Sendable {
-    /// Points of the mean of its fingers.
-    var way = ScreenPoint(x: 0, y: 0)
-    /// Zoom levels: how often the distance of two fingers has doubled.
-    var levels = 0.0
-    /// Radians, clockwise.
-    var turn = 0.0
-
-    static func + (a: Movement, b: Movement) -> Movement {
-        Movement(way: a.way + b.way, levels: a.levels + b.levels, turn: a.turn + b.turn)
-    }
-
-    static func - (a: Movement, b: Movement) -> Movement {
-        Movement(way: a.way - b.way, levels: a.levels - b.levels, turn: a.turn - b.turn)
-    }
-
-    static func * (a: Movement, share: Double) -> Movement {
-        Movement(
-            way: ScreenPoint(x: a.way.x * share, y: a.way.y * share), levels: a.levels * share, turn: a.turn * share)
-    }
-}
-
-extension GestureKind {
-    /// Pan first: what zooms and turns does so about the focus that the pan has brought its place to.
-    fileprivate static let inOrder: [GestureKind] = [.pan, .pinch, .rotate, .tilt, .oneFingerZoom]
-
-    fileprivate var bit: UInt8 {
-        switch self {
-        case .pan: 1
-        case .pinch: 2
-        case .rotate: 4
-        case .tilt: 8
-        case .oneFingerZoom: 16
-        case .doubleTap: 32
-        case .twoFingerTap: 64
+    /// How long the map may go on by what the fingers leave it with, in milliseconds. A pinch and a rotation leave none
+    /// unless a camera's settings say so; the recognizer does not know them.
+    private func glideDuration(_ velocity: ScreenPoint) -> Double {
+        var momentum = Momentum(pan: velocity)
+        if meaning == .transform {
+            let pinch = ScreenPoint(x: applied.levels, y: rotationDegrees)
+            let speed = pinches.velocity(of: pinch, at: time, arrival: time)
+            (momentum.zoom, momentum.bearing) = (speed?.x ?? 0, speed?.y ?? 0)
         }
+        return momentum.duration
     }
 }

@@ -7,7 +7,8 @@ public struct Thresholds: Equatable, Sendable {
     /// at 10; Android's `ViewConfiguration.getScaledTouchSlop` is 8.)
     public var slop = 10.0
     /// How far the mean of two fingers moves before it is a tilt, or a pan by two, in points: two that rest on a surface roll
-    /// more than one. (Mapbox Gestures for Android takes 16 for a shove.)
+    /// more than one. Two that tilt go over to a pinch when they go as far apart, together or around each other instead.
+    /// (Mapbox Gestures for Android takes 16 for a shove.)
     public var twoFingerSlop = 16.0
     /// How far two fingers zoom before it is a pinch, in levels. (MapLibre GL JS: 0.1.)
     public var pinch = 0.1

@@ -78,16 +78,16 @@ extension Seeded {
                     .setCamera(position), of: camera, duration: 200, easing: random.easing())
             else { continue }
             var motion = Motion(animation, at: 0)
-            var turns: [Double] = []
-            var ways: [Double] = []
+            var rotations: [Double] = []
+            var eastward: [Double] = []
             var goesOn = true
             while goesOn {
                 let before = camera.position
                 goesOn = motion.step(&camera)
-                turns.append(wrap180(camera.position.bearing - before.bearing))
-                ways.append(wrap180(camera.position.target.longitude - before.target.longitude))
+                rotations.append(wrap180(camera.position.bearing - before.bearing))
+                eastward.append(wrap180(camera.position.target.longitude - before.target.longitude))
             }
-            for steps in [turns, ways] {
+            for steps in [rotations, eastward] {
                 let whole = steps.reduce(0, +)
                 #expect(abs(whole) < 180 + 1e-9, "seed \(seed): \(whole)")
                 #expect(steps.allSatisfy { $0 * whole >= -1e-9 }, "seed \(seed): \(steps)")
@@ -157,14 +157,15 @@ extension Seeded {
             let edges = camera.viewport.padding + insets
             let southWest = try #require(camera.projection.point(for: bounds.southWest))
             let northEast = try #require(camera.projection.point(for: bounds.northEast))
-            let room = [
+            let margins = [
                 southWest.x - edges.left, camera.viewport.width - edges.right - northEast.x,
                 northEast.y - edges.top, camera.viewport.height - edges.bottom - southWest.y,
             ]
-            #expect(abs(room[0] - room[1]) < 1e-4 && abs(room[2] - room[3]) < 1e-4, "seed \(seed): not centred")
-            let least = try #require(room.min())
+            #expect(
+                abs(margins[0] - margins[1]) < 1e-4 && abs(margins[2] - margins[3]) < 1e-4, "seed \(seed): not centred")
+            let least = try #require(margins.min())
             if fits { inside += 1 } else { outside += 1 }
-            #expect(fits ? least > -1e-6 : least < 0, "seed \(seed): \(fits), \(room)")
+            #expect(fits ? least > -1e-6 : least < 0, "seed \(seed): \(fits), \(margins)")
             if fits && position.zoom < camera.constraints.zoomRange.max {
                 #expect(least < 1e-6, "seed \(seed): a greater zoom would fit")
             }

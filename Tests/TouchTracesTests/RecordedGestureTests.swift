@@ -263,7 +263,7 @@ private struct Hands {
             surface?.map(contacts, into: &frame)
             let ids = frame.touches.map(\.id)
             if ids != landed?.ids { compare() }
-            recognizer.take(frame)
+            recognizer.handle(frame)
             for event in recognizer.events {
                 let key = GestureKey(feed: 1, kind: event.kind)
                 isPinch = isPinch || event.kind == .pinch

@@ -10,18 +10,22 @@ import Testing
 
 private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, y: y) }
 
-/// Fingers on a map: the recognizer, the tracker, the camera.
+/// Fingers on a map: the recognizer, the tracker, the camera, and what moves it when they have left.
 private struct Surface {
     var recognizer = GestureRecognizer()
     var tracker = GestureTracker()
     var camera: Camera
     var time = 0.0
+    private var motion: Motion?
     private(set) var releases: [GestureTracker.Release] = []
     private(set) var reports: [GestureEvent] = []
     /// The positions that the camera had, after each frame.
     private(set) var positions: [CameraPosition] = []
 
-    init(viewingAngle: Double = 0) {
+    init(viewingAngle: Double = 0, inertia: Bool = false) {
+        var settings = GestureSettings()
+        settings.inertia = inertia
+        tracker.set(settings)
         camera = Camera(
             position: CameraPosition(
                 target: LatLng(latitude: 10, longitude: 20), zoom: 12, viewingAngle: viewingAngle),
@@ -29,17 +33,39 @@ private struct Surface {
     }
 
     mutating func put(_ fingers: [(Int, ScreenPoint)], after milliseconds: Double = 10, cancelled: Bool = false) {
-        time += milliseconds
-        recognizer.take(
+        wait(milliseconds)
+        recognizer.handle(
             TouchFrame(timeMs: time, touches: fingers.map { Touch(id: $0.0, position: $0.1) }, isCancelled: cancelled))
         for event in recognizer.events {
             let key = GestureKey(feed: 1, kind: event.kind)
-            if let update = tracker.handle(event, of: key, at: time, viewport: camera.viewport) { camera.apply(update) }
+            let update = tracker.handle(event, of: key, at: time, viewport: camera.viewport)
+            if tracker.isActive { motion = nil }
+            if let update { camera.apply(update) }
             reports.append(event)
         }
-        if let release = tracker.takeRelease() { releases.append(release) }
+        if let release = tracker.takeRelease() {
+            releases.append(release)
+            switch release {
+            case .glide(let momentum): motion = Glide(momentum, of: camera).map { Motion($0, at: time) }
+            case .tap(let update):
+                let duration = GestureTracker.tapDuration
+                motion = CameraAnimation(update, of: camera, duration: duration, easing: .default)
+                    .map { Motion($0, at: time) }
+            }
+        }
         positions.append(camera.position)
     }
+
+    /// Lets time go by, in which what moves by itself goes on.
+    mutating func wait(_ milliseconds: Double) {
+        time += milliseconds
+        while let due = motion?.nextFrame, due <= time {
+            if motion?.step(&camera) != true { motion = nil }
+        }
+    }
+
+    /// Whether the camera moves by itself.
+    var isMoving: Bool { motion != nil }
 
     /// Moves fingers on straight lines, in frames of 10 ms.
     mutating func drag(_ fingers: [(Int, ScreenPoint, ScreenPoint)], frames: Int = 40) {
@@ -73,23 +99,30 @@ private struct Surface {
             let middle = point(500, 400)
             let (radius, start) = (random.number(60...200), random.number(0...(2 * Double.pi)))
             func fingers(_ middle: ScreenPoint, _ radius: Double, _ angle: Double) -> [(Int, ScreenPoint)] {
-                let way = point(radius * cos(angle), radius * sin(angle))
-                return [(1, middle - way), (2, middle + way)]
+                let arm = point(radius * cos(angle), radius * sin(angle))
+                return [(1, middle - arm), (2, middle + arm)]
             }
             let landed = fingers(middle, radius, start)
             let places = landed.map { surface.place($0.1) }
             let end = point(random.number(300...700), random.number(250...550))
-            let (grown, turned) = (radius * random.number(0.5...2), start + random.number(-2...2))
+            let (grown, endAngle) = (radius * random.number(0.5...2), start + random.number(-2...2))
             var last = landed
-            for frame in 0...60 {
+            // They may lift anywhere on their path, right after they were recognized too.
+            for frame in 0...random.integer(1...60) {
                 let share = Double(frame) / 60
                 last = fingers(
                     point(middle.x + (end.x - middle.x) * share, middle.y + (end.y - middle.y) * share),
-                    radius + (grown - radius) * share, start + (turned - start) * share)
+                    radius + (grown - radius) * share, start + (endAngle - start) * share)
                 surface.put(last)
             }
-            // What was moved before recognition is made good by now, however late that was.
-            for _ in 0..<20 { surface.put(last) }
+            // What was moved before recognition is made good in time, or when they lift.
+            if random.chance(0.3) {
+                for _ in 0..<20 { surface.put(last) }
+                for (place, finger) in zip(places, last) where surface.kinds(.began).contains(.pinch) {
+                    #expect(surface.distance(of: place, from: finger.1) < 1e-6)
+                }
+            }
+            if random.chance(0.5) { surface.put([last[1]]) }
             surface.put([])
             guard surface.kinds(.began).contains(.pinch) else { continue }
             for (place, finger) in zip(places, last) {
@@ -118,14 +151,16 @@ private struct Surface {
     }
 
     @Test(arguments: [-200.0, 200])
-    func twoFingersUpOrDownSideBySideTilt(way: Double) {
+    func twoFingersUpOrDownSideBySideTilt(distance: Double) {
         var surface = Surface(viewingAngle: 20)
-        surface.drag([(1, point(400, 400), point(405, 400 + way)), (2, point(600, 420), point(590, 410 + way))])
+        surface.drag([
+            (1, point(400, 400), point(405, 400 + distance)), (2, point(600, 420), point(590, 410 + distance)),
+        ])
         surface.put([])
         #expect(surface.kinds(.began) == [.tilt])
         #expect(surface.kinds(.ended) == [.tilt])
         #expect(surface.camera.position.zoom == 12 && surface.camera.position.bearing == 0)
-        #expect(way > 0 ? surface.camera.position.viewingAngle == 0 : surface.camera.position.viewingAngle == 37.5)
+        #expect(distance > 0 ? surface.camera.position.viewingAngle == 0 : surface.camera.position.viewingAngle == 37.5)
     }
 
     @Test func oneAboveTheOtherTheyPan() {
@@ -143,8 +178,8 @@ private struct Surface {
             surface.put([(1, a), (2, b)])
             surface.put([(1, a - point(0, 34)), (2, b)])
             surface.put([(1, a - point(0, 40)), (2, b)], after: grace)
-            for way in stride(from: 2.0, through: 60, by: 4) {
-                surface.put([(1, a - point(0, 40 + way)), (2, b - point(0, way))])
+            for y in stride(from: 2.0, through: 60, by: 4) {
+                surface.put([(1, a - point(0, 40 + y)), (2, b - point(0, y))])
             }
             #expect(surface.kinds(.began) == kinds, "after \(grace) ms")
         }
@@ -174,6 +209,226 @@ private struct Surface {
         }
         surface.put([])
         #expect(surface.reports.isEmpty)
+    }
+
+    @Test(arguments: [0.0, 30, 60])
+    func thePlaceInTheMiddleOfTwoFingersStaysThereUnderTilt(viewingAngle: Double) {
+        var random = Seeded(22)
+        for seed in 0..<100 {
+            var surface = Surface(viewingAngle: viewingAngle)
+            surface.camera.apply(.zoomTo(17))
+            surface.camera.apply(.setViewingAngle(viewingAngle))
+            func finger() -> ScreenPoint { point(random.number(200...800), random.number(200...700)) }
+            let (start, end) = ([finger(), finger()], [finger(), finger()])
+            func middle(_ fingers: [ScreenPoint]) -> ScreenPoint {
+                point((fingers[0].x + fingers[1].x) / 2, (fingers[0].y + fingers[1].y) / 2)
+            }
+            let place = surface.place(middle(start))
+            surface.drag([(1, start[0], end[0]), (2, start[1], end[1])], frames: 60)
+            for _ in 0..<20 { surface.put([(1, end[0]), (2, end[1])]) }
+            guard surface.kinds(.began).first == .pan else { continue }
+            // Even where the zoom lowers the angle on the way.
+            #expect(surface.distance(of: place, from: middle(end)) < 1e-6, "seed \(seed)")
+        }
+    }
+
+    // MARK: Out of a tilt
+
+    @Test(arguments: [0.5, 2])
+    func aPinchAfterATiltInTheSameGripZooms(scale: Double) {
+        var surface = Surface(viewingAngle: 20)
+        let (a, b) = (point(400, 500), point(600, 510))
+        surface.drag([(1, a, a - point(0, 40)), (2, b, b - point(0, 40))])
+        #expect(surface.kinds(.began) == [.tilt])
+        let (c, d) = (a - point(0, 40), b - point(0, 40))
+        let reach = (scale - 1) * 100
+        surface.drag([(1, c, c - point(reach, 0)), (2, d, d + point(reach, 0))], frames: 80)
+        #expect(surface.kinds(.began) == [.tilt, .pan, .pinch, .rotate])
+        #expect(surface.kinds(.ended) == [.tilt])
+        // The fingers ended on a level line, 200 points apart and 10 up, and kept that height: all of the pinch counts.
+        let zoomed = log2(hypot(200 * scale, 10) / hypot(200, 10))
+        #expect(abs(surface.camera.position.zoom - 12 - zoomed) < 1e-9)
+        let before = surface.camera.position
+        surface.put([])
+        #expect(surface.camera.position == before)
+        #expect(Set(surface.kinds(.ended)) == [.tilt, .pan, .pinch, .rotate])
+        #expect(surface.camera.position.viewingAngle > 20 || scale < 1)
+    }
+
+    @Test func aRotationAfterATiltRotates() {
+        var surface = Surface(viewingAngle: 20)
+        let (a, b) = (point(400, 500), point(600, 500))
+        surface.drag([(1, a, a - point(0, 40)), (2, b, b - point(0, 40))])
+        for frame in 0...60 {
+            let angle = Double(frame) / 60
+            let arm = point(100 * cos(angle), 100 * sin(angle))
+            surface.put([(1, point(500, 460) - arm), (2, point(500, 460) + arm)])
+        }
+        #expect(surface.kinds(.began) == [.tilt, .pan, .pinch, .rotate])
+        #expect(abs(surface.camera.position.bearing - (360 - 180 / Double.pi)) < 1e-6)
+    }
+
+    /// Hands turn and fingers go apart on their way: 40 points over 300 up, as real ones do.
+    @Test func aLongTiltStaysATilt() {
+        var surface = Surface(viewingAngle: 10)
+        surface.drag([(1, point(400, 600), point(360, 310)), (2, point(600, 600), point(640, 280))])
+        #expect(surface.kinds(.began) == [.tilt])
+        #expect(surface.camera.position.zoom == 12)
+    }
+
+    // MARK: What was moved before recognition
+
+    @Test func aPanThatLiftsRightAfterItBeganIsWhole() {
+        var surface = Surface(viewingAngle: 30)
+        let place = surface.place(point(300, 500))
+        surface.put([(1, point(300, 500))])
+        surface.put([(1, point(306, 506))])
+        surface.put([(1, point(309, 509))])
+        surface.put([])
+        #expect(surface.kinds(.ended) == [.pan])
+        #expect(surface.distance(of: place, from: point(309, 509)) < 1e-6)
+    }
+
+    @Test func aPinchThatLiftsRightAfterItBeganIsWhole() {
+        var surface = Surface()
+        let places = (surface.place(point(400, 400)), surface.place(point(600, 400)))
+        let last = (point(390, 400), point(606, 404))
+        surface.put([(1, point(400, 400)), (2, point(600, 400))])
+        surface.put([(1, point(397, 400)), (2, point(602, 402))])
+        surface.put([(1, last.0), (2, last.1)])
+        #expect(surface.kinds(.began) == [.pan, .pinch, .rotate])
+        // One after the other, as fingers do.
+        surface.put([(2, last.1)])
+        #expect(surface.distance(of: places.0, from: last.0) < 1e-6)
+        #expect(surface.distance(of: places.1, from: last.1) < 1e-6)
+        let before = surface.camera.position
+        surface.put([])
+        #expect(surface.camera.position == before)
+    }
+
+    @Test func whatAPanIsBehindDoesNotBecomeATilt() {
+        var surface = Surface(viewingAngle: 20)
+        let place = surface.place(point(400, 500))
+        surface.put([(1, point(400, 500))])
+        surface.put([(1, point(400, 491))])
+        surface.put([(1, point(400, 489))])
+        #expect(surface.kinds(.began) == [.pan])
+        surface.put([(1, point(400, 489)), (2, point(600, 489))])
+        #expect(surface.distance(of: place, from: point(400, 489)) < 1e-6)
+        surface.drag([(1, point(400, 489), point(400, 469)), (2, point(600, 489), point(600, 469))])
+        surface.put([])
+        #expect(surface.kinds(.began) == [.pan, .tilt] && surface.kinds(.ended) == [.pan, .tilt])
+        #expect(abs(surface.camera.position.viewingAngle - 30) < 1e-9)
+    }
+
+    // MARK: A map that glides
+
+    /// A finger throws the map, and 200 ms later it still glides.
+    private func thrown() -> Surface {
+        var surface = Surface()
+        surface.drag([(1, point(200, 400), point(400, 400))], frames: 20)
+        surface.put([])
+        surface.wait(200)
+        #expect(surface.isMoving)
+        return surface
+    }
+
+    @Test func aFingerThatLandsOnAGlidingMapStopsIt() {
+        var surface = thrown()
+        surface.put([(2, point(500, 300))])
+        let (position, place) = (surface.camera.position, surface.place(point(500, 300)))
+        for _ in 0..<50 { surface.put([(2, point(502, 301))]) }
+        #expect(surface.camera.position == position && surface.tracker.isActive)
+        // From there it drags the map as any other finger does.
+        surface.drag([(2, point(502, 301), point(300, 600))])
+        #expect(surface.distance(of: place, from: point(300, 600)) < 1e-6)
+        #expect(surface.kinds(.began) == [.pan, .pan])
+        surface.put([])
+        #expect(surface.isMoving)
+    }
+
+    @Test func aFingerThatOnlyTouchesAGlidingMapLeavesItAtRest() {
+        var surface = thrown()
+        surface.put([(2, point(500, 300))])
+        let position = surface.camera.position
+        surface.put([], after: 60)
+        surface.wait(3000)
+        #expect(surface.camera.position == position)
+        #expect(!surface.tracker.isActive && surface.kinds(.ended) == [.pan, .pan])
+    }
+
+    @Test func tapsThatStopTheMapAreTapsNevertheless() {
+        var surface = thrown()
+        surface.put([(2, point(500, 300))])
+        surface.put([], after: 60)
+        surface.put([(3, point(500, 300))], after: 100)
+        surface.put([], after: 60)
+        #expect(surface.releases.last == .tap(.zoomBy(1, focus: point(500, 300))))
+
+        surface = thrown()
+        surface.put([(2, point(400, 300))])
+        surface.put([(2, point(400, 300)), (3, point(600, 300))], after: 20)
+        let position = surface.camera.position
+        surface.put([], after: 60)
+        #expect(surface.camera.position == position)
+        #expect(surface.releases.last == .tap(.zoomBy(-1, focus: point(500, 300))))
+    }
+
+    @Test func twoFingersOnAGlidingMapTiltOrPinch() {
+        var surface = thrown()
+        surface.drag([(2, point(400, 400), point(400, 300)), (3, point(600, 400), point(600, 300))])
+        surface.put([])
+        #expect(surface.kinds(.began) == [.pan, .pan, .tilt])
+        surface = thrown()
+        surface.drag([(2, point(400, 400), point(300, 400)), (3, point(600, 400), point(700, 400))])
+        surface.put([])
+        #expect(surface.kinds(.began) == [.pan, .pan, .pinch, .rotate])
+        #expect(surface.releases.dropFirst().allSatisfy { Glide($0, of: surface.camera) == nil })
+    }
+
+    @Test func aMapAtRestIsNotStopped() {
+        var surface = thrown()
+        surface.wait(3000)
+        #expect(!surface.isMoving)
+        surface.put([(2, point(500, 300))])
+        surface.put([], after: 400)
+        // Nor is it by fingers that came to rest before they lifted.
+        surface.drag([(1, point(200, 400), point(400, 400))])
+        for _ in 0..<12 { surface.put([(1, point(400, 400))]) }
+        surface.put([])
+        surface.put([(2, point(500, 300))])
+        surface.put([], after: 400)
+        #expect(surface.kinds(.began) == [.pan, .pan])
+    }
+
+    @Test func whatATapDoesIsNotStoppedByTheNextTap() {
+        var surface = Surface()
+        for _ in 0..<4 {
+            surface.put([(1, point(500, 300))], after: 50)
+            surface.put([], after: 50)
+        }
+        surface.wait(1000)
+        #expect(surface.reports.map(\.kind) == [.doubleTap, .doubleTap])
+        // The second begins where the first had come in 200 of its 250 ms.
+        #expect(surface.camera.position.zoom > 13.9)
+    }
+
+    @Test func aFingerStopsTheInertiaOfAPinchAndOfARotation() {
+        for (scale, angle) in [(2.0, 0.0), (1, 1)] {
+            var surface = Surface(inertia: true)
+            for frame in 0...20 {
+                let share = Double(frame) / 20
+                let radius = 100 * (1 + (scale - 1) * share)
+                let arm = point(radius * cos(angle * share), radius * sin(angle * share))
+                surface.put([(1, point(500, 400) - arm), (2, point(500, 400) + arm)])
+            }
+            surface.put([])
+            surface.wait(100)
+            #expect(surface.isMoving)
+            surface.put([(3, point(600, 300))])
+            #expect(!surface.isMoving)
+            #expect(surface.kinds(.began).last == .pan && surface.kinds(.began).count == 4)
+        }
     }
 
     // MARK: Fingers that land and lift one by one
