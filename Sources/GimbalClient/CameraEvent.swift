@@ -8,6 +8,9 @@ import MapCamera
 public enum CameraEvent: Equatable, Sendable {
     /// The subscription begins, and where the camera is now.
     case subscribed(Subscribed)
+    /// The subscription to all cameras begins; so many of them are told of next, by ``subscribed(_:)`` each. It comes again,
+    /// with those that were missed, to a reader that was so slow that it could not be told of new ones.
+    case subscribedToAll(cameras: Int)
     /// The camera is about to move, and where from. Another one without ``idle(_:)`` says that the reason has changed.
     case moveStarted(CameraMove)
     /// The camera has moved.
@@ -99,9 +102,10 @@ public struct Lagged: Equatable, Sendable, Decodable {
 }
 
 extension CameraEvent {
-    /// The camera's name.
+    /// The camera's name; `"*"` in ``subscribedToAll(cameras:)``.
     public var camera: String {
         switch self {
+        case .subscribedToAll: ClientRequest.allCameras
         case .subscribed(let subscribed): subscribed.camera
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.camera
         case .fed(let fed): fed.camera
@@ -118,7 +122,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .fed, .removed: nil
+        case .fed, .removed, .subscribedToAll: nil
         }
     }
 
@@ -129,7 +133,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .fed, .removed: nil
+        case .fed, .removed, .subscribedToAll: nil
         }
     }
 
@@ -146,7 +150,7 @@ extension CameraEvent {
     public var move: CameraMove? {
         switch self {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
-        case .subscribed, .fed, .reset, .lagged, .removed: nil
+        case .subscribed, .subscribedToAll, .fed, .reset, .lagged, .removed: nil
         }
     }
 
@@ -157,7 +161,7 @@ extension CameraEvent {
         case .cameraChanged: .cameraChanged
         case .idle: .idle
         case .fed: .gesture
-        case .subscribed, .reset, .lagged, .removed: nil
+        case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
         }
     }
 }

@@ -3,11 +3,12 @@
 
 import MapCamera
 
-/// What a camera does, one event at a time; ``RemoteCamera/events(_:delivery:since:reconnecting:)`` makes it.
+/// What a camera does, one event at a time, or what all of them do; ``RemoteCamera/events(_:delivery:since:reconnecting:)``
+/// and ``Gimbal/events(_:delivery:since:reconnecting:)`` make it.
 ///
 /// Each loop over it has a connection of its own, which ends with the loop, or when the task is cancelled.
 ///
-/// The sequence ends after ``CameraEvent/removed(camera:)``. It throws ``GimbalError`` if the daemon refuses the
+/// The sequence of one camera ends after ``CameraEvent/removed(camera:)``. It throws ``GimbalError`` if the daemon refuses the
 /// subscription, and ``GimbalConnectionError`` if the daemon cannot be reached at first, or not again as often as
 /// ``Reconnection`` asks for.
 ///
@@ -17,10 +18,11 @@ import MapCamera
 public struct CameraEvents: AsyncSequence, Sendable {
     let path: String
     let monitor: ConnectionMonitor
-    let camera: String
+    /// `nil` is all.
+    let camera: String?
     let kinds: Set<EventKind>
     let delivery: EventDelivery
-    let since: ResumePoint?
+    let since: [String: ResumePoint]
     let reconnection: Reconnection
 
     /// Begins a loop.
@@ -36,13 +38,16 @@ public struct CameraEvents: AsyncSequence, Sendable {
         /// The camera's `seq` where the last line has told it: a gap behind that ends there.
         private var present: Int?
 
-        /// How far the events have been read. A later loop, of another process too, may go on from here. `nil` before
-        /// the first event.
-        public private(set) var resumePoint: ResumePoint?
+        /// How far the events of each camera have been read, by its name. A later loop, of another process too, may go on
+        /// from here.
+        public private(set) var resumePoints: [String: ResumePoint]
+
+        /// How far the events have been read, in a sequence of one camera. `nil` before the first event.
+        public var resumePoint: ResumePoint? { events.camera.flatMap { resumePoints[$0] } }
 
         init(_ events: CameraEvents) {
             self.events = events
-            resumePoint = events.since
+            resumePoints = events.since
         }
 
         /// The next event, as soon as there is one.
@@ -90,40 +95,48 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         private func subscribe() throws -> LineConnection {
             let connection = try LineConnection(path: events.path, monitor: events.monitor)
-            let request = ClientRequest.subscribe(
-                kinds: events.kinds, delivery: events.delivery, since: resumePoint)
+            let request: ClientRequest =
+                if events.camera == nil {
+                    .subscribeAll(kinds: events.kinds, delivery: events.delivery, since: resumePoints)
+                } else {
+                    .subscribe(kinds: events.kinds, delivery: events.delivery, since: resumePoint)
+                }
             connection.send(try request.line(camera: events.camera))
             return connection
         }
 
         private mutating func note(_ event: CameraEvent) {
+            let camera = event.camera
             switch event {
+            case .subscribedToAll:
+                attempts = 0
+                connection?.noteAnswer()
             case .subscribed(let subscribed):
                 attempts = 0
                 connection?.noteAnswer()
                 // In the same epoch, what came after the point is still to come.
-                if resumePoint?.epoch != subscribed.epoch {
-                    resumePoint = ResumePoint(seq: subscribed.seq, epoch: subscribed.epoch)
+                if resumePoints[camera]?.epoch != subscribed.epoch {
+                    resumePoints[camera] = ResumePoint(seq: subscribed.seq, epoch: subscribed.epoch)
                 }
             case .lagged(let lagged):
                 if let seq = lagged.seq, let epoch = lagged.epoch {
-                    resumePoint = ResumePoint(seq: seq, epoch: epoch)
+                    resumePoints[camera] = ResumePoint(seq: seq, epoch: epoch)
                 } else {
-                    let seq = resumePoint?.seq ?? 0
-                    resumePoint?.seq = present ?? seq.addingReportingOverflow(lagged.missed).partialValue
+                    let seq = resumePoints[camera]?.seq ?? 0
+                    resumePoints[camera]?.seq = present ?? seq.addingReportingOverflow(lagged.missed).partialValue
                 }
             case .reset(let reset):
                 if let epoch = reset.epoch {
-                    resumePoint = ResumePoint(seq: reset.seq, epoch: epoch)
+                    resumePoints[camera] = ResumePoint(seq: reset.seq, epoch: epoch)
                 } else {
-                    resumePoint?.seq = reset.seq
+                    resumePoints[camera]?.seq = reset.seq
                 }
             case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
-                resumePoint?.seq = move.seq
+                resumePoints[camera]?.seq = move.seq
             case .fed:
                 break
             case .removed:
-                end()
+                if events.camera == nil { resumePoints[camera] = nil } else { end() }
             }
             if case .subscribed(let subscribed) = event { present = subscribed.seq } else { present = nil }
         }

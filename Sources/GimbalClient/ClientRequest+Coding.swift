@@ -59,8 +59,8 @@ extension ClientRequest {
         case .awaitIdle: "await-idle"
         case .ping: "ping"
         case .hello: "hello"
-        case .subscribe: "subscribe"
-        case .unsubscribe: "unsubscribe"
+        case .subscribe, .subscribeAll: "subscribe"
+        case .unsubscribe, .unsubscribeAll: "unsubscribe"
         case .trace: "trace"
         case .traceEnd: "trace-end"
         case .endReplay: "end-replay"
@@ -108,16 +108,41 @@ extension ClientRequest {
             try members.put("delivery", delivery)
             try members.put("since", since?.seq)
             try members.put("epoch", since?.epoch)
+        case .subscribeAll(let kinds, let delivery, let points):
+            try members.put("events", kinds.map { kinds in EventKind.allCases.filter(kinds.contains) })
+            try members.put("delivery", delivery)
+            if !points.isEmpty {
+                try members.put(
+                    "since",
+                    points.sorted { $0.key < $1.key }.map { ReadUpTo(camera: $0, seq: $1.seq, epoch: $1.epoch) })
+            }
         case .clients(let number):
             try members.put("after", number)
         case .awaitIdle(let timeoutMs):
             try members.put("timeoutMs", timeoutMs)
         case .trace(let header):
             try header.encode(to: encoder)
-        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .traceEnd,
-            .endReplay:
+        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .unsubscribeAll,
+            .traceEnd, .endReplay:
             break
         }
+    }
+
+    /// What stands for all cameras where a camera's name would.
+    static let allCameras = "*"
+
+    private var namesAllCameras: Bool {
+        switch self {
+        case .subscribeAll, .unsubscribeAll: true
+        default: false
+        }
+    }
+
+    /// How far a camera has been read.
+    private struct ReadUpTo: Encodable {
+        let camera: String
+        let seq: Int
+        let epoch: String
     }
 
     /// A request and what any request may have.
@@ -130,7 +155,7 @@ extension ClientRequest {
         func encode(to encoder: any Encoder) throws {
             var members = encoder.members()
             try members.put("type", request.type)
-            try members.put("camera", camera)
+            try members.put("camera", request.namesAllCameras ? ClientRequest.allCameras : camera)
             try members.put("id", id)
             try members.put("timeMs", timeMs)
             try request.encodeBody(to: encoder)

@@ -56,6 +56,12 @@ public enum ClientRequest: Sendable {
     case subscribe(kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: ResumePoint? = nil)
     /// Ends a subscription.
     case unsubscribe
+    /// Asks for the events of all cameras, those to come included, in place of all subscriptions of the connection;
+    /// with how far each camera's have been read, by its name. What cameras are fed cannot be asked for.
+    case subscribeAll(
+        kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: [String: ResumePoint] = [:])
+    /// Ends all subscriptions of the connection.
+    case unsubscribeAll
 
     /// Begins a replay.
     case trace(TraceHeader)

@@ -53,6 +53,22 @@ public final class Gimbal: Sendable {
         try await ask(.cameras) { if case .cameras(let names) = $0 { names } else { nil } }
     }
 
+    /// What all cameras do, those that are made later included, from now on or from where somebody stopped reading.
+    ///
+    /// - Parameters:
+    ///   - kinds: the kinds wanted, ``EventKind/gesture`` not among them; subscriptions, gaps and resets are told in any case.
+    ///   - delivery: what is to be skipped while the reader is slow.
+    ///   - since: where to go on, by the cameras' names; see ``CameraEvents/AsyncIterator/resumePoints``.
+    ///   - reconnecting: what happens when the daemon goes away.
+    public func events(
+        _ kinds: Set<EventKind> = EventKind.movements, delivery: EventDelivery = .every,
+        since: [String: ResumePoint] = [:], reconnecting: Reconnection = Reconnection()
+    ) -> CameraEvents {
+        CameraEvents(
+            path: path, monitor: monitor, camera: nil, kinds: kinds, delivery: delivery, since: since,
+            reconnection: reconnecting)
+    }
+
     /// The daemon's counters.
     ///
     /// - Throws: `GimbalConnectionError`.

@@ -172,7 +172,8 @@ public struct RemoteCamera: Sendable {
         since: ResumePoint? = nil, reconnecting: Reconnection = Reconnection()
     ) -> CameraEvents {
         CameraEvents(
-            path: gimbal.path, monitor: gimbal.monitor, camera: name, kinds: kinds, delivery: delivery, since: since,
+            path: gimbal.path, monitor: gimbal.monitor, camera: name, kinds: kinds, delivery: delivery,
+            since: since.map { [name: $0] } ?? [:],
             reconnection: reconnecting)
     }
 }
@@ -185,7 +186,7 @@ extension ClientRequest {
             .removeCamera:
             true
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .awaitIdle,
-            .ping, .hello, .subscribe, .unsubscribe, .trace, .traceEnd, .endReplay:
+            .ping, .hello, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .trace, .traceEnd, .endReplay:
             false
         }
     }

@@ -56,7 +56,13 @@ extension CameraEvent: Decodable {
     /// Reads an event of a type; `nil` if the type is none of an event.
     fileprivate init?(_ type: String, from decoder: any Decoder) throws {
         switch type {
-        case "subscribed": self = .subscribed(try Subscribed(from: decoder))
+        case "subscribed":
+            let members = try decoder.members()
+            if try members.get("camera") == ClientRequest.allCameras {
+                self = .subscribedToAll(cameras: try members.get("cameras"))
+            } else {
+                self = .subscribed(try Subscribed(from: decoder))
+            }
         case EventKind.moveStarted.rawValue: self = .moveStarted(try CameraMove(from: decoder))
         case EventKind.cameraChanged.rawValue: self = .cameraChanged(try CameraMove(from: decoder))
         case EventKind.idle.rawValue: self = .idle(try CameraMove(from: decoder))

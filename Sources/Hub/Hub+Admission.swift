@@ -121,7 +121,7 @@ extension Hub {
             if camera?.replay == nil {
                 throw Refusal(member, .noReplay, "camera", "no replay runs on this camera")
             }
-        case .query, .unsubscribe, .hello:
+        case .query, .unsubscribe, .subscribeAll, .unsubscribeAll, .hello:
             break
         }
     }
@@ -129,7 +129,7 @@ extension Hub {
     private func admitSubscription(_ member: Int, of requests: [Request], _ peer: Peer) throws(Refusal) {
         // So many are there neither now nor after this object, whatever stands before it.
         guard peer.subscriptions.count + member >= limits.subscriptions else { return }
-        var names = Set(peer.subscriptions.map(\.camera.name))
+        var names = Set(peer.subscriptions.lazy.filter { !$0.isOfAll }.map(\.camera.name))
         for request in requests[..<member] {
             switch request.body {
             case .subscribe: names.insert(cameraName(request, peer))
@@ -214,7 +214,7 @@ extension Hub {
     func needsCamera(_ body: Request.Body) -> Bool {
         switch body {
         case .hello, .traceEnd, .endReplay, .query(.cameras), .query(.stats), .query(.clients), .query(.ping),
-            .command(.removeCamera), .unsubscribe:
+            .command(.removeCamera), .unsubscribe, .subscribeAll, .unsubscribeAll:
             false
         default: true
         }

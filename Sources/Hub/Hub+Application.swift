@@ -84,6 +84,11 @@ extension Hub {
                 unsubscribe(subscription)
             }
             acknowledge(peer, id)
+        case .subscribeAll(let subscribe, let points):
+            subscribeAll(subscribe, since: points, peer, id, bytes)
+        case .unsubscribeAll:
+            unsubscribeAll(peer)
+            acknowledge(peer, id)
         case .awaitIdle(let timeoutMs):
             awaitRest(of: cameraAsked(name, peer, at: now), timeoutMs, id, peer, at: now)
         case .endReplay:
@@ -206,6 +211,7 @@ extension Hub {
         if peer.isWatchOnly { hold(camera) }
         cameras[name] = camera
         peer.lastCamera = camera
+        tellFollowers(of: camera)
         return camera
     }
 
@@ -224,13 +230,19 @@ extension Hub {
         guard !peer.isDeaf else { return }
         let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
         if subscription.isRecorder { unopened = unopened + [subscription] }
+        begin(subscription, id)
+        if let since = subscribe.since { resume(subscription, since.seq, bytes.extracting(since.epoch.range)) }
+        sendReply(to: peer)
+    }
+
+    /// Begins a subscription, and writes the line that says so.
+    func begin(_ subscription: Subscription, _ id: Span<UInt8>) {
+        let (peer, camera) = (subscription.peer, subscription.camera)
         if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
         peer.subscriptions.append(subscription)
         camera.subscriptions.append(subscription)
         counters.subscriptions += 1
         line.subscribed(camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.printed, id)
-        if let since = subscribe.since { resume(subscription, since.seq, bytes.extracting(since.epoch.range)) }
-        sendReply(to: peer)
     }
 
     /// Goes on after an event that the peer has read, or tells it what it missed.
@@ -253,7 +265,7 @@ extension Hub {
     func unsubscribe(_ subscription: Subscription) {
         subscription.camera.subscriptions.removeAll { $0 === subscription }
         subscription.peer.subscriptions.removeAll { $0 === subscription }
-        if subscription.camera.isHeld, subscription.camera.subscriptions.isEmpty { mayHoldInVain = true }
+        if subscription.camera.isHeld, subscription.camera.isUnwanted { mayHoldInVain = true }
         counters.subscriptions -= 1
         if subscription.isRecorder { closeFeedLog(subscription) }
     }

@@ -42,6 +42,7 @@ extension Hub {
         }
         summary.isWatchOnly = peer.isWatchOnly
         summary.replay = peer.replay?.camera.name
+        summary.followsAll = peer.all != nil
         summary.subscriptionCount = peer.subscriptions.count
         summary.subscriptions = peer.subscriptions.prefix(Self.page.subscriptions).map {
             .init(camera: $0.camera.name, delivery: $0.delivery, behind: $0.backlog)

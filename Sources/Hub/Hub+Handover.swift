@@ -6,7 +6,7 @@ import Wire
 
 extension Hub {
     /// The order of what is written here. It changes whenever a line below does.
-    private static let handoverVersion: UInt64 = 2
+    private static let handoverVersion: UInt64 = 3
 
     /// Brings everything to rest: no line is taken any more, and what moves and what is replayed ends where it is.
     public func pause(at now: Double) {
@@ -100,6 +100,7 @@ extension Hub {
             subscription.camera.subscriptions.append(subscription)
             counters.subscriptions += 1
         }
+        if peer.all != nil { followers.append(peer) }
         if peer.lingerEnd != nil { lingering.append(peer) }
         stall(peer)
         queue(peer)
@@ -126,6 +127,12 @@ extension Peer {
         out.put(isDeaf)
         out.put(isBlocked)
         out.put(replies[repliesSent...])
+        out.put(all != nil)
+        if let all {
+            out.put(UInt64(all.subscribe.events.rawValue))
+            out.put(all.subscribe.delivery == .latest)
+            out.put(all.isStale)
+        }
         out.put(subscriptions.count)
         for subscription in subscriptions {
             out.put(subscription.camera.name.utf8)
@@ -144,6 +151,11 @@ extension Peer {
         isDeaf = try row.flag()
         isBlocked = try row.flag()
         replies = try row.bytes()
+        if try row.flag() {
+            let kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
+            let subscribe = Subscribe(kinds, try row.flag() ? .latest : .every)
+            all = AllCameras(subscribe: subscribe, isStale: try row.flag())
+        }
         for _ in 0..<(try row.integer()) {
             guard let camera = cameras[String(decoding: try row.bytes(), as: UTF8.self)] else {
                 throw ByteReader.Damage()

@@ -31,6 +31,11 @@ extension Hub {
     func removeHeldCameras() {
         guard mayHoldInVain else { return }
         mayHoldInVain = false
-        for camera in heldCameras where camera.subscriptions.isEmpty { remove(camera) }
+        for camera in heldCameras where camera.isUnwanted { remove(camera) }
     }
+}
+
+extension HostedCamera {
+    /// Whether nobody has subscribed to it by its name.
+    var isUnwanted: Bool { subscriptions.allSatisfy(\.isOfAll) }
 }

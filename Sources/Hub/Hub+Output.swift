@@ -179,10 +179,11 @@ extension Hub {
     }
 
     func finishIfDone(_ peer: Peer, at now: Double) {
+        if peer.all?.isStale == true { goOnTelling(peer) }
         if peer.lingerEnd != nil {
             peer.outlet.finishSending()
         } else if peer.hasEnded, peer.input.isEmpty, peer.replay == nil, peer.subscriptions.isEmpty,
-            peer.waits.all.isEmpty, !peer.isStalled
+            peer.all == nil, peer.waits.all.isEmpty, !peer.isStalled
         {
             close(peer, at: now)
         } else if !peer.input.isEmpty, mayTake(peer) {

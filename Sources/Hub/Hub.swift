@@ -32,6 +32,8 @@ import Wire
     var newWaits: [RestWait] = []
     var waitQueue = RestWaitQueue()
     var restAnswers: [RestAnswers] = []
+    /// Clients that have subscribed to all cameras.
+    var followers: [Peer] = []
     /// All clients, by their numbers.
     var peers: [Peer] = []
 
@@ -100,6 +102,7 @@ import Wire
         peer.isGone = true
         counters.connections -= 1
         forgetClient(peer)
+        forgetFollower(peer)
         for subscription in peer.subscriptions { unsubscribe(subscription) }
         forgetWaits(of: peer)
         peer.input = []
@@ -120,6 +123,7 @@ import Wire
 
     /// The client reads no more: what it would be told is thrown away.
     func goDeaf(_ peer: Peer) {
+        forgetFollower(peer)
         for subscription in peer.subscriptions { unsubscribe(subscription) }
         forgetWaits(of: peer)
         peer.isDeaf = true

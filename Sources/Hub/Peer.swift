@@ -58,6 +58,8 @@ public final class Peer {
 
     // What it does
     var subscriptions: [Subscription] = []
+    /// Its subscription to all cameras; `subscriptions` has what comes of it.
+    var all: AllCameras?
     /// Its requests that wait for a camera's rest.
     var waits = RestWaits()
     /// Who it is, as whoever brought it knows.

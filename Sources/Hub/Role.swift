@@ -21,7 +21,7 @@ extension Request.Body {
     fileprivate var changesSomething: Bool {
         switch self {
         case .gesture, .command, .trace, .traceEnd, .endReplay: true
-        case .query, .subscribe, .unsubscribe, .awaitIdle, .hello: false
+        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello: false
         }
     }
 }

@@ -12,6 +12,8 @@ final class Subscription {
     private(set) var kinds: EventKinds
     /// Whether it asks for what the camera is fed.
     let isRecorder: Bool
+    /// Whether it came of a subscription to all cameras.
+    let isOfAll: Bool
     private let log: EventLog
     let delivery: Subscribe.Delivery
     /// The first entry that has not been sent.
@@ -21,9 +23,10 @@ final class Subscription {
     /// What waits is not to be sent any more.
     private var hasGivenUp = false
 
-    init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera, limits: Limits) {
+    init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera, limits: Limits, isOfAll: Bool = false) {
         self.peer = peer
         self.camera = camera
+        self.isOfAll = isOfAll
         isRecorder = subscribe.events.contains(.gesture)
         kinds = subscribe.events.union(.reset).subtracting(.gesture)
         log = isRecorder ? camera.startFeedLog(limits: limits) : camera.log
@@ -33,6 +36,7 @@ final class Subscription {
 
     func write(to out: inout ByteWriter) {
         out.put(isRecorder)
+        out.put(isOfAll)
         out.put(UInt64(kinds.rawValue))
         out.put(delivery == .latest)
         out.put(cursor)
@@ -45,6 +49,7 @@ final class Subscription {
         self.peer = peer
         self.camera = camera
         isRecorder = try row.flag()
+        isOfAll = try row.flag()
         guard let log = isRecorder ? camera.feedLog?.log : camera.log else { throw ByteReader.Damage() }
         self.log = log
         kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))

@@ -9,7 +9,7 @@ enum Field: UInt8, CaseIterable, Sendable {
     case southWest, northEast, top, left, bottom, right
     case minZoom, maxZoom, targetBounds, viewport, width, height
     case scroll, rotate, tilt, scrollDuringRotateOrZoom, fling, inertia
-    case events, delivery, since, epoch, timeoutMs, after
+    case events, delivery, since, epoch, seq, timeoutMs, after
     case coordinate, point, speed, gestures
 
     /// A member that no request knows. It is checked as JSON and otherwise ignored.

@@ -52,6 +52,8 @@ public struct ClientSummary: Sendable {
     public var isWatchOnly = false
     /// The camera that it plays a trace into.
     public var replay: String?
+    /// Whether it has subscribed to all cameras.
+    public var followsAll = false
     public var subscriptionCount = 0
     /// The first of them.
     public var subscriptions: [Following] = []
@@ -135,6 +137,14 @@ extension LineWriter {
         member("epoch", epoch)
         member("seq", seq)
         member("position", position)
+        close()
+    }
+
+    /// Tells that the subscription to all cameras stands, and how many cameras are told of next.
+    public mutating func subscribedAll(cameras: Int, _ id: Span<UInt8>) {
+        open("subscribed", id)
+        member("camera", "*")
+        member("cameras", UInt64(cameras))
         close()
     }
 
@@ -315,6 +325,7 @@ extension LineWriter {
         if let process = client.process { member("process", UInt64(process)) }
         member("role", client.isWatchOnly ? "watch-only" : "everything")
         if let camera = client.replay { member("replay", camera) }
+        if client.followsAll { write(",\"all\":true") }
         member("subscriptionCount", UInt64(client.subscriptionCount))
         write(",\"subscriptions\":[")
         for (index, subscription) in client.subscriptions.enumerated() {

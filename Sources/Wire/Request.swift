@@ -19,6 +19,9 @@ public struct Request: Sendable {
         case query(Query)
         case subscribe(Subscribe)
         case unsubscribe
+        /// To all cameras, those to come included; with where some of them have been read up to.
+        case subscribeAll(Subscribe, since: [ResumePoint])
+        case unsubscribeAll
         /// Answered when the camera rests; after so many milliseconds with an error, if there are any.
         case awaitIdle(timeoutMs: Double?)
         /// Ends the replay of another connection.
@@ -90,6 +93,18 @@ public struct Subscribe: Sendable {
     public var delivery = Delivery.every
     /// Resend what came after this event of this epoch.
     public var since: (seq: UInt64, epoch: Slice)?
+}
+
+extension Subscribe {
+    /// A subscription from now on.
+    public init(_ events: EventKinds, _ delivery: Delivery) { self.init(events: events, delivery: delivery) }
+}
+
+/// How far a camera's events have been read.
+public struct ResumePoint: Sendable {
+    public var camera: String
+    public var seq: UInt64
+    public var epoch: Slice
 }
 
 /// The gesture settings that a line names.

@@ -167,6 +167,13 @@ extension RequestDecoder {
     // MARK: Subscriptions, traces
 
     func subscribe(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
+        var subscribe = try following(object, line)
+        if let node = child(object, .since) { subscribe.since = (try seq(node, line, .since), try epoch(object)) }
+        return subscribe
+    }
+
+    /// What is to be sent of whatever cameras.
+    private func following(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
         var subscribe = Subscribe()
         if let node = child(object, .events) { subscribe.events = try events(node, line) }
         let delivery = try word(object, .delivery, Self.deliveries, line, "\"every\" or \"latest\"")
@@ -174,13 +181,39 @@ extension RequestDecoder {
         if subscribe.delivery == .latest, subscribe.events.contains(.gesture) {
             throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \"gesture\"")
         }
-        if let node = child(object, .since) {
-            guard let seq = integer(node, line), seq >= 0 else {
-                throw .wrong(FieldPath(.since), "must be a seq: an integer from 0")
-            }
-            subscribe.since = (UInt64(seq), try epoch(object))
-        }
         return subscribe
+    }
+
+    private func seq(_ node: Int, _ line: Span<UInt8>, _ field: Field) throws(WireError) -> UInt64 {
+        guard let seq = integer(node, line), seq >= 0 else {
+            throw .wrong(FieldPath(field), "must be a seq: an integer from 0")
+        }
+        return UInt64(seq)
+    }
+
+    /// A subscription to all cameras.
+    mutating func subscribeAll(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Body {
+        let subscribe = try following(object, line)
+        if subscribe.events.contains(.gesture) {
+            throw .wrong(FieldPath(.events), "must not have \"gesture\" where camera is \"*\": name each camera")
+        }
+        var points: [ResumePoint] = []
+        if let array = child(object, .since) {
+            func wrong() -> WireError {
+                .wrong(
+                    FieldPath(.since), "must be an array of objects with camera, seq and epoch where camera is \"*\"")
+            }
+            guard tape[array].kind == .array else { throw wrong() }
+            var index = array + 1
+            while index < Int(tape[array].next) {
+                guard tape[index].kind == .object, let name = try cameraName(index, line),
+                    let node = child(index, .seq)
+                else { throw wrong() }
+                points.append(ResumePoint(camera: name, seq: try seq(node, line, .seq), epoch: try epoch(index)))
+                index = Int(tape[index].next)
+            }
+        }
+        return .subscribeAll(subscribe, since: points)
     }
 
     func epoch(_ object: Int) throws(WireError) -> Slice {

@@ -131,6 +131,15 @@ extension RequestDecoder {
         return lastName
     }
 
+    /// Whether `camera` is `"*"`.
+    func namesAllCameras(_ object: Int, _ line: Span<UInt8>) -> Bool {
+        // With escapes it has six bytes.
+        guard let node = child(object, .camera), tape[node].kind == .string, tape[node].text.count <= 6 else {
+            return false
+        }
+        return text(node, line) == "*"
+    }
+
     func isLastName(_ slice: Slice, _ line: Span<UInt8>) -> Bool {
         guard slice.count == lastName.utf8.count, slice.count > 0 else { return false }
         return zip(slice.range, lastName.utf8).allSatisfy { line[$0] == $1 }

@@ -192,6 +192,10 @@ public struct RequestDecoder: ~Copyable {
         }
         let type = MessageType.allCases[known]
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node, line) }
+        if type == .subscribe || type == .unsubscribe, namesAllCameras(object, line) {
+            let body = type == .subscribe ? try subscribeAll(object, line) : .unsubscribeAll
+            return Request(id: id, camera: nil, timeMs: nil, body: body)
+        }
         let camera = try cameraName(object, line)
         if isFrame && type.standsAlone {
             throw .wrong(

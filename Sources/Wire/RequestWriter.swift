@@ -51,7 +51,8 @@ extension LineWriter {
         switch body {
         case .gesture(let gesture): self.gesture(gesture.event, gesture.label, timeMs, .exact)
         case .command(let command): self.command(command, timeMs)
-        case .query, .subscribe, .unsubscribe, .awaitIdle, .endReplay, .hello, .trace, .traceEnd:
+        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .endReplay, .hello, .trace,
+            .traceEnd:
             preconditionFailure("only gestures and commands move a camera")
         }
         write("}")

@@ -41,6 +41,13 @@ struct Interrupt: Error {
         unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
     }
 
+    /// Waits for a time, unless a signal comes.
+    static func wait(milliseconds: Int) throws(Interrupt) {
+        var ready = pollfd(fd: descriptor, events: CShort(POLLIN), revents: 0)
+        _ = unsafe poll(&ready, 1, CInt(milliseconds))
+        try check()
+    }
+
     /// Throws the signal that has come, if one has.
     static func check() throws(Interrupt) {
         let signal = arrived.load(ordering: .relaxed)

@@ -68,6 +68,21 @@ import Testing
         #expect(try place(answer("animate --zoom 4 --duration 0")) == [1, 2, 4, 0, 0])
     }
 
+    @Test func waitingEndsWithTheRest() throws {
+        _ = try answer("move --target 1,2 --zoom 4")
+        #expect(try place(answer("wait")) == [1, 2, 4, 0, 0])
+        _ = try gimbal(daemon, ["animate", "--zoom", "5", "--duration", "100", "--no-wait"])
+        #expect(try place(answer("wait --timeout 60s")) == [1, 2, 5, 0, 0])
+        _ = try gimbal(daemon, ["animate", "--zoom", "9", "--duration", "3600000", "--no-wait"])
+        for timeout in ["0", "1ms", "0.001s"] {
+            let (status, output, errors) = try gimbal(daemon, ["wait", "--timeout", timeout])
+            #expect(status == 75 && output.isEmpty && errors.contains("still moves"), "\(timeout): \(errors)")
+        }
+        for timeout in ["x", "-1", "3601s", "5m", ""] {
+            #expect(try gimbal(daemon, ["wait", "--timeout", timeout]).status == 64, "\(timeout)")
+        }
+    }
+
     @Test func animatingCanBeLeftAlone() throws {
         let (status, output, errors) = try gimbal(
             daemon, ["animate", "--zoom", "9", "--duration", "3600000", "--no-wait"])

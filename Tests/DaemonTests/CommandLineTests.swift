@@ -109,6 +109,53 @@ func subcommands() throws -> [String] {
                 == ["camera-changed", "idle", "camera-changed", "idle"])
     }
 
+    /// Of all cameras, from one daemon to the next.
+    @Test func aWatcherOfAllComesBackToTheNextDaemon() throws {
+        let state = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: state) }
+        let daemon = try DaemonProcess(["--state-dir", state.path])
+        let (watcher, output, errors) = (Process(), Pipe(), Pipe())
+        watcher.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
+        watcher.arguments = [
+            "watch", "--all", "--reconnect", "--events", "idle", "--count", "4", "--socket", daemon.socket,
+        ]
+        (watcher.standardOutput, watcher.standardError) = (output, errors)
+        try watcher.run()
+        var text = Data()
+        func wait(for lines: Int) {
+            while text.count(where: { $0 == 0x0a }) < lines { text += output.fileHandleForReading.availableData }
+        }
+        // Without a terminal, what is told of the subscriptions is not printed: the first line is an event's. Until the
+        // watcher is there, nobody sees what the camera does.
+        let first = try SocketClient(daemon.socket)
+        for _ in 0..<5000 {
+            try first.send(#"{"type":"clients"}"#)
+            let clients = try JSON(first.receive() ?? "")["clients"]?.array ?? []
+            if clients.contains(where: { $0["all"]?.bool == true }) { break }
+            usleep(2000)
+        }
+        try first.send(#"{"type":"move","camera":"a","update":{"kind":"zoom-in"}}"#)
+        try first.send(#"{"type":"move","camera":"b","update":{"kind":"zoom-in"}}"#)
+        wait(for: 2)
+        #expect(daemon.end(SIGTERM) == 0)
+        let next = try DaemonProcess(["--state-dir", state.path], socket: daemon.socket)
+        let second = try SocketClient(next.socket)
+        // Whether the watcher is back or not: nothing is lost.
+        try second.send(#"{"type":"move","camera":"b","update":{"kind":"zoom-in"}}"#)
+        try second.send(#"{"type":"move","camera":"a","update":{"kind":"zoom-in"}}"#)
+        text += output.fileHandleForReading.readDataToEndOfFile()
+        watcher.waitUntilExit()
+        #expect(watcher.terminationStatus == 0)
+        let lines = try String(decoding: text, as: UTF8.self).split(separator: "\n").map { try JSON(String($0)) }
+        #expect(
+            lines.map { $0["camera"]?.string } == ["a", "b", "b", "a"]
+                || lines.map { $0["camera"]?.string } == ["a", "b", "a", "b"])
+        #expect(lines.map { $0["seq"]?.number } == [3, 3, 6, 6])
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(said.contains("waiting for it") && !said.contains("missed"))
+    }
+
     @Test func noDaemonIsOneClearLine() throws {
         for arguments in [["get"], ["watch"], ["send", "{}"], ["replay", sample("tilt")]] {
             let (status, output, errors) = try gimbal(nil, arguments)

@@ -376,6 +376,58 @@ private func remaining(_ gimbal: Gimbal) async throws -> Int {
         #expect(subscriptions > 4)
     }
 
+    @Test func nothingOfAnyCameraIsLostOrDoubledWhenConnectionsBreak() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        let names = ["a", "b", "c"]
+        for name in names { try await gimbal.camera(name).stop() }
+        let budgets = [3000, 1, 0, 700, 40, 3333, 900, 619, 620, 621, 5000, 10]
+        let proxy = try StandIn.cutting(after: budgets, before: daemon.socket)
+        var seqs: [String: [Int]] = [:]
+        var beginnings = 0
+        for try await event in Gimbal(path: proxy.path).events(reconnecting: hasty) {
+            switch event {
+            case .subscribedToAll(let cameras):
+                #expect(cameras == 3)
+                beginnings += 1
+            case .subscribed(let now):
+                // Once the first connection knows them all.
+                guard beginnings == 1, now.camera == "c" else { break }
+                for bearing in 1...20 {
+                    for name in names { try await gimbal.camera(name).move(.setBearing(Double(bearing))) }
+                }
+            case .lagged: Issue.record("\(event)")
+            default: seqs[event.camera, default: []].append(event.seq ?? 0)
+            }
+            if names.allSatisfy({ seqs[$0]?.last == 60 }) { break }
+        }
+        #expect(names.allSatisfy { seqs[$0] == Array(1...60) })
+        #expect(beginnings > 4)
+    }
+
+    @Test func aCameraIsWaitedForUntilItRests() async throws {
+        let daemon = try DaemonProcess()
+        let gimbal = Gimbal(path: daemon.socket)
+        let camera = gimbal.camera("left")
+        // Nowhere to go: nothing moves, and still it is over.
+        #expect(try await camera.animateToRest(.zoomTo(2), durationMs: 20).seq == 0)
+        // Constraints keep it from where it is sent.
+        try await camera.setZoomRange(max: 6)
+        #expect(try await camera.animateToRest(.zoomTo(9), durationMs: 40).position.zoom == 6)
+        try await camera.animate(.zoomTo(3), durationMs: 3_600_000)
+        let late = await error { try await camera.rest(timeoutMs: 1) } as? GimbalError
+        #expect(late?.code == .timeout)
+        async let rest = camera.rest()
+        while try await gimbal.clients().allSatisfy({ $0.waits == 0 }) {}
+        try await camera.stop()
+        #expect(try await rest.position == camera.state().position)
+        let none = await error { try await camera.endReplay() } as? GimbalError
+        #expect(none?.code == .noReplay)
+        let clients = try await gimbal.clients()
+        #expect(clients.count == 1 && clients[0].isSelf && clients[0].role == .everything)
+        #expect(clients[0].user == Int(getuid()) && clients[0].process == Int(getpid()))
+    }
+
     @Test func aNewDaemonIsAnotherEpoch() async throws {
         let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)

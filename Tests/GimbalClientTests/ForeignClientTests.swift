@@ -46,6 +46,33 @@ import Testing
         #expect(text.split(separator: "\n") == (1...10).map { "0 0 2 \($0) 0" })
     }
 
+    @Test func aFollowerOfAllSeesThoseToComeThoughConnectionsBreak() async throws {
+        guard has("python3") else { return }
+        let daemon = try DaemonProcess()
+        let proxy = try StandIn.cutting(after: [900, 330], before: daemon.socket)
+        let gimbal = Gimbal(path: daemon.socket)
+        try await gimbal.camera("left").stop()
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = client("follow.py")
+        process.arguments = ["--socket", proxy.path, "--count", "9", "*"]
+        process.standardOutput = output
+        try process.run()
+        while try await gimbal.stats().subscriptions == 0 { usleep(1000) }
+        var text = Data()
+        for bearing in 1...9 {
+            // A camera that is made while nobody is connected is told of as it is then.
+            while bearing == 6, text.count(where: { $0 == 0x0a }) < 5 {
+                text += output.fileHandleForReading.availableData
+            }
+            try await gimbal.camera(bearing > 5 ? "new" : "left").move(.setBearing(Double(bearing)))
+        }
+        text += output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(lines == (1...9).map { "\($0 > 5 ? "new" : "left") 0 0 2 \($0) 0" })
+    }
+
     @Test func aFollowerSaysWhyItEnds() throws {
         guard has("python3") else { return }
         let daemon = try DaemonProcess()

@@ -101,6 +101,11 @@ private let others: [Pair] = {
         ),
         (.subscribe(kinds: [], delivery: .every), .subscribe(Subscribe(events: .reset))),
         (.awaitIdle(), .awaitIdle(timeoutMs: nil)), (.awaitIdle(timeoutMs: 0.5), .awaitIdle(timeoutMs: 0.5)),
+        (.subscribeAll(), .subscribeAll(Subscribe(), since: [])), (.unsubscribeAll, .unsubscribeAll),
+        (
+            .subscribeAll(kinds: [.idle], delivery: .latest),
+            .subscribeAll(Subscribe(events: [.idle, .reset], delivery: .latest), since: [])
+        ),
         (.endReplay, .endReplay), (.traceEnd, .traceEnd), (.trace(.init()), .trace(Wire.TraceHeader())),
         (
             .trace(
@@ -140,6 +145,18 @@ private let others: [Pair] = {
             String(decoding: try request.line(camera: "left", id: 1, timeMs: 2).dropLast(), as: UTF8.self)
         }
         if let complaints = try Schema.complaints(lines, from: .client) { #expect(complaints == "") }
+    }
+
+    @Test func aSubscriptionToAllResumes() throws {
+        let line = try ClientRequest.subscribeAll(
+            since: ["right": ResumePoint(seq: 4, epoch: "b"), "left": ResumePoint(seq: 7, epoch: "a")]).line()
+        guard case .subscribeAll(_, let points) = try decoded(line)[0].body else { return #expect(Bool(false)) }
+        #expect(points.map(\.camera) == ["left", "right"] && points.map(\.seq) == [7, 4])
+        let epochs = points.map { String(decoding: line[$0.epoch.range], as: UTF8.self) }
+        #expect(epochs == ["a", "b"])
+        if let complaints = try Schema.complaints([String(decoding: line.dropLast(), as: UTF8.self)], from: .client) {
+            #expect(complaints == "")
+        }
     }
 
     @Test func aSubscriptionResumes() throws {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Follows a camera of gimbald: prints latitude, longitude, zoom, bearing and viewing angle whenever it has moved.
+With the camera "*" it follows all of them, those to come included, and prints the name in front.
 
 When the daemon goes away it comes back, and asks for what it missed. Needs nothing but Python 3.
 """
@@ -29,27 +30,37 @@ def messages(path, request):
 
 
 def events(path, camera):
-    """The camera's events, over as many connections as it takes."""
+    """The events of a camera, or of all, over as many connections as it takes."""
     request = {"type": "subscribe", "camera": camera, "events": ["camera-changed"]}
+    read = {}  # camera: how far, as `since` wants it
+    is_answered = False
     while True:
+        if camera == "*":
+            request["since"] = list(read.values())
+        else:
+            request |= {("since" if key == "seq" else key): value for key, value in read.get(camera, {}).items()}
         try:
             for message in messages(path, request):
-                if message["type"] == "subscribed" and message["epoch"] != request.get("epoch"):
-                    request |= {"epoch": message["epoch"], "since": message["seq"]}
-                elif message["type"] in ("reset", "lagged"):
-                    request |= {"epoch": message["epoch"], "since": message["seq"]}
+                is_answered = True
+                name = message.get("camera")
+                if message["type"] in ("subscribed", "reset", "lagged") and name != "*":
+                    # In the same epoch, what came after is still to come.
+                    if message["type"] != "subscribed" or message["epoch"] != read.get(name, {}).get("epoch"):
+                        read[name] = {key: message[key] for key in ("camera", "seq", "epoch")}
                 elif message["type"] == "camera-changed":
-                    request["since"] = message["seq"]
+                    read[name]["seq"] = message["seq"]
+                elif message["type"] == "removed":
+                    read.pop(name, None)
                 yield message
         except OSError as error:
-            if "epoch" not in request:
+            if not is_answered:
                 sys.exit(f"follow.py: {path}: {error.strerror}")
         time.sleep(0.2)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("camera", nargs="?", default="main")
+    parser.add_argument("camera", nargs="?", default="main", help="its name, or * for all of them")
     parser.add_argument("--socket", default=standard_path(), help="the daemon's socket")
     parser.add_argument("--count", type=int, help="end after so many positions")
     options = parser.parse_args()
@@ -61,13 +72,13 @@ def main():
         if message["type"] == "camera-changed":
             position = message["position"]
             numbers = *position["target"].values(), position["zoom"], position["bearing"], position["viewingAngle"]
-            print(*numbers, flush=True)
+            print(*([message["camera"]] if options.camera == "*" else []), *numbers, flush=True)
             printed += 1
             if printed == options.count:
                 return
         elif message["type"] == "lagged":
-            print(f"follow.py: {message['missed']} events missed", file=sys.stderr)
-        elif message["type"] in ("error", "removed"):
+            print(f"follow.py: {message['missed']} events of {message['camera']} missed", file=sys.stderr)
+        elif message["type"] == "error" or message["type"] == "removed" and options.camera != "*":
             sys.exit(f"follow.py: {message.get('message', 'the camera was removed')}")
 
 

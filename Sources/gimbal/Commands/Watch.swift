@@ -9,11 +9,14 @@ struct Watch: ParsableCommand {
         abstract: "Print what cameras do, as it happens.",
         discussion: """
             One row for each event on a terminal, one line of JSON in a pipe or with --json. It goes on until ^C, \
-            which is status 0. When the daemon goes, or every camera that is watched was removed, the status is 69.
+            which is status 0. When the daemon goes, or every camera that is watched was removed, the status is 69. With \
+            --reconnect it comes back to a daemon that went away and asks for what it missed; what cannot be had any more \
+            is told on standard error.
 
             Examples:
               gimbal watch
               gimbal watch --camera left --camera right --events move-started,idle
+              gimbal watch --all --reconnect --json >>events.ndjson
               gimbal watch --latest --json | jq -c .position
               gimbal watch --events idle --count 1    # the next time that it comes to rest; see "gimbal wait"
             """
@@ -22,7 +25,13 @@ struct Watch: ParsableCommand {
     @OptionGroup var socket: SocketOptions
 
     @Option(name: .customLong("camera"), help: ArgumentHelp("A camera to watch; may be repeated.", valueName: "name"))
-    var cameras: [CameraName] = [.main]
+    var cameras: [CameraName] = []
+
+    @Flag(help: "Watch all cameras, those to come included.")
+    var all = false
+
+    @Flag(help: "When the daemon goes, wait for it and go on where it was.")
+    var reconnect = false
 
     @Option(
         help: ArgumentHelp(
@@ -41,6 +50,10 @@ struct Watch: ParsableCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+        if all, !cameras.isEmpty { throw ValidationError("--all and --camera exclude each other.") }
+        if all, events?.kinds.contains(.gesture) == true {
+            throw ValidationError("--all is not for gesture: name the cameras whose gestures are to be watched.")
+        }
     }
 
     func run() throws {
@@ -55,38 +68,88 @@ struct Watch: ParsableCommand {
 
 private final class WatchSession {
     private let options: Watch
-    private let connection: DaemonConnection
+    private var connection: DaemonConnection
     private let output = Output()
     private let table: EventTable?
     private var watched: Set<String>
     private var left: Int
+    /// How far each camera has been read, where that matters.
+    private var read: [String: ResumePoint] = [:]
+    /// How long to wait before the next attempt to connect.
+    private var delay = firstDelay
+
+    private static let (firstDelay, longestDelay) = (200, 5000)
 
     init(_ options: Watch) throws {
         self.options = options
         connection = try DaemonConnection(options.socket)
-        watched = Set(options.cameras.map(\.text))
+        let named = options.cameras.isEmpty && !options.all ? [.main] : options.cameras
+        watched = Set(named.map(\.text))
         left = options.count ?? .max
-        table = options.json || !output.isTerminal ? nil : EventTable(cameras: Array(watched))
+        table = options.json || !output.isTerminal ? nil : EventTable(cameras: options.all ? nil : Array(watched))
     }
 
     func run() throws {
-        for name in watched.sorted() {
-            let request = ClientRequest.subscribe(
-                kinds: options.events.map { Set($0.kinds) }, delivery: options.latest ? .latest : nil)
-            connection.queue(try request.line(camera: name))
-        }
         if let table { output.add(table.head) }
+        try subscribe()
         while left > 0 {
             let turn = try connection.turn(take)
             try output.flush()
-            if watched.isEmpty { throw Failure(.unavailable, "there is no camera left to watch") }
-            if turn.end != nil, left > 0 { throw Failure.daemonWentAway }
+            if watched.isEmpty, !options.all { throw Failure(.unavailable, "there is no camera left to watch") }
+            guard turn.end != nil, left > 0 else { continue }
+            guard options.reconnect else { throw Failure.daemonWentAway }
+            try reconnect()
+        }
+    }
+
+    private func subscribe() throws {
+        let kinds = options.events.map { Set($0.kinds) }
+        let delivery: EventDelivery? = options.latest ? .latest : nil
+        if options.all {
+            return connection.queue(
+                try ClientRequest.subscribeAll(kinds: kinds, delivery: delivery, since: read).line())
+        }
+        for name in watched.sorted() {
+            let request = ClientRequest.subscribe(kinds: kinds, delivery: delivery, since: read[name])
+            connection.queue(try request.line(camera: name))
+        }
+    }
+
+    /// Connects anew, however long that takes, and goes on.
+    private func reconnect() throws {
+        say("gimbal: the daemon ended the connection; waiting for it")
+        while true {
+            try Interrupt.wait(milliseconds: delay)
+            delay = min(2 * delay, Self.longestDelay)
+            do {
+                connection = try DaemonConnection(options.socket)
+                return try subscribe()
+            } catch let failure as Failure where failure.status == .unavailable {}
+        }
+    }
+
+    /// Takes note of how far a camera has been read.
+    private func note(_ message: Message) {
+        guard options.reconnect, let event = message.decode(CameraEvent.self) else { return }
+        delay = Self.firstDelay
+        let camera = event.camera
+        switch event {
+        case .subscribed(let now):
+            // In the same epoch, what came after is still to come.
+            if read[camera]?.epoch != now.epoch { read[camera] = ResumePoint(seq: now.seq, epoch: now.epoch) }
+        case .reset(let reset): read[camera] = reset.epoch.map { ResumePoint(seq: reset.seq, epoch: $0) }
+        case .lagged(let lagged):
+            if let seq = lagged.seq, let epoch = lagged.epoch { read[camera] = ResumePoint(seq: seq, epoch: epoch) }
+        case .removed: read[camera] = nil
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): read[camera]?.seq = move.seq
+        case .fed, .subscribedToAll: break
         }
     }
 
     private func take(_ line: ArraySlice<UInt8>) throws {
         guard left > 0 else { return }
         let message = try Message(fromDaemon: line)
+        note(message)
         switch message.type {
         case "subscribed":
             if table != nil { show(message) }
@@ -99,6 +162,8 @@ private final class WatchSession {
             watched.remove(camera)
             show(message)
         case "error":
+            // Line 0 is the connection itself: its end follows, and perhaps another attempt.
+            if options.reconnect, !read.isEmpty, message.error?.line == 0 { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case _ where message.isEvent:
             show(message)

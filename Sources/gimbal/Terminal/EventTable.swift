@@ -17,11 +17,12 @@ struct EventTable {
     /// The columns that there is room for.
     private let shown: [Int]
 
-    /// - Parameter cameras: the names that will come.
-    init(cameras: [String]) {
+    /// - Parameter cameras: the names that will come; `nil` where nobody knows.
+    init(cameras: [String]?) {
         isWide = Terminal.columns(STDOUT_FILENO) >= 100
-        showsCamera = isWide || cameras.count > 1
-        let name = Column(title: "camera", width: max(cameras.map(\.count).max() ?? 0, 6), isText: true)
+        showsCamera = isWide || cameras.map { $0.count > 1 } ?? true
+        let longest = cameras.map { $0.map(\.count).max() ?? 0 } ?? 10
+        let name = Column(title: "camera", width: max(longest, 6), isText: true)
         let all =
             [Column(title: "time", width: 9)] + (showsCamera ? [name] : []) + [
                 Column(title: "seq", width: 5), Column(title: "event", width: 14, isText: true),
@@ -75,7 +76,7 @@ struct EventTable {
         case .moveStarted: style.green(row)
         case .cameraChanged: row
         case .reset: style.yellow(row)
-        case .idle, .fed, .subscribed, .lagged, .removed: style.dim(row)
+        case .idle, .fed, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
         }
     }
 }

@@ -34,7 +34,7 @@ struct TraceRules {
             case .traceEnd:
                 end(add)
                 isOver = true
-            case .query, .subscribe, .unsubscribe, .awaitIdle, .endReplay, .hello: break
+            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .endReplay, .hello: break
             }
         }
     }
