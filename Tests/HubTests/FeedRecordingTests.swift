@@ -64,6 +64,16 @@ import Testing
         #expect(told[1]["velocity"] == .object(["x": .number(400), "y": .number(0)]))
     }
 
+    @Test func aVelocityMeasuredOverNextToNoTimeIsTheGreatestThatALineCanCarry() throws {
+        let host = HubHost()
+        let (recorder, feed) = (try recorder(host), host.connect())
+        feed.send(#"{"type":"pan","phase":"began","timeMs":0}"#)
+        feed.send(#"{"type":"pan","phase":"ended","timeMs":1e-300,"translation":{"x":-20}}"#)
+        let told = try lines(recorder)
+        #expect(told.count == 2)
+        #expect(told.last?["velocity"] == .object(["x": .number(-1e9), "y": .number(0)]))
+    }
+
     @Test func theGesturesOfAFeedThatGoesAreCancelled() throws {
         let host = HubHost()
         let (recorder, first, second) = (try recorder(host), host.connect(), host.connect())
