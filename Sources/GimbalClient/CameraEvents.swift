@@ -165,7 +165,7 @@ extension GimbalConnectionError {
     fileprivate var isPassing: Bool {
         switch self {
         case .unreachable, .ended: true
-        case .requestTooLong, .tooManyRequests, .lineTooLong, .unexpectedAnswer: false
+        case .noAnswer, .requestTooLong, .tooManyRequests, .lineTooLong, .unexpectedAnswer: false
         }
     }
 }

@@ -6,22 +6,31 @@ import UnixSocket
 
 /// A daemon, `gimbald`, that owns map cameras.
 ///
-/// It may be used from many tasks at once. A request waits for its answer until its task is cancelled. One that fails
-/// because the connection ended is not sent again, for nobody knows whether the daemon has done it; the next one connects
-/// anew. ``connectionStates`` tells when the daemon goes away, and when it is back.
+/// It may be used from many tasks at once. What only asks waits for its answer as long as ``timeout`` says; gestures,
+/// commands and waits do until their task is cancelled. A request that fails because the connection ended is not sent
+/// again, for nobody knows whether the daemon has done it; the next one connects anew. ``connectionStates`` tells when the
+/// daemon goes away, and when it is back.
 ///
 /// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
 public final class Gimbal: Sendable {
     /// The path of the daemon's socket.
     public let path: String
+    /// How long the daemon may take to answer what only asks; `nil` is for ever.
+    public let timeout: Duration?
     private let link = Mutex<RequestLink?>(nil)
     let monitor = ConnectionMonitor()
 
     /// A daemon at a socket; nothing is sent yet.
     ///
-    /// - Parameter path: the socket's path; `nil` is `$GIMBAL_SOCKET`, else gimbal.sock in `$RUNTIME_DIRECTORY`, in
-    ///   `$XDG_RUNTIME_DIR` or in /tmp/gimbal-UID.
-    public init(path: String? = nil) { self.path = SocketPath.forClient(path) }
+    /// - Parameters:
+    ///   - path: the socket's path; `nil` is `$GIMBAL_SOCKET`, else gimbal.sock in `$RUNTIME_DIRECTORY`, in
+    ///     `$XDG_RUNTIME_DIR` or in /tmp/gimbal-UID.
+    ///   - timeout: how long the daemon may take to answer what only asks, as ``stats()`` and ``RemoteCamera/state()`` do,
+    ///     before they throw ``GimbalConnectionError/noAnswer(within:)``; `nil` is for ever.
+    public init(path: String? = nil, timeout: Duration? = .seconds(30)) {
+        self.path = SocketPath.forClient(path)
+        self.timeout = timeout
+    }
 
     deinit { close() }
 
@@ -105,7 +114,8 @@ public final class Gimbal: Sendable {
     func ask<Answer: Sendable>(
         _ request: ClientRequest, camera: String? = nil, _ take: (ServerMessage) -> Answer?
     ) async throws -> Answer {
-        let answers = try await openLink().answers(to: [request], camera: camera)
+        let answers = try await openLink().answers(
+            to: [request], camera: camera, within: request.isQuestion ? timeout : nil)
         if case .error(let error)? = answers.first { throw error }
         guard let answer = answers.first.flatMap(take) else {
             throw GimbalConnectionError.unexpectedAnswer("\(answers)")
@@ -144,6 +154,19 @@ public final class Gimbal: Sendable {
             let new = try RequestLink(path: path, monitor: monitor)
             link = new
             return new
+        }
+    }
+}
+
+extension ClientRequest {
+    /// Whether it changes nothing, and is answered at once.
+    fileprivate var isQuestion: Bool {
+        switch self {
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
+            .hello:
+            true
+        default:
+            false
         }
     }
 }

@@ -6,6 +6,8 @@ public enum GimbalConnectionError: Error, Equatable, Sendable {
     case unreachable(path: String, reason: String)
     /// The daemon ended the connection. What it has not answered it may have done or not; nothing is sent again.
     case ended
+    /// The daemon has not answered in the time that ``Gimbal/timeout`` gives it. The connection goes on.
+    case noAnswer(within: Duration)
     /// The request is longer than a line may be: 65,536 bytes.
     case requestTooLong
     /// More than 1,024 requests wait for their answers.
@@ -41,6 +43,7 @@ extension GimbalConnectionError: CustomStringConvertible {
         switch self {
         case .unreachable(_, let reason): "no daemon: \(reason)"
         case .ended: "the daemon ended the connection"
+        case .noAnswer(let time): "the daemon has not answered within \(time)"
         case .requestTooLong: "the request is longer than 65,536 bytes"
         case .tooManyRequests: "more than 1,024 requests wait for their answers"
         case .lineTooLong: "the daemon sent a line of more than 1 MiB"

@@ -22,6 +22,8 @@ final class RequestLink: Sendable {
         /// Counts the connection's lines from 1, as errors do.
         let line: Int
         var answers: [ServerMessage?]
+        /// Gives up when time is over, if there is an end to it.
+        let timer: Task<Void, Never>?
     }
 
     private struct Ledger {
@@ -66,7 +68,11 @@ final class RequestLink: Sendable {
     // MARK: Asking
 
     /// Sends requests in one line and waits for their answers, which stand in their order.
-    func answers(to requests: [ClientRequest], camera: String?) async throws -> [ServerMessage] {
+    ///
+    /// - Parameter limit: how long it waits; `nil` is for ever.
+    func answers(
+        to requests: [ClientRequest], camera: String?, within limit: Duration? = nil
+    ) async throws -> [ServerMessage] {
         let ticket = ledger.withLock { ledger in
             ledger.lastTicket += 1
             return ledger.lastTicket
@@ -74,20 +80,35 @@ final class RequestLink: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
-                    try ledger.withLock { try send(requests, camera, ticket, continuation, &$0) }
+                    try ledger.withLock { try send(requests, camera, ticket, limit, continuation, &$0) }
                 } catch {
                     continuation.resume(throwing: error)
                 }
             }
         } onCancel: {
-            let continuation = ledger.withLock { $0.waiters[ticket]?.continuation.take() }
-            continuation?.resume(throwing: CancellationError())
+            giveUp(ticket, CancellationError())
+        }
+    }
+
+    /// Ends the waiting for a line's answers. What comes of them later is nobody's.
+    private func giveUp(_ ticket: Int, _ error: any Error) {
+        let continuation = ledger.withLock { ledger in
+            ledger.waiters[ticket]?.timer?.cancel()
+            return ledger.waiters[ticket]?.continuation.take()
+        }
+        continuation?.resume(throwing: error)
+    }
+
+    private func timer(_ ticket: Int, _ limit: Duration) -> Task<Void, Never> {
+        Task { [weak self] in
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            self?.giveUp(ticket, GimbalConnectionError.noAnswer(within: limit))
         }
     }
 
     /// Under the lock, so that lines are counted in the order in which they are sent.
     private func send(
-        _ requests: [ClientRequest], _ camera: String?, _ ticket: Int,
+        _ requests: [ClientRequest], _ camera: String?, _ ticket: Int, _ limit: Duration?,
         _ continuation: CheckedContinuation<[ServerMessage], any Error>, _ ledger: inout Ledger
     ) throws {
         try Task.checkCancellation()
@@ -102,7 +123,7 @@ final class RequestLink: Sendable {
         ledger.lastLine += 1
         ledger.waiters[ticket] = Waiter(
             continuation: continuation, line: ledger.lastLine,
-            answers: Array(repeating: nil, count: requests.count))
+            answers: Array(repeating: nil, count: requests.count), timer: limit.map { timer(ticket, $0) })
         connection.send(line)
     }
 
@@ -148,6 +169,7 @@ final class RequestLink: Sendable {
 
     private func finish(_ ticket: Int, _ result: Result<[ServerMessage], any Error>) {
         let waiter = ledger.withLock { $0.waiters.removeValue(forKey: ticket) }
+        waiter?.timer?.cancel()
         waiter?.continuation?.resume(with: result)
     }
 
@@ -155,8 +177,11 @@ final class RequestLink: Sendable {
         let waiters = ledger.withLock { ledger in
             ledger.failure = ledger.failure ?? error
             defer { ledger.waiters = [:] }
-            return ledger.waiters.values.map(\.continuation)
+            return Array(ledger.waiters.values)
         }
-        for continuation in waiters { continuation?.resume(throwing: error) }
+        for waiter in waiters {
+            waiter.timer?.cancel()
+            waiter.continuation?.resume(throwing: error)
+        }
     }
 }

@@ -152,6 +152,25 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
+    @Test(arguments: [.zero, .milliseconds(20)] as [Swift.Duration])
+    func aQuestionIsNotWaitedForForEver(_ timeout: Swift.Duration) async throws {
+        let stranger = try StandIn { _, connection in
+            // To a question it answers nothing, to a command it does: the third line.
+            var (lines, bytes) = (0, [UInt8](repeating: 0, count: 4096))
+            while lines < 3 {
+                let count = recv(connection, &bytes, bytes.count, 0)
+                guard count > 0 else { return }
+                lines += bytes[..<count].count { $0 == 0x0a }
+            }
+            StandIn.pour([Array(#"{"type":"ok","id":196608}"#.utf8), [0x0a]], to: connection)
+            _ = recv(connection, &bytes, bytes.count, 0)
+        }
+        let gimbal = Gimbal(path: stranger.path, timeout: timeout)
+        #expect(await error { try await gimbal.ping() } == .noAnswer(within: timeout))
+        #expect(await error { _ = try await gimbal.camera().state() } == .noAnswer(within: timeout))
+        try await gimbal.camera().stop()
+    }
+
     @Test func noNumberOfTheDaemonsStopsALoop() async throws {
         let position = #""position":{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
         let lagged = #"{"type":"lagged","camera":"main","missed":9223372036854775807,"# + position + "}\n"
