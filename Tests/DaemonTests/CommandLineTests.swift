@@ -109,6 +109,37 @@ func subcommands() throws -> [String] {
                 == ["camera-changed", "idle", "camera-changed", "idle"])
     }
 
+    @Test func aReplayThatAnotherEndsSaysSo() throws {
+        let daemon = try DaemonProcess()
+        let trace = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString).ndjson")
+        defer { try? FileManager.default.removeItem(at: trace) }
+        try Data(
+            """
+            {"type":"trace","version":1}
+            {"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}
+            {"type":"move","timeMs":3600000,"update":{"kind":"zoom-in"}}
+            {"type":"trace-end"}
+
+            """.utf8
+        ).write(to: trace)
+        let (replay, output, errors) = (Process(), Pipe(), Pipe())
+        replay.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
+        replay.arguments = ["replay", "--socket", daemon.socket, trace.path]
+        (replay.standardOutput, replay.standardError) = (output, errors)
+        try replay.run()
+        let other = try SocketClient(daemon.socket)
+        for _ in 0..<5000 {
+            try other.send(#"{"type":"end-replay","id":1}"#)
+            if try JSON(other.receive() ?? "")["type"]?.string == "ok" { break }
+            usleep(2000)
+        }
+        let told = try JSON(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
+        replay.waitUntilExit()
+        #expect(told["type"]?.string == "trace-ended" && told["cut"]?.bool == true)
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(replay.terminationStatus == 69 && said.contains("ended before its end"))
+    }
+
     /// Of all cameras, from one daemon to the next.
     @Test func aWatcherOfAllComesBackToTheNextDaemon() throws {
         let state = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")

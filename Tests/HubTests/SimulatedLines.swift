@@ -47,7 +47,8 @@ enum SimulatedLine {
             return
                 #""type":"animate","durationMs":\#(random.number(0...800)),"easing":"\#(easing)","update":\#(update(&random))"#
         case 5:
-            return random.chance(0.9) ? #""type":"stop""# : #""type":"remove-camera""#
+            if random.chance(0.9) { return #""type":"stop""# }
+            return random.chance(0.5) ? #""type":"remove-camera""# : #""type":"end-replay""#
         case 6:
             return #""type":"set-gestures","scroll":\#(random.chance(0.8)),"fling":\#(random.chance(0.8)),"#
                 + #""scrollDuringRotateOrZoom":\#(random.chance(0.5)),"inertia":\#(random.chance(0.6))"#
@@ -74,7 +75,8 @@ enum SimulatedLine {
     }
 
     private static func query(_ random: inout Seeded) -> String {
-        switch random.integer(0...7) {
+        switch random.integer(0...8) {
+        case 8: return #""type":"clients","after":\#(random.integer(0...20))"#
         case 0: return #""type":"camera-for-bounds","bounds":\#(bounds(&random))"#
         case 1: return #""type":"project","coordinate":\#(place(&random))"#
         case 2:

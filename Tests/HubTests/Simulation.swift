@@ -89,6 +89,7 @@ struct Simulation {
         case 6: befall()
         // Who subscribes anew begins a trace in the middle of things.
         case 7 where !recorders.isEmpty && random.chance(0.2): recorders[random.integer(0...2)].begin()
+        case 10 where random.chance(0.3): if let index = anyClient() { wait(index) }
         default: if let index = anyClient() { say(index) }
         }
         for index in clients.indices {
@@ -123,6 +124,13 @@ struct Simulation {
             clients[index].say(line, ids: [id])
         }
         if random.chance(0.05) { return ask("", "unsubscribe \(name)", type: "unsubscribe") }
+        if random.chance(0.15) {
+            return clients[index].followAll(since: random.chance(0.5), random.chance(0.3) ? "latest" : "every")
+        }
+        if random.chance(0.02) {
+            return clients[index].say(
+                #"{"type":"unsubscribe","camera":"*","id":"unsubscribe *"}"#, ids: ["unsubscribe *"])
+        }
         if random.chance(0.2) {
             return ask(
                 #","events":[\#(random.chance(0.5) ? #""idle","camera-changed""# : #""gesture","idle""#)]"#, "chosen")
@@ -135,6 +143,11 @@ struct Simulation {
         }
         let delivery = random.chance(0.4) ? "latest" : "every"
         ask(#","delivery":"\#(delivery)""#, delivery)
+    }
+
+    private mutating func wait(_ index: Int) {
+        let timeout = random.chance(0.5) ? ",\"timeoutMs\":\(random.number(0...2000))" : ""
+        clients[index].wait(for: SimulatedLine.anyCamera(&random), timeout)
     }
 
     private mutating func changeAppetite(_ index: Int) {

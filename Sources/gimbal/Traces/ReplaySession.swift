@@ -18,6 +18,8 @@ final class ReplaySession {
     private var linesBefore = 0
     private var isAllQueued = false
     private var isOver = false
+    /// Somebody else ended it.
+    private var isCut = false
     private var rejected = 0
     /// The last thing that the daemon said, if it was an error.
     private var lastError: GimbalError?
@@ -88,6 +90,10 @@ final class ReplaySession {
 
     /// Why the daemon has ended what was not over.
     private func failure(_ end: DaemonConnection.End) -> Failure {
+        if isCut {
+            return Failure(
+                .unavailable, "\(reader.name): the replay was ended before its end: by another client, or a restart")
+        }
         guard let lastError else { return .daemonWentAway }
         let line = lastError.line - linesBefore
         guard line > 0 else { return Failure(.unavailable, lastError.message) }
@@ -132,7 +138,9 @@ final class ReplaySession {
     }
 
     private func conclude(_ message: Message) {
-        guard output.isTerminal, let ended = message.decode(TraceEnded.self) else { return output.add(message.bytes) }
+        let ended = message.decode(TraceEnded.self)
+        isCut = ended?.cut == true
+        guard output.isTerminal, let ended else { return output.add(message.bytes) }
         let style = Style(STDOUT_FILENO)
         let rejected = "\(grouped(ended.rejected)) rejected"
         let counts = [
