@@ -19,11 +19,67 @@ function end_display() {
     displaying = 0
 }
 
+# A line of a section of its own: a paragraph, an item such as "  NAME  what it is" with its continuation lines, or, where
+# the section has no items, what is to be copied as it is. Such a section goes on until the next heading.
+function write_section(line, name, gap) {
+    if (line == "") { is_new_paragraph = 1; return }
+    if (line ~ /^  [^ ]/ && match(line, /[^ ]  +[^ ]/)) {
+        gap = RSTART
+        begin_in_section(".Bl -tag -width 6n")
+        name = substr(line, 3, gap - 2)
+        line = substr(line, gap + 1)
+        sub(/^ +/, "", line)
+        add(".It Sy " literal(name) "\n" sentences(line))
+    } else if (line ~ /^      / && section_mode ~ /^\.Bl/) {
+        sub(/^ +/, "", line)
+        add(sentences(line))
+    } else if (line ~ /^  /) {
+        begin_in_section(".Bd -literal -offset indent")
+        add(literal(substr(line, 3)))
+    } else {
+        begin_in_section("")
+        if (is_new_paragraph && sections[section] != "") add(".Pp")
+        add(sentences(line))
+    }
+    is_new_paragraph = 0
+}
+
+# What a section is in from here on: a list, a display, or neither.
+function begin_in_section(mode) {
+    if (mode == section_mode) return
+    if (section_mode != "") add(section_mode ~ /^\.Bl/ ? ".El" : ".Ed")
+    if (mode != "") add(mode)
+    section_mode = mode
+}
+
+function add(text) { sections[section] = sections[section] text "\n" }
+
+# A sentence begins a line.
+function sentences(text) { gsub(/[.] /, ".\n", text); return escaped(text) }
+
+function print_section(heading, title) {
+    if (heading in sections) printf ".Sh %s\n%s", title, sections[heading]
+}
+
 # A line of the discussion.
 function discuss(line) {
     sub(/^\\&/, "", line)
+    if (line ~ /^(Signals|Environment|Files|State|Service):$/) {
+        if (is_own_section) begin_in_section("")
+        end_display()
+        section = line
+        is_own_section = 1
+        is_new_paragraph = 0
+        return
+    }
+    if (line == "Exit status:" || line == "Examples:") {
+        if (is_own_section) begin_in_section("")
+        is_own_section = 0
+        section = line
+        return
+    }
+    if (is_own_section) { write_section(line); return }
     if (line == "") { end_display(); section = ""; paragraph = described; return }
-    if (line == "Exit status:" || line == "Examples:") { section = line; return }
     if (line ~ /^ /) {
         sub(/^  /, "", line)
         if (section == "Exit status:") statuses[++status_count] = line
@@ -39,9 +95,7 @@ function discuss(line) {
     if (paragraph) print ".Pp"
     paragraph = 0
     described = 1
-    # A sentence begins a line.
-    gsub(/[.] /, ".\n", line)
-    print escaped(line)
+    print sentences(line)
 }
 
 function hyphenated(name) { sub(/[.]/, "-", name); return name }
@@ -130,6 +184,12 @@ function show_examples() {
 
 END {
     if (subcommand_count) list_subcommands()
+    if (is_own_section) begin_in_section("")
+    print_section("Signals:", "SIGNALS")
+    print_section("Service:", "SERVICE")
+    print_section("Environment:", "ENVIRONMENT")
+    print_section("Files:", "FILES")
+    print_section("State:", "STATE FILE")
     print ".Sh EXIT STATUS"
     if (status_count) list_statuses(); else print "The statuses are those of\n.Xr gimbal 1 ."
     if (example_count) show_examples()

@@ -26,8 +26,8 @@ extension Options {
 
     private static let about = """
         Takes gestures and commands on a Unix socket, one JSON object per line, and tells subscribers
-        what the cameras do. SIGTERM and SIGINT end it in order; SIGUSR2 has it begin anew, as what is installed
-        now, without dropping a client; SIGHUP does nothing.
+        what the cameras do. SIGTERM and SIGINT end it in order; SIGUSR2 restarts it in place, as the program
+        that is installed now, without dropping a client.
         """
 
     private static let notes = """
@@ -42,6 +42,75 @@ extension Options {
           gimbald --socket /tmp/map.sock
           gimbald --socket /tmp/map.sock --watch-socket /tmp/watch.sock --allow-group video
           systemctl enable --now gimbald.socket
+
+        """
+
+    /// What only the man page says, section by section. `manual.awk` knows their headings.
+    private static let sections = """
+        Signals:
+          SIGTERM, SIGINT  It ends in order: it takes nothing more, sends what was emitted to who reads, for two
+              seconds at most, and saves the cameras. A second one ends it at once.
+          SIGUSR2  It restarts in place: the same process with the same options, clients and cameras, as the
+              program that is now installed where it was started from. It waits up to two seconds for cameras that
+              move.
+          SIGHUP  Nothing: there is no file to read again.
+
+        Environment:
+          RUNTIME_DIRECTORY, XDG_RUNTIME_DIR  Where the socket is made if neither an option nor the service
+              manager says.
+          STATE_DIRECTORY  Where the cameras are kept without --state-dir; of several folders the first.
+          LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES  Sockets that the service manager passes. One that is named
+              "watch" is for clients that may only subscribe and ask.
+          NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID  Where the service manager is told that the daemon is ready,
+              reloading, alive or ending, and how often.
+          JOURNAL_STREAM  If it is set, log lines begin with their priority, as the journal reads it.
+
+        Files:
+          /run/gimbal/gimbal.sock  The socket of the system's daemon; gimbald.socket makes it.
+          /run/gimbal/watch.sock  Its socket for watching, where gimbald-watch.socket is enabled.
+          $XDG_RUNTIME_DIR/gimbal.sock  The socket of a user's daemon.
+          /tmp/gimbal-UID/gimbal.sock  The same where there is no such folder. The folder must be the user's own.
+          SOCKET.lock  Locked as long as the daemon lives that made SOCKET.
+          /var/lib/gimbal/cameras.ndjson  The cameras of the system's daemon. A user's are in
+              ~/.local/state/gimbal, or in ~/.config/gimbal with a systemd before 254; others' where --state-dir
+              says.
+          cameras.ndjson.new  The same while it is written. It replaces cameras.ndjson when it is on the disk.
+          cameras.ndjson.damaged  A file that could not be read. It is moved out of the way, in the place of an
+              older one, and the daemon begins without cameras.
+          /etc/systemd/system/gimbald.service.d/override.conf  The administrator's options, by systemctl edit.
+
+        State:
+        The state file is text. Its first line says what it is and whether the daemon ended in order; two lines for
+        each camera follow, the header of a trace that begins where the camera is, and the subscription that goes on
+        from its last event; the last line has their number and a checksum. A file that was changed by hand, or cut,
+        is therefore damaged.
+
+        It is written within seconds of a change, and when the daemon ends. The file is always whole: to back it up,
+        copy it at any time. To restore it:
+
+          systemctl stop gimbald.socket gimbald.service
+          install -o gimbal -g gimbal -m 600 BACKUP /var/lib/gimbal/cameras.ndjson
+          systemctl start gimbald.socket
+
+        Cameras from a backup, or from before a crash, are where they were; what subscribers ask for from then on
+        begins with what is, since events in between may be lost.
+
+        Service:
+        systemctl reload gimbald is SIGUSR2, and returns when the daemon is ready again: it starts a program that
+        was installed. systemctl restart gimbald does so too, and applies changed options and units. Neither drops a
+        client or an event. Options are set by systemctl edit gimbald:
+
+          [Service]
+          ExecStart=
+          ExecStart=/usr/bin/gimbald --allow-group video --max-cameras 1000
+
+        With a wrong option the daemon does not start: systemctl status says why, and so does the error that clients
+        are answered. It is not started again by itself, but by the next client.
+
+        MemoryMax= in the same place limits what it may use of memory. Beyond it the system kills the daemon, and the
+        service manager starts it a second later with the cameras as they were last saved: choose more than its
+        limits come to at worst, some 1.5 MiB for a connection, 2 MiB for a camera, and 8 MiB more for one that is
+        recorded, or set lower limits by its options.
 
         """
 
@@ -61,6 +130,8 @@ extension Options {
         \(told.map(\.helpLines).joined(separator: "\n"))
 
         \(notes)
+        man gimbald tells of signals, files, the environment and the service.
+
         """
 
     // MARK: Man page
@@ -71,7 +142,7 @@ extension Options {
         json.write(#"{"serializationVersion":0,"command":{"commandName":"gimbald","abstract":"#)
         json.write(string: abstract)
         json.write(#","discussion":"#)
-        json.write(string: "\(about.joinedLines)\n\n\(notes)")
+        json.write(string: "\(about.joinedLines)\n\n\(notes)\n\(sections)")
         json.write(#","arguments":["#)
         for (index, option) in told.enumerated() {
             if index > 0 { json.write(",") }

@@ -35,6 +35,10 @@ names_all() {
 }
 
 names_all "$("$build/release/gimbald" --help)" gimbald "$share/man8/gimbald.8"
+for section in SIGNALS SERVICE ENVIRONMENT FILES 'STATE FILE' 'EXIT STATUS' EXAMPLES; do
+    has "$share/man8/gimbald.8" "^\.Sh $section$" "section $section"
+done
+has "$share/man8/gimbald.8" '^\.It Sy cameras\.ndjson\.damaged$' 'file of a damaged state'
 help=$("$build/release/gimbal" --help)
 names_all "$help" gimbal "$share/man1/gimbal.1"
 [ -n "$(subcommands "$help")" ] || fail 'the help has no subcommands'
