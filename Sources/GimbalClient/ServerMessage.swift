@@ -84,6 +84,8 @@ public struct GimbalError: Error, Equatable, Sendable, Decodable {
         public static let timeout = Code(rawValue: "timeout")
         /// The camera that was waited for was removed.
         public static let removed = Code(rawValue: "removed")
+        /// The daemon could not start; the message says why.
+        public static let unavailable = Code(rawValue: "unavailable")
     }
 
     /// Counts the lines of the connection from 1; 0 is the connection itself.

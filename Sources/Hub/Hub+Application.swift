@@ -65,7 +65,10 @@ extension Hub {
             }
         case .command(.removeCamera):
             acknowledge(peer, id)
-            if let camera = existingCamera(name, peer) { remove(camera) }
+            if let camera = existingCamera(name, peer) {
+                remove(camera)
+                takeNote(.removed(camera: camera.name), of: peer)
+            }
         case .command(let command):
             let camera = touched(name, peer, at: now, in: &frame)
             catchUp(camera, at: now)
@@ -212,6 +215,7 @@ extension Hub {
         cameras[name] = camera
         peer.lastCamera = camera
         tellFollowers(of: camera)
+        takeNote(.made(camera: name), of: peer)
         return camera
     }
 

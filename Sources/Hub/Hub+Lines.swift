@@ -85,6 +85,8 @@ extension Hub {
     /// Answers every request of a rejected line that can be answered.
     func reject(_ rejection: Rejection, _ bytes: Span<UInt8>, _ peer: Peer, at now: Double) {
         counters.errors += 1
+        takeNote(
+            .refused(rejection.error, line: peer.framer.lineNumber, camera: peer.lastCamera?.name), of: peer)
         count(max(rejection.ids.count, 1), of: peer)
         peer.replay?.summary.rejected += 1
         var isAnswered = false

@@ -15,6 +15,7 @@ extension Hub {
             guard let camera else { return }
             if let error = answer(query, about: camera, id) {
                 counters.errors += 1
+                takeNote(.refused(error, line: peer.framer.lineNumber, camera: camera.name), of: peer)
                 peer.replay?.summary.rejected += 1
                 line.clear()
                 line.error(error, line: peer.framer.lineNumber, id)

@@ -55,6 +55,9 @@ import Wire
     var pieces: [UnsafeRawBufferPointer] = unsafe []
     var runs: [(subscription: Subscription, run: EventLog.Run)] = []
 
+    /// Is told what a log may tell, and by whose outlet; `nil` where nobody logs it.
+    public var observer: ((Note, any Outlet) -> Void)?
+
     var peerNumbers = 0
     var counters = Counters()
 

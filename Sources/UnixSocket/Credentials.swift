@@ -49,6 +49,11 @@ public enum Account {
         return number(text)
     }
 
+    /// The name of a user; `nil` if it has none.
+    public static func name(ofUser user: uid_t) -> String? {
+        unsafe getpwuid(user).map { unsafe String(cString: $0.pointee.pw_name) }
+    }
+
     /// The number of a group, likewise.
     public static func group(_ text: String) -> gid_t? {
         if let entry = unsafe getgrnam(text) { return unsafe entry.pointee.gr_gid }

@@ -15,6 +15,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case noReplay = "no-replay"
     case timeout = "timeout"
     case removed = "removed"
+    case unavailable = "unavailable"
 }
 
 /// A peer's error: what was wrong, where, and what would be right.

@@ -10,7 +10,8 @@ final class Connection: Watcher, Outlet {
     let descriptor: CInt
     let entrance: Entrance
     let user: uid_t
-    private let process: pid_t
+    /// The client's, when it connected.
+    let process: pid_t
     /// What the connection is known by to the next process.
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
     private unowned let daemon: Daemon

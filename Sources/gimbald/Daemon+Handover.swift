@@ -18,7 +18,8 @@ extension Daemon {
 
     func askedToBeginAnew() {
         guard endsBy == nil else { return }
-        log(.info, "beginning anew")
+        log(.info, "restarting in place")
+        manager.notifyReloading(at: now())
         endsBy = now() + Self.graceMs
         departure = .beginAnew
     }
@@ -56,6 +57,7 @@ extension Daemon {
         }
         self.departure = nil
         endsBy = nil
+        manager.notify("READY=1")
         hub.resume()
         keeper?.goOn()
         return false
@@ -143,7 +145,7 @@ extension Daemon {
             for (connection, _) in connections.values { connection.release() }
             return false
         }
-        log(.info, "\(self.connections.count) clients and \(hub.cameraCount) cameras go on")
+        log(.info, "\(counted(self.connections.count, "client")) and \(counted(hub.cameraCount, "camera")) continue")
         return true
     }
 }

@@ -27,6 +27,7 @@ import Wire
     private(set) var connections: [Connection] = []
     private var retired: [Connection] = []
     private var connectionCounts = ConnectionCounts()
+    private var clientLog: ClientLog?
     /// How many of them came by the watch socket.
     private var watching = 0
     /// When it was last said that clients are refused.
@@ -45,10 +46,10 @@ import Wire
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
 
-    init(_ options: Options, _ log: Log) throws {
+    init(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
         self.options = options
         self.log = log
-        manager = ServiceManager(environment: SocketPath.environmentValue)
+        self.manager = manager
         loop = try EventLoop()
         memory = Memory(loop)
         var generator = SystemRandomNumberGenerator()
@@ -58,6 +59,13 @@ import Wire
         let folder =
             options.stateDirectory ?? StateKeeper.standardFolder(environment: SocketPath.environmentValue)
         keeper = try folder.map { [hub, loop] in try StateKeeper($0, of: hub, loop, log) }
+        clientLog = ClientLog(log)
+        if clientLog != nil {
+            hub.observer = { [unowned self] note, outlet in
+                guard let connection = outlet as? Connection else { return }
+                clientLog?.takeNote(note, of: connection, at: now())
+            }
+        }
     }
 
     deinit {
@@ -148,7 +156,7 @@ import Wire
         let passed = manager.sockets.filter { $0.entrance == entrance }
         if file.path == nil, !passed.isEmpty {
             passedSockets += passed
-            return log(.info, "listening \(what)on \(passed.count) socket(s) of the service manager")
+            return log(.info, "listening \(what)on \(counted(passed.count, "socket")) of the service manager")
         }
         for (descriptor, _) in passed { _ = close(descriptor) }
         if !passed.isEmpty {
@@ -186,7 +194,7 @@ import Wire
     }
 
     private var status: String {
-        "\(connections.count) connections, \(hub.cameraCount) cameras"
+        "\(counted(connections.count, "connection")), \(counted(hub.cameraCount, "camera"))"
     }
 
     /// Each client needs a descriptor: as many as are allowed.
@@ -211,7 +219,7 @@ import Wire
             return
         }
         append(connection)
-        log(.debug, "a client came: \(connections.count) connections")
+        clientLog?.came(connection, of: connections.count, at: now())
     }
 
     /// The connection of a descriptor, and what its client may do; `nil`, and the descriptor is closed, if it cannot be told
@@ -248,14 +256,18 @@ import Wire
 
     private func reachedLimit(_ connection: Connection) -> String? {
         let limits = options.limits
-        if connections.count >= limits.connections { return "there are \(connections.count) connections" }
+        if connections.count >= limits.connections { return Self.thereAre(connections.count, "") }
         // Who watches must not keep out who feeds.
         if connection.entrance == .watch, watching >= (limits.connections * 3 + 3) / 4 {
-            return "there are \(watching) connections for watching"
+            return Self.thereAre(watching, " for watching")
         }
         let own = connectionCounts[connection.user]
         guard own >= limits.connectionsPerUser, !options.access.isTrusted(connection.user) else { return nil }
-        return "user \(connection.user) has \(own) connections"
+        return "user \(connection.user) has \(counted(own, "connection"))"
+    }
+
+    private static func thereAre(_ connections: Int, _ what: String) -> String {
+        "there \(connections == 1 ? "is" : "are") \(counted(connections, "connection"))\(what)"
     }
 
     /// Says why, as far as the socket takes it.
@@ -279,7 +291,7 @@ import Wire
         connectionCounts.remove(connection.user)
         if connection.entrance == .watch { watching -= 1 }
         memory.clientWent()
-        log(.debug, "a client went: \(connections.count) connections")
+        clientLog?.went(connection, of: connections.count, at: now())
     }
 
     /// Reads once into the shared buffer. As recv(2): 0 is the end, below 0 an error.

@@ -1,5 +1,6 @@
-// Lines to standard error, with the journal's priorities where the journal reads them. Nothing that a client sends is
-// ever logged, and what is, is one line: a path or a file's content cannot pass for another one.
+// Lines to standard error, with the journal's priorities where the journal reads them. What is logged is one line each: a
+// path, a file's content or what a client sent cannot pass for another one. Only at the level debug is anything logged that
+// a client sent.
 
 import Glibc
 
@@ -37,6 +38,9 @@ struct Log {
         writeError(isJournal ? "<\(level.rawValue)>\(message())" : "gimbald: \(message())")
     }
 }
+
+/// Such as "1 client" and "2 clients".
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 /// Writes one line to standard error.
 func writeError(_ line: String) {

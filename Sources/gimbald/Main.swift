@@ -16,30 +16,36 @@ struct Main {
         signal(SIGPIPE, SIG_IGN)  // A client that is gone is no signal,
         signal(SIGXFSZ, SIG_IGN)  // nor is a limit of files' sizes: what is saved fails with a word.
         Signals.hold()
+        let manager = ServiceManager(environment: SocketPath.environmentValue)
+        var level = LogLevel.info
         do {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
+            level = options.logLevel
             if let only = options.only {
                 print(only.text, terminator: "")
             } else {
-                try run(options)
+                try run(options, manager)
             }
-        } catch let error as Options.UsageError {
-            fail(usage, "\(error.message); see gimbald --help")
-        } catch let error as SystemError {
-            fail(error.code == EADDRINUSE ? unavailable : cannotCreate, "\(error)")
         } catch {
-            fail(osError, "\(error)")
+            let (status, message) = explain(error)
+            Log(level: level, environment: SocketPath.environmentValue)(.error, message)
+            manager.report(startFailure: message)
+            exit(status)
         }
     }
 
-    private static func run(_ options: Options) throws {
+    private static func run(_ options: Options, _ manager: ServiceManager) throws {
         Memory.prepare()
         let log = Log(level: options.logLevel, environment: SocketPath.environmentValue)
-        try Daemon(options, log).run()
+        try Daemon(options, log, manager).run()
     }
 
-    private static func fail(_ code: CInt, _ message: String) {
-        writeError("gimbald: \(message)")
-        exit(code)
+    /// The exit status for an error, and what is said of it.
+    private static func explain(_ error: any Error) -> (status: CInt, message: String) {
+        switch error {
+        case let error as Options.UsageError: (usage, "\(error.message); see gimbald --help")
+        case let error as SystemError: (error.code == EADDRINUSE ? unavailable : cannotCreate, "\(error)")
+        default: (osError, "\(error)")
+        }
     }
 }

@@ -94,6 +94,11 @@ struct ServiceManager {
     /// Whether anybody hears what ``notify(_:)`` says.
     var isListening: Bool { notifySocket != nil }
 
+    /// Says that the daemon restarts in place: it counts as reloading until it is ready again.
+    ///
+    /// - Parameter now: milliseconds of the monotonic clock.
+    func notifyReloading(at now: Double) { notify("RELOADING=1\nMONOTONIC_USEC=\(UInt64(now * 1000))") }
+
     /// Sends a state, such as "READY=1". Errors are nobody's business: a manager that is gone misses nothing.
     ///
     /// - Parameter descriptors: go along with it, at most ``mostDescriptors``.

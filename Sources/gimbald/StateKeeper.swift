@@ -108,9 +108,11 @@ import UnixSocket
         }
         let count = hub.restore(saved, keepsEpochs: keepsEpochs, at: now)
         let state =
-            saved.isLast ? "as they were when the daemon ended" : "as they were last saved before the daemon died"
-        log(saved.isLast ? .info : .warning, "\(count) cameras are back from \(path), \(state)")
-        if count < saved.count { log(.warning, "\(saved.count - count) saved cameras are beyond the limit") }
+            saved.isLast ? "as when the daemon ended" : "as last saved before the daemon died"
+        log(saved.isLast ? .info : .warning, "\(counted(count, "camera")) restored from \(path), \(state)")
+        if count < saved.count {
+            log(.warning, "\(counted(saved.count - count, "saved camera")) left out: beyond the limit")
+        }
     }
 
     private func openFile() throws(SystemError) -> StateFile {

@@ -19,7 +19,7 @@ import Testing
     private func beginAnew(_ daemon: DaemonProcess) { kill(daemon.process.processIdentifier, SIGUSR2) }
 
     /// How often a daemon that has ended had begun anew.
-    private func restarts(_ log: String) -> Int { log.components(separatedBy: "clients and").count - 1 }
+    private func restarts(_ log: String) -> Int { log.components(separatedBy: " continue\n").count - 1 }
 
     @Test func underLoadNobodyIsLostAndNoEvent() throws {
         let daemon = try DaemonProcess()

@@ -55,7 +55,7 @@ import Testing
         let second = try start(environment)
         #expect(try ask(second, #"{"type":"subscribe"}"#) == before)
         #expect(second.end(SIGTERM) == 0)
-        #expect(second.log().contains("1 cameras are back"))
+        #expect(second.log().contains("1 camera restored"))
     }
 
     @Test func aCrashUnderLoadLeavesAWholeState() throws {
@@ -159,8 +159,9 @@ import Testing
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
     }
 
-    @Test func whatClientsSendIsNeitherLoggedNorAFileName() throws {
-        let daemon = try DaemonProcess(["--state-dir", folder.path, "--log-level", "debug"])
+    /// At the level debug the log tells it, but never as a line or a colour of its own.
+    @Test(arguments: ["info", "debug"]) func whatClientsSendIsNoFileNameAndNoLineOfTheLog(level: String) throws {
+        let daemon = try DaemonProcess(["--state-dir", folder.path, "--log-level", level])
         let client = try SocketClient(daemon.socket)
         let mark = "clients-own-word"
         for line in [
@@ -172,7 +173,9 @@ import Testing
             #expect(client.receive() != nil)
         }
         #expect(daemon.end(SIGTERM) == 0)
-        #expect(!daemon.log().contains(mark))
+        let log = daemon.log()
+        #expect(log.contains(mark) == (level == "debug") && !log.contains("\u{1b}"))
+        #expect(log.split(separator: "\n").allSatisfy { $0.hasPrefix("gimbald: ") })
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cameras.ndjson"])
     }
 

@@ -293,7 +293,7 @@ private let others: [Pair] = {
             Set(ErrorCode.allCases.map { GimbalError.Code(rawValue: $0.rawValue) }) == [
                 .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion,
                 .timeReversed,
-                .busy, .denied, .limitReached, .noReplay, .timeout, .removed,
+                .busy, .denied, .limitReached, .noReplay, .timeout, .removed, .unavailable,
             ])
     }
 

@@ -1,0 +1,94 @@
+// What clients do, for `--log-level debug`: who comes and goes, which camera it makes or removes, and which of its lines are
+// refused. A client that errs or connects in a loop does not fill the journal: so many lines a second, then a count.
+
+import Glibc
+import Hub
+import UnixSocket
+import Wire
+
+struct ClientLog {
+    private let log: Log
+    private var limit = RateLimit(burst: 100, windowMs: 1000)
+
+    /// - Returns: `nil` unless the log tells such things.
+    init?(_ log: Log) {
+        guard log.level >= .debug else { return nil }
+        self.log = log
+    }
+
+    mutating func came(_ connection: Connection, of count: Int, at now: Double) {
+        let socket = connection.entrance == .watch ? " by the watch socket" : ""
+        tell("\(Self.name(of: connection)) connected\(socket): \(count) now", at: now)
+    }
+
+    mutating func went(_ connection: Connection, of count: Int, at now: Double) {
+        tell("\(Self.name(of: connection)) disconnected: \(count) now", at: now)
+    }
+
+    mutating func takeNote(_ note: Hub.Note, of connection: Connection, at now: Double) {
+        tell("\(Self.name(of: connection)) \(Self.text(of: note))", at: now)
+    }
+
+    private static func text(of note: Hub.Note) -> String {
+        switch note {
+        case .refused(let error, let line, let camera):
+            let field = error.field.map { " of \($0)" } ?? ""
+            let place = camera.map { ", camera \"\($0)\"" } ?? ""
+            return "was refused line \(line)\(place): \(error.code.rawValue)\(field): \(error.message)"
+        case .made(let camera): return "made camera \"\(camera)\""
+        case .removed(let camera): return "removed camera \"\(camera)\""
+        }
+    }
+
+    /// Which client it is, such as `client 17 (user 1000 "alice", process 4242 "python3")`. The names are left out where the
+    /// system does not tell them: the unit's sandbox hides other users' processes.
+    private static func name(of connection: Connection) -> String {
+        let user = Account.name(ofUser: connection.user).map { " \"\($0)\"" } ?? ""
+        let program = program(of: connection.process).map { " \"\($0)\"" } ?? ""
+        return
+            "client \(connection.descriptor) (user \(connection.user)\(user), process \(connection.process)\(program))"
+    }
+
+    /// What a process calls itself. (proc(5): `comm`)
+    private static func program(of process: pid_t) -> String? {
+        let file = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { _ = close(file) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+        guard count > 1 else { return nil }
+        return String(decoding: bytes[..<(count - 1)], as: UTF8.self)
+    }
+
+    private mutating func tell(_ text: @autoclosure () -> String, at now: Double) {
+        guard let left = limit.admit(at: now) else { return }
+        if left > 0 { log(.debug, "\(counted(left, "line")) about clients left out") }
+        log(.debug, text())
+    }
+}
+
+/// So many in a window of time, and the rest counted.
+struct RateLimit {
+    let burst: Int
+    let windowMs: Double
+    private var start = -Double.infinity
+    private var admitted = 0
+    private var leftOut = 0
+
+    init(burst: Int, windowMs: Double) { (self.burst, self.windowMs) = (burst, windowMs) }
+
+    /// Asks for one more.
+    ///
+    /// - Parameter now: milliseconds, never less than before.
+    /// - Returns: `nil` if it is one too many; otherwise how many have been since the last one that was admitted.
+    mutating func admit(at now: Double) -> Int? {
+        if now - start >= windowMs { (start, admitted) = (now, 0) }
+        guard admitted < burst else {
+            leftOut += 1
+            return nil
+        }
+        admitted += 1
+        defer { leftOut = 0 }
+        return leftOut
+    }
+}

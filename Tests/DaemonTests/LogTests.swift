@@ -1,0 +1,160 @@
+// What the daemon logs, and what it says when it cannot start.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import gimbald
+
+@Suite struct LogTests {
+    private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
+
+    @Test func debugNamesUserProcessCameraAndRefusedLines() throws {
+        let daemon = try DaemonProcess(["--log-level", "debug"])
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"get-camera","camera":"shop"}"#)
+        try client.send(#"{"type":"pinch","camera":"shop","phase":"changed","scale":-1}"#)
+        try client.send(#"{"type":"remove-camera","camera":"shop","id":1}"#)
+        while let line = client.receive(), try JSON(line)["id"]?.number != 1 {}
+        client.close()
+        #expect(daemon.end(SIGTERM) == 0)
+        let log = daemon.log()
+        let who = #"\(user \#(getuid())( "[^"]+")?, process \#(getpid())( "[^"]+")?\)"#
+        for text in [
+            "client [0-9]+ \(who) connected: [12] now", "client [0-9]+ \(who) made camera \"shop\"",
+            "client [0-9]+ \(who) was refused line 2, camera \"shop\": invalid-value of scale: scale must be ",
+            "client [0-9]+ \(who) removed camera \"shop\"", "client [0-9]+ \(who) disconnected: 0 now",
+        ] {
+            #expect(log.range(of: text, options: .regularExpression) != nil, "\(text) is not in \(log)")
+        }
+    }
+
+    @Test func atOtherLevelsNothingOfClientsIsLogged() throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"nonsense"}"#)
+        #expect(client.receive()?.contains("unknown-type") == true)
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(!daemon.log().contains("client"))
+    }
+
+    @Test func aClientThatErrsWithoutEndFillsNoLog() throws {
+        let daemon = try DaemonProcess(["--log-level", "debug"])
+        let client = try SocketClient(daemon.socket)
+        for _ in 0..<20 {
+            try client.send(Array(String(repeating: "{\n", count: 500).utf8))
+            for _ in 0..<500 { #expect(client.receive() != nil) }
+        }
+        #expect(daemon.end(SIGTERM) == 0)
+        let lines = daemon.log().split(separator: "\n").filter { $0.contains("was refused") }
+        #expect(lines.count >= 90 && lines.count < 10_000)
+    }
+
+    @Test func aRateLimitAdmitsItsBurstAndCountsTheRest() {
+        var limit = RateLimit(burst: 2, windowMs: 1000)
+        #expect([0, 1, 2, 999].map { limit.admit(at: $0) } == [0, 0, nil, nil])
+        #expect([1000, 1001, 1002, 5000].map { limit.admit(at: $0) } == [2, 0, nil, 1])
+    }
+
+    @Test func oneIsSingular() {
+        #expect(["0 clients", "1 client", "2 clients"] == (0...2).map { counted($0, "client") })
+    }
+
+    // MARK: Starting
+
+    @Test func whoWaitsForADaemonThatCannotStartIsToldWhy() throws {
+        let activate = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
+        guard FileManager.default.isExecutableFile(atPath: activate.path) else {
+            print("skipped: no systemd-socket-activate")
+            return
+        }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "passed-\(UUID().uuidString.prefix(8))"
+        ).path
+        defer { unlink(path) }
+        let (process, errors) = (Process(), Pipe())
+        process.executableURL = activate
+        process.arguments = ["--listen=\(path)", gimbald.path, "--nonsense"]
+        process.standardError = errors
+        try process.run()
+        defer { if process.isRunning { process.terminate() } }
+        for _ in 0..<1000 {
+            guard let client = try? SocketClient(path) else {
+                usleep(5000)
+                continue
+            }
+            try? client.send(#"{"type":"ping","id":1}"#)
+            let answer = try JSON(client.receive() ?? "")
+            #expect(answer["type"]?.string == "error" && answer["line"]?.number == 0)
+            #expect(answer["code"]?.string == "unavailable")
+            #expect(answer["message"]?.string?.contains("--nonsense") == true)
+            #expect(client.isClosed())
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 64)
+            return
+        }
+        Issue.record("nothing listens")
+    }
+
+    @Test func theServiceManagersStatusSaysWhyTheDaemonCannotStart() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "notify-\(UUID().uuidString.prefix(8))"
+        ).path
+        let manager = try NotifySocket(path)
+        let (status, _, errors) = try DaemonProcess.run(
+            gimbald, ["--max-cameras", "0"], environment: ["NOTIFY_SOCKET": path])
+        #expect(status == 64 && errors.hasPrefix("gimbald: --max-cameras"))
+        #expect(manager.receive()?.hasPrefix("STATUS=--max-cameras \"0\" must be") == true)
+    }
+
+    @Test func aRestartInPlaceIsAReloadForTheServiceManager() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "notify-\(UUID().uuidString.prefix(8))"
+        ).path
+        let manager = try NotifySocket(path)
+        let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": path])
+        #expect(manager.receive()?.hasPrefix("READY=1\n") == true)
+        kill(daemon.process.processIdentifier, SIGUSR2)
+        let reloading = manager.receive() ?? ""
+        #expect(reloading.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(manager.receive()?.hasPrefix("READY=1\n") == true)
+        #expect(daemon.end(SIGTERM) == 0)
+    }
+}
+
+/// A socket that a service manager would listen on. (sd_notify(3))
+private final class NotifySocket {
+    private let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+    private let path: String
+
+    init(_ path: String) throws {
+        self.path = path
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+    }
+
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    /// The next datagram that is not a sign of life; `nil` if none comes in ten seconds.
+    func receive() -> String? {
+        while let message = next() { if !message.hasPrefix("WATCHDOG=1") { return message } }
+        return nil
+    }
+
+    private func next() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&status, 1, 10_000) > 0 else { return nil }
+        return String(decoding: buffer[..<max(recv(descriptor, &buffer, buffer.count, 0), 0)], as: UTF8.self)
+    }
+}
