@@ -1,0 +1,206 @@
+# shellcheck shell=bash
+# What the scripts share that try Gimbal under a systemd of its own: checks and their counts, a container over a throw-away
+# overlay of this machine, and, inside it, what clients and units are asked. Nothing outside a temporary folder changes.
+# Before sourcing it, a script sets `name`, which its lines begin with.
+
+passed=0
+failed=0
+
+# check NAME COMMAND…: runs the command; if it fails, the end of what it prints is shown.
+check() {
+    local name_of_check=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf '%s: FAILED: %s\n' "$name" "$name_of_check"
+        [ -z "$output" ] || tail -n 15 <<<"$output" | sed 's/^/    /'
+    fi
+}
+
+# within SECONDS COMMAND…: tries until it succeeds.
+within() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+    done
+}
+
+# MARK: Outside
+
+# Why nothing can be booted here; empty if it can.
+obstacle() {
+    [ "$(id -u)" = 0 ] || { echo 'that takes root' && return; }
+    command -v systemd-nspawn >/dev/null || { echo 'there is no systemd-nspawn' && return; }
+    unshare --mount true 2>/dev/null || echo 'mounting is not allowed here'
+}
+
+control_groups() { find /sys/fs/cgroup -type d \( -name payload -o -name supervisor \) 2>/dev/null | sort; }
+
+# boot SCRIPT SECONDS: runs `SCRIPT inside` in a container, where $folder/test is /test, and so is what it leaves there.
+boot() {
+    local before machine=gimbal-$$
+    before=$(control_groups)
+    mkdir -p "$folder/host" "$folder/test/support"
+    cp "$1" "$folder/test/script.sh"
+    cp Tests/System/support/container.sh "$folder/test/support"
+    printf '%s\n' '#!/bin/sh' 'touch /test/begun' 'exec bash /test/script.sh inside >/test/output 2>&1' \
+        >"$folder/test/run"
+    chmod +x "$folder/test/run"
+    # shellcheck disable=SC2016 # It is the inner shell that expands these.
+    timeout --kill-after 5 "$2" unshare --mount bash -euc '
+        mount --bind / "$1/host"
+        exec systemd-nspawn --quiet -D "$1/host" --volatile=overlay --boot --register=no --keep-unit -M "$2" \
+            --console=pipe --bind="$1/test:/test" systemd.run=/test/run \
+            systemd.run_success_action=exit-force systemd.run_failure_action=exit-force </dev/null
+    ' boot "$folder" "$machine" >"$folder/nspawn.log" 2>&1 || true
+    # With --keep-unit it leaves its control groups behind.
+    comm -13 <(echo "$before") <(control_groups) | while read -r group; do
+        find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true
+    done
+}
+
+# What the checks in the container came to.
+take_counts() {
+    local inner_passed inner_failed
+    cat "$folder/test/output"
+    if [ -e "$folder/test/counts" ]; then
+        read -r inner_passed inner_failed <"$folder/test/counts"
+        passed=$((passed + inner_passed))
+        failed=$((failed + inner_failed))
+    else
+        failed=$((failed + 1))
+        printf '%s: FAILED: the checks in the container did not come to their end\n' "$name"
+        sed 's/^/    /' "$folder/nspawn.log"
+    fi
+}
+
+# run_inside SCRIPT SECONDS WHAT: boots, and says so where that cannot be.
+run_inside() {
+    local reason
+    reason=$(obstacle)
+    if [ -z "$reason" ]; then
+        boot "$1" "$2"
+        if [ -e "$folder/test/begun" ]; then
+            take_counts
+        else
+            reason="no container boots here: $(tail -n 1 "$folder/nspawn.log")"
+        fi
+    fi
+    [ -z "$reason" ] || printf '%s: skipped %s: %s\n' "$name" "$3" "$reason"
+}
+
+# The last line.
+conclude() {
+    [ $failed = 0 ] || { printf '%s: %d checks failed\n' "$name" $failed && exit 1; }
+    printf '%s: %d checks passed\n' "$name" $passed
+}
+
+# MARK: Inside
+
+# leave_counts: for take_counts; where something failed, with the end of the journal.
+leave_counts() {
+    if [ $failed != 0 ]; then
+        echo 'The end of the journal:'
+        journalctl --no-pager --quiet --boot --unit gimbald.service --lines 60 | sed 's/^/    /' || true
+    fi
+    echo "$passed $failed" >/test/counts
+}
+
+socket=/run/gimbal/gimbal.sock
+watch_socket=/run/gimbal/watch.sock
+# The service manager that is asked: `as_user systemctl --user` for a user's.
+manager=(systemctl)
+
+state() { "${manager[@]}" show --value --property "$1" "${2:-gimbald.service}"; }
+is() { [ "$(state "$1")" = "$2" ] || { printf '%s is "%s", not "%s"\n' "$1" "$(state "$1")" "$2" && false; }; }
+status_says() { grep -q "$1" <<<"$(state StatusText)" || { state StatusText && false; }; }
+replaced() { [ "$(state ActiveState)" = active ] && [ "$(state MainPID)" != "$1" ]; }
+
+# exchange LINE: what the daemon answers.
+exchange() { socat -t 5 - "UNIX-CONNECT:$socket" <<<"$1"; }
+answers() { exchange '{"type":"ping","id":1}' | grep -qx '{"type":"pong","id":1}'; }
+# as_other GROUP COMMAND…: as somebody who has only this group.
+as_other() { setpriv --reuid nobody --regid nogroup --groups "$1" "${@:2}"; }
+
+# begin_user: a user with a service manager of the login manager's making; `as_user COMMAND…` is who runs as that user.
+begin_user() {
+    useradd --create-home tester && user=$(id -u tester) &&
+        systemctl start dbus.socket systemd-logind.service && loginctl enable-linger tester &&
+        within 20 [ -S "/run/user/$user/systemd/private" ]
+}
+
+as_user() {
+    setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups env HOME=/home/tester \
+        XDG_RUNTIME_DIR="/run/user/$user" "$@"
+}
+
+# MARK: Inside: clients that must not be dropped
+
+# drops_nobody ROUNDS COMMAND…: four clients subscribe and one feeds while the command runs, once in each round; every
+# subscriber gets every seq, and the feeder every answer.
+drops_nobody() {
+    local rounds=$1 lines=$((1000 * $1)) round client feeder clients
+    shift
+    folder=$(mktemp -d)
+    camera=$(basename "$folder")
+    clients=()
+    for client in 1 2 3 4; do
+        { printf '{"type":"subscribe","camera":"%s"}\n' "$camera" && sleep 60; } 2>/dev/null |
+            socat -t 60 - "UNIX-CONNECT:$socket" >"$folder/client$client" 2>/dev/null &
+        clients+=($!)
+        within 5 grep -q subscribed "$folder/client$client" || return
+    done
+    { feed $lines && sleep 60; } 2>/dev/null |
+        socat -t 60 - "UNIX-CONNECT:$socket" >"$folder/answers" 2>/dev/null &
+    feeder=$!
+    for ((round = 1; round <= rounds; round++)); do
+        within 20 are_answered $((lines * (2 * round - 1) / (2 * rounds))) && "$@" || return
+    done
+    within 20 all_is_there $lines || { tail -n 1 "$folder"/* && return 1; }
+    kill "$feeder" "${clients[@]}" 2>/dev/null || true
+}
+
+are_answered() { [ "$(wc -l <"$folder/answers")" -ge "$1" ]; }
+
+# feed LINES: moves, a few hundred at a time.
+feed() {
+    local line
+    for ((line = 1; line <= $1; line++)); do
+        printf '{"type":"move","id":%d,"camera":"%s","update":{"kind":"set-bearing","bearing":%d}}\n' \
+            "$line" "$camera" $((line % 359 + 1))
+        [ $((line % 200)) != 0 ] || sleep 0.1
+    done
+}
+
+# all_is_there LINES: three events for each line in every client's file, and an answer to each.
+all_is_there() {
+    local client
+    for client in "$folder"/client*; do
+        grep -v subscribed "$client" | grep -o '"seq":[0-9]*' | cmp -s - <(seq -f '"seq":%.0f' $(($1 * 3))) || return
+    done
+    grep -o '[0-9]*' "$folder/answers" | cmp -s - <(seq "$1")
+}
+
+# restarts: by the service manager, as another process.
+restarts() {
+    local before
+    before=$(state MainPID)
+    "${manager[@]}" restart gimbald.service && replaced "$before"
+}
+
+# reloads: in place. When the command returns, it has happened.
+reloads() {
+    local before count
+    before=$(state MainPID)
+    count=$(times_continued)
+    "${manager[@]}" reload gimbald.service && is MainPID "$before" && is ActiveState active || return
+    # The journal may be a little behind.
+    within 5 has_continued "$count"
+}
+
+times_continued() { journalctl "_PID=$(state MainPID)" --output cat | grep -c ' continue$' || true; }
+has_continued() { [ "$(times_continued)" -gt "$1" ]; }

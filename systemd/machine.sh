@@ -1,0 +1,95 @@
+#!/bin/sh
+# What installing and removing mean for the machine that they are done on: its units, links to them, and what the service
+# has left. `make` calls it where nothing is staged: machine.sh installed|uninstalling|uninstalled|purge UNITS
+# UNITS is the folder of the units; one where systemd does not look has nothing to do with this machine.
+set -eu
+
+action=$1
+units=$2
+
+services='gimbald.service gimbald.socket gimbald-watch.socket gimbald-watch-restart.service'
+user_services='gimbald.service gimbald.socket'
+state=/var/lib/gimbal
+
+has_systemd() { command -v systemctl >/dev/null && systemd-analyze unit-paths 2>/dev/null | grep -qx "$units/system"; }
+is_running() { [ -d /run/systemd/system ]; }
+is_root() { [ "$(id -u)" = 0 ]; }
+
+# The units that are known, as words.
+known() { for unit in $1; do [ ! -e "$2/$unit" ] || echo "$unit"; done; }
+
+# for_each_user COMMAND…: asks the manager of every user who has one.
+for_each_user() {
+    for manager in /run/user/*/systemd/private; do
+        [ -S "$manager" ] || continue
+        id=$(stat -c %u "$manager")
+        setpriv --reuid "$id" --regid "$(stat -c %g "$manager")" --clear-groups \
+            env XDG_RUNTIME_DIR="/run/user/$id" systemctl --user --quiet "$@" 2>/dev/null || true
+    done
+}
+
+# Links in the homes of users, whose managers may not be running.
+users_links() {
+    getent passwd | cut -d: -f6 | sort -u | while read -r home; do
+        [ ! -d "$home/.config/systemd/user" ] ||
+            find "$home/.config/systemd/user" -name 'gimbald.*' -lname '*/systemd/user/gimbald.*' 2>/dev/null
+    done
+}
+
+# Settings of the administrator's, made by `systemctl edit`.
+settings() {
+    find /etc/systemd/system /etc/systemd/user -maxdepth 1 \
+        \( -name 'gimbald.*.d' -o -name 'gimbald-watch.*.d' \) 2>/dev/null
+}
+
+installed() {
+    ! is_running || { systemctl daemon-reload && for_each_user daemon-reload; }
+    if is_running && systemctl --quiet is-active gimbald.service; then
+        echo 'gimbald runs: `systemctl restart gimbald` starts what is installed now, and drops no client'
+    elif ! systemctl --quiet is-enabled gimbald.socket 2>/dev/null; then
+        echo 'to start it: systemd-sysusers && systemctl enable --now gimbald.socket'
+    fi
+}
+
+uninstalling() {
+    names=$(known "$services" "$units/system")
+    if [ -n "$names" ]; then
+        # The sockets first: a client that comes in between must not start the daemon again.
+        ! is_running || systemctl --quiet stop $(echo "$names" | grep socket) $(echo "$names" | grep service)
+        systemctl --quiet disable $names
+    fi
+    names=$(known "$user_services" "$units/user")
+    [ -n "$names" ] || return 0
+    for_each_user disable --now $names
+    systemctl --global --quiet disable $names
+    users_links | while read -r link; do rm -f "$link"; done
+}
+
+# forget: what systemd and the runtime folder still know.
+forget() {
+    rm -rf /run/gimbal
+    is_running || return 0
+    systemctl daemon-reload
+    for unit in $services; do systemctl --quiet reset-failed "$unit" 2>/dev/null || true; done
+    for_each_user daemon-reload
+}
+
+uninstalled() {
+    forget
+    left=$(settings)
+    [ ! -e $state ] || left="$left $state (the cameras)"
+    ! getent passwd gimbal >/dev/null || left="$left and the user gimbal"
+    [ -z "$left" ] || echo "left in place, and removed by \`make purge\`:" $left
+}
+
+purge() {
+    settings | while read -r folder; do rm -rf "$folder"; done
+    rm -rf $state
+    forget
+    ! getent passwd gimbal >/dev/null || userdel gimbal
+    ! getent group gimbal >/dev/null || groupdel gimbal
+    echo "left in place: what users' own daemons keep in ~/.local/state/gimbal, or in ~/.config/gimbal"
+}
+
+has_systemd && is_root || exit 0
+"$action"
