@@ -7,7 +7,8 @@ SCRATCH ?= .build
 export SCRATCH
 
 PACKAGES = libevent-dev pkg-config
-TEST_PACKAGES = $(PACKAGES) socat jq python3 python3-jsonschema systemd systemd-container
+DEB_PACKAGES = $(PACKAGES) debhelper lintian
+TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema systemd systemd-container dbus libpam-systemd
 MINIMUM_SWIFT = 6.2
 
 swift_build = swift build -c release --static-swift-stdlib --scratch-path '$(SCRATCH)'
@@ -26,13 +27,16 @@ zsh = $(DESTDIR)$(PREFIX)/share/zsh/$(if $(on_debian),vendor-completions,site-fu
 bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 man = $(DESTDIR)$(PREFIX)/share/man
+# Symbols are left out, unless a packager's tools do that.
+STRIP ?= -s
 
 # $(call quietly,COMMAND): what it prints is shown only if it fails.
 quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { cat "$$log"; exit 1; }
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help swift deps deps-test build demo docs test simulate sanitize fuzz soak bench install uninstall lint format clean
+.PHONY: help swift deps deps-deb deps-test build demo docs test simulate sanitize fuzz soak bench install uninstall purge
+.PHONY: deb package lint format clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,6 +75,9 @@ endef
 deps: ## install the Debian packages that building needs
 	$(call get,$(call lacking,$(PACKAGES)))
 
+deps-deb:
+	$(call get,$(call lacking,$(DEB_PACKAGES)))
+
 deps-test: ## install the Debian packages that testing needs
 	$(call get,$(call lacking,$(TEST_PACKAGES)))
 
@@ -81,9 +88,9 @@ build: swift deps ## build gimbald and gimbal for release, without a need for Sw
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
 	@$(make_share)
 
-# Reproducible builds name their date.
-today = $(shell date -u -d "@$${SOURCE_DATE_EPOCH:-$$(date +%s)}" +%F)
-generate_manual = '$(SCRATCH)/release/generate-manual' --multi-page --date $(today) --output-directory "$$new/pages"
+# The pages have the date of the version, whenever they are made: builds are reproducible.
+released = $(shell date -u -d "$$(sed -n '/^ -- /{s/.*>  //p;q}' debian/changelog)" +%F)
+generate_manual = '$(SCRATCH)/release/generate-manual' --multi-page --date $(released) --output-directory "$$new/pages"
 mend_page = awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal' --version)" \
     -f Sources/gimbal/manual.awk
 
@@ -100,7 +107,7 @@ for page in "$$new"/pages/*; do \
 done; \
 for program in gimbal gimbald; do \
     complete="$(SCRATCH)/release/$$program --generate-completion-script"; \
-    $$complete bash >"$$new/bash/$$program"; \
+    $$complete bash | sed '1{/^#!/d}' >"$$new/bash/$$program"; \
     $$complete zsh >"$$new/zsh/_$$program"; \
     $$complete fish >"$$new/fish/$$program.fish"; \
 done; \
@@ -223,8 +230,8 @@ $(programs) $(share) &:
 
 install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only what was never built
 	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(doc)'
-	install -m 755 -s $(programs) '$(bin)'
-	install -m 644 systemd/gimbald.socket systemd/gimbald-watch.socket '$(units)/system'
+	install -m 755 $(STRIP) $(programs) '$(bin)'
+	install -m 644 systemd/*.socket systemd/gimbald-watch-restart.service '$(units)/system'
 	install -m 644 systemd/user/gimbald.socket '$(units)/user'
 	for unit in system user; do \
 	    folder=systemd; [ $$unit = system ] || folder=systemd/user; \
@@ -240,12 +247,46 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 	install -m 644 '$(share)'/fish/* '$(fish)'
 	cp -R $(wildcard README.md LICENSE) Protocols '$(doc)'
 	chmod -R u=rwX,go=rX '$(doc)'
+	$(call on_this_machine,installed)
 
-uninstall: ## remove what `install` installs
+# What is staged below DESTDIR has nothing to do with this machine.
+on_this_machine = @$(if $(DESTDIR),:,systemd/machine.sh $(1) '$(units)')
+
+uninstall: ## stop and disable the units, and remove what `install` installs
+	$(call on_this_machine,uninstalling)
 	rm -f '$(bin)/gimbald' '$(bin)/gimbal' '$(sysusers)/gimbal.conf'
 	rm -f '$(units)/system/gimbald.service' '$(units)/system/gimbald.socket' '$(units)/system/gimbald-watch.socket'
+	rm -f '$(units)/system/gimbald-watch-restart.service'
 	rm -f '$(units)/user/gimbald.service' '$(units)/user/gimbald.socket'
 	rm -f '$(man)/man1/gimbal.1' '$(man)'/man1/gimbal-*.1 '$(man)/man8/gimbald.8'
 	rm -f '$(bash)/gimbal' '$(bash)/gimbald' '$(zsh)/_gimbal' '$(zsh)/_gimbald'
 	rm -f '$(fish)/gimbal.fish' '$(fish)/gimbald.fish'
 	rm -rf '$(doc)'
+	$(call on_this_machine,$(if $(filter purge,$(MAKECMDGOALS)),purge,uninstalled))
+
+purge: uninstall ## uninstall, and remove what the service has left: cameras, settings, user and group
+
+# MARK: Packaging
+
+# The tools' own files are beside the package that they tell of; the package itself is put into this folder.
+package_folder = $(SCRATCH)/deb
+# Swift's debugging information is a hundred times the program: there is no package for it.
+package_options = noautodbgsym
+, = ,
+
+deb: swift deps-deb build ## make a Debian package in this folder
+	@$(MAKE) --no-print-directory package
+
+package: $(programs) $(share)
+	@rm -rf '$(package_folder)' && mkdir -p '$(package_folder)'
+	$(call quietly,$(make_package))
+	$(call quietly,lintian --fail-on error$(,)warning '$(package_folder)/gimbal.changes')
+	@cp '$(package_folder)'/*.deb .
+	@cd '$(package_folder)' && for package in *.deb; do echo "$$package: to install it, apt install ./$$package"; done
+
+define make_package
+trap 'dh_clean; rm -f "$$log"' EXIT; export GIMBAL_IS_BUILT=yes DEB_OUTPUT='$(abspath $(package_folder))'; \
+DEB_BUILD_OPTIONS="$(package_options) $$DEB_BUILD_OPTIONS" dpkg-buildpackage --build=binary --no-pre-clean --no-sign \
+    --buildinfo-file='$(package_folder)/gimbal.buildinfo' --buildinfo-option=-u'$(package_folder)' \
+    --changes-file='$(package_folder)/gimbal.changes' --changes-option=-u'$(package_folder)'
+endef
