@@ -270,19 +270,21 @@ purge: uninstall ## uninstall, and remove what the service has left: cameras, se
 
 # The tools' own files are beside the package that they tell of; the package itself is put into this folder.
 package_folder = $(SCRATCH)/deb
-# Swift's debugging information is a hundred times the program: there is no package for it.
+# Debian's tools do not understand the debugging information of Swift's compiler: there is no package for it.
 package_options = noautodbgsym
-, = ,
+LINTIAN ?= lintian --fail-on error$(comma)warning
+comma = ,
 
 deb: swift deps-deb build ## make a Debian package in this folder
 	@$(MAKE) --no-print-directory package
+	@for package in '$(package_folder)'/*.deb; do \
+	    cp "$$package" . && echo "to install it: apt install ./$${package##*/}"; \
+	done
 
 package: $(programs) $(share)
 	@rm -rf '$(package_folder)' && mkdir -p '$(package_folder)'
 	$(call quietly,$(make_package))
-	$(call quietly,lintian --fail-on error$(,)warning '$(package_folder)/gimbal.changes')
-	@cp '$(package_folder)'/*.deb .
-	@cd '$(package_folder)' && for package in *.deb; do echo "$$package: to install it, apt install ./$$package"; done
+	$(call quietly,$(LINTIAN) '$(package_folder)/gimbal.changes')
 
 define make_package
 trap 'dh_clean; rm -f "$$log"' EXIT; export GIMBAL_IS_BUILT=yes DEB_OUTPUT='$(abspath $(package_folder))'; \
