@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/support/container.sh"
 
 # MARK: Inside the container
 
-apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-download --allow-downgrades "$@"; }
+apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -qq -y --allow-downgrades "$@"; }
 version_is() { [ "$(dpkg-query -W -f '${Version}' gimbal)" = "$1" ]; }
 
 # Every unit's state, such as "gimbald.socket enabled".
@@ -114,7 +114,8 @@ inside() {
 
 # MARK: Outside
 
-make_package() { make --no-print-directory --silent package "$@"; }
+# Compressed as fast as can be: how well does not matter here.
+make_package() { DEB_COMPRESSION=-z1 make --no-print-directory --silent package "$@"; }
 
 # Another place, hour, language and mask, and no judge.
 make_again() { (umask 027 && TZ=Pacific/Kiritimati LC_ALL=C.UTF-8 make_package LINTIAN=true); }
