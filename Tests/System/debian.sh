@@ -51,7 +51,7 @@ upgrading() {
     systemctl --quiet enable --now gimbald-watch.socket
     begin_user
     as_user systemctl --user --quiet enable --now gimbald.socket
-    as_user gimbal move --zoom 3
+    as_user gimbal move --zoom 3 >/dev/null
     process=$(as_user systemctl --user show --value --property MainPID gimbald.service)
     mkdir -p /etc/systemd/system/gimbald.service.d
     printf '%s\n' '[Service]' 'ExecStart=' 'ExecStart=/usr/bin/gimbald --max-cameras 300' \
