@@ -27,12 +27,26 @@ public struct ContactFrame: Equatable, Sendable {
     public var contacts: [Contact]
     /// Whether the contacts that were there before are lost and not lifted. Then none is there.
     public var isCancelled: Bool
+    /// Whether no report says this: the recording ended, or another one began, while contacts were there.
+    public var isImplied: Bool
 
     /// A frame of contacts.
-    public init(time: Int, contacts: [Contact], isCancelled: Bool = false) {
+    public init(time: Int, contacts: [Contact], isCancelled: Bool = false, isImplied: Bool = false) {
         self.time = time
         self.contacts = contacts
         self.isCancelled = isCancelled
+        self.isImplied = isImplied
+    }
+
+    /// How many contacts have landed since the frame before. Numbers say nothing of the order in which contacts appear.
+    func landed(since before: [Contact]) -> Int {
+        var landed = 0
+        for (index, contact) in contacts.enumerated() {
+            // Mostly they stand where they stood.
+            if index < before.count, before[index].id == contact.id { continue }
+            if !before.contains(where: { $0.id == contact.id }) { landed += 1 }
+        }
+        return landed
     }
 }
 

@@ -21,11 +21,15 @@ struct ContactTracker {
     private var mode = Mode.single
     private var clock = FrameClock()
     private var isDropping = false
+    /// Whether no frame has come since the recording began.
+    private var isFresh = true
     /// The time of the frame's first event.
     private var begun: Int?
     private var isMixed = false
-    /// The highest number of a contact in a frame so far.
-    private var highest = 0
+    /// The contacts of the frame before.
+    private var before: [Contact] = []
+    /// Devices whose axes of contacts mean something else.
+    private var otherDevices: Set<Int> = []
     private var single = SingleContact()
     private var slots = SlotContacts()
     private var wholeFrames = WholeFrameContacts()
@@ -36,16 +40,28 @@ struct ContactTracker {
     /// Takes an event, and says whether it has completed a frame.
     @inline(__always)
     mutating func take(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
+        if begun == nil, clock.isSetBack(to: event.time), startOver(&notes) {
+            // The frame ends the recording before; a report alone has nothing to add to the next one.
+            if !event.isReport { _ = takeNext(event, heads, &notes) }
+            return true
+        }
+        return takeNext(event, heads, &notes)
+    }
+
+    @inline(__always)
+    private mutating func takeNext(
+        _ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes
+    ) -> Bool {
         if event.device != device || mode == .single && event.isOfContact {
             guard follow(event, heads, &notes) else { return false }
         }
-        if event.type == EventType.synchronization, event.code == SynchronizationCode.report {
-            return complete(at: event.time, &notes)
-        }
+        if event.isReport { return complete(at: event.time, &notes) }
         guard !isDropping else { return false }
         if let begun { isMixed = isMixed || event.time != begun } else { begun = event.time }
         switch event.type {
-        case EventType.absolute: axis(event.code, event.value, &notes)
+        case EventType.absolute:
+            if event.code == AxisCode.belowContacts { beOther(event.device) }
+            axis(event.code, event.value, &notes)
         case EventType.synchronization: synchronize(event.code, &notes)
         case EventType.key: if event.code == KeyCode.touch { touch(event.value != 0, &notes) }
         default: break
@@ -56,7 +72,10 @@ struct ContactTracker {
     /// Whether the event is of the device that is followed; perhaps from now on.
     @inline(never)
     private mutating func follow(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
-        if event.isOfContact, device == nil || mode == .single {
+        if event.type == EventType.absolute, event.code == AxisCode.belowContacts { beOther(event.device) }
+        let isOfContact =
+            event.isOfContact && !otherDevices.contains(event.device) && !heads.hasOtherAxes(event.device)
+        if isOfContact, device == nil || mode == .single {
             mode = .slots
             notes.contactProtocol = .slots
         } else if event.device == device {
@@ -64,11 +83,19 @@ struct ContactTracker {
         } else if device != nil || event.isOfTouch && heads.isOtherForContacts(than: event.device) {
             notes.add(.otherDevice)
             return false
-        } else if event.device != InputEvent.onlyDevice, !event.isOfTouch {
+        } else if !event.isOfTouch {
             return false
         }
         device = event.device
         return true
+    }
+
+    /// The device has an axis that tells that its axes of contacts mean something else.
+    private mutating func beOther(_ device: Int) {
+        guard otherDevices.insert(device).inserted, mode != .single else { return }
+        mode = .single
+        // What was taken for fingers is cancelled at the next report.
+        isDropping = true
     }
 
     private mutating func axis(_ code: Int, _ value: Int, _ notes: inout RecordingNotes) {
@@ -111,27 +138,45 @@ struct ContactTracker {
         begun = nil
         isMixed = false
         frame.time = clock.advance(to: recorded, &notes)
-        let before = frame.contacts.count
+        isFresh = false
+        swap(&before, &frame.contacts)
         frame.contacts.removeAll(keepingCapacity: true)
         frame.isCancelled = false
-        if isDropping { return cancel(before) }
+        frame.isImplied = false
+        if isDropping { return cancel() }
         switch mode {
         case .slots: slots.append(to: &frame.contacts, &numbers, &notes)
         case .wholeFrames: wholeFrames.append(to: &frame.contacts, &numbers, &notes)
         case .single: single.append(to: &frame.contacts)
         }
-        notes.count(frame, before: before, highest: &highest)
+        notes.count(frame, after: before)
         return true
     }
 
     /// What the fingers do after events were lost is told anew, of those that are still there.
-    private mutating func cancel(_ before: Int) -> Bool {
+    private mutating func cancel() -> Bool {
         isDropping = false
         single = SingleContact()
         slots.forget()
         wholeFrames = WholeFrameContacts()
         frame.isCancelled = true
-        return before > 0
+        return !before.isEmpty
+    }
+
+    /// Another recording begins, of which nothing is known. Says whether that makes a frame: fingers that are still there
+    /// are cancelled.
+    mutating func startOver(_ notes: inout RecordingNotes) -> Bool {
+        guard !isFresh else { return false }
+        notes.add(.recordingFollows)
+        isFresh = true
+        mode = .single
+        device = nil
+        otherDevices = []
+        (isDropping, isMixed, begun) = (false, false, nil)
+        single = SingleContact()
+        slots = SlotContacts()
+        wholeFrames = WholeFrameContacts()
+        return finish(&notes)
     }
 
     /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
@@ -140,6 +185,7 @@ struct ContactTracker {
         notes.add(.leftDown, frame.contacts.count)
         frame.contacts.removeAll()
         frame.isCancelled = true
+        frame.isImplied = true
         return true
     }
 }

@@ -38,6 +38,10 @@ struct SlotContacts {
         var x: Int?
         var y: Int?
         var isPalm = false
+        var isHovering = false
+
+        /// Whether it is there, and yet no finger on the surface.
+        var isHidden: Bool { isPalm || isHovering }
     }
 
     /// No device has more.
@@ -66,6 +70,7 @@ struct SlotContacts {
         case AxisCode.contactY: slots[current].y = value
         case AxisCode.trackingID: track(value, current, &numbers, &notes)
         case AxisCode.toolType: use(value, current, &numbers, &notes)
+        case AxisCode.distance: hover(value > 0, current, &numbers, &notes)
         default: return
         }
         if !hasData {
@@ -95,6 +100,7 @@ struct SlotContacts {
         slots[slot].trackingID = id
         slots[slot].number = numbers.next()
         if slots[slot].isPalm { notes.add(.palm) }
+        if slots[slot].isHovering { notes.add(.hovering) }
     }
 
     /// A finger that was a palm has been away, and lands anew.
@@ -106,6 +112,16 @@ struct SlotContacts {
         slots[slot].isPalm = isPalm
         guard slots[slot].state == .down else { return }
         if isPalm { notes.add(.palm) } else { slots[slot].number = numbers.next() }
+    }
+
+    /// A finger that comes down to the surface lands, and one that leaves it by some distance has lifted.
+    private mutating func hover(
+        _ isHovering: Bool, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
+    ) {
+        guard isHovering != slots[slot].isHovering else { return }
+        slots[slot].isHovering = isHovering
+        guard slots[slot].state == .down else { return }
+        if isHovering { notes.add(.hovering) } else { slots[slot].number = numbers.next() }
     }
 
     /// Fingers that were there before have no id to lift by; they go when the last finger does.
@@ -136,7 +152,7 @@ struct SlotContacts {
                 slots[index].number = numbers.next()
                 notes.add(.downBefore)
             }
-            if slots[index].isPalm { continue }
+            if slots[index].isHidden { continue }
             contacts.append(Contact(id: slots[index].number, x: Double(x), y: Double(y)))
         }
     }
@@ -151,6 +167,7 @@ struct WholeFrameContacts {
         var id = -1
         var size = 1
         var isPalm = false
+        var isHovering = false
         /// The contact's own number, once it is known.
         var number = 0
     }
@@ -173,6 +190,7 @@ struct WholeFrameContacts {
         case AxisCode.trackingID: report.id = value
         case AxisCode.touchMajor: report.size = value
         case AxisCode.toolType: report.isPalm = value == SlotContacts.palm
+        case AxisCode.distance: report.isHovering = value > 0
         case AxisCode.pressure: isLifted = value == 0
         default: break
         }
@@ -187,6 +205,7 @@ struct WholeFrameContacts {
             report.number = slot.number
         }
         report.isPalm = slot.isPalm
+        report.isHovering = slot.isHovering
     }
 
     /// Ends a contact. One without a position is none; nor is one without a size: drivers say so when it lifts.
@@ -194,7 +213,9 @@ struct WholeFrameContacts {
         isTold = true
         defer { report = Report() }
         guard report.x != nil, report.y != nil, report.size > 0, reports.count < Self.most else { return }
-        if report.isPalm { notes.add(.palm) } else { reports.append(report) }
+        if report.isPalm { return notes.add(.palm) }
+        if report.isHovering { return notes.add(.hovering) }
+        reports.append(report)
     }
 
     mutating func append(

@@ -52,7 +52,11 @@ public struct DeviceDescription: Equatable, Sendable {
     public init(_ bytes: Span<UInt8>) throws {
         var reader = RecordingReader()
         try reader.read(bytes) { _ in }
-        try reader.finish { _ in }
+        do {
+            try reader.finish { _ in }
+        } catch RecordingError.notUnderstood {
+            // Events have no part in a description, be they damaged or not.
+        }
         guard let device = reader.device, device.ranges != nil else { throw RecordingError.noDevice }
         self = device
     }
@@ -82,13 +86,17 @@ struct DeviceHeads {
         var name: String?
         var axes: [Int: DeviceAxis] = [:]
         var isSemiMT = false
+        /// Whether its axes run on from those of one contact into those of several, and mean something else.
+        var hasAxesBelowContacts = false
 
-        var hasContacts: Bool { axes[AxisCode.contactX] != nil && axes[AxisCode.contactY] != nil }
+        var hasContacts: Bool {
+            !hasAxesBelowContacts && axes[AxisCode.contactX] != nil && axes[AxisCode.contactY] != nil
+        }
 
         var description: DeviceDescription {
             DeviceDescription(
-                name: name, x: axes[AxisCode.contactX] ?? axes[AxisCode.x],
-                y: axes[AxisCode.contactY] ?? axes[AxisCode.y], isSemiMT: isSemiMT)
+                name: name, x: hasContacts ? axes[AxisCode.contactX] : axes[AxisCode.x],
+                y: hasContacts ? axes[AxisCode.contactY] : axes[AxisCode.y], isSemiMT: isSemiMT)
         }
     }
 
@@ -117,6 +125,7 @@ struct DeviceHeads {
     mutating func set(_ axis: DeviceAxis, _ code: Int) {
         let isPosition = [AxisCode.x, AxisCode.y, AxisCode.contactX, AxisCode.contactY].contains(code)
         if isPosition { change { $0.axes[code] = axis } }
+        if code == AxisCode.belowContacts { change { $0.hasAxesBelowContacts = true } }
     }
 
     mutating func set(_ code: Int, change body: (inout DeviceAxis) -> Void) {
@@ -128,6 +137,9 @@ struct DeviceHeads {
         body(&axis)
         heads[current].axes[code] = axis
     }
+
+    /// Whether a device's axes of contacts are known to mean something else.
+    func hasOtherAxes(_ device: Int) -> Bool { heads.contains { $0.device == device && $0.hasAxesBelowContacts } }
 
     /// Whether another device than this one tells contacts apart.
     func isOtherForContacts(than device: Int) -> Bool {

@@ -13,7 +13,8 @@ struct EvemuParser: EventLineParser {
     mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
         guard line.count >= 3, line[1] == UInt8(ascii: ":") else {
             if line.count > 0, Scan.isSpace(line[0]) { return indented(line, &heads) }
-            return line.count == 0 || line[0] == UInt8(ascii: "#") ? .nothing : .damaged
+            guard line.count > 0, line[0] == UInt8(ascii: "#") else { return line.count == 0 ? .nothing : .damaged }
+            return comment(line)
         }
         switch line[0] {
         case UInt8(ascii: "E"): return event(line)
@@ -27,6 +28,12 @@ struct EvemuParser: EventLineParser {
         default: return .damaged
         }
         return .nothing
+    }
+
+    private mutating func comment(_ line: Span<UInt8>) -> RecordedLine {
+        guard Scan.begins(line, with: "# EVEMU") else { return .nothing }
+        hasProperties = false
+        return .beginning
     }
 
     /// A line that was pasted somewhere.

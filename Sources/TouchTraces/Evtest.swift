@@ -14,6 +14,7 @@ struct EvtestParser: EventLineParser {
         var index = 0
         Scan.space(line, &index)
         if Scan.word("Event: time ", line, &index) { return event(line, &index) }
+        if Scan.word("Input driver version is ", line, &index) { return .beginning }
         // All else is for people: what is wrong there does no harm.
         about(line, &heads)
         return .nothing
@@ -36,21 +37,20 @@ struct EvtestParser: EventLineParser {
         return .event(InputEvent(time: time, type: type, code: code, value: value))
     }
 
-    /// What a line between dashes or crosses means, in evtest's words of all times.
+    /// What a line between dashes, crosses or arrows means, in the words of all versions: 1.32 names the code as if it
+    /// were a type, and up to 1.26 everything but SYN_REPORT is "Config Sync", which in practice is SYN_MT_REPORT.
     private static func mark(_ line: Span<UInt8>, _ start: Int) -> Int? {
-        guard start < line.count else { return nil }
+        guard start < line.count, "-+>".utf8.contains(line[start]) else { return nil }
         func stands(_ word: StaticString) -> Bool {
             var index = start
             return Scan.find(word, line, &index)
         }
-        switch line[start] {
-        case UInt8(ascii: "-"):
-            if stands(" SYN_REPORT ") || stands(" Report Sync ") { return SynchronizationCode.report }
-            return stands(" Config Sync ") || stands(" SYN_CONFIG ") ? 1 : nil
-        case UInt8(ascii: "+"): return stands(" SYN_MT_REPORT ") ? SynchronizationCode.contact : nil
-        case UInt8(ascii: ">"): return stands(" SYN_DROPPED ") ? SynchronizationCode.dropped : nil
-        default: return nil
+        if stands(" SYN_REPORT ") || stands(" Report Sync ") || stands(" EV_SYN ") { return SynchronizationCode.report }
+        if stands(" SYN_MT_REPORT ") || stands(" Config Sync ") || stands(" EV_REL ") {
+            return SynchronizationCode.contact
         }
+        if stands(" SYN_DROPPED ") || stands(" EV_ABS ") { return SynchronizationCode.dropped }
+        return stands(" SYN_CONFIG ") || stands(" EV_KEY ") ? SynchronizationCode.configuration : nil
     }
 
     private mutating func about(_ line: Span<UInt8>, _ heads: inout DeviceHeads) {

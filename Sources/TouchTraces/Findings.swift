@@ -37,17 +37,15 @@ public struct Findings: Sendable {
 
     package init() {}
 
-    private var highestContact = -1
+    private var contacts: [Contact] = []
     /// Where in ``gestures`` those stand that have not ended.
     private var open: [(index: Int, label: GestureKey.Label)] = []
 
     mutating func add(_ frame: ContactFrame) {
         mostFingers = max(mostFingers, frame.contacts.count)
-        let known = highestContact
-        for contact in frame.contacts where contact.id > known {
-            landed += 1
-            highestContact = max(highestContact, contact.id)
-        }
+        landed += frame.landed(since: contacts)
+        contacts.removeAll(keepingCapacity: true)
+        contacts.append(contentsOf: frame.contacts)
     }
 
     package mutating func addFrame(at timeMs: Double) {

@@ -17,6 +17,14 @@ struct FrameClock {
     /// No clock goes on beyond this: a trace's times end at 1e15 ms.
     private static let latest = 900_000_000_000_000_000
 
+    /// Whether a recorder's time is before the last one by more than any jitter: another recording begins, or the clock
+    /// was set.
+    @inline(__always)
+    func isSetBack(to recorded: Int) -> Bool {
+        guard let time else { return false }
+        return time - min(recorded + shift, Self.latest) > Self.jitter
+    }
+
     /// The time of a frame, in microseconds: the recorder's, which is one of ``recorded``, or the frame's before if the
     /// clock went back.
     @inline(__always)

@@ -11,7 +11,9 @@ struct GeteventParser: EventLineParser {
         guard line.count > 0 else { return .nothing }
         switch line[0] {
         case UInt8(ascii: "["): return event(line)
-        case 0x30...0x39: return oldEvent(line)
+        case 0x30...0x39:
+            let event = oldEvent(line)
+            return event == .damaged ? bareEvent(line) : event
         case 0x20, 0x09: return indented(line, &heads)
         default: return message(line, &heads)
         }
@@ -44,6 +46,17 @@ struct GeteventParser: EventLineParser {
             Scan.byte(UInt8(ascii: ":"), line, &index)
         else { return .damaged }
         return event(line, &index, at: seconds * 1_000_000 + microseconds)
+    }
+
+    /// `0003 0035 00000273`: of one device, without -t and -l.
+    private func bareEvent(_ line: Span<UInt8>) -> RecordedLine {
+        var index = 0
+        guard line.count >= 18, line[4] == 0x20, line[9] == 0x20, Scan.isAtEnd(line, 18) else { return .damaged }
+        return timeless(event(line, &index, at: 0))
+    }
+
+    private func timeless(_ line: RecordedLine) -> RecordedLine {
+        if case .event(let event) = line { .timeless(event) } else { .damaged }
     }
 
     @inline(__always)
@@ -123,6 +136,7 @@ struct GeteventParser: EventLineParser {
             return isHere("ABS_MT_SLOT") ? AxisCode.slot : isHere("SYN_DROPPED") ? SynchronizationCode.dropped : unknown
         case 12: return isHere("ABS_PRESSURE") ? AxisCode.pressure : unknown
         case 13: return isHere("SYN_MT_REPORT") ? SynchronizationCode.contact : unknown
+        case 15: return isHere("ABS_MT_DISTANCE") ? AxisCode.distance : unknown
         case 16: return isHere("ABS_MT_TOOL_TYPE") ? AxisCode.toolType : unknown
         case 17:
             guard isHere("ABS_MT_POSITION_") else { return unknown }
@@ -173,7 +187,8 @@ struct GeteventParser: EventLineParser {
             return .nothing
         }
         if Scan.begins(line, with: "/dev/") || Scan.begins(line, with: "EV_") {
-            if case .event = event(line, &index, at: 0) { return .timeless }
+            let event = timeless(event(line, &index, at: 0))
+            if event != .damaged { return event }
         }
         let isKnown =
             Scan.begins(line, with: "remove device ") || Scan.begins(line, with: "could not ")

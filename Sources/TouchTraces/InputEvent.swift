@@ -23,6 +23,7 @@ enum EventType {
 
 enum SynchronizationCode {
     static let report = 0
+    static let configuration = 1
     static let contact = 2
     static let dropped = 3
 }
@@ -35,17 +36,25 @@ enum AxisCode {
     static let x = 0x00
     static let y = 0x01
     static let pressure = 0x18
+    /// One below the slots. A device that has this axis has so many that they reach into those of contacts, which then
+    /// mean something else: a gamepad's pressures.
+    static let belowContacts = 0x2e
     static let slot = 0x2f
     static let touchMajor = 0x30
     static let contactX = 0x35
     static let contactY = 0x36
     static let toolType = 0x37
     static let trackingID = 0x39
+    /// How far a finger is above the surface; 0 is a touch.
+    static let distance = 0x3b
     /// The axes that tell about one of several contacts.
     static let contact = 0x2f...0x3d
 }
 
 extension InputEvent {
+    /// Whether it ends a frame.
+    var isReport: Bool { type == EventType.synchronization && code == SynchronizationCode.report }
+
     /// Whether a device that says this tells several contacts apart.
     var isOfContact: Bool {
         type == EventType.absolute && AxisCode.contact.contains(code)
@@ -62,15 +71,20 @@ extension InputEvent {
 /// What a line of a recording holds.
 enum RecordedLine: Equatable {
     case event(InputEvent)
-    /// An event without a time, of which nothing can be made.
-    case timeless
+    /// An event without a time.
+    case timeless(InputEvent)
+    /// The first line of a recording: what is known of fingers is of another one.
+    case beginning
     /// Something about the device, a comment, or nothing.
     case nothing
     case damaged
 }
 
 /// A line that cannot be read.
-struct Damaged: Error {}
+struct Damaged: Error {
+    /// Whether all that it lacks is a time.
+    var isTimeless = false
+}
 
 /// Reads the text of one of the tools that record input events.
 protocol EventLineParser {
@@ -88,7 +102,7 @@ extension EventLineParser {
         var heads = DeviceHeads()
         switch parser.parse(line, &heads) {
         case .event, .timeless: return true
-        case .nothing, .damaged: return isHead(line)
+        case .beginning, .nothing, .damaged: return isHead(line)
         }
     }
 }

@@ -1,7 +1,9 @@
 // `libinput debug-events`: gestures that libinput has recognized. A swipe is a pan; a pinch is a pan, a pinch and a
-// rotation at once; a hold is a pan that does not move, which stops a fling. All are about the centre of the viewport.
+// rotation at once; a hold is a pan that does not move, which stops a fling; so is what two fingers scroll on a touchpad.
+// All are about the centre of the viewport.
 //
 //     event14  GESTURE_PINCH_UPDATE      2  +0.260s	2  1.76/ 0.00 ( 1.76/ 0.00 unaccelerated)  1.10 @  0.24
+//     event19  POINTER_SCROLL_FINGER        +0.083s	vert 0.00/0.0 horiz 7.57/0.0* (finger)
 
 import Gestures
 import MapCamera
@@ -10,7 +12,7 @@ import MapCamera
 struct LibinputGestures {
     /// What a line says.
     private struct Report {
-        enum Kind { case swipe, pinch, hold }
+        enum Kind { case swipe, pinch, hold, scroll }
         enum Phase { case begin, update, end }
 
         var kind: Kind
@@ -33,7 +35,7 @@ struct LibinputGestures {
     private var active: Report.Kind?
     private var translation = ScreenPoint(x: 0, y: 0)
     private var scale = 1.0
-    private var rotation = 0.0
+    private var turned = 0.0
 
     /// Whether a line can stand in recordings of this tool only.
     static func recognizes(_ line: Span<UInt8>) -> Bool {
@@ -44,20 +46,38 @@ struct LibinputGestures {
             || Scan.word("TOUCH_", line, &index)
     }
 
-    /// Reads a line; differences are turned as the surface is. Says whether there are events now.
-    mutating func parse(_ line: Span<UInt8>, _ surface: Surface, _ notes: inout RecordingNotes) throws(Damaged) -> Bool
-    {
+    /// Skips to behind `TOUCH_`, if that is what a line is about.
+    static func skipToTouch(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
+        skipDevice(line, &index) && Scan.word("TOUCH_", line, &index)
+    }
+
+    /// Reads a line; differences are turned as the device was. Says whether there are events now.
+    mutating func parse(
+        _ line: Span<UInt8>, _ rotation: Rotation, _ notes: inout RecordingNotes
+    ) throws(Damaged) -> Bool {
         var index = 0
         guard Self.skipDevice(line, &index) else {
             if Scan.isAtEnd(line, 0) { return false }
             throw Damaged()
         }
-        guard Scan.word("GESTURE_", line, &index) else { return false }
-        guard let report = Self.report(line, &index) else { throw Damaged() }
+        let report: Report?
+        if Scan.word("GESTURE_", line, &index) {
+            report = Self.report(line, &index)
+        } else if Scan.word("POINTER_SCROLL_FINGER", line, &index) {
+            report = Self.scroll(line, &index)
+        } else if Scan.word("POINTER_AXIS", line, &index) {
+            // What a wheel turned is nothing that fingers did; versions that do not tell which it was are not believed.
+            var end = index
+            guard Scan.find("(finger)", line, &end) else { return false }
+            report = Self.scroll(line, &index)
+        } else {
+            return false
+        }
+        guard let report else { throw Damaged() }
         events.removeAll(keepingCapacity: true)
         timeMs = Double(clock.advance(to: report.time, &notes)) / 1000
-        take(report, surface, &notes)
-        return true
+        take(report, rotation, &notes)
+        return !events.isEmpty
     }
 
     // MARK: Text
@@ -102,6 +122,18 @@ struct LibinputGestures {
         return report
     }
 
+    /// `vert -12.30/0* horiz 0.00/0 (finger)`, with or without the clicks of a wheel; a scroll ends with zeros.
+    private static func scroll(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
+        guard let time = time(line, &index) else { return nil }
+        Scan.space(line, &index)
+        guard Scan.word("vert ", line, &index), let y = Scan.real(line, &index), Scan.find("horiz ", line, &index),
+            let x = Scan.real(line, &index)
+        else { return nil }
+        let isOver = x == 0 && y == 0
+        return Report(
+            kind: .scroll, phase: isOver ? .end : .update, time: time, translation: ScreenPoint(x: x, y: y))
+    }
+
     private static func kind(_ line: Span<UInt8>, _ index: inout Int) -> Report.Kind? {
         if Scan.word("SWIPE_", line, &index) { return .swipe }
         if Scan.word("PINCH_", line, &index) { return .pinch }
@@ -115,7 +147,7 @@ struct LibinputGestures {
     }
 
     /// `+1.39s`, behind the number of a report that is one of several.
-    private static func time(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
+    static func time(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         Scan.space(line, &index)
         if Scan.decimal(line, &index) != nil { Scan.space(line, &index) }
         guard Scan.byte(UInt8(ascii: "+"), line, &index) else { return nil }
@@ -126,7 +158,7 @@ struct LibinputGestures {
 
     // MARK: Gestures
 
-    private mutating func take(_ report: Report, _ surface: Surface, _ notes: inout RecordingNotes) {
+    private mutating func take(_ report: Report, _ rotation: Rotation, _ notes: inout RecordingNotes) {
         if report.phase == .begin || active != nil && active != report.kind {
             cancel()
         }
@@ -135,11 +167,12 @@ struct LibinputGestures {
         switch report.phase {
         case .begin: emit(.began)
         case .update:
-            if !hasBegun { notes.add(.noBegin) }
-            translation = translation + surface.turn(report.translation)
+            // A scroll is told from its first movement on.
+            if !hasBegun, report.kind != .scroll { notes.add(.noBegin) }
+            translation = translation + rotation.turn(report.translation)
             scale = report.scale
-            rotation += report.rotation
-            emit(.changed)
+            turned += report.rotation
+            emit(hasBegun || report.kind != .scroll ? .changed : .began)
         case .end:
             if hasBegun { emit(report.isCancelled ? .cancelled : .ended) }
             active = nil
@@ -150,7 +183,7 @@ struct LibinputGestures {
         active = kind
         translation = ScreenPoint(x: 0, y: 0)
         scale = 1
-        rotation = 0
+        turned = 0
     }
 
     private mutating func cancel() {
@@ -163,7 +196,7 @@ struct LibinputGestures {
         events.append(GestureEvent(.pan, phase, .pan(translation), time: timeMs))
         guard active == .pinch else { return }
         events.append(GestureEvent(.pinch, phase, .pinch(scale), time: timeMs))
-        events.append(GestureEvent(.rotate, phase, .rotate(rotation), time: timeMs))
+        events.append(GestureEvent(.rotate, phase, .rotate(turned), time: timeMs))
     }
 
     /// Ends the recording, and says whether a gesture had to be cancelled for it.

@@ -16,6 +16,7 @@ struct LibinputRecordParser: EventLineParser {
         var index = 0
         Scan.space(line, &index)
         guard index < line.count else { return .nothing }
+        if Scan.begins(line, with: "# libinput record") { return .beginning }
         if line[index] == UInt8(ascii: "-") {
             index += 1
             Scan.space(line, &index)

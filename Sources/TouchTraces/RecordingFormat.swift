@@ -6,7 +6,7 @@ import Wire
 public enum RecordingFormat: String, CaseIterable, Sendable {
     /// evemu-record, and evemu-describe alone.
     case evemu = "evemu"
-    /// Android's `getevent -lt` and `getevent -t`.
+    /// Android's `getevent`, with -l and -t or without.
     case getevent = "getevent"
     /// evtest.
     case evtest = "evtest"
@@ -14,8 +14,16 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     case libinputRecord = "libinput record"
     /// `libinput debug-events`.
     case libinputDebugEvents = "libinput debug-events"
+    /// The kernel's own events, as they are read from a device.
+    case inputEvents = "input events"
     /// TouchEvents or PointerEvents of a web page.
     case webTouches = "touches of a web page"
+    /// `Input.dispatchTouchEvent` messages to Chrome.
+    case devTools = "Chrome DevTools touches"
+    /// The actions of a WebDriver script.
+    case webDriver = "WebDriver actions"
+    /// MotionEvents that an Android program logs.
+    case motionEvents = "Android MotionEvents"
     /// Gimbal's own.
     case trace = "Gimbal trace"
 
@@ -26,6 +34,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
         if EvtestParser.recognizes(line) { return .evtest }
         if LibinputRecordParser.recognizes(line) { return .libinputRecord }
         if LibinputGestures.recognizes(line) { return .libinputDebugEvents }
+        if MotionEvents.recognizes(line) { return .motionEvents }
         return WebTouches.recognizes(line) ? .webTouches : nil
     }
 
@@ -52,8 +61,10 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case rrweb
     /// Text of two bytes to a character.
     case utf16
-    /// `getevent` without `-t`.
+    /// The events have no times: those of `getevent` without `-t`, or of messages that tell none.
     case noTimes
+    /// It is of a known format, and yet nearly nothing in it could be read: the first such line, and how many there are.
+    case notUnderstood(DamagedLine, count: Int)
     /// What should describe a device does not.
     case noDevice
 
@@ -67,7 +78,13 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         case .rrweb:
             return "rrweb keeps one touch, and that throttled: gestures of two fingers are not in its recordings"
         case .utf16: return "this is UTF-16, as PowerShell writes it: convert it to UTF-8 first"
-        case .noTimes: return "these events have no times: record them with getevent -lt"
+        case .noTimes:
+            return
+                "these events have no times: record them with times, as getevent -lt does, or tell how many frames a "
+                + "second there were, such as --rate 90"
+        case .notUnderstood(let first, let count):
+            let lines = count == 1 ? "line \(first.line)" : "\(count) lines, such as line \(first.line)"
+            return "this could not be understood: \(lines): \(first.excerpt)"
         case .noDevice: return "this describes no device that tells positions"
         }
     }

@@ -32,6 +32,10 @@ public enum Quirk: Int, CaseIterable, Sendable {
     case otherDevice
     /// A gesture went on that had not begun.
     case noBegin
+    /// A finger was above the surface and did not touch it: it is left out as long as it did not.
+    case hovering
+    /// Another recording follows in the same file: fingers of the one before are cancelled. Counted in recordings.
+    case recordingFollows
 }
 
 /// How a device tells contacts apart.
@@ -71,19 +75,14 @@ public struct RecordingNotes: Equatable, Sendable {
     @inline(__always)
     mutating func add(_ quirk: Quirk, _ count: Int = 1) { counts[quirk.rawValue] += count }
 
-    /// Counts what came and went in a frame that follows one of `before` contacts. Numbers of contacts only grow.
+    /// Counts what came and went in a frame that follows one with these contacts.
     @inline(__always)
-    mutating func count(_ frame: ContactFrame, before: Int, highest: inout Int) {
-        let known = highest
-        var landed = 0
+    mutating func count(_ frame: ContactFrame, after before: [Contact]) {
+        let landed = frame.landed(since: before)
         var isNegative = false
-        for contact in frame.contacts {
-            if contact.id > known { landed += 1 }
-            highest = max(highest, contact.id)
-            isNegative = isNegative || contact.x < 0 || contact.y < 0
-        }
+        for contact in frame.contacts { isNegative = isNegative || contact.x < 0 || contact.y < 0 }
         if landed > 1 { add(.landedTogether) }
-        if before + landed - frame.contacts.count > 1 { add(.liftedTogether) }
+        if before.count + landed - frame.contacts.count > 1 { add(.liftedTogether) }
         if isNegative { add(.negative) }
     }
 

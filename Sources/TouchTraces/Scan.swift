@@ -19,6 +19,14 @@ enum Scan {
         return index == line.count
     }
 
+    /// Where a line ends without its carriage returns: old versions of adb put one more before each on Windows.
+    @inline(__always)
+    static func endWithoutReturns(_ line: Span<UInt8>) -> Int {
+        var end = line.count
+        while end > 0, line[end - 1] == 0x0d { end -= 1 }
+        return end
+    }
+
     /// Skips one byte, if it is this one.
     @inline(__always)
     static func byte(_ byte: UInt8, _ line: Span<UInt8>, _ index: inout Int) -> Bool {

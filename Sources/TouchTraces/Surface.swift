@@ -14,6 +14,16 @@ public enum Rotation: Int, CaseIterable, Sendable {
     case half = 180
     /// A quarter turn counterclockwise.
     case threeQuarters = 270
+
+    /// A difference in points, turned.
+    func turn(_ difference: ScreenPoint) -> ScreenPoint {
+        switch self {
+        case .none: difference
+        case .quarter: ScreenPoint(x: -difference.y, y: difference.x)
+        case .half: ScreenPoint(x: -difference.x, y: -difference.y)
+        case .threeQuarters: ScreenPoint(x: difference.y, y: -difference.x)
+        }
+    }
 }
 
 /// What whoever reads a recording wants of its surface.
@@ -34,6 +44,16 @@ public struct SurfaceOptions: Equatable, Sendable {
 struct ObservedRange {
     private(set) var least = ScreenPoint(x: 0, y: 0)
     private(set) var most = ScreenPoint(x: 0, y: 0)
+
+    /// The ranges that touchscreens of no known range are taken for, the smaller first: pixels of phones, then what
+    /// drivers choose that know no pixels.
+    private static let usual = [(1080.0, 2400.0), (1440, 3200), (4095, 4095), (32767, 32767)]
+
+    /// What was observed so far is not all that will come: assumes the smallest usual range that it lies in.
+    mutating func assumeUsual() {
+        guard let (x, y) = Self.usual.first(where: { most.x <= $0.0 && most.y <= $0.1 }) else { return }
+        most = ScreenPoint(x: x, y: y)
+    }
 
     mutating func add(_ contact: Contact) {
         least = ScreenPoint(x: min(least.x, contact.x), y: min(least.y, contact.y))
@@ -158,16 +178,6 @@ public struct Surface: Equatable, Sendable {
     }
 
     private static func near(_ length: Double) -> Double { min(max(length, -farthest), farthest) }
-
-    /// A difference in points, turned.
-    func turn(_ difference: ScreenPoint) -> ScreenPoint {
-        switch rotation {
-        case .none: difference
-        case .quarter: ScreenPoint(x: -difference.y, y: difference.x)
-        case .half: ScreenPoint(x: -difference.x, y: -difference.y)
-        case .threeQuarters: ScreenPoint(x: difference.y, y: -difference.x)
-        }
-    }
 
     /// Writes a frame of contacts over a frame of touches, whose memory is used again.
     public func map(_ frame: ContactFrame, into touches: inout TouchFrame) {

@@ -16,17 +16,20 @@ public struct TraceOptions: Sendable {
     public var position: CameraPosition
     /// When fingers are taken for gestures.
     public var thresholds: Thresholds
+    /// How many frames a second there are where the recording tells no times.
+    public var rate: Double?
 
     /// The options; those left out are the usual ones.
     public init(
         device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
         position: CameraPosition = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12),
-        thresholds: Thresholds = Thresholds()
+        thresholds: Thresholds = Thresholds(), rate: Double? = nil
     ) {
         self.device = device
         self.surface = surface
         self.position = position
         self.thresholds = thresholds
+        self.rate = rate
     }
 }
 
@@ -39,7 +42,7 @@ public final class TraceConverter {
 
     /// A converter of one recording.
     public init(_ options: TraceOptions = TraceOptions()) {
-        reader = RecordingReader(device: options.device, surface: options.surface)
+        reader = RecordingReader(device: options.device, surface: options.surface, rate: options.rate)
         maker = TraceMaker(options)
     }
 
@@ -60,6 +63,19 @@ public final class TraceConverter {
     public func read(_ bytes: Span<UInt8>, _ take: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
         try reader.read(bytes) { maker.take($0) }
+        try maker.handOut(take)
+    }
+
+    /// Whether fingers are held back until more is known of the range of their positions.
+    public var isHolding: Bool { reader.isHolding }
+
+    /// Hands out what is held back, for a stream that goes on: the range of its device's positions is taken for a usual
+    /// one.
+    ///
+    /// - Throws: what `take` throws.
+    public func assumeRange(_ take: (Span<UInt8>) throws -> Void) throws {
+        let maker = maker
+        try reader.assumeRange { maker.take($0) }
         try maker.handOut(take)
     }
 
@@ -105,17 +121,17 @@ private final class TraceMaker {
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
             recognizer.handle(frame)
-            write(recognizer.events, at: frame.timeMs)
+            write(recognizer.events, at: frame.timeMs, isFrame: !contacts.isImplied)
         case .gestures(let timeMs, let events): write(events, at: timeMs)
         case .trace(let bytes): lines.write(bytes.span)
         }
     }
 
-    private func write(_ events: [GestureEvent], at recorded: Double) {
+    private func write(_ events: [GestureEvent], at recorded: Double, isFrame: Bool = true) {
         let start = origin ?? recorded
         origin = start
         let timeMs = recorded - start
-        findings.addFrame(at: timeMs)
+        if isFrame { findings.addFrame(at: timeMs) }
         guard !events.isEmpty else { return }
         for event in events { findings.add(event, at: timeMs) }
         lines.frame(events, timeMs: timeMs)

@@ -1,68 +1,95 @@
-// Touches of a web page, one event to a line, as a page writes them that listens to TouchEvents or to PointerEvents:
+// Touches of a web page in JSON: its own events, as TouchEvent or PointerEvent has them; Chrome's
+// `Input.dispatchTouchEvent` messages; scripts of WebDriver.
 //
 //     {"viewport":{"width":390,"height":844}}
 //     {"type":"touchmove","timeStamp":1234.5,"touches":[{"identifier":0,"clientX":101.5,"clientY":200}]}
 //     {"type":"pointermove","timeStamp":1234.5,"pointerId":2,"clientX":101.5,"clientY":200}
+//     {"method":"Input.dispatchTouchEvent","params":{"type":"touchMove","touchPoints":[{"x":101.5,"y":200,"id":0}]}}
+//     {"actions":[{"type":"pointer","id":"finger1","actions":[{"type":"pointerMove","duration":0,"x":101,"y":200}]}]}
 //
-// `touches` are all that are on the screen after the event. The first line may tell the viewport. What else a line has is
-// ignored, and so is any other event. Times are milliseconds; positions are CSS pixels, which are points.
+// `touches` are all that are on the screen after the event. What else an object has is ignored, and so is any other
+// event. Times are milliseconds; positions are CSS pixels, which are points.
 
 /// Reads touches of a web page.
 struct WebTouches {
-    private struct Finger {
-        var identifier: Double
-        var contact: Contact
-    }
-
-    /// The last frame.
-    private(set) var frame = ContactFrame(time: 0, contacts: [])
+    /// What the recording is, as far as its values have told.
+    private(set) var format = RecordingFormat.webTouches
     /// The viewport as a device, as far as it is known.
     private(set) var device = DeviceDescription(isInPoints: true)
-    private var clock = FrameClock()
-    private var numbers = ContactNumbers()
-    private var line = WebLine()
-    private var fingers: [Finger] = []
-    /// The fingers of the line before, when all are told anew.
-    private var before: [Finger] = []
-    private var highest = 0
+    private var fingers = WebFrames()
+    private var steps: FrameSteps
+    private var isDevToolsOfSingleFingers = false
+    private var script = WebDriverScript()
 
-    /// As many as a device may have.
-    private static let mostFingers = 64
-    private static let positions = -1e9...1e9
-    /// Milliseconds: those of ``FrameClock/recorded``.
-    private static let times = -1e13...1e13
+    init(rate: Double?) { steps = FrameSteps(rate: rate) }
 
-    /// Whether a line can stand in recordings of this shape only.
+    /// The frames that the last object made.
+    var frames: [ContactFrame] { fingers.frames }
+
+    /// Whether an object can stand in recordings of this shape only; one that stands over several lines, or in an array,
+    /// can be any of them.
     static func recognizes(_ text: Span<UInt8>) -> Bool {
-        var line = WebLine()
-        guard Scan.begins(text, with: "{"), line.read(text) else { return false }
-        if !line.hasType { return line.width != nil && line.height != nil }
-        let isTouch = line.hasTouches && line.kind.isOfTouches
-        return line.timeStamp != nil && (isTouch || line.pointerId != nil && line.kind.isOfPointers)
+        guard Scan.begins(text, with: "{"), let value = WebValue(text) else { return false }
+        if value.dispatch != nil || value.sources != nil { return true }
+        guard let type = value.type else { return value.viewport?.width != nil && value.viewport?.height != nil }
+        guard value.timeStamp != nil, let kind = Kind(rawValue: type) else { return false }
+        return kind.isOfTouches ? value.touches != nil : value.pointerId != nil
     }
 
-    /// Reads a line. Says whether there is a frame now.
-    mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) -> Bool {
-        if Scan.isAtEnd(text, 0) { return false }
-        guard line.read(text) else { throw Damaged() }
-        guard line.hasType else {
-            try setViewport()
-            return false
+    /// Whether an object is a script, which may be longer than lines are.
+    static func isScript(_ text: Span<UInt8>) -> Bool { WebValue(text)?.sources != nil }
+
+    private enum Kind: String {
+        case touchstart, touchmove, touchend, touchcancel
+        case pointerdown, pointermove, pointerup, pointercancel
+
+        var isOfTouches: Bool {
+            switch self {
+            case .touchstart, .touchmove, .touchend, .touchcancel: true
+            case .pointerdown, .pointermove, .pointerup, .pointercancel: false
+            }
         }
-        guard let time = line.timeStamp, Self.times.contains(time) else { throw Damaged() }
-        switch line.kind {
-        case .touches: try takeTouches()
-        case .pointerDown, .pointerMove, .pointerUp: guard try takePointer() else { return false }
-        case .touchCancel, .pointerCancel:
-            guard try cancel() else { return false }
-            return complete(at: time, isCancelled: true, &notes)
-        case .other: return false
-        }
-        return complete(at: time, &notes)
     }
 
-    private mutating func setViewport() throws(Damaged) {
-        guard let width = line.width, let height = line.height, Surface.sizes.contains(width),
+    /// Reads an object, of which ``frames`` are then what it made.
+    mutating func parse(_ text: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+        fingers.clear()
+        if Scan.isAtEnd(text, 0) { return }
+        guard let value = WebValue(text) else { throw Damaged() }
+        if let sources = value.sources {
+            format = .webDriver
+            if script.has(sources) { play(&notes) }
+            try script.add(sources)
+            return
+        }
+        play(&notes)
+        if let dispatch = value.dispatch {
+            format = .devTools
+            try take(dispatch, value.requestTime, &notes)
+        } else if let type = value.type {
+            guard let kind = Kind(rawValue: type) else { return }
+            guard let timeMs = value.timeStamp, WebFrames.isTime(timeMs) else { throw Damaged() }
+            try take(kind, value, at: timeMs, &notes)
+        } else if let viewport = value.viewport {
+            try set(viewport)
+        }
+    }
+
+    /// An array has ended, and with it a script of which each element was a finger.
+    mutating func endArray(_ notes: inout RecordingNotes) {
+        fingers.clear()
+        play(&notes)
+    }
+
+    /// Ends the recording; fingers that are still there are cancelled.
+    mutating func finish(_ notes: inout RecordingNotes) {
+        fingers.clear()
+        play(&notes)
+        fingers.finish(&notes)
+    }
+
+    private mutating func set(_ viewport: WebValue.Size) throws(Damaged) {
+        guard let width = viewport.width, let height = viewport.height, Surface.sizes.contains(width),
             Surface.sizes.contains(height)
         else { throw Damaged() }
         // A viewport that changes later is another recording's business.
@@ -71,184 +98,77 @@ struct WebTouches {
         device.y = DeviceAxis(minimum: 0, maximum: height)
     }
 
-    // MARK: Fingers
+    private mutating func play(_ notes: inout RecordingNotes) { script.play(into: &fingers, &notes) }
 
-    /// All touches that are there.
-    private mutating func takeTouches() throws(Damaged) {
-        guard line.hasTouches, line.touches.count <= Self.mostFingers else { throw Damaged() }
-        for touch in line.touches { try Self.check(touch.x, touch.y) }
-        swap(&before, &fingers)
-        fingers.removeAll(keepingCapacity: true)
-        for touch in line.touches {
-            let number = before.first { $0.identifier == touch.identifier }?.contact.id ?? numbers.next()
-            fingers.append(
-                Finger(identifier: touch.identifier, contact: Contact(id: number, x: touch.x, y: touch.y)))
-        }
-    }
+    // MARK: Events of a page
 
-    /// One pointer that came, moved or went. Says whether it is a finger's: a mouse moves without having come.
-    private mutating func takePointer() throws(Damaged) -> Bool {
-        guard let id = line.pointerId, let x = line.x, let y = line.y else { throw Damaged() }
-        try Self.check(x, y)
-        let found = fingers.firstIndex { $0.identifier == id }
-        if line.kind == .pointerDown {
-            guard fingers.count < Self.mostFingers else { throw Damaged() }
-            if let found { fingers.remove(at: found) }
-            fingers.append(Finger(identifier: id, contact: Contact(id: numbers.next(), x: x, y: y)))
-            return true
+    private mutating func take(
+        _ kind: Kind, _ value: WebValue, at timeMs: Double, _ notes: inout RecordingNotes
+    ) throws(Damaged) {
+        guard !kind.isOfTouches else {
+            if kind == .touchcancel {
+                guard !fingers.isEmpty else { return }
+                fingers.liftAll()
+            } else {
+                guard let touches = value.touches else { throw Damaged() }
+                try fingers.set(touches)
+            }
+            return fingers.complete(at: timeMs, isCancelled: kind == .touchcancel, &notes)
         }
-        guard let found else { return false }
-        if line.kind == .pointerUp {
-            fingers.remove(at: found)
+        guard let id = value.pointerId else { throw Damaged() }
+        // A mouse moves without having come.
+        guard kind == .pointerdown || fingers.isDown(id) else { return }
+        if kind == .pointercancel {
+            fingers.lose(id)
         } else {
-            fingers[found].contact.x = x
-            fingers[found].contact.y = y
+            guard let x = value.x, let y = value.y else { throw Damaged() }
+            switch kind {
+            case .pointerdown: try fingers.land(id, x, y)
+            case .pointerup: fingers.lift(id)
+            default: try fingers.move(id, x, y)
+            }
         }
-        return true
+        fingers.complete(at: timeMs, isCancelled: kind == .pointercancel, &notes)
     }
 
-    /// Fingers are lost: all touches, or one pointer. What the others did is cancelled as well; they land anew.
-    private mutating func cancel() throws(Damaged) -> Bool {
-        guard line.kind == .pointerCancel else {
-            defer { fingers.removeAll(keepingCapacity: true) }
-            return !fingers.isEmpty
+    // MARK: Messages to Chrome
+
+    /// The points of a message are all that are there. Where a second finger is started while another one is down, each
+    /// finger has messages of its own, as Puppeteer writes them.
+    private mutating func take(
+        _ dispatch: WebValue.Dispatch, _ requestTime: Double?, _ notes: inout RecordingNotes
+    ) throws(Damaged) {
+        guard
+            let timeMs = dispatch.timestamp.map({ $0 * 1000 }) ?? requestTime ?? steps.next().map({ Double($0) / 1000 })
+        else { throw Damaged(isTimeless: true) }
+        guard WebFrames.isTime(timeMs) else { throw Damaged() }
+        let points = dispatch.touchPoints.enumerated().map { index, point in
+            WebValue.Touch(identifier: point.id ?? Double(index), x: point.x, y: point.y)
         }
-        guard let id = line.pointerId else { throw Damaged() }
-        guard let found = fingers.firstIndex(where: { $0.identifier == id }) else { return false }
-        fingers.remove(at: found)
-        for index in fingers.indices { fingers[index].contact.id = numbers.next() }
-        return true
-    }
-
-    private static func check(_ x: Double, _ y: Double) throws(Damaged) {
-        guard positions.contains(x), positions.contains(y) else { throw Damaged() }
-    }
-
-    // MARK: Frames
-
-    private mutating func complete(
-        at timeMs: Double, isCancelled: Bool = false, _ notes: inout RecordingNotes
-    ) -> Bool {
-        let before = frame.contacts.count
-        frame.time = clock.advance(to: Int((timeMs * 1000).rounded()), &notes)
-        frame.isCancelled = isCancelled
-        frame.contacts.removeAll(keepingCapacity: true)
-        if !isCancelled { for finger in fingers { frame.contacts.append(finger.contact) } }
-        if !isCancelled { notes.count(frame, before: before, highest: &highest) }
-        return true
-    }
-
-    /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
-        guard !fingers.isEmpty else { return false }
-        notes.add(.leftDown, fingers.count)
-        fingers.removeAll()
-        frame.contacts.removeAll()
-        frame.isCancelled = true
-        return true
-    }
-}
-
-/// The members of a line that count.
-private struct WebLine {
-    enum Kind {
-        case touches, touchCancel, pointerDown, pointerMove, pointerUp, pointerCancel, other
-
-        var isOfTouches: Bool { self == .touches || self == .touchCancel }
-        var isOfPointers: Bool { !isOfTouches && self != .other }
-    }
-
-    struct Touch {
-        var identifier: Double
-        var x: Double
-        var y: Double
-    }
-
-    private(set) var kind = Kind.other
-    private(set) var hasType = false
-    private(set) var timeStamp: Double?
-    private(set) var touches: [Touch] = []
-    private(set) var hasTouches = false
-    private(set) var pointerId: Double?
-    private(set) var x: Double?
-    private(set) var y: Double?
-    private(set) var width: Double?
-    private(set) var height: Double?
-
-    /// Reads a line over the last. Says whether it is JSON of this shape.
-    mutating func read(_ text: Span<UInt8>) -> Bool {
-        kind = .other
-        (hasType, hasTouches) = (false, false)
-        (timeStamp, pointerId, x, y, width, height) = (nil, nil, nil, nil, nil, nil)
-        touches.removeAll(keepingCapacity: true)
-        var cursor = JSONCursor()
-        return cursor.members(text) { cursor, name in member(text, &cursor, name) } && cursor.isAtEnd(text)
-    }
-
-    private mutating func member(_ text: Span<UInt8>, _ cursor: inout JSONCursor, _ name: Range<Int>) -> Bool {
-        if Self.isSame(text, name, "type") { return readType(text, &cursor) }
-        if Self.isSame(text, name, "timeStamp") { return Self.read(text, &cursor, &timeStamp) }
-        if Self.isSame(text, name, "touches") {
-            hasTouches = true
-            touches.removeAll(keepingCapacity: true)
-            return cursor.elements(text) { cursor in readTouch(text, &cursor) }
+        switch dispatch.type {
+        case "touchStart", "touchMove":
+            guard !points.isEmpty else { throw Damaged() }
+            let areNew = points.allSatisfy { !fingers.isDown($0.identifier) }
+            if dispatch.type == "touchStart", !fingers.isEmpty, areNew { isDevToolsOfSingleFingers = true }
+            guard isDevToolsOfSingleFingers else {
+                try fingers.set(points)
+                break
+            }
+            for point in points {
+                if fingers.isDown(point.identifier) {
+                    try fingers.move(point.identifier, point.x, point.y)
+                } else {
+                    try fingers.land(point.identifier, point.x, point.y)
+                }
+            }
+        case "touchEnd":
+            if points.isEmpty { fingers.liftAll() } else { for point in points { fingers.lift(point.identifier) } }
+        case "touchCancel":
+            guard !fingers.isEmpty else { return }
+            fingers.liftAll()
+            return fingers.complete(at: timeMs, isCancelled: true, &notes)
+        default: throw Damaged()
         }
-        if Self.isSame(text, name, "pointerId") { return Self.read(text, &cursor, &pointerId) }
-        if Self.isSame(text, name, "clientX") { return Self.read(text, &cursor, &x) }
-        if Self.isSame(text, name, "clientY") { return Self.read(text, &cursor, &y) }
-        if Self.isSame(text, name, "viewport") { return readViewport(text, &cursor) }
-        return cursor.value(text)
-    }
-
-    private static func isSame(_ text: Span<UInt8>, _ name: Range<Int>, _ word: StaticString) -> Bool {
-        var index = name.lowerBound
-        return name.count == word.utf8CodeUnitCount && Scan.word(word, text, &index)
-    }
-
-    private static func read(_ text: Span<UInt8>, _ cursor: inout JSONCursor, _ number: inout Double?) -> Bool {
-        number = cursor.number(text)
-        return number != nil
-    }
-
-    private mutating func readType(_ text: Span<UInt8>, _ cursor: inout JSONCursor) -> Bool {
-        guard let type = cursor.string(text) else { return false }
-        hasType = true
-        if Self.isSame(text, type, "touchmove") || Self.isSame(text, type, "touchstart")
-            || Self.isSame(text, type, "touchend")
-        {
-            kind = .touches
-        } else if Self.isSame(text, type, "pointermove") {
-            kind = .pointerMove
-        } else if Self.isSame(text, type, "pointerdown") {
-            kind = .pointerDown
-        } else if Self.isSame(text, type, "pointerup") {
-            kind = .pointerUp
-        } else if Self.isSame(text, type, "touchcancel") {
-            kind = .touchCancel
-        } else if Self.isSame(text, type, "pointercancel") {
-            kind = .pointerCancel
-        }
-        return true
-    }
-
-    private mutating func readTouch(_ text: Span<UInt8>, _ cursor: inout JSONCursor) -> Bool {
-        var (identifier, x, y): (Double?, Double?, Double?)
-        let isRead = cursor.members(text) { cursor, name in
-            if Self.isSame(text, name, "identifier") { return Self.read(text, &cursor, &identifier) }
-            if Self.isSame(text, name, "clientX") { return Self.read(text, &cursor, &x) }
-            if Self.isSame(text, name, "clientY") { return Self.read(text, &cursor, &y) }
-            return cursor.value(text)
-        }
-        guard isRead, let identifier, let x, let y else { return false }
-        touches.append(Touch(identifier: identifier, x: x, y: y))
-        return true
-    }
-
-    private mutating func readViewport(_ text: Span<UInt8>, _ cursor: inout JSONCursor) -> Bool {
-        cursor.members(text) { cursor, name in
-            if Self.isSame(text, name, "width") { return Self.read(text, &cursor, &width) }
-            if Self.isSame(text, name, "height") { return Self.read(text, &cursor, &height) }
-            return cursor.value(text)
-        }
+        fingers.complete(at: timeMs, &notes)
     }
 }

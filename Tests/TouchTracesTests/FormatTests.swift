@@ -193,6 +193,38 @@ import TouchTraces
         #expect(reading.notes[.dropped] == 1 && reading.notes.contactProtocol == .wholeFrames)
     }
 
+    /// Version 1.32 names the codes of EV_SYN as if they were types.
+    @Test func evtestOfVersion132() {
+        let reading = Reading(
+            """
+            Event: time 1.000000, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1
+            Event: time 1.000000, type 3 (EV_ABS), code 54 (ABS_MT_POSITION_Y), value 2
+            Event: time 1.000000, ++++++++++++++ EV_REL ++++++++++++
+            Event: time 1.000000, -------------- EV_SYN ------------
+            Event: time 1.010000, -------------- EV_ABS ------------
+            Event: time 1.020000, -------------- EV_SYN ------------
+            """)
+        #expect(reading.told == ["1000: 1@1,2", "1020: x"] && reading.error == nil)
+        #expect(reading.notes[.dropped] == 1 && reading.notes.contactProtocol == .wholeFrames)
+    }
+
+    /// Up to version 1.26 all that is not SYN_REPORT is "Config Sync".
+    @Test func evtestOfVersion126() {
+        let reading = Reading(
+            """
+            Event: time 1.000000, type 3 (Absolute), code 53 (?), value 1
+            Event: time 1.000000, type 3 (Absolute), code 54 (?), value 2
+            Event: time 1.000000, -------------- Config Sync ------------
+            Event: time 1.000000, type 3 (Absolute), code 53 (?), value 9
+            Event: time 1.000000, type 3 (Absolute), code 54 (?), value 9
+            Event: time 1.000000, -------------- Config Sync ------------
+            Event: time 1.000000, -------------- Report Sync ------------
+            Event: time 1.010000, -------------- Config Sync ------------
+            Event: time 1.010000, -------------- Report Sync ------------
+            """)
+        #expect(reading.told == ["1000: 1@1,2 2@9,9", "1010:"] && reading.notes.damagedCount == 0)
+    }
+
     @Test func libinputRecord() {
         let reading = Reading(
             """
@@ -309,6 +341,209 @@ import TouchTraces
                 "110060 pan changed -1.0,2.0", "110070 pan ended -1.0,2.0",
             ])
         #expect(reading.notes[.noBegin] == 2 && reading.notes.damagedCount == 0)
+    }
+
+    @Test func libinputDebugEventsOfATouchscreen() throws {
+        let reading = Reading(
+            """
+            -event7   DEVICE_ADDED     ELAN Touchscreen                  seat0 default group3  cap:t  size 316x176mm
+            -event7   TOUCH_DOWN       +8.144s\t0 (0) 50.00/25.00 (158.00/44.00mm)
+             event7   TOUCH_FRAME      +8.144s\t
+             event7   TOUCH_DOWN     3 +8.152s\t1 (1)  5.00/51.21 ( 15.80/90.13mm)
+             event7   TOUCH_MOTION     +8.152s\t0 (0) 50.78/25.00 (160.46/44.00mm)
+             event7   TOUCH_FRAME      +8.152s\t
+             event7   TOUCH_UP         +8.160s\t0 (0)
+             event7   TOUCH_FRAME      +8.160s
+             event7   TOUCH_CANCEL     +8.170s\t1 (1)
+             event7   TOUCH_FRAME      +8.170s
+             event7   TOUCH_DOWN       +8.180s\t0 (0) x/25.00 (158.00/44.00mm)
+            """)
+        #expect(reading.error == nil && reading.reader.format == .libinputDebugEvents)
+        #expect(
+            reading.told == ["8144: 1@5000,2500", "8152: 1@5078,2500 2@500,5121", "8160: 2@500,5121", "8170: x"])
+        #expect(reading.notes.damaged.map(\.line) == [11] && reading.notes[.noHead] == 0)
+        let viewport = try #require(reading.reader.surface?.viewport)
+        #expect(abs(viewport.width - 316 / 25.4 * 160) < 1e-6 && abs(viewport.height - 176 / 25.4 * 160) < 1e-6)
+        #expect(abs((reading.touches[0].touches[0].position.x) - viewport.width / 2) < 1e-6)
+    }
+
+    /// People leave out the lines that end frames; and a device may not know its size.
+    @Test func libinputTouchesWithoutFramesAndWithoutASize() {
+        let reading = Reading(
+            """
+             event7   TOUCH_DOWN       +1.000s\t0 (0) 50.00/50.00 ( 0.00/ 0.00mm)
+             event7   TOUCH_DOWN       +1.000s\t1 (1) 60.00/50.00 ( 0.00/ 0.00mm)
+             event7   TOUCH_MOTION     +1.010s\t1 (1) 61.00/50.00 ( 0.00/ 0.00mm)
+             event7   TOUCH_UP         +1.020s\t1 (1)
+            """)
+        #expect(
+            reading.told == [
+                "1000: 1@5000,5000 2@6000,5000", "1010: 1@5000,5000 2@6100,5000", "1020: 1@5000,5000", "1020: x",
+            ])
+        #expect(reading.reader.surface?.viewport == Viewport(width: 844, height: 474.75))
+    }
+
+    /// The map follows two fingers that scroll on a touchpad; a wheel is none of theirs.
+    @Test func scrollingFingersArePans() {
+        let reading = Reading(
+            """
+            -event19  POINTER_SCROLL_FINGER   +0.083s\tvert 0.00/0.0 horiz 7.57/0.0* (finger)
+             event19  POINTER_SCROLL_FINGER 2 +0.090s\tvert -1.50/0.0* horiz 8.00/0.0* (finger)
+             event19  POINTER_SCROLL_FINGER   +0.100s\tvert 0.00/0.0* horiz 0.00/0.0* (finger)
+             event5   POINTER_AXIS     +24.40s\tvert 3.98* horiz 0.00 (finger)
+             event5   POINTER_AXIS     +24.43s\tvert -2/0* horiz 0.00/0 (finger)
+             event5   POINTER_AXIS     +24.50s\tvert 15.00/1* horiz 0.00/0 (wheel)
+             event5   POINTER_AXIS     +24.60s\tvert 0.00* horiz 0.00* (finger)
+             event5   POINTER_SCROLL_WHEEL  +25.0s\tvert 15.00/120.0* horiz 0.00/0.0 (wheel)
+            """)
+        #expect(
+            told(reading) == [
+                "83 pan began 7.57,0.0", "90 pan changed 15.57,-1.5", "100 pan ended 15.57,-1.5",
+                "24400 pan began 0.0,3.98", "24430 pan changed 0.0,1.98", "24600 pan ended 0.0,1.98",
+            ])
+        #expect(reading.notes[.noBegin] == 0 && reading.notes.damagedCount == 0)
+    }
+
+    // MARK: Without times
+
+    @Test(arguments: [
+        """
+        /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   00000001
+        /dev/input/event2: EV_ABS       ABS_MT_POSITION_X    0000000a
+        /dev/input/event2: EV_ABS       ABS_MT_POSITION_Y    00000014
+        /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+        /dev/input/event2: EV_ABS       ABS_MT_POSITION_X    0000000b
+        /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+        /dev/input/event2: EV_ABS       ABS_MT_TRACKING_ID   ffffffff
+        /dev/input/event2: EV_SYN       SYN_REPORT           00000000
+        """,
+        """
+        0003 0039 00000001
+        0003 0035 0000000a
+        0003 0036 00000014
+        0000 0000 00000000
+        0003 0035 0000000b
+        0000 0000 00000000
+        0003 0039 ffffffff
+        0000 0000 00000000
+        """,
+    ])
+    func geteventWithoutTimesIsReadAtARate(_ text: String) {
+        #expect(Reading(text).error == .noTimes)
+        for ending in ["\n", "\r\n", "\r\r\n"] {
+            let reading = Reading(text.replacing("\n", with: ending), rate: 80)
+            #expect(reading.told == ["0: 1@10,20", "12.5: 1@11,20", "25:"] && reading.notes.damagedCount == 0)
+        }
+    }
+
+    // MARK: Android's own events
+
+    @Test func motionEventsOfALog() {
+        func event(_ action: String, _ pointers: [(Int, String, String)], _ time: Int) -> String {
+            let told = pointers.enumerated().map { index, pointer in
+                "id[\(index)]=\(pointer.0), x[\(index)]=\(pointer.1), y[\(index)]=\(pointer.2), "
+                    + "toolType[\(index)]=TOOL_TYPE_FINGER, "
+            }
+            return "03-23 11:00:14.798 26679-26679/app D/Map: event = MotionEvent { action=\(action), actionButton=0, "
+                + told.joined()
+                + "buttonState=0, metaState=0, flags=0x0, edgeFlags=0x0, pointerCount=\(pointers.count), "
+                + "historySize=0, eventTime=\(time), downTime=1000, deviceId=2, source=0x1002 }\n"
+        }
+        let reading = Reading(
+            "--------- beginning of main\n" + event("ACTION_DOWN", [(0, "568.0", "777.5")], 1000)
+                + event("ACTION_DOWN", [(0, "68.0", "77.5")], 1000) + "03-23 11:00:14.8 D/Other: hello {}\n"
+                + event("ACTION_POINTER_DOWN(1)", [(0, "568.0", "777.5"), (1, "1.0E-1", "3.0")], 1020)
+                + event("ACTION_MOVE", [(0, "570.0", "777.5"), (1, "2.0", "-3.0")], 1030)
+                + event("ACTION_POINTER_UP(0)", [(0, "570.0", "777.5"), (1, "2.0", "-3.0")], 1040)
+                + event("ACTION_MOVE", [(1, "9.0", "-3.0")], 1050) + event("ACTION_UP", [(1, "9.0", "-3.0")], 1060)
+                + event("ACTION_HOVER_MOVE", [(0, "1.0", "1.0")], 1065)
+                + event("ACTION_DOWN", [(0, "5.0", "5.0")], 1070) + event("ACTION_CANCEL", [(0, "5.0", "5.0")], 1080)
+                + "MotionEvent { action=ACTION_DOWN }\n")
+        #expect(reading.reader.format == .motionEvents && reading.error == nil)
+        #expect(
+            reading.told == [
+                "1000: 1@568,777.5", "1020: 1@568,777.5 2@0.1,3", "1030: 1@570,777.5 2@2,-3", "1040: 2@2,-3",
+                "1050: 2@9,-3", "1060:", "1070: 3@5,5", "1080: x",
+            ])
+        #expect(reading.notes.damaged.map(\.line) == [13])
+    }
+
+    /// Newer versions leave out what is 0, and the time as well.
+    @Test func motionEventsWithoutTimesAreReadAtARate() {
+        let text =
+            "MotionEvent { action=ACTION_DOWN, x[0]=810.0, y[0]=1140.0 }\nMotionEvent { action=ACTION_UP, x[0]=810.0, y[0]=1140.0 }\n"
+        #expect(Reading(text).error == .noTimes)
+        #expect(Reading(text, rate: 50).told == ["0: 1@810,1140", "20:"])
+    }
+
+    // MARK: The kernel's own events
+
+    @Test(arguments: [true, false])
+    func inputEventsOfTheKernel(isLong: Bool) {
+        func bytes(_ number: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        }
+        func event(_ microseconds: Int, _ type: Int, _ code: Int, _ value: Int) -> [UInt8] {
+            let size = isLong ? 8 : 4
+            return bytes(1_700_000_000, size) + bytes(microseconds, size) + bytes(type, 2) + bytes(code, 2)
+                + bytes(value, 4)
+        }
+        let recording =
+            event(10, 3, 0x39, 7) + event(10, 3, 0x35, 100) + event(10, 3, 0x36, -5) + event(10, 0, 0, 0)
+            + event(8010, 3, 0x35, 101) + event(8010, 0, 0, 0) + event(16_010, 3, 0x39, -1) + event(16_010, 0, 0, 0)
+        let whole = Reading(recording)
+        #expect(whole.reader.format == .inputEvents && whole.error == nil)
+        #expect(whole.frames.map { $0.time - 1_700_000_000_000_000 } == [10, 8010, 16_010])
+        #expect(whole.frames.map { $0.contacts.map(\.x) } == [[100], [101], []])
+        #expect(whole.frames[0].contacts[0].y == -5)
+        for cut in 0...recording.count { #expect(Reading(recording, cutAt: [cut]).isSame(as: whole)) }
+        #expect(Reading(Array(recording.dropLast(3))).notes.damagedCount == 1)
+    }
+
+    // MARK: Hardly anything
+
+    @Test(arguments: [
+        "Event: time 1.0, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1\nEvent: time 1.0, ===== SYN =====\n",
+        "E: 1.0 0003 0035 1\nE: 1.0 0000 0000 0\nE: 1 x\n",
+        "event7   TOUCH_DOWN  +1.0s 0 (0) 1.0/1.0 (1.0/1.0mm)\n" + String(repeating: "event7 TOUCH_X\n", count: 100),
+        #"{"type":"touchstart","timeStamp":1,"touches":[]}"# + "\n" + #"{"type":"touchmove","timeStamp":1}"#,
+    ])
+    func whatIsHardlyUnderstoodIsAnError(_ text: String) throws {
+        guard case .notUnderstood(let first, let count)? = Reading(text).error else {
+            Issue.record("no error: \(Reading(text).told)")
+            return
+        }
+        let lines = text.split(separator: "\n").count
+        #expect(first.line >= 2 && first.line <= lines && count == Reading(text).notes.damagedCount)
+        #expect(try #require(Reading(text).error).description.contains("line \(first.line)"))
+    }
+
+    @Test func aRecordingWithoutAFingerIsNoError() {
+        #expect(Reading("Event: time 1.0, type 1 (EV_KEY), code 30 (KEY_A), value 1\n").error == nil)
+        #expect(Reading("E: 1.0 0000 0000 0\n").error == nil)
+    }
+
+    // MARK: Streams
+
+    /// Without a range the beginning is held back, until whoever reads says that no more comes soon.
+    @Test(arguments: [
+        (500, 900, 1080.0, 2400.0), (1200, 900, 1440, 3200), (1000, 3500, 4095, 4095), (9, 65_535, 9, 65_535),
+    ])
+    func aRangeIsAssumedForAStreamThatGoesOn(_ x: Int, _ y: Int, _ width: Double, _ height: Double) throws {
+        var reader = RecordingReader()
+        var frames = 0
+        func take(_ frame: RecordedFrame) { frames += frame.isTouches ? 1 : 0 }
+        let text =
+            "[ 1.0] 0003 0039 0001\n[ 1.0] 0003 0035 \(String(x, radix: 16))\n[ 1.0] 0003 0036 \(String(y, radix: 16))\n"
+        try reader.read(Array((text + "[ 1.0] 0000 0000 0\n").utf8).span, take)
+        #expect(reader.isHolding && frames == 0)
+        try reader.assumeRange(take)
+        #expect(!reader.isHolding && frames == 1)
+        try reader.read(Array("[ 1.1] 0003 0035 20\n[ 1.1] 0000 0000 0\n".utf8).span, take)
+        #expect(frames == 2 && reader.notes[.noHead] == 1)
+        let surface = try #require(reader.surface)
+        let longer = max(width, height)
+        #expect(abs(surface.point(x: longer, y: longer).x - 844) < 1e-9)
     }
 
     // MARK: The web

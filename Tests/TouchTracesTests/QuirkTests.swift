@@ -11,7 +11,8 @@ private func evemu(_ frames: [(Double, [String])], ends: Bool = true) -> String 
     let codes = [
         "slot": "0003 002f", "id": "0003 0039", "x": "0003 0035", "y": "0003 0036", "tool": "0003 0037",
         "size": "0003 0030", "ax": "0003 0000", "ay": "0003 0001", "touch": "0001 014a", "contact": "0000 0002",
-        "dropped": "0000 0003", "pressure": "0003 0018", "other": "0004 0005",
+        "dropped": "0000 0003", "pressure": "0003 0018", "other": "0004 0005", "above": "0003 003b",
+        "below": "0003 002e",
     ]
     var lines = ""
     for (time, events) in frames {
@@ -148,11 +149,11 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.notes.contactProtocol == .single)
     }
 
-    /// A recording that names no device is of one, whatever that says first.
-    @Test func everyReportOfTheOnlyDeviceIsAFrame() {
+    /// Reports before anything is said of touches are none of theirs.
+    @Test func everyReportOfTheOnlyDeviceFromItsFirstTouchOnIsAFrame() {
         let reading = Reading(
             evemu([(0, ["other 1"]), (10, []), (20, ["id 1", "x 1", "y 1"]), (30, ["id -1"]), (40, [])]))
-        #expect(reading.told == ["0:", "10:", "20: 1@1,1", "30:", "40:"] && reading.notes[.otherDevice] == 0)
+        #expect(reading.told == ["20: 1@1,1", "30:", "40:"] && reading.notes[.otherDevice] == 0)
     }
 
     @Test func ofSeveralDevicesTheOneForContactsIsFollowed() {
@@ -207,9 +208,77 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
     @Test func timeDoesNotGoBack() {
         let reading = Reading(
             evemu([(5000, ["id 1", "x 1", "y 1"]), (4999, ["x 2"]), (5010, ["x 3"]), (100, ["x 4"]), (110, ["id -1"])]))
-        #expect(reading.told == ["5000: 1@1,1", "5000: 1@2,1", "5010: 1@3,1", "5010: 1@4,1", "5020:"])
+        #expect(reading.told == ["5000: 1@1,1", "5000: 1@2,1", "5010: 1@3,1", "5010: x", "5010:", "5020:"])
         #expect(reading.notes[.timeWentBack] == 2 && reading.notes[.epochClock] == 0)
+        #expect(reading.notes[.recordingFollows] == 1)
         #expect(Reading(evemu([(1_435_283_227_797, ["id 1"])])).notes[.epochClock] == 1)
+    }
+
+    // MARK: Several recordings
+
+    /// The second begins before the first one's end, and its ids are the same: fingers are counted as they land.
+    @Test func aRecordingBehindAnotherOneBeginsWithoutFingers() {
+        let one = evemu([(10_000, ["slot 1", "id 0", "x 1", "y 1"]), (10_010, ["x 2"])])
+        let other = evemu([(3000, ["slot 1", "id 0", "x 7", "y 7"]), (3010, ["id -1"])])
+        let reading = Reading(one + other)
+        #expect(reading.told == ["10000: 1@1,1", "10010: 1@2,1", "10010: x", "10010: 2@7,7", "10020:"])
+        #expect(reading.frames.map(\.isImplied) == [false, false, true, false, false])
+        #expect(reading.notes[.recordingFollows] == 1 && reading.notes[.leftDown] == 1)
+        // A head says so, too, though time goes on.
+        let later = evemu([(20_000, ["id 0", "x 7", "y 7"]), (20_010, ["id -1"])])
+        let headed = Reading("# EVEMU 1.3\n" + one + "# EVEMU 1.3\n" + later)
+        #expect(
+            headed.told == ["10000: 1@1,1", "10010: 1@2,1", "10010: x", "20000: 2@7,7", "20010:"])
+        #expect(headed.notes[.recordingFollows] == 1)
+    }
+
+    @Test func aFingerThatAppearsAfterALaterOneIsCounted() throws {
+        // The first finger to land tells its second coordinate after the second finger is there.
+        let text = evemu([
+            (0, ["slot 0", "id 1", "x 1"]), (10, ["slot 1", "id 2", "x 2", "y 2"]), (20, ["slot 0", "y 1"]),
+            (30, ["id -1", "slot 1", "id -1"]),
+        ])
+        let converter = TraceConverter()
+        try converter.read(Array(text.utf8).span) { _ in }
+        try converter.finish { _ in }
+        #expect(converter.findings.landed == 2 && converter.findings.frames == 4)
+    }
+
+    @Test func theFrameThatEndsARecordingIsNotCounted() throws {
+        let converter = TraceConverter()
+        try converter.read(Array(evemu([(0, ["id 1", "x 1", "y 1"]), (10, ["x 2"])]).utf8).span) { _ in }
+        try converter.finish { _ in }
+        #expect(converter.findings.frames == 2 && converter.notes[.leftDown] == 1)
+    }
+
+    // MARK: What is no touch
+
+    @Test func aFingerAboveTheSurfaceDoesNotTouchIt() {
+        let reading = Reading(
+            evemu([
+                (0, ["slot 0", "id 1", "above 5", "x 1", "y 1"]), (10, ["x 2"]), (20, ["above 0"]), (30, ["x 3"]),
+                (40, ["above 3"]), (50, ["id -1"]), (60, ["id 2", "above 0"]), (70, ["id -1"]),
+            ]))
+        #expect(reading.told == ["0:", "10:", "20: 2@2,1", "30: 2@3,1", "40:", "50:", "60: 4@3,1", "70:"])
+        #expect(reading.notes[.hovering] == 3)
+        let whole = told([
+            (0, ["x 1", "y 1", "above 1", "contact", "x 5", "y 5", "above 0", "contact"]), (10, ["contact"]),
+        ])
+        #expect(whole == ["0: 1@5,5", "10:"])
+    }
+
+    /// A gamepad has so many axes that they reach into those of contacts.
+    @Test(arguments: [true, false])
+    func axesThatRunOnIntoThoseOfContactsAreNone(isTold: Bool) {
+        let head = isTold ? "A: 2e 0 255 0 0\nA: 35 0 255 0 0\nA: 36 0 255 0 0\n" : ""
+        let pad = evemu([
+            (0, ["below 1", "id 7", "x 3", "y 4"]), (10, ["x 5", "below 2"]), (20, ["y 9", "ax 1", "ay 1"]),
+        ])
+        let reading = Reading(head + pad)
+        #expect(reading.mostContacts == 0 && reading.notes.contactProtocol != .wholeFrames)
+        // Whose first events do not tell it takes its contacts back.
+        let late = Reading(evemu([(0, ["id 7", "x 3", "y 4"]), (10, ["below 1"]), (20, ["x 5"]), (30, ["x 6"])]))
+        #expect(late.told == ["0: 1@3,4", "10: x", "20:", "30:"])
     }
 
     // MARK: Damage

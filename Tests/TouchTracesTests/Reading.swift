@@ -19,9 +19,9 @@ struct Reading {
     /// Reads bytes in the pieces between the cuts.
     init(
         _ bytes: [UInt8], cutAt cuts: [Int] = [], device: DeviceDescription? = nil,
-        surface: SurfaceOptions = SurfaceOptions()
+        surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil
     ) {
-        var reader = RecordingReader(device: device, surface: surface)
+        var reader = RecordingReader(device: device, surface: surface, rate: rate)
         var frames: [ContactFrame] = []
         var gestures: [GestureEvent] = []
         var trace: [UInt8] = []
@@ -47,8 +47,11 @@ struct Reading {
         self.trace = trace
     }
 
-    init(_ text: String, device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions()) {
-        self.init(Array(text.utf8), device: device, surface: surface)
+    init(
+        _ text: String, device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
+        rate: Double? = nil
+    ) {
+        self.init(Array(text.utf8), device: device, surface: surface, rate: rate)
     }
 
     var notes: RecordingNotes { reader.notes }

@@ -268,6 +268,8 @@ extension Quirk {
         case .negative: "\(counted(count, "frame")) with negative positions"
         case .otherDevice: "\(counted(count, "event")) of other devices"
         case .noBegin: "\(counted(count, "gesture")) that had not begun"
+        case .hovering: "\(counted(count, "finger")) above the surface, left out until they touch it"
+        case .recordingFollows: "\(counted(count, "more recording")) behind the first"
         }
     }
 }

@@ -1,0 +1,111 @@
+// JSON values out of a file, one at a time, however the bytes are cut: objects one behind the other, or the elements of an
+// array, over one line or many. It only finds where they begin and end; what reads them says whether they are JSON.
+
+/// Finds the objects of a file of JSON.
+struct JSONSplitter {
+    enum Piece {
+        /// An object, which is in ``JSONSplitter/value``.
+        case value
+        /// What stands here is no object, or one that is too long or has no end. What follows in its line is skipped.
+        case damaged
+        /// An array of objects has ended.
+        case endOfArray
+    }
+
+    /// The object that was found last, or as much of it as has come.
+    private(set) var value: [UInt8] = []
+    /// The line in which that begins, from 1.
+    private(set) var line = 1
+    /// Whether that object is an element of an array.
+    private(set) var isInArray = false
+    /// Bytes that have been looked at.
+    private(set) var consumed = 0
+
+    /// A whole performance of WebDriver is one object.
+    private static let longest = 4 << 20
+
+    private var lineNow = 1
+    /// How deep it is inside of the object.
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+    private var isTooLong = false
+    /// Whether the rest of the line is skipped.
+    private var isSkipping = false
+
+    /// Whether the object that was found last began in the line that is being read.
+    var isOnOneLine: Bool { line == lineNow }
+
+    /// Reads on to the next piece, and moves the position behind it.
+    ///
+    /// - Returns: `nil` if the bytes end before.
+    mutating func next(in bytes: Span<UInt8>, at position: inout Int) -> Piece? {
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            consumed += 1
+            if byte == 0x0a { lineNow += 1 }
+            if depth > 0 {
+                if read(byte) { return isTooLong ? .damaged : .value }
+            } else if let piece = begin(byte) {
+                return piece
+            }
+        }
+        return nil
+    }
+
+    /// Ends the file: an object that has no end is damaged.
+    mutating func last() -> Piece? {
+        guard depth > 0 else { return nil }
+        depth = 0
+        return .damaged
+    }
+
+    /// Reads a byte between objects.
+    private mutating func begin(_ byte: UInt8) -> Piece? {
+        switch byte {
+        case 0x0a: isSkipping = false
+        case _ where isSkipping: break
+        case 0x20, 0x09, 0x0d: break
+        case UInt8(ascii: "{"):
+            (depth, isInString, isEscaped, isTooLong) = (1, false, false, false)
+            line = lineNow
+            value.removeAll(keepingCapacity: true)
+            value.append(byte)
+        case UInt8(ascii: ",") where isInArray: break
+        case UInt8(ascii: "[") where !isInArray: isInArray = true
+        case UInt8(ascii: "]") where isInArray:
+            isInArray = false
+            return .endOfArray
+        default:
+            isSkipping = true
+            line = lineNow
+            value.removeAll(keepingCapacity: true)
+            value.append(byte)
+            return .damaged
+        }
+        return nil
+    }
+
+    /// Reads a byte of an object. Says whether it is the last.
+    private mutating func read(_ byte: UInt8) -> Bool {
+        if value.count < Self.longest { value.append(byte) } else { isTooLong = true }
+        if isInString {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = false
+            }
+            return false
+        }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        default: break
+        }
+        return depth == 0
+    }
+}

@@ -1,0 +1,152 @@
+// `libinput debug-events` of a touchscreen: fingers by slots, of which each line tells one, and a line that ends the frame.
+//
+//     event7   TOUCH_MOTION   12  +8.152s	0 (0) 80.78/51.21 (255.33/90.17mm)
+//     event7   TOUCH_FRAME        +8.152s
+//
+// Positions are taken in hundredths of a percent of the surface; the millimetres beside them tell how large that is.
+
+/// Reads libinput's touches.
+struct LibinputTouches {
+    private struct Report {
+        enum Kind { case down, motion, up, cancel, frame }
+
+        var kind: Kind
+        /// Microseconds; `nil` for a frame that does not tell.
+        var time: Int?
+        var slot = 0
+        var x = 0.0
+        var y = 0.0
+    }
+
+    /// The last frame that was complete.
+    private(set) var frame = ContactFrame(time: 0, contacts: [])
+    /// The surface, once a finger has told where it is.
+    private(set) var device: DeviceDescription?
+
+    private var fingers: [(slot: Int, contact: Contact)] = []
+    private var before: [Contact] = []
+    private var numbers = ContactNumbers()
+    private var clock = FrameClock()
+    /// The time of what was told since the last frame.
+    private var pending: Int?
+    private var isCancelled = false
+
+    /// As many as a device may have.
+    private static let most = 64
+    /// Hundredths of a percent.
+    static let range = DeviceAxis(minimum: 0, maximum: 10_000)
+
+    /// Reads what stands behind `TOUCH_` in a line. Says whether a frame is complete: this one, or the one before where
+    /// lines that end frames were left out.
+    mutating func parse(
+        _ line: Span<UInt8>, _ index: inout Int, _ notes: inout RecordingNotes
+    ) throws(Damaged) -> Bool {
+        guard let report = report(line, &index) else { throw Damaged() }
+        if report.kind == .frame { return complete(&notes) }
+        guard let time = report.time else { throw Damaged() }
+        let isComplete = pending.map { $0 != time } == true && complete(&notes)
+        pending = time
+        try take(report, &notes)
+        return isComplete
+    }
+
+    private mutating func take(_ report: Report, _ notes: inout RecordingNotes) throws(Damaged) {
+        let found = fingers.firstIndex { $0.slot == report.slot }
+        switch report.kind {
+        case .down:
+            guard fingers.count < Self.most else { throw Damaged() }
+            if let found { fingers.remove(at: found) }
+            fingers.append((report.slot, Contact(id: numbers.next(), x: report.x, y: report.y)))
+        case .motion:
+            guard let found else {
+                guard fingers.count < Self.most else { throw Damaged() }
+                notes.add(.downBefore)
+                fingers.append((report.slot, Contact(id: numbers.next(), x: report.x, y: report.y)))
+                return
+            }
+            fingers[found].contact.x = report.x
+            fingers[found].contact.y = report.y
+        case .up: if let found { fingers.remove(at: found) }
+        case .cancel:
+            guard let found else { return }
+            // What the others did was done together with it: it is cancelled, and they land anew.
+            fingers.remove(at: found)
+            for index in fingers.indices { fingers[index].contact.id = numbers.next() }
+            isCancelled = true
+        case .frame: break
+        }
+    }
+
+    // MARK: Text
+
+    private mutating func report(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
+        guard let kind = kind(line, &index) else { return nil }
+        var report = Report(kind: kind)
+        report.time = LibinputGestures.time(line, &index)
+        if kind == .frame { return report }
+        Scan.space(line, &index)
+        // The seat's number of a finger is one among those of all devices.
+        guard Scan.decimal(line, &index) != nil, Scan.word(" (", line, &index), let slot = Scan.decimal(line, &index),
+            Scan.byte(UInt8(ascii: ")"), line, &index)
+        else { return nil }
+        report.slot = slot
+        guard kind == .down || kind == .motion else { return report }
+        guard let x = Scan.real(line, &index), Scan.byte(UInt8(ascii: "/"), line, &index),
+            let y = Scan.real(line, &index)
+        else { return nil }
+        (report.x, report.y) = ((x * 100).rounded(), (y * 100).rounded())
+        if device == nil { measure(report, line, &index) }
+        return report
+    }
+
+    private func kind(_ line: Span<UInt8>, _ index: inout Int) -> Report.Kind? {
+        if Scan.word("DOWN", line, &index) { return .down }
+        if Scan.word("MOTION", line, &index) { return .motion }
+        if Scan.word("UP", line, &index) { return .up }
+        if Scan.word("CANCEL", line, &index) { return .cancel }
+        return Scan.word("FRAME", line, &index) ? .frame : nil
+    }
+
+    /// Finds the size of the surface by a position that is told in percent and in millimetres.
+    private mutating func measure(_ report: Report, _ line: Span<UInt8>, _ index: inout Int) {
+        var (x, y) = (Self.range, Self.range)
+        Scan.space(line, &index)
+        if Scan.byte(UInt8(ascii: "("), line, &index), let width = Scan.real(line, &index),
+            Scan.byte(UInt8(ascii: "/"), line, &index), let height = Scan.real(line, &index),
+            width > 0, height > 0, report.x > 0, report.y > 0
+        {
+            x.resolution = report.x / width
+            y.resolution = report.y / height
+        }
+        device = DeviceDescription(x: x, y: y)
+    }
+
+    // MARK: Frames
+
+    private mutating func complete(_ notes: inout RecordingNotes) -> Bool {
+        guard let time = pending else { return false }
+        pending = nil
+        swap(&before, &frame.contacts)
+        frame.time = clock.advance(to: time, &notes)
+        frame.isCancelled = isCancelled
+        frame.contacts.removeAll(keepingCapacity: true)
+        if !isCancelled { for finger in fingers { frame.contacts.append(finger.contact) } }
+        if !isCancelled { notes.count(frame, after: before) }
+        isCancelled = false
+        return true
+    }
+
+    /// Ends what was told last, and says whether that makes a frame.
+    mutating func finishFrame(_ notes: inout RecordingNotes) -> Bool { complete(&notes) }
+
+    /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
+    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
+        guard !fingers.isEmpty else { return false }
+        notes.add(.leftDown, fingers.count)
+        fingers.removeAll()
+        frame.contacts.removeAll()
+        frame.isCancelled = true
+        frame.isImplied = true
+        return true
+    }
+}

@@ -1,0 +1,196 @@
+// Android's touches as a program logs them: `MotionEvent { action=ACTION_MOVE, id[0]=0, x[0]=297.0, y[0]=672.0, …,
+// pointerCount=1, historySize=0, eventTime=488341979, … }`, anywhere in a line of logcat. Positions are pixels of a view.
+
+/// Reads Android's MotionEvents.
+struct MotionEvents {
+    private struct Pointer {
+        var id = 0
+        var x: Double?
+        var y: Double?
+        var isPalm = false
+    }
+
+    private enum Action: Equatable {
+        case down, pointerDown, move, up, cancel
+        /// The place of the pointer in the list.
+        case pointerUp(Int)
+        /// What touches nothing: a mouse that hovers, a wheel, a button.
+        case other
+    }
+
+    /// The last frame.
+    private(set) var frame = ContactFrame(time: 0, contacts: [])
+    /// As long as no line tells a time, each is this much later: microseconds.
+    private var steps: FrameSteps
+
+    private var action: Action?
+    private var pointers: [Pointer] = []
+    private var count: Int?
+    private var timeMs: Int?
+    /// What was read last, to know it again: each view that logs an event logs it once more, with positions of its own.
+    private var last: (action: Action, timeMs: Int)?
+    private var fingers: [(id: Int, contact: Contact)] = []
+    private var before: [Contact] = []
+    private var numbers = ContactNumbers()
+    private var clock = FrameClock()
+
+    /// As many as Android has.
+    private static let most = 16
+    private static let times = 0...10_000_000_000_000
+
+    init(rate: Double?) { steps = FrameSteps(rate: rate) }
+
+    /// Whether a line can stand in recordings of this shape only.
+    static func recognizes(_ line: Span<UInt8>) -> Bool {
+        var events = MotionEvents(rate: nil)
+        var index = 0
+        return begin(line, &index) && events.read(line, &index) && events.action != .other
+    }
+
+    /// Reads a line. Says whether there is a frame now.
+    mutating func parse(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) -> Bool {
+        var index = 0
+        guard Self.begin(line, &index) else { return false }
+        guard read(line, &index), let action else { throw Damaged() }
+        if action == .other { return false }
+        let time: Int
+        if let timeMs {
+            if let last, last == (action, timeMs) { return false }
+            last = (action, timeMs)
+            time = timeMs * 1000
+        } else {
+            guard let step = steps.next() else { throw Damaged(isTimeless: true) }
+            time = step
+        }
+        swap(&before, &frame.contacts)
+        frame.isCancelled = action == .cancel
+        follow(action, &notes)
+        frame.time = clock.advance(to: time, &notes)
+        frame.contacts.removeAll(keepingCapacity: true)
+        for finger in fingers { frame.contacts.append(finger.contact) }
+        if !frame.isCancelled { notes.count(frame, after: before) }
+        return true
+    }
+
+    /// Takes over who is there.
+    private mutating func follow(_ action: Action, _ notes: inout RecordingNotes) {
+        var isThere = pointers
+        switch action {
+        case .up, .cancel: isThere = []
+        case .pointerUp(let index): if isThere.indices.contains(index) { isThere.remove(at: index) }
+        case .down: fingers = []
+        case .pointerDown, .move, .other: break
+        }
+        let palms = isThere.count { $0.isPalm }
+        if palms > 0, action == .down || action == .pointerDown { notes.add(.palm, palms) }
+        isThere.removeAll { $0.isPalm }
+        let known = fingers
+        fingers.removeAll(keepingCapacity: true)
+        for pointer in isThere {
+            let number = known.first { $0.id == pointer.id }?.contact.id
+            if number == nil, action == .move { notes.add(.downBefore) }
+            fingers.append(
+                (pointer.id, Contact(id: number ?? numbers.next(), x: pointer.x ?? 0, y: pointer.y ?? 0)))
+        }
+    }
+
+    // MARK: Text
+
+    /// Skips to behind the brace.
+    private static func begin(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
+        guard Scan.find("MotionEvent", line, &index) else { return false }
+        Scan.space(line, &index)
+        return Scan.byte(UInt8(ascii: "{"), line, &index)
+    }
+
+    /// Reads `name=value` after `name=value` to the brace. Says whether it is a whole event.
+    private mutating func read(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
+        (action, count, timeMs) = (nil, nil, nil)
+        pointers.removeAll(keepingCapacity: true)
+        repeat {
+            guard member(line, &index) else { return false }
+            while index < line.count, line[index] != UInt8(ascii: ","), line[index] != UInt8(ascii: "}") { index += 1 }
+        } while Scan.byte(UInt8(ascii: ","), line, &index)
+        guard let action, Scan.byte(UInt8(ascii: "}"), line, &index) else { return false }
+        if action == .other || action == .cancel { return true }
+        let isWhole = pointers.allSatisfy { $0.x != nil && $0.y != nil }
+        return isWhole && !pointers.isEmpty && pointers.count == count ?? pointers.count
+    }
+
+    private mutating func member(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
+        Scan.space(line, &index)
+        if Scan.word("action=", line, &index) {
+            action = Self.action(line, &index)
+        } else if Scan.word("pointerCount=", line, &index) {
+            count = Scan.decimal(line, &index)
+        } else if Scan.word("eventTime=", line, &index) {
+            guard let time = Scan.decimal(line, &index), Self.times.contains(time) else { return false }
+            timeMs = time
+        } else if Scan.word("id[", line, &index) {
+            return pointer(line, &index) { pointer, index in
+                guard let id = Scan.decimal(line, &index) else { return false }
+                pointer.id = id
+                return true
+            }
+        } else if Scan.word("x[", line, &index) {
+            return pointer(line, &index) { pointer, index in
+                pointer.x = Self.position(line, &index)
+                return pointer.x != nil
+            }
+        } else if Scan.word("y[", line, &index) {
+            return pointer(line, &index) { pointer, index in
+                pointer.y = Self.position(line, &index)
+                return pointer.y != nil
+            }
+        } else if Scan.word("toolType[", line, &index) {
+            return pointer(line, &index) { pointer, index in
+                pointer.isPalm = Scan.word("TOOL_TYPE_PALM", line, &index)
+                return true
+            }
+        }
+        return true
+    }
+
+    /// Reads `0]=` and then what is said of that pointer. Ids that are left out, as they may be, are places in the list.
+    private mutating func pointer(
+        _ line: Span<UInt8>, _ index: inout Int, _ body: (inout Pointer, inout Int) -> Bool
+    ) -> Bool {
+        guard let place = Scan.decimal(line, &index), 0..<Self.most ~= place, Scan.word("]=", line, &index) else {
+            return false
+        }
+        while pointers.count <= place { pointers.append(Pointer(id: pointers.count)) }
+        return body(&pointers[place], &index)
+    }
+
+    private static func action(_ line: Span<UInt8>, _ index: inout Int) -> Action {
+        guard Scan.word("ACTION_", line, &index) else { return .other }
+        if Scan.word("DOWN", line, &index) { return .down }
+        if Scan.word("POINTER_DOWN(", line, &index) { return .pointerDown }
+        if Scan.word("MOVE", line, &index) { return .move }
+        if Scan.word("UP", line, &index) { return .up }
+        if Scan.word("POINTER_UP(", line, &index) {
+            return Scan.decimal(line, &index).map { .pointerUp($0) } ?? .other
+        }
+        return Scan.word("CANCEL", line, &index) ? .cancel : .other
+    }
+
+    /// A number as Java writes it: `297.0`, `1.2E-4`.
+    private static func position(_ line: Span<UInt8>, _ index: inout Int) -> Double? {
+        guard var value = Scan.real(line, &index) else { return nil }
+        guard Scan.byte(UInt8(ascii: "E"), line, &index) else { return value }
+        guard let exponent = Scan.decimal(line, &index), -40...40 ~= exponent else { return nil }
+        for _ in 0..<abs(exponent) { value = exponent < 0 ? value / 10 : value * 10 }
+        return abs(value) <= 1e9 ? value : nil
+    }
+
+    /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
+    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
+        guard !fingers.isEmpty else { return false }
+        notes.add(.leftDown, fingers.count)
+        fingers.removeAll()
+        frame.contacts.removeAll()
+        frame.isCancelled = true
+        frame.isImplied = true
+        return true
+    }
+}

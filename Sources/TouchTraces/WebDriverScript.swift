@@ -1,0 +1,129 @@
+// A script of WebDriver (W3C, section "Actions"): each source has an action for each tick, and a tick takes as long as its
+// longest action. Moves that take time are told at 60 frames a second.
+
+/// Plays the fingers of scripts, one script behind the other.
+struct WebDriverScript {
+    private struct Finger {
+        var x = 0.0
+        var y = 0.0
+    }
+
+    /// What a finger does within a tick.
+    private struct Move {
+        let finger: Int
+        let from: Finger
+        let to: Finger
+        let duration: Double
+    }
+
+    private var sources: [WebValue.Source] = []
+    /// Fingers by the names of their sources; where they are outlasts a script.
+    private var names: [String] = []
+    private var fingers: [Finger] = []
+    /// The time at which the next tick begins, in milliseconds.
+    private var timeMs = 0.0
+
+    private static let most = 64
+    private static let frameMs = 1000.0 / 60
+    /// An hour: longer than any script, and yet no end of frames.
+    private static let longestMs = 3_600_000.0
+    private static let types: Set = ["pause", "pointerMove", "pointerDown", "pointerUp", "pointerCancel"]
+
+    /// Whether one of these sources has been told already, so that another script begins with it.
+    func has(_ others: [WebValue.Source]) -> Bool {
+        others.contains { other in sources.contains { $0.id == other.id } }
+    }
+
+    /// Adds sources that play at the same time; those of keys and wheels are left out.
+    mutating func add(_ others: [WebValue.Source]) throws(Damaged) {
+        let pointers = others.filter { $0.type == "pointer" }
+        guard sources.count + pointers.count <= Self.most else { throw Damaged() }
+        let actions = pointers.flatMap(\.actions)
+        guard actions.allSatisfy(Self.isPlayable), actions.reduce(timeMs, { $0 + ($1.duration ?? 0) }) <= Self.longestMs
+        else { throw Damaged() }
+        sources += pointers
+    }
+
+    private static func isPlayable(_ action: WebValue.Action) -> Bool {
+        guard types.contains(action.type), 0...longestMs ~= action.duration ?? 0 else { return false }
+        guard action.type == "pointerMove" else { return true }
+        guard let x = action.x, let y = action.y, abs(x) <= 1e6, abs(y) <= 1e6 else { return false }
+        // Where an element was, the script does not tell.
+        if case .element? = action.origin { return false }
+        return true
+    }
+
+    /// Plays the script that was told.
+    mutating func play(into frames: inout WebFrames, _ notes: inout RecordingNotes) {
+        for tick in 0..<(sources.map(\.actions.count).max() ?? 0) { play(tick, &frames, &notes) }
+        sources = []
+    }
+
+    private mutating func play(_ tick: Int, _ frames: inout WebFrames, _ notes: inout RecordingNotes) {
+        var moves: [Move] = []
+        var duration = 0.0
+        var hasChanged = false
+        for source in sources where tick < source.actions.count {
+            let action = source.actions[tick]
+            let finger = finger(source.id)
+            duration = max(duration, action.type == "pause" || action.type == "pointerMove" ? action.duration ?? 0 : 0)
+            switch action.type {
+            case "pointerDown":
+                try? frames.land(Double(finger), fingers[finger].x, fingers[finger].y)
+                hasChanged = true
+            case "pointerUp":
+                hasChanged = hasChanged || frames.isDown(Double(finger))
+                frames.lift(Double(finger))
+            case "pointerCancel":
+                guard frames.isDown(Double(finger)) else { continue }
+                frames.lose(Double(finger))
+                frames.complete(at: timeMs, isCancelled: true, &notes)
+                hasChanged = true
+            case "pointerMove":
+                moves.append(move(finger, action))
+            default: break
+            }
+        }
+        let atOnce = moves.filter { $0.duration == 0 }
+        for move in atOnce { hasChanged = set(move, at: 0, &frames) || hasChanged }
+        if hasChanged { frames.complete(at: timeMs, &notes) }
+        let slow = moves.filter { $0.duration > 0 }
+        if !slow.isEmpty { glide(slow, for: slow.map(\.duration).max() ?? 0, &frames, &notes) }
+        timeMs += duration
+    }
+
+    private mutating func finger(_ name: String) -> Int {
+        if let found = names.firstIndex(of: name) { return found }
+        names.append(name)
+        fingers.append(Finger())
+        return names.count - 1
+    }
+
+    private func move(_ finger: Int, _ action: WebValue.Action) -> Move {
+        let from = fingers[finger]
+        var to = Finger(x: action.x ?? 0, y: action.y ?? 0)
+        if case .pointer? = action.origin { to = Finger(x: from.x + to.x, y: from.y + to.y) }
+        return Move(finger: finger, from: from, to: to, duration: action.duration ?? 0)
+    }
+
+    /// Puts a finger where it is at a time of its move, in milliseconds since the tick began. Says whether it is down.
+    private mutating func set(_ move: Move, at time: Double, _ frames: inout WebFrames) -> Bool {
+        let share = move.duration > 0 ? min(time / move.duration, 1) : 1
+        fingers[move.finger] = Finger(
+            x: move.from.x + (move.to.x - move.from.x) * share, y: move.from.y + (move.to.y - move.from.y) * share)
+        try? frames.move(Double(move.finger), fingers[move.finger].x, fingers[move.finger].y)
+        return frames.isDown(Double(move.finger))
+    }
+
+    private mutating func glide(
+        _ moves: [Move], for duration: Double, _ frames: inout WebFrames, _ notes: inout RecordingNotes
+    ) {
+        let count = max(Int((duration / Self.frameMs).rounded(.up)), 1)
+        for step in 1...count {
+            let time = step == count ? duration : Double(step) * Self.frameMs
+            var isDown = false
+            for move in moves { isDown = set(move, at: time, &frames) || isDown }
+            if isDown { frames.complete(at: timeMs + time, &notes) }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// Touches of a web page in the shapes that people have beside lines of events: arrays, messages to Chrome, and scripts.
+
+import MapCamera
+import TestSupport
+import Testing
+import TouchTraces
+
+@Suite struct WebFormatTests {
+    private let events = [
+        #"{"viewport":{"width":400,"height":800}}"#,
+        #"{"type":"touchstart","timeStamp":1000,"touches":[{"identifier":7,"clientX":10.5,"clientY":20}]}"#,
+        #"{"type":"scroll","timeStamp":1005}"#,
+        #"{"type":"touchmove","timeStamp":1010,"touches":[{"identifier":7,"clientX":1.1e1,"clientY":20}]}"#,
+        #"{"type":"touchend","timeStamp":1020,"touches":[]}"#,
+    ]
+
+    @Test func anArrayOfEventsIsReadAsItsLinesAre() {
+        let lines = Reading(events.joined(separator: "\n"))
+        #expect(lines.told == ["1000: 1@10.5,20", "1010: 1@11,20", "1020:"])
+        let spread = events.map { $0.replacing(",", with: ",\n  ").replacing("{", with: "{\n") }
+        let (short, long) = (events.joined(separator: ","), events.joined(separator: ",\n  "))
+        var shapes = ["[\(short)]", "\u{feff}\n[\n  \(long)\n]\n"]
+        shapes += ["[\(spread.joined(separator: ","))]", spread.joined(separator: "\n"), spread.joined()]
+        for text in shapes {
+            let reading = Reading(text)
+            #expect(reading.error == nil && reading.told == lines.told, "\(text)")
+            #expect(reading.reader.format == .webTouches && reading.notes == lines.notes)
+            #expect(reading.reader.surface?.viewport == Viewport(width: 400, height: 800))
+        }
+    }
+
+    @Test func whatIsWrongInAnArrayIsNamedAndSkipped() {
+        let wrong =
+            "[\n" + events[..<2].joined(separator: ",\n") + ",\nrubbish {}\n{\"type\":\"touchmove\"},\n" + events[4]
+            + "]"
+        let reading = Reading(wrong)
+        #expect(reading.told == ["1000: 1@10.5,20", "1020:"])
+        #expect(reading.notes.damaged.map(\.line) == [4, 5])
+        let cut = Reading("[" + events[..<4].joined(separator: ",\n") + ",\n{\"type\":\"touchend\",")
+        #expect(cut.told == ["1000: 1@10.5,20", "1010: 1@11,20", "1010: x"] && cut.notes.damaged.map(\.line) == [5])
+    }
+
+    @Test func anObjectWithoutAnEndIsBounded() {
+        let text = "[" + events[1] + ",{\"type\":\"" + String(repeating: "x", count: 6 << 20) + "\"}," + events[4] + "]"
+        let reading = Reading(text)
+        #expect(reading.told == ["1000: 1@10.5,20", "1020:"] && reading.notes.damagedCount == 1)
+    }
+
+    @Test func arraysOfOtherThingsAreRefused() {
+        let other = "[" + String(repeating: "{\"a\":[1,2,{}]},\n", count: 200_000) + "{}]"
+        guard case .unknown? = Reading(other).error else {
+            Issue.record("\(String(describing: Reading(other).error))")
+            return
+        }
+        #expect(Reading("[1,2]").error == .unknown(beginning: "[1,2]") && Reading("{}").error != nil)
+    }
+
+    // MARK: Chrome
+
+    private func message(_ type: String, _ points: String, _ time: String = "") -> String {
+        #"{"id":1,"method":"Input.dispatchTouchEvent","params":{"type":"\#(type)","touchPoints":[\#(points)]\#(time)}}"#
+    }
+
+    @Test func messagesToChrome() {
+        let messages = [
+            message("touchStart", #"{"x":10,"y":20}"#, #","timestamp":5.25"#),
+            #"{"id":2,"method":"Page.navigate","params":{"type":5,"touchPoints":"none"}}"#,
+            message("touchMove", #"{"x":11,"y":20},{"x":50,"y":60,"radiusX":3}"#, #","timestamp":5.26"#),
+            message("touchMove", #"{"x":50,"y":61,"id":1}"#, #","timestamp":5.27"#),
+            message("touchEnd", "", #","timestamp":5.28"#),
+            message("touchStart", #"{"x":1,"y":1}"#, #","timestamp":5.29"#),
+            message("touchCancel", "", #","timestamp":5.3"#),
+        ]
+        let frames = ["5250: 1@10,20", "5260: 1@11,20 2@50,60", "5270: 2@50,61", "5280:", "5290: 3@1,1", "5300: x"]
+        for text in [messages.joined(separator: "\n"), "[" + messages.joined(separator: ",\n") + "]"] {
+            let reading = Reading(text)
+            #expect(reading.reader.format == .devTools && reading.told == frames && reading.error == nil)
+        }
+    }
+
+    /// Who gives each finger messages of its own means that one only.
+    @Test func fingersWithMessagesOfTheirOwn() {
+        let text = [
+            message("touchStart", #"{"x":1,"y":1,"id":1}"#), message("touchStart", #"{"x":9,"y":9,"id":2}"#),
+            message("touchMove", #"{"x":2,"y":1,"id":1}"#), message("touchEnd", #"{"x":2,"y":1,"id":1}"#),
+            message("touchEnd", #"{"x":9,"y":9,"id":2}"#),
+        ].joined(separator: "\n")
+        #expect(Reading(text).error == .noTimes)
+        #expect(
+            Reading(text, rate: 100).told == ["0: 1@1,1", "10: 1@1,1 2@9,9", "20: 1@2,1 2@9,9", "30: 2@9,9", "40:"])
+    }
+
+    @Test func messagesThatTheProtocolMonitorSaved() {
+        let text = """
+            [{"id":1,"method":"Input.dispatchTouchEvent","params":{"type":"touchStart","touchPoints":[{"x":1,"y":2}]},
+              "requestTime":1000.5,"result":{}},
+             {"id":2,"method":"Input.dispatchTouchEvent","params":{"type":"touchEnd","touchPoints":[]},"requestTime":1010}]
+            """
+        #expect(Reading(text).told == ["1000.5: 1@1,2", "1010:"])
+    }
+
+    // MARK: WebDriver
+
+    private let finger = """
+        {"type":"pointer","id":"finger1","parameters":{"pointerType":"touch"},"actions":[
+          {"type":"pointerMove","duration":0,"x":100,"y":200},{"type":"pointerDown","button":0},
+          {"type":"pause","duration":100},{"type":"pointerMove","duration":50,"origin":"viewport","x":160,"y":200},
+          {"type":"pointerMove","duration":0,"origin":"pointer","x":-10,"y":5},{"type":"pointerUp","button":0}]}
+        """
+    private let other = """
+        {"type":"pointer","id":"finger2","parameters":{"pointerType":"touch"},"actions":[
+          {"type":"pointerMove","duration":0,"x":300,"y":200},{"type":"pointerDown","button":0},
+          {"type":"pause","duration":20},{"type":"pause"},{"type":"pause"},{"type":"pointerUp","button":0}]}
+        """
+
+    @Test func aScriptOfWebDriverIsPlayed() {
+        let frames = [
+            "0: 1@100,200 2@300,200", "116.667: 1@120,200 2@300,200", "133.333: 1@140,200 2@300,200",
+            "150: 1@160,200 2@300,200", "150: 1@150,205 2@300,200", "150:",
+        ]
+        let key = #"{"type":"key","id":"k","actions":[{"type":"keyDown","value":"a"}]}"#
+        for text in ["{\"actions\":[\(finger),\(key),\(other)]}", "[\(finger),\(other),\(key)]"] {
+            let reading = Reading(text)
+            #expect(reading.reader.format == .webDriver && reading.error == nil)
+            #expect(reading.told == frames)
+            #expect(reading.reader.surface?.viewport == .standard)
+        }
+    }
+
+    /// Fingers stay where they are from one script to the next, be the scripts lines or one after another.
+    @Test func scriptsFollowOneAnother() {
+        let down =
+            #"{"actions":[{"type":"pointer","id":"f","actions":[{"type":"pointerMove","x":5,"y":6},{"type":"pointerDown"},{"type":"pause","duration":10}]}]}"#
+        let up =
+            #"{"actions":[{"type":"pointer","id":"f","actions":[{"type":"pointerMove","x":1,"y":1,"origin":"pointer"},{"type":"pointerUp"}]}]}"#
+        #expect(Reading(down + "\n" + up + "\n" + down).told == ["0: 1@5,6", "10: 1@6,7", "10:", "10: 2@5,6", "10: x"])
+    }
+
+    @Test func whatAScriptDoesNotTellIsNamed() {
+        let element =
+            #"{"actions":[{"type":"pointer","id":"f","actions":[{"type":"pointerDown"},{"type":"pointerMove","x":5,"y":6,"origin":{"element-6066-11e4-a52e-4f735466cecf":"e1"}}]}]}"#
+        guard case .notUnderstood(let first, _)? = Reading(element).error else {
+            Issue.record("no error")
+            return
+        }
+        #expect(first.line == 1)
+        let long =
+            #"{"actions":[{"type":"pointer","id":"f","actions":[{"type":"pointerDown"},{"type":"pause","duration":1e12}]}]}"#
+        #expect(Reading(long).error != nil && Reading(long).frames.isEmpty)
+    }
+}
