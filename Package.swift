@@ -47,6 +47,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "UnixSocket", swiftSettings: strict),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CPipe"),
 
         // The client of other programs. Its JSON is FoundationEssentials', which the toolchain brings: a client's lines are
         // no hot path, and the daemon, whose lines are one, does not import this.
@@ -62,7 +63,7 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "GimbalClient", "Hub", "Plotting", "TouchTraces", "Wire", "UnixSocket",
+                "GimbalClient", "Hub", "Plotting", "TouchTraces", "Wire", "UnixSocket", "CPipe",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),

@@ -164,6 +164,9 @@ public struct Surface: Equatable, Sendable {
         return Viewport(width: longerSide, height: max(longerSide * y.length / x.length, 1))
     }
 
+    /// How far positions reach that are inside of the viewport, in device units.
+    public var range: ScreenPoint { ScreenPoint(x: flat.x / scale.x, y: flat.y / scale.y) }
+
     // MARK: Points
 
     /// Where a position in device units is in the viewport. It may be outside.

@@ -18,6 +18,10 @@ public struct TraceOptions: Sendable {
     public var thresholds: Thresholds
     /// How many frames a second there are where the recording tells no times.
     public var rate: Double?
+    /// Whether the lines go to a camera as it is: they have no header and no end.
+    public var isLive = false
+    /// The camera that each line names, if any.
+    public var camera: String?
 
     /// The options; those left out are the usual ones.
     public init(
@@ -116,7 +120,7 @@ private final class TraceMaker {
         case .surface(let surface, let device):
             self.surface = surface
             recognizer = GestureRecognizer(options.thresholds, recognizesRotation: device?.isSemiMT != true)
-            lines.traceHeader(viewport: surface.viewport, position: options.position)
+            if !options.isLive { lines.traceHeader(viewport: surface.viewport, position: options.position) }
         case .touches(let contacts):
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
@@ -134,11 +138,12 @@ private final class TraceMaker {
         if isFrame { findings.addFrame(at: timeMs) }
         guard !events.isEmpty else { return }
         for event in events { findings.add(event, at: timeMs) }
-        lines.frame(events, timeMs: timeMs)
+        lines.frame(events, timeMs: timeMs, camera: options.camera)
     }
 
     /// A recording without a finger is a trace as well.
     func end() {
+        guard !options.isLive else { return }
         if surface == nil {
             lines.traceHeader(viewport: options.surface.viewport ?? .standard, position: options.position)
         }

@@ -80,11 +80,17 @@ extension LineWriter {
 
     /// Writes the reports of one frame as a line of such a trace, LF included. Times are rounded to 3 decimals, points and
     /// degrees to 6, a scale to 9.
-    public mutating func frame(_ events: [GestureEvent], timeMs: Double) {
+    ///
+    /// - Parameter camera: the camera that they name; a trace has it in its header.
+    public mutating func frame(_ events: [GestureEvent], timeMs: Double, camera: String? = nil) {
         if events.count > 1 { write("[") }
         for index in events.indices {
             if index > 0 { write(",") }
             gesture(events[index], .none, index == 0 ? timeMs : nil, .rounded)
+            if let camera {
+                member("camera")
+                write(string: camera)
+            }
             write("}")
         }
         write(events.count > 1 ? "]\n" : "\n")

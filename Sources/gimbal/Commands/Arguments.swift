@@ -32,7 +32,7 @@ struct CameraOptions: ParsableArguments {
 }
 
 /// A camera's name: 1 to 64 of `A-Z a-z 0-9 . _ -`.
-struct CameraName: ExpressibleByArgument {
+struct CameraName: ExpressibleByArgument, Equatable {
     let text: String
 
     static let main = CameraName(unchecked: "main")

@@ -14,6 +14,10 @@ struct Replay: ParsableCommand {
 
               pan.ndjson:12: scale must be above 0, not -2 (scale)
 
+            With --live, fingers move the camera as it is while they touch the screen: it is not reset, others may move it \
+            too, and nothing is kept back. So they do where --device names an input device and no trace is named, or where \
+            the device itself is; you may need to be in the group "input".
+
             It stops at a trace that cannot be played; ^C stops the replay where it is. What --follow prints in a pipe is \
             the same byte for byte whenever a trace is played: the epoch of "reset", which differs, is left out.
 
@@ -22,7 +26,9 @@ struct Replay: ParsableCommand {
               gimbal replay pinch.evemu --viewport 390x844
               gimbal replay --speed max *.ndjson
               gimbal replay --follow --speed max pan.ndjson | grep '"type":"idle"'
-              zcat big.ndjson.gz | gimbal replay --camera left -
+              gimbal replay --camera left big.ndjson.gz
+              gimbal replay --device /dev/input/event5
+              adb shell getevent -lt | gimbal replay --live --viewport 390x844 -
             """
     )
 
@@ -39,16 +45,28 @@ struct Replay: ParsableCommand {
     @Flag(help: "Print the camera's events as they come.")
     var follow = false
 
+    @Flag(help: "Feed the camera with gestures as fingers make them, instead of replaying a trace.")
+    var live = false
+
     @Argument(help: "The traces or recordings; - is standard input.", completion: .file())
-    var traces: [String]
+    var traces: [String] = []
+
+    func validate() throws {
+        guard traces.isEmpty, recording.device == nil else { return }
+        throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
+    }
 
     func run() throws {
         Interrupt.arm()
         let output = Output()
         var rejected = 0
-        for trace in traces {
-            let session = try ReplaySession(trace, self, output)
-            rejected += try session.run()
+        // A device is its own description.
+        for trace in traces.isEmpty ? [recording.device ?? "-"] : traces {
+            if live || traces.isEmpty || InputFile.isDevice(trace) {
+                rejected += try LiveSession(trace, self, output).run()
+            } else {
+                rejected += try ReplaySession(trace, self, output).run()
+            }
         }
         if rejected > 0 { throw ExitCode(.rejected) }
     }

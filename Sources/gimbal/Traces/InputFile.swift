@@ -1,6 +1,7 @@
-// A file or standard input, read in pieces.
+// A file, a device or standard input, read in pieces; what is packed is unpacked on the way.
 
 import Glibc
+import TouchTraces
 import UnixSocket
 
 final class InputFile {
@@ -9,17 +10,24 @@ final class InputFile {
     let descriptor: CInt
     /// The bytes that it has, where that is known.
     let size: Int?
+    /// Whether more may come at any time: a pipe, a device, a terminal.
+    let isStream: Bool
+    private let file: CInt
+    private let unpacker: Unpacker?
 
     private static let pieceSize = 256 << 10
 
     /// Opens a file; `-` is standard input.
-    init(_ name: String) throws(Failure) {
+    init(_ name: String) throws {
         self.name = name
-        descriptor = name == "-" ? STDIN_FILENO : Self.open(name)
-        guard descriptor >= 0 else { throw Failure(.noInput, SystemError(name).description) }
+        file = name == "-" ? STDIN_FILENO : Self.open(name)
+        guard file >= 0 else { throw Failure(.noInput, SystemError(name).description) }
+        unpacker = try Unpacker(file, name)
+        descriptor = unpacker?.descriptor ?? file
         var status = stat()
-        let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        size = isFile ? Int(status.st_size) : nil
+        let isFile = unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        size = isFile && unpacker == nil ? Int(status.st_size) : nil
+        isStream = !isFile
     }
 
     /// Opens the file of an argument by the bytes that were typed: not every name is UTF-8.
@@ -33,7 +41,33 @@ final class InputFile {
         return unsafe Glibc.open(name, O_RDONLY | O_CLOEXEC)
     }
 
-    deinit { if descriptor != STDIN_FILENO { _ = close(descriptor) } }
+    deinit { if file > STDERR_FILENO { _ = close(file) } }
+
+    /// Whether nothing comes for as long as this, in milliseconds.
+    func isQuiet(for milliseconds: CInt) throws -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let count = unsafe poll(&waiting, 1, milliseconds)
+        if count < 0 { try Interrupt.check() }
+        return count == 0
+    }
+
+    /// Whether a name is that of an input device.
+    static func isDevice(_ name: String) -> Bool {
+        guard name != "-", let file = try? InputFile(name) else { return false }
+        return file.askDevice() != nil
+    }
+
+    /// What the kernel says about it, if it is an input device that tells positions.
+    func askDevice() -> DeviceDescription? {
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return nil }
+        return DeviceDescription { request, room in
+            unsafe room.withUnsafeMutableBytes { room in
+                guard let start = room.baseAddress else { return false }
+                return unsafe ioctl(file, request, start) >= 0
+            }
+        }
+    }
 
     /// Reads a piece, waiting for it if need be; an empty one is the end.
     func read() throws -> [UInt8] {
@@ -44,7 +78,10 @@ final class InputFile {
                 hasFailed = result < 0
                 count = max(result, 0)
             }
-            guard hasFailed else { return piece }
+            guard hasFailed else {
+                if piece.isEmpty { try unpacker?.finish(name) }
+                return piece
+            }
             let error = SystemError(name)
             try Interrupt.check()
             if error.code != EINTR { throw Failure(.noInput, "\(error)") }

@@ -20,15 +20,11 @@ struct Rasterizer {
 
     /// Finds the program.
     init() throws(Failure) {
-        let folders = (SocketPath.environmentValue("PATH") ?? "").split(separator: ":")
         for (name, arguments) in Self.known {
-            for folder in folders {
-                let path = "\(folder)/\(name)"
-                guard unsafe access(path, X_OK) == 0 else { continue }
-                self.path = path
-                self.arguments = arguments
-                return
-            }
+            guard let path = Program.find(name) else { continue }
+            self.path = path
+            self.arguments = arguments
+            return
         }
         throw Failure(
             .unavailable,
@@ -41,30 +37,13 @@ struct Rasterizer {
     func write(_ svg: [UInt8], to output: String) throws {
         // A name that begins with a dash is no option of the program.
         let name = output.hasPrefix("-") ? "./\(output)" : output
-        var ends: [CInt] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw Failure(.ioError, "\(SystemError("pipe"))") }
-        let process = try start([path] + arguments(name), ends)
-        _ = close(ends[0])
-        feed(svg, to: ends[1])
-        _ = close(ends[1])
-        var status: CInt = 0
-        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR { try Interrupt.check() }
-        guard status == 0 else { throw Failure(.ioError, "\(path) did not write \(output)") }
-    }
-
-    private func start(_ words: [String], _ ends: [CInt]) throws(Failure) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+        let (readable, writable) = try Program.pipe()
+        let process = try Program.start(path, arguments(name), input: readable)
+        _ = close(readable)
+        feed(svg, to: writable)
         // As long as anybody could write, the program would wait for more.
-        for end in ends { unsafe posix_spawn_file_actions_addclose(&actions, end) }
-        let copies = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { unsafe copies.forEach { unsafe free($0) } }
-        var process: pid_t = 0
-        let error = unsafe posix_spawn(&process, path, &actions, nil, copies, environ)
-        guard error == 0 else { throw Failure(.unavailable, "\(path) cannot be started") }
-        return process
+        _ = close(writable)
+        guard try Program.wait(for: process) else { throw Failure(.ioError, "\(path) did not write \(output)") }
     }
 
     /// Writes all; a program that reads no more says why itself.

@@ -7,7 +7,9 @@ import UnixSocket
 
 struct RecordingOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("A description of the recorded device, where the recording has no head.", valueName: "file"),
+        help: ArgumentHelp(
+            "The recorded device, where the recording does not describe it: a file that does, or /dev/input/eventN.",
+            valueName: "file"),
         completion: .file())
     var device: String?
 
@@ -18,6 +20,9 @@ struct RecordingOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("How the device was turned, clockwise: 90, 180 or 270.", valueName: "degrees"))
     var rotate: Rotation?
+
+    @Option(help: ArgumentHelp("Frames a second, where the recording tells no times.", valueName: "hz"))
+    var rate: Number?
 
     @Option(help: ArgumentHelp("Where the camera is at first (default: 0,0).", valueName: "lat,lng"))
     var from: LatLng?
@@ -35,13 +40,19 @@ struct RecordingOptions: ParsableArguments {
     var given: String? {
         let options = [
             ("--device", device != nil), ("--viewport", viewport != nil), ("--rotate", rotate != nil),
-            ("--from", from != nil), ("--from-zoom", fromZoom != nil), ("--from-bearing", fromBearing != nil),
+            ("--rate", rate != nil), ("--from", from != nil), ("--from-zoom", fromZoom != nil), ("--from-bearing", fromBearing != nil),
             ("--from-viewing-angle", fromViewingAngle != nil),
         ]
         return options.first(where: \.1)?.0
     }
 
+    /// Whether anything is told of where the camera is at first.
+    var hasPosition: Bool {
+        from != nil || fromZoom != nil || fromBearing != nil || fromViewingAngle != nil
+    }
+
     func validate() throws {
+        if let rate, !(0.1...100_000 ~= rate.value) { throw ValidationError("--rate must be 0.1 to 100000 Hz.") }
         let sizes = 0.001...100_000.0
         if let viewport, !sizes.contains(viewport.width) || !sizes.contains(viewport.height) {
             throw ValidationError("--viewport must be 0.001 to 100000 points wide and high.")
@@ -49,8 +60,9 @@ struct RecordingOptions: ParsableArguments {
     }
 
     static let note = """
-        Recordings are those of evemu, "getevent -lt", evtest, "libinput record", "libinput debug-events" and touches of a \
-        web page as lines of JSON; what a file is, is seen in it and not in its name.
+        Recordings are those of evemu, getevent, evtest, "libinput record", "libinput debug-events", the kernel's own input \
+        events, touches of a web page in JSON (events, Chrome DevTools messages, WebDriver actions) and the MotionEvents of \
+        an Android log, packed by gzip, bzip2, xz or zstd or not; what a file is, is seen in it and not in its name.
         """
 
     /// What a trace that is made of a recording begins with.
@@ -62,11 +74,13 @@ struct RecordingOptions: ParsableArguments {
         options.position = CameraPosition(
             target: from ?? options.position.target, zoom: fromZoom?.value ?? options.position.zoom,
             bearing: fromBearing?.value ?? 0, viewingAngle: fromViewingAngle?.value ?? 0)
+        options.rate = rate?.value
         return options
     }
 
     private static func description(_ name: String) throws -> DeviceDescription {
         let file = try InputFile(name)
+        if let device = file.askDevice() { return device }
         var bytes: [UInt8] = []
         while bytes.count < 1 << 20 {
             let piece = try file.read()
@@ -93,11 +107,19 @@ final class TraceSource {
     /// The first option that was given and means nothing for a trace.
     private let idleOption: String?
 
+    /// For how long a stream must be quiet, in milliseconds, before fingers that are held back are handed out: an instant
+    /// for whoever touches the screen, and long for a program that writes all that it has.
+    private static let quiet: CInt = 50
+
     /// Opens a file; `-` is standard input.
-    init(_ name: String, _ options: RecordingOptions) throws {
-        converter = TraceConverter(try options.traceOptions())
-        idleOption = options.given
+    ///
+    /// - Parameter trace: counts instead of what the options say of the trace.
+    init(_ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil) throws {
         file = try InputFile(name)
+        var trace = try trace ?? options.traceOptions()
+        if trace.device == nil { trace.device = file.askDevice() }
+        converter = TraceConverter(trace)
+        idleOption = options.given
     }
 
     /// The file as it was named.
@@ -124,6 +146,7 @@ final class TraceSource {
         }
         do {
             if isAtEnd { try converter.finish(take) } else { try converter.read(piece.span, take) }
+            if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(take) }
         } catch let error as RecordingError {
             throw Failure(.dataError, "\(name): \(error)")
         }
@@ -131,6 +154,17 @@ final class TraceSource {
             throw Failure(.usage, "\(name): \(idleOption) is for recordings; what a trace begins with is in its header")
         }
         return trace
+    }
+
+    /// Goes on with a stream that tells nothing of its device, and says so.
+    private func assumeRange(_ take: (Span<UInt8>) -> Void) throws {
+        try converter.assumeRange(take)
+        guard let surface = converter.surface else { return }
+        let range = surface.range
+        let (width, height) = (fixed(surface.viewport.width, 0), fixed(surface.viewport.height, 0))
+        say(
+            "\(name): nothing tells the range of positions: \(fixed(range.x, 0)) by \(fixed(range.y, 0)) is assumed, as "
+                + "\(width) by \(height) points. \"getevent -p\" in front of it, or --device, tells it")
     }
 
     /// The end of a Gimbal trace whose size is known; reading goes on where it was.
@@ -146,6 +180,9 @@ final class TraceSource {
 
     /// Says what of the recording was skipped.
     func reportDamage() {
+        if format != .trace, isAtEnd, findings.landed == 0, findings.gestureCount == 0 {
+            say("\(name): no finger touches anything in it")
+        }
         for line in notes.damaged { say("\(name):\(line.line): skipped: \(line.excerpt)") }
         let more = notes.damagedCount - notes.damaged.count
         if more > 0 { say("\(name): \(counted(more, "more line")) skipped") }

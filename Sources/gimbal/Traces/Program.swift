@@ -1,0 +1,52 @@
+// Other programs that are installed: found in the PATH, and started with files for their input and output.
+
+import CPipe
+import Glibc
+import UnixSocket
+
+enum Program {
+    /// The path of an installed program.
+    static func find(_ name: String) -> String? {
+        let folders = (SocketPath.environmentValue("PATH") ?? "").split(separator: ":")
+        return folders.lazy.map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
+    }
+
+    /// Both ends of a pipe that no other program inherits: what is read from, and what is written to.
+    static func pipe() throws(Failure) -> (readable: CInt, writable: CInt) {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(.ioError, "\(SystemError("pipe"))") }
+        return (ends[0], ends[1])
+    }
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - output: `nil` is this process's own.
+    ///   - isSilent: whether nobody is to see what it says on standard error.
+    static func start(
+        _ path: String, _ arguments: [String], input: CInt, output: CInt? = nil, isSilent: Bool = false
+    ) throws(Failure) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        if isSilent { unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }
+        let copies = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { unsafe copies.forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        let error = unsafe posix_spawn(&process, path, &actions, nil, copies, environ)
+        guard error == 0 else { throw Failure(.unavailable, "\(path) cannot be started") }
+        return process
+    }
+
+    /// Waits for a program's end; says whether it went well.
+    static func wait(for process: pid_t) throws(Interrupt) -> Bool {
+        var status: CInt = 0
+        while unsafe waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { return false }
+            try Interrupt.check()
+        }
+        return status == 0
+    }
+}

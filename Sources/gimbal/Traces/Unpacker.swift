@@ -1,0 +1,101 @@
+// Packed files, known by their first bytes and unpacked by the programs that are installed. What they make is read piece by
+// piece and never kept, however much it is.
+
+import CPipe
+import Glibc
+import UnixSocket
+
+/// A program that unpacks a file while it is read.
+final class Unpacker {
+    private struct Format: Sendable {
+        let beginning: [UInt8]
+        let program: String
+        /// The Debian package of the program.
+        let package: String
+    }
+
+    /// What is read instead of the file.
+    let descriptor: CInt
+    private let program: String
+    private var process: pid_t?
+
+    private static let formats = [
+        Format(beginning: [0x1f, 0x8b], program: "gzip", package: "gzip"),
+        Format(beginning: Array("BZh".utf8), program: "bzip2", package: "bzip2"),
+        Format(beginning: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], program: "xz", package: "xz-utils"),
+        Format(beginning: [0x28, 0xb5, 0x2f, 0xfd], program: "zstd", package: "zstd"),
+    ]
+    private static let longestBeginning = 6
+
+    /// Starts the program that unpacks a file, if the file is packed. Nothing of the file has been read then.
+    init?(_ file: CInt, _ name: String) throws {
+        let first = try Self.first(of: file, name)
+        guard let format = Self.formats.first(where: { first.starts(with: $0.beginning) }) else { return nil }
+        guard let path = Program.find(format.program) else {
+            throw Failure(
+                .unavailable,
+                "\(name) is packed by \(format.program), which is not installed "
+                    + "(Debian: apt install \(format.package))")
+        }
+        program = format.program
+        let (readable, writable) = try Program.pipe()
+        descriptor = readable
+        defer { _ = close(writable) }
+        process = try Program.start(path, ["-dc"], input: file, output: writable, isSilent: true)
+    }
+
+    deinit {
+        _ = close(descriptor)
+        guard let process else { return }
+        _ = kill(process, SIGTERM)
+        _ = waitpid(process, nil, 0)
+    }
+
+    /// Ends what has been read to its end.
+    func finish(_ name: String) throws {
+        guard let process else { return }
+        self.process = nil
+        guard try Program.wait(for: process) else {
+            throw Failure(.dataError, "\(name) cannot be unpacked to its end by \(program): it is damaged or cut off")
+        }
+    }
+
+    // MARK: The first bytes
+
+    /// The first bytes of a file or a pipe, which are read again afterwards.
+    private static func first(of file: CInt, _ name: String) throws -> [UInt8] {
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { return [] }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return unsafe read(longestBeginning) { unsafe pread(file, $0, $1, lseek(file, 0, SEEK_CUR)) }
+        case S_IFIFO: return try firstOfPipe(file)
+        default: return []
+        }
+    }
+
+    private static func firstOfPipe(_ file: CInt) throws -> [UInt8] {
+        let (readable, writable) = try Program.pipe()
+        defer { for end in [readable, writable] { _ = close(end) } }
+        // A pipe may have brought but a part of what tells the format; more than this it does not take.
+        for _ in 0..<50 {
+            var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+            while unsafe poll(&waiting, 1, -1) < 0 {
+                try Interrupt.check()
+                guard errno == EINTR else { return [] }
+            }
+            let count = tee(file, writable, longestBeginning, 0)
+            guard count > 0 else { return [] }
+            let first = unsafe read(count) { unsafe Glibc.read(readable, $0, $1) }
+            let isOpen = formats.contains { $0.beginning.count > first.count && $0.beginning.starts(with: first) }
+            guard isOpen else { return first }
+            usleep(2000)
+        }
+        return []
+    }
+
+    private static func read(_ count: Int, _ body: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: count) { room, used in
+            used = unsafe max(body(room.baseAddress, count), 0)
+        }
+    }
+}
