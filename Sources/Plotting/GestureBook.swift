@@ -63,6 +63,8 @@ public struct GestureBook {
 
     private mutating func take(_ event: GestureEvent, _ label: GestureKey.Label, _ journey: inout Journey) {
         let key = GestureKey(feed: 0, kind: event.kind, label: label)
+        if let focus = event.focus { journey.focus(at: focus) }
+        defer { if open.isEmpty { journey.endFocus(isCancelled: event.phase == .cancelled) } }
         let found = open.firstIndex { $0.key == key }
         switch event.phase {
         case _ where event.kind.isTap:

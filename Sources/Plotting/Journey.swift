@@ -38,6 +38,13 @@ public struct Journey: Sendable {
         let isCancelled: Bool
     }
 
+    /// Where a finger went on the screen, or the middle of several.
+    struct Track {
+        /// Points of the screen.
+        var points: [ScreenPoint]
+        var isCancelled = false
+    }
+
     /// The camera's limits and its screen, from a time on.
     struct Limits {
         let timeMs: Double
@@ -63,6 +70,15 @@ public struct Journey: Sendable {
     private(set) var bars: [Bar] = []
     private(set) var commands: [Double] = []
     private(set) var limits: [Limits] = []
+    /// Where fingers went, as far as that is known.
+    private(set) var fingers: [Track] = []
+    /// Where gestures were: a track for as long as any of them is active.
+    private(set) var foci: [Track] = []
+
+    private static let mostFoci = 500
+    private static let mostFocusPoints = 20_000
+    private var focusPoints = 0
+    private var hasOpenFocus = false
 
     /// A journey that has not begun.
     public init(from position: CameraPosition) { add(position, at: 0, nil) }
@@ -107,6 +123,27 @@ public struct Journey: Sendable {
 
     /// A command or a setting was taken.
     mutating func command(at timeMs: Double) { commands.append(timeMs) }
+
+    /// A finger went this way over the screen.
+    public mutating func finger(through points: [ScreenPoint], isCancelled: Bool) {
+        fingers.append(Track(points: points, isCancelled: isCancelled))
+    }
+
+    /// Gestures are about a point of the screen.
+    mutating func focus(at point: ScreenPoint) {
+        guard hasOpenFocus ? focusPoints < Self.mostFocusPoints : foci.count < Self.mostFoci else { return }
+        if !hasOpenFocus { foci.append(Track(points: [])) }
+        hasOpenFocus = true
+        guard let last = foci.indices.last, foci[last].points.last != point else { return }
+        foci[last].points.append(point)
+        focusPoints += 1
+    }
+
+    /// No gesture is active any more.
+    mutating func endFocus(isCancelled: Bool) {
+        if hasOpenFocus, let last = foci.indices.last { foci[last].isCancelled = isCancelled }
+        hasOpenFocus = false
+    }
 
     // MARK: What there is
 

@@ -1,4 +1,4 @@
-// A journey as one picture: a title, the map, what the signs mean, and the times. A pure function: the same journey gives
+// A journey as one picture: a title, the map, what the signs mean, the fingers, and the times. A pure function: the same journey gives
 // the same bytes, and nothing is loaded from elsewhere.
 
 import MapCamera
@@ -21,7 +21,9 @@ public struct Picture {
         let map = MapPanel(journey, moments: moments, left: Self.left, top: 62, width: width)
         let legend = Legend(
             of: journey, hasBounds: map.hasBounds, left: Self.left, top: map.frame.bottom + 38, width: width)
-        let times = TimePanel(journey, moments: moments, left: Self.left, top: legend.bottom + 52, width: width)
+        let fingers = FingerPanel(journey, left: Self.left, top: legend.bottom + 40, width: width)
+        let top = (fingers?.bottom ?? legend.bottom) + 52
+        let times = TimePanel(journey, moments: moments, left: Self.left, top: top, width: width)
         var svg = SVG()
         let (wide, high) = (SVG.number(Self.width), SVG.number(times.bottom + 8))
         svg.add(
@@ -30,21 +32,21 @@ public struct Picture {
         svg.add("<title>\(SVG.escaped(journey.title))</title>")
         svg.add("<desc>\(SVG.escaped(facts))</desc>")
         svg.add("<style>\(Self.style)</style>")
-        clip(map.frame, &svg)
+        svg.add("<defs>")
+        svg.group(#"id="map""#, as: "clipPath") { svg in
+            svg.rect("panel", map.frame.left, map.frame.top, map.frame.width, map.frame.height)
+        }
+        if let fingers { svg.group(#"id="screen""#, as: "clipPath") { svg in fingers.clip(&svg) } }
+        svg.add("</defs>")
         svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
         svg.label("heading", Self.left, 28, heading)
         svg.label("note", Self.left, 46, facts)
         map.draw(&svg)
         legend.draw(&svg)
+        fingers?.draw(&svg)
         times.draw(&svg)
         svg.add("</svg>")
         return svg.text
-    }
-
-    private func clip(_ frame: MapFrame, _ svg: inout SVG) {
-        svg.add("<defs><clipPath id=\"map\">")
-        svg.rect("panel", frame.left, frame.top, frame.width, frame.height)
-        svg.add("</clipPath></defs>")
     }
 
     /// The title, its middle left out where it is too long for the line.
@@ -101,6 +103,19 @@ public struct Picture {
         .beyond{fill:#59636e;fill-opacity:.18}
         .curve{fill:none;stroke:#1c2127;stroke-width:1.6;stroke-linejoin:round}
         .gesture{fill:#0072b2}
+        .track{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}
+        .landed{fill:none;stroke-width:1.5}
+        .lifted{stroke:none}
+        .track.t0,.landed.t0{stroke:#0072b2}
+        .track.t1,.landed.t1{stroke:#d55e00}
+        .track.t2,.landed.t2{stroke:#00795a}
+        .track.t3,.landed.t3{stroke:#8f3f87}
+        .track.t4,.landed.t4{stroke:#8a6d00}
+        .lifted.t0{fill:#0072b2}
+        .lifted.t1{fill:#d55e00}
+        .lifted.t2{fill:#00795a}
+        .lifted.t3{fill:#8f3f87}
+        .lifted.t4{fill:#8a6d00}
         .cancelled{fill:none;stroke:#1c2127;stroke-width:1.4}
         .command{fill:none;stroke:#8f3f87;stroke-width:1.6}
         .started{fill:#1c2127}
@@ -129,6 +144,16 @@ public struct Picture {
         .limit,.curve,.cancelled,.bar{stroke:#e4e7ea}
         .beyond{fill:#9ba5af}
         .gesture{fill:#56b4e9}
+        .track.t0,.landed.t0{stroke:#56b4e9}
+        .track.t1,.landed.t1{stroke:#f28b30}
+        .track.t2,.landed.t2{stroke:#2fc79b}
+        .track.t3,.landed.t3{stroke:#d99bd2}
+        .track.t4,.landed.t4{stroke:#e3c34a}
+        .lifted.t0{fill:#56b4e9}
+        .lifted.t1{fill:#f28b30}
+        .lifted.t2{fill:#2fc79b}
+        .lifted.t3{fill:#d99bd2}
+        .lifted.t4{fill:#e3c34a}
         .command{stroke:#d99bd2}
         .started{fill:#e4e7ea}
         .idle{fill:#14181c;stroke:#e4e7ea}

@@ -30,10 +30,10 @@ struct SVG {
     mutating func add(_ markup: String) { text += markup + "\n" }
 
     /// What is added by `body` in a group.
-    mutating func group(_ attributes: String, _ body: (inout SVG) -> Void) {
-        add("<g \(attributes)>")
+    mutating func group(_ attributes: String, as element: String = "g", _ body: (inout SVG) -> Void) {
+        add("<\(element) \(attributes)>")
         body(&self)
-        add("</g>")
+        add("</\(element)>")
     }
 
     mutating func rect(_ class: String, _ x: Double, _ y: Double, _ width: Double, _ height: Double) {

@@ -89,6 +89,7 @@ struct SlotContacts {
         _ id: Int, _ slot: Int, _ numbers: inout ContactNumbers, _ notes: inout RecordingNotes
     ) {
         guard id >= 0 else {
+            if slots[slot].state == .down, slots[slot].x == nil || slots[slot].y == nil { notes.add(.unplaced) }
             slots[slot].state = .empty
             return
         }

@@ -27,7 +27,7 @@ public struct Findings: Sendable {
     /// Milliseconds from the first frame to the last.
     public private(set) var durationMs = 0.0
     /// How many fingers landed.
-    public private(set) var landed = 0
+    public internal(set) var landed = 0
     /// How many were down at one time.
     public private(set) var mostFingers = 0
     /// The first gestures, in the order in which they began.

@@ -39,7 +39,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     }
 
     /// Whether a file with this line as its first begins a trace, be the header right or not.
-    static func isHeader(_ line: Span<UInt8>) -> Bool {
+    package static func isHeader(_ line: Span<UInt8>) -> Bool {
         guard Scan.begins(line, with: "{") else { return false }
         var decoder = RequestDecoder()
         do throws(Rejection) {

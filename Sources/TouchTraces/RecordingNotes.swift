@@ -34,6 +34,9 @@ public enum Quirk: Int, CaseIterable, Sendable {
     case noBegin
     /// A finger was above the surface and did not touch it: it is left out as long as it did not.
     case hovering
+    /// A finger lifted before all of its place was told, since that was as the slot's finger before had left it: it is
+    /// counted, and not followed.
+    case unplaced
     /// Another recording follows in the same file: fingers of the one before are cancelled. Counted in recordings.
     case recordingFollows
 }

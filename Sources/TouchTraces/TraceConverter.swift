@@ -59,7 +59,13 @@ public final class TraceConverter {
     /// What was met beside the touches.
     public var notes: RecordingNotes { reader.notes }
     /// What the fingers did so far. Of a Gimbal trace, nothing.
-    public var findings: Findings { maker.findings }
+    public var findings: Findings {
+        var findings = maker.findings
+        findings.landed += reader.notes[.unplaced]
+        return findings
+    }
+    /// Where the fingers went. Of a Gimbal trace, nothing.
+    public var tracks: FingerTracks { maker.tracks }
 
     /// Reads the next bytes of the file, and hands out the bytes of the trace that they make.
     ///
@@ -98,6 +104,7 @@ public final class TraceConverter {
 private final class TraceMaker {
     private let options: TraceOptions
     private(set) var findings = Findings()
+    private(set) var tracks = FingerTracks()
     private var lines = LineWriter()
     private var recognizer: GestureRecognizer
     private var surface: Surface?
@@ -124,6 +131,7 @@ private final class TraceMaker {
         case .touches(let contacts):
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
+            tracks.add(frame)
             recognizer.handle(frame)
             write(recognizer.events, at: frame.timeMs, isFrame: !contacts.isImplied)
         case .gestures(let timeMs, let events): write(events, at: timeMs)

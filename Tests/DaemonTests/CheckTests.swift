@@ -58,7 +58,9 @@ import Testing
             #"{"type":"trace-end"}"#, #"{"type":"stop"}"#,
         ]
         let (status, findings, _) = try check(lines)
-        #expect(status == 65)
+        #expect(status == 0)
+        #expect(try check(lines, ["--strict"]).status == 65)
+        #expect(try check(lines, ["--strict", "--no-warnings"]).status == 0)
         #expect(
             findings == [
                 "2 warning not-begun phase", "3 warning not-begun phase", "4 warning began-again phase",
@@ -95,6 +97,27 @@ import Testing
             program, ["check", "--limit", "2", "-"], input: Array(lines.joined(separator: "\n").utf8))
         let said = output.split(separator: "\n")
         #expect(status == 65 && said.count == 3 && said[0].hasPrefix("-:2: error: ") && said[2].contains("4,998"))
+    }
+
+    /// Once, and not for each of its lines.
+    @Test func ofWhatIsNoTraceItSaysWhatItIs() throws {
+        let events = Array(repeating: "E: 1.0 0003 0035 5", count: 500)
+        #expect(try check(events).findings == ["1 error not-a-trace "])
+        let (status, output, _) = try DaemonProcess.run(
+            program, ["check", "-"], input: Array(events.joined(separator: "\n").utf8))
+        #expect(status == 65 && output.contains("evemu") && output.contains("gimbal convert"), "\(output)")
+        #expect(try check(Array(repeating: "hello", count: 5000)).findings == ["1 error not-a-trace "])
+        #expect(try check(["[", #"{"type":"touchend","timeStamp":1,"touches":[]}"#, "]"]).findings.count == 1)
+    }
+
+    /// Packed or not, with a byte order mark or without.
+    @Test func aTraceIsCheckedHoweverItComes() throws {
+        let lines = [header, #"{"type":"stop","timeMs":0}"#, "{"]
+        #expect(try check(["\u{feff}" + lines[0]] + lines[1...]).findings == ["3 error invalid-json "])
+        let script = "gzip -c | '\(program.path)' check -"
+        let (status, output, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script], input: Array(lines.joined(separator: "\n").utf8))
+        #expect(status == 65 && output.hasPrefix("-:3: error: "), "\(output)\(errors)")
     }
 
     @Test func whatCannotBeReadIsNoFinding() throws {

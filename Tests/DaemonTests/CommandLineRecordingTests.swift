@@ -119,6 +119,63 @@ import Testing
         #expect(wrong.contains { $0.contains("line 3: phase is missing") })
     }
 
+    private let twoTraces = """
+        {"type":"trace","version":1,"camera":"left"}
+        {"type":"pan","phase":"began","timeMs":50000}
+        {"type":"pan","phase":"ended","timeMs":50100}
+        {"type":"trace-end"}
+
+        {"type":"trace","version":1,"position":{"target":{"latitude":1,"longitude":2},"zoom":9}}
+        {"type":"pinch","phase":"began","timeMs":7}
+        {"type":"pinch","phase":"changed","timeMs":5,"scale":3}
+        {"type":"pinch","phase":"changed","timeMs":27,"scale":2}
+        {"type":"trace-end"}
+        {"type":"stop","timeMs":99}
+
+        """
+
+    @Test func eachTraceOfAFileIsToldByItself() throws {
+        let (status, rows, _) = try gimbal(nil, ["inspect", "-"], input: twoTraces)
+        #expect(status == 0)
+        #expect(
+            rows.count { $0.hasPrefix("trace ") } == 2
+                && rows.contains { $0.contains("1 of 2, from line 1, camera left") })
+        #expect(rows.contains { $0.contains("2 of 2, from line 6") })
+        #expect(
+            rows.contains { $0.contains("2 lines in 0:00.100") } && rows.contains { $0.contains("2 lines in 0:00.020") }
+        )
+        #expect(rows.contains { $0.contains("line 8: timeMs must not be before") })
+        #expect(rows.contains { $0.contains("line 11: this stands behind trace-end") })
+        let json = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: twoTraces).output[0])
+        let traces = try #require(json["traces"]?.array)
+        #expect(traces.map { $0["line"]?.number } == [1, 6] && traces[0]["camera"]?.string == "left")
+        #expect(traces[1]["gestures"]?.array?.first?["startMs"]?.number == 0)
+        #expect(try gimbal(nil, ["inspect", "-"], input: "{\"type\":\"trace\",\"version\":1}\nfoo\n").status == 65)
+    }
+
+    @Test func oneOfSeveralTracesIsPlayedAndDrawn() throws {
+        let daemon = try DaemonProcess()
+        let (status, output, errors) = try gimbal(
+            daemon, ["replay", "--speed", "max", "--trace", "2", "-"], input: twoTraces)
+        #expect(status == 1 && output.count == 1 && errors.hasPrefix("-:8: "), "\(errors)")
+        #expect(try JSON(output[0])["position"]?["zoom"]?.number == 10)
+        for (number, kind) in [("1", "pan"), ("2", "pinch")] {
+            let picture = try gimbal(nil, ["plot", "--trace", number, "-"], input: twoTraces).output.joined()
+            #expect(picture.contains(">\(kind)</text>") && picture.contains(">pan</text>") == (number == "1"))
+        }
+        let none = try gimbal(nil, ["plot", "--trace", "3", "-"], input: twoTraces)
+        #expect(none.status == 65 && none.errors.contains("no trace 3: there are 2 traces"), "\(none.errors)")
+        #expect(try gimbal(nil, ["plot", "--trace", "0", "-"], input: twoTraces).status == 64)
+    }
+
+    @Test func aByteOrderMarkIsLeftOutByAllCommands() throws {
+        let daemon = try DaemonProcess()
+        let trace = "\u{feff}{\"type\":\"trace\",\"version\":1,\"speed\":\"max\"}\n{\"type\":\"stop\",\"timeMs\":0}\n"
+        for command in [["check"], ["inspect"], ["convert"], ["plot"], ["replay"]] {
+            #expect(try gimbal(daemon, command + ["-"], input: trace).status == 0, "\(command)")
+        }
+    }
+
     @Test func aNameNeedNotBeUTF8() throws {
         try inFolder { folder in
             let script = "f=$1/$(printf 'a\\377b'); cat >\"$f\"; \"$2\" inspect --json \"$f\""

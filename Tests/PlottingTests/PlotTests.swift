@@ -197,6 +197,32 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         #expect(try #require(ceiling.max()) - (try #require(ceiling.min())) > 1)
     }
 
+    /// Each finger has a line from where it landed to where it lifted; a finger that was lost ends with a cross.
+    @Test func theFingersOfARecordingAreDrawn() throws {
+        func touches(_ type: String, _ time: Int, _ fingers: [(Int, Int, Int)]) -> String {
+            let touches = fingers.map { #"{"identifier":\#($0.0),"clientX":\#($0.1),"clientY":\#($0.2)}"# }
+            return #"{"type":"\#(type)","timeStamp":\#(time),"touches":[\#(touches.joined(separator: ","))]}"# + "\n"
+        }
+        var recording = #"{"viewport":{"width":400,"height":800}}"# + "\n"
+        for step in 0...20 { recording += touches("touchmove", step * 10, [(1, 100 + step * 10, 200), (2, 100, 700)]) }
+        recording += touches("touchmove", 210, [(1, 300, 200)]) + touches("touchcancel", 220, [])
+        let picture = try ReadPicture(try plot(["-"], input: recording).output)
+        let panel = try #require(picture.all("fingers").first)
+        let scale = try #require(panel.attributes["data-units-per-point"].flatMap(Double.init))
+        let drag = picture.lines("track t0")
+        #expect(drag.count == 3 && abs(abs(drag[0][0].x - (drag[0].last?.x ?? 0)) - 200 * scale) < 0.02)
+        #expect(picture.all("landed t0").count == 1 && picture.all("lifted t0").isEmpty)
+        #expect(picture.all("landed t1").count == 1 && picture.all("lifted t1").count == 1)
+        #expect(picture.texts.contains { $0.contains("400 by 800 points") })
+    }
+
+    @Test(arguments: samples) func theFocusOfATraceIsDrawn(_ trace: URL) throws {
+        let hasFocus = try String(contentsOf: trace, encoding: .utf8).contains("\"focus\"")
+        let picture = try ReadPicture(try plot([trace.path]).output)
+        #expect(picture.all("fingers").count == (hasFocus ? 1 : 0))
+        #expect(picture.lines("track t0").isEmpty != hasFocus)
+    }
+
     @Test func aTraceWithNothingInItIsAPictureToo() throws {
         let (status, output, errors) = try plot(["-"], input: #"{"type":"trace","version":1}"#)
         #expect(status == 0 && errors.isEmpty)

@@ -4,6 +4,7 @@
 import ArgumentParser
 import GimbalClient
 import Gestures
+import TouchTraces
 import Wire
 
 struct Check: ParsableCommand {
@@ -16,8 +17,8 @@ struct Check: ParsableCommand {
 
               pan.ndjson:12: error: scale must be a number from 1e-09 to 1000000000 (scale)
 
-            The status is 0 where nothing was found, and 65 where something was. At most as many findings as --limit says \
-            are printed; all are counted.
+            The status is 65 where there is an error, or with --strict a warning; otherwise 0. At most as many findings as \
+            --limit says are printed; all are counted. Of a file that is no trace it says what it is.
 
             Examples:
               gimbal check session.ndjson
@@ -32,6 +33,9 @@ struct Check: ParsableCommand {
     @Flag(help: "Say what a daemon rejects, and nothing else.")
     var noWarnings = false
 
+    @Flag(help: "End with status 65 for warnings, too.")
+    var strict = false
+
     @Option(help: ArgumentHelp("How many findings to print of each trace.", valueName: "n"))
     var limit = 100
 
@@ -45,12 +49,13 @@ struct Check: ParsableCommand {
     func run() throws {
         Interrupt.arm()
         let output = Output()
-        var findings = 0
+        var isWrong = false
         for trace in traces {
             let session = try CheckSession(trace, self, output)
-            findings += try session.run()
+            try session.run()
+            isWrong = isWrong || session.errors > 0 || strict && session.findings > 0
         }
-        if findings > 0 { throw ExitCode(.dataError) }
+        if isWrong { throw ExitCode(.dataError) }
     }
 }
 
@@ -62,7 +67,9 @@ private final class CheckSession {
     private let file: InputFile
     private var played: TraceRun?
     private var rules = TraceRules()
-    private var findings = 0
+    /// How much was found, and how much of it are errors.
+    private(set) var findings = 0
+    private(set) var errors = 0
     /// The beginning of a line that has not come to its end.
     private var rest: [UInt8] = []
     /// Lines that were put in front of the trace's own.
@@ -78,11 +85,14 @@ private final class CheckSession {
         file = try InputFile(name)
     }
 
-    /// Checks all of it; says how much was found.
-    func run() throws -> Int {
+    /// Checks all of it.
+    func run() throws {
         var bar = ProgressBar(name, isWanted: !output.isTerminal)
         var bytes = 0
         defer { bar.clear() }
+        guard let beginning = try beginning() else { return try conclude() }
+        try take(beginning)
+        bytes += beginning.count
         while case let piece = try file.read(), !piece.isEmpty {
             try take(piece)
             try output.flush()
@@ -93,7 +103,37 @@ private final class CheckSession {
         try finish()
         bar.clear()
         try conclude()
-        return findings
+    }
+
+    /// Reads on until it is seen what the file is: the beginning of what may be a trace, or `nil` if it is none, which is
+    /// a finding then.
+    private func beginning() throws -> [UInt8]? {
+        var recognizer = RecordingReader()
+        var bytes: [UInt8] = []
+        do {
+            while recognizer.format == nil {
+                let piece = try file.read()
+                bytes += piece
+                if piece.isEmpty { try recognizer.finish { _ in } } else { try recognizer.read(piece.span) { _ in } }
+            }
+        } catch let error as RecordingError {
+            // A line of JSON may be meant for one of a trace; so may nothing at all.
+            let first = bytes.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) }
+            guard let first, !"{[\u{feff}".utf8.contains(first), recognizer.format == nil else {
+                return unmarked(bytes)
+            }
+            add(Finding(line: 1, isError: true, code: "not-a-trace", message: "\(error)"))
+            return nil
+        }
+        guard let format = recognizer.format, format != .trace else { return unmarked(bytes) }
+        let message = "this is no trace but a recording (\(format.rawValue)): gimbal convert makes a trace of it"
+        add(Finding(line: 1, isError: true, code: "not-a-trace", message: message))
+        return nil
+    }
+
+    /// Leaves out a byte order mark, as all commands do that read traces.
+    private func unmarked(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
     private func take(_ piece: [UInt8]) throws {
@@ -199,6 +239,7 @@ private final class CheckSession {
     private func add(_ finding: Finding) {
         guard finding.isError || !options.noWarnings else { return }
         findings += 1
+        if finding.isError { errors += 1 }
         guard findings <= options.limit else { return }
         if options.json {
             if let line = try? JSONLine.encode(finding.json(file: name)) { output.add(line[...]) }

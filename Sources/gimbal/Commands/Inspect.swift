@@ -10,7 +10,8 @@ struct Inspect: ParsableCommand {
         abstract: "Show what is in a recording or a trace.",
         discussion: """
             Tells the format, the device, how many fingers there were and for how long, which gestures they made, and \
-            what is odd about the recording. \(RecordingOptions.note)
+            what is odd about the recording. Of several traces in one file each is told by itself, with times of its own. \
+            \(RecordingOptions.note)
 
             Examples:
               gimbal inspect pinch.evemu
@@ -30,7 +31,7 @@ struct Inspect: ParsableCommand {
     func run() throws {
         Interrupt.arm()
         let source = try TraceSource(recording, options)
-        var own = TraceFindings()
+        let own = TraceSections()
         var bar = ProgressBar(recording, isWanted: true)
         defer { bar.clear() }
         while !source.isAtEnd {
@@ -40,8 +41,7 @@ struct Inspect: ParsableCommand {
         }
         if source.format == .trace { own.finish() }
         bar.clear()
-        var report = InspectReport(source, source.format == .trace ? own.findings : source.findings)
-        if source.format == .trace { (report.damaged, report.damagedCount) = (own.damaged, own.damagedCount) }
+        let report = InspectReport(source, source.format == .trace ? own : nil)
         let output = Output()
         if json {
             output.add(ArraySlice(try JSONLine.encode(report.json)))
@@ -49,61 +49,9 @@ struct Inspect: ParsableCommand {
             for row in report.rows { output.add(row) }
         }
         try output.flush()
-    }
-}
-
-/// What the lines of a Gimbal trace tell.
-private struct TraceFindings: ~Copyable {
-    private(set) var findings = Findings()
-    private var decoder = RequestDecoder()
-    private var framer = LineFramer()
-    private var rest: [UInt8] = []
-    private var origin: Double?
-    /// Lines that are none of the protocol's, the first of them with the reason.
-    private(set) var damaged: [(line: Int, excerpt: String)] = []
-    private(set) var damagedCount = 0
-
-    mutating func read(_ bytes: [UInt8]) {
-        rest += bytes
-        var position = 0
-        let lines = rest
-        while let line = framer.next(in: lines.span, at: &position) { take(line, lines.span) }
-        rest.removeFirst(position)
-    }
-
-    mutating func finish() {
-        var position = 0
-        let lines = rest
-        if let line = framer.last(in: lines.span, at: &position) { take(line, lines.span) }
-    }
-
-    private mutating func damage(_ reason: String) {
-        damagedCount += 1
-        if damaged.count < RecordingNotes.mostDamaged { damaged.append((Int(framer.lineNumber), reason)) }
-    }
-
-    private func isBlank(_ line: Span<UInt8>) -> Bool {
-        for index in 0..<line.count where line[index] != 0x20 && line[index] != 0x09 { return false }
-        return true
-    }
-
-    private mutating func take(_ line: LineFramer.Line, _ bytes: Span<UInt8>) {
-        guard case .line(let range) = line else { return damage("the line is too long") }
-        let text = bytes.extracting(range)
-        guard !isBlank(text) else { return }
-        let requests: [Request]
-        do {
-            requests = try decoder.decode(text)
-        } catch {
-            return damage(error.error.message)
-        }
-        guard let time = requests.lazy.compactMap(\.timeMs).first else { return }
-        let start = origin ?? time
-        origin = start
-        findings.addFrame(at: time - start)
-        for case .gesture(let gesture) in requests.map(\.body) {
-            findings.add(gesture.event, gesture.label, at: time - start)
-        }
+        // All that it may hold was read, and nothing of it was right.
+        let isUnderstood = own.damagedCount == 0 || own.sections.contains { $0.findings.frames > 0 }
+        if source.format == .trace, !isUnderstood { throw ExitCode(.dataError) }
     }
 }
 
@@ -114,19 +62,20 @@ private struct InspectReport {
     private let device: DeviceDescription?
     private let viewport: Viewport?
     private let notes: RecordingNotes
-    private let findings: Findings
-    var damaged: [(line: Int, excerpt: String)]
-    var damagedCount: Int
+    /// What was found: in the recording, or in each of its traces.
+    private let sections: [(trace: TraceSections.Section?, findings: Findings)]
+    private let damaged: [(line: Int, excerpt: String)]
+    private let damagedCount: Int
 
-    init(_ source: TraceSource, _ findings: Findings) {
+    init(_ source: TraceSource, _ traces: TraceSections?) {
         name = source.name
         format = source.format
         device = source.device
         viewport = source.surface?.viewport
         notes = source.notes
-        damaged = notes.damaged.map { ($0.line, $0.excerpt) }
-        damagedCount = notes.damagedCount
-        self.findings = findings
+        damaged = traces?.damaged ?? notes.damaged.map { ($0.line, $0.excerpt) }
+        damagedCount = traces?.damagedCount ?? notes.damagedCount
+        sections = traces?.sections.map { ($0, $0.findings) } ?? [(nil, source.findings)]
     }
 
     private var isTrace: Bool { format == .trace }
@@ -140,15 +89,27 @@ private struct InspectReport {
         if let viewport {
             rows.append(titled("viewport", "\(fixed(viewport.width, 0)) by \(fixed(viewport.height, 0)) points"))
         }
-        let frames = counted(findings.frames, isTrace ? "line" : "frame")
-        rows.append(titled("length", "\(frames) in \(clock(milliseconds: findings.durationMs, 3))"))
-        if findings.landed > 0 {
-            rows.append(titled("fingers", "\(grouped(findings.landed)), \(findings.mostFingers) at one time"))
+        for (index, section) in sections.enumerated() {
+            if sections.count > 1, let trace = section.trace {
+                let camera = trace.camera.map { ", camera \($0)" } ?? ""
+                rows.append(
+                    titled("trace", "\(index + 1) of \(sections.count), from line \(grouped(trace.line))\(camera)"))
+            }
+            rows += self.rows(of: section.findings)
         }
-        rows += table("gestures", findings.gestures.map(text), more: findings.gestureCount - findings.gestures.count)
         rows += table("noticed", quirks.filter { $0.0.matters }.map { $0.text($1) }, more: 0)
         let lines = damaged.map { "line \($0.line): \(printable($0.excerpt))" }
         return rows + table("damaged", lines, more: damagedCount - lines.count)
+    }
+
+    private func rows(of findings: Findings) -> [String] {
+        let frames = counted(findings.frames, isTrace ? "line" : "frame")
+        var rows = [titled("length", "\(frames) in \(clock(milliseconds: findings.durationMs, 3))")]
+        if findings.landed > 0 {
+            rows.append(titled("fingers", "\(grouped(findings.landed)), \(findings.mostFingers) at one time"))
+        }
+        let more = findings.gestureCount - findings.gestures.count
+        return rows + table("gestures", findings.gestures.map(text), more: more)
     }
 
     private func table(_ title: String, _ texts: [String], more: Int) -> [String] {
@@ -196,9 +157,6 @@ private struct InspectReport {
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "file": .string(name), "format": .string(format?.rawValue ?? ""),
-            "frames": .number(Double(findings.frames)), "durationMs": .number(milliseconds(findings.durationMs)),
-            "fingers": .number(Double(findings.landed)), "fingersAtOnce": .number(Double(findings.mostFingers)),
-            "gestures": .array(findings.gestures.map(json)), "gestureCount": .number(Double(findings.gestureCount)),
             "quirks": .object(Dictionary(uniqueKeysWithValues: quirks.map { ("\($0)", .number(Double($1))) })),
             "damagedCount": .number(Double(damagedCount)),
             "damaged": .array(
@@ -206,6 +164,18 @@ private struct InspectReport {
                     .object(["line": .number(Double($0.line)), "excerpt": .string($0.excerpt)])
                 }),
         ]
+        // Of several traces each is told by itself; what they share stands beside them.
+        if sections.count == 1 {
+            members.merge(json(sections[0].findings)) { first, _ in first }
+        } else {
+            members["traces"] = .array(
+                sections.map { section in
+                    var trace = json(section.findings)
+                    if let line = section.trace?.line { trace["line"] = .number(Double(line)) }
+                    if let camera = section.trace?.camera { trace["camera"] = .string(camera) }
+                    return .object(trace)
+                })
+        }
         if let viewport {
             members["viewport"] = .object(["width": .number(viewport.width), "height": .number(viewport.height)])
         }
@@ -219,6 +189,14 @@ private struct InspectReport {
             members["device"] = .object(described)
         }
         return .object(members)
+    }
+
+    private func json(_ findings: Findings) -> [String: JSONValue] {
+        [
+            "frames": .number(Double(findings.frames)), "durationMs": .number(milliseconds(findings.durationMs)),
+            "fingers": .number(Double(findings.landed)), "fingersAtOnce": .number(Double(findings.mostFingers)),
+            "gestures": .array(findings.gestures.map(json)), "gestureCount": .number(Double(findings.gestureCount)),
+        ]
     }
 
     private func json(_ gesture: FoundGesture) -> JSONValue {
@@ -269,6 +247,7 @@ extension Quirk {
         case .otherDevice: "\(counted(count, "event")) of other devices"
         case .noBegin: "\(counted(count, "gesture")) that had not begun"
         case .hovering: "\(counted(count, "finger")) above the surface, left out until they touch it"
+        case .unplaced: "\(counted(count, "finger")) whose place was never told, not followed"
         case .recordingFollows: "\(counted(count, "more recording")) behind the first"
         }
     }

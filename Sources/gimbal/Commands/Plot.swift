@@ -10,12 +10,12 @@ struct Plot: ParsableCommand {
         abstract: "Draw what a trace does to a camera.",
         discussion: """
             The target's way on a map, with its bounds and what the camera shows at the beginning, at the end and where it \
-            rests between them; below, zoom, bearing and viewing angle with their limits, and the gestures, over time. \
+            rests between them; below, where the fingers went on the screen, zoom, bearing and viewing angle with their limits, and the gestures, over time. \
             It needs no daemon. \(RecordingOptions.note)
 
             The picture is SVG, for light and dark pages. For a file that is named .png, one of rsvg-convert, inkscape and \
             ImageMagick must be there. Lines that are wrong are named and left out. Of several traces in one file the \
-            first is drawn.
+            first is drawn, or the one that --trace says.
 
             Examples:
               gimbal plot pan.ndjson -o pan.svg
@@ -25,6 +25,8 @@ struct Plot: ParsableCommand {
     )
 
     @OptionGroup var options: RecordingOptions
+
+    @OptionGroup var selection: TraceNumber
 
     @Option(
         name: [.customShort("o"), .long],
@@ -42,7 +44,7 @@ struct Plot: ParsableCommand {
         Interrupt.arm()
         let isPNG = output?.lowercased().hasSuffix(".png") ?? false
         let rasterizer = isPNG ? try Rasterizer() : nil
-        let session = try PlotSession(trace, options)
+        let session = try PlotSession(trace, options, selection.number)
         let picture = Array(Picture(of: try session.run()).svg.utf8)
         if let rasterizer, let output {
             try rasterizer.write(picture, to: output)
@@ -66,8 +68,8 @@ private final class PlotSession {
     private var isOver = false
     private(set) var rejected = 0
 
-    init(_ name: String, _ options: RecordingOptions) throws {
-        reader = try TraceReader(name, options)
+    init(_ name: String, _ options: RecordingOptions, _ number: Int?) throws {
+        reader = try TraceReader(name, options, number: number)
         var opening = try reader.opening()
         try opening.header.set(speed: Speed(factor: .infinity), camera: nil, of: name)
         self.opening = opening
@@ -89,6 +91,7 @@ private final class PlotSession {
         if !isOver { try play.finish(take) }
         bar.clear()
         reader.reportDamage()
+        for track in reader.tracks { journey.finger(through: track.points, isCancelled: track.isCancelled) }
         let file = reader.name.split(separator: "/").last.map(String.init) ?? reader.name
         journey.title = reader.name == "-" ? "standard input" : file
         return journey

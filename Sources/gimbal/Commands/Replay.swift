@@ -42,6 +42,8 @@ struct Replay: ParsableCommand {
 
     @OptionGroup var recording: RecordingOptions
 
+    @OptionGroup var selection: TraceNumber
+
     @Flag(help: "Print the camera's events as they come.")
     var follow = false
 

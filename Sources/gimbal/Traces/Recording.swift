@@ -40,7 +40,8 @@ struct RecordingOptions: ParsableArguments {
     var given: String? {
         let options = [
             ("--device", device != nil), ("--viewport", viewport != nil), ("--rotate", rotate != nil),
-            ("--rate", rate != nil), ("--from", from != nil), ("--from-zoom", fromZoom != nil), ("--from-bearing", fromBearing != nil),
+            ("--rate", rate != nil), ("--from", from != nil), ("--from-zoom", fromZoom != nil),
+            ("--from-bearing", fromBearing != nil),
             ("--from-viewing-angle", fromViewingAngle != nil),
         ]
         return options.first(where: \.1)?.0
@@ -96,6 +97,17 @@ struct RecordingOptions: ParsableArguments {
 
 extension Rotation: ExpressibleByArgument {}
 
+/// Which of several traces in a file is meant.
+struct TraceNumber: ParsableArguments {
+    @Option(
+        name: .customLong("trace"), help: ArgumentHelp("Which of several traces in the file, from 1.", valueName: "n"))
+    var number: Int?
+
+    func validate() throws {
+        if let number, number < 1 { throw ValidationError("--trace must be 1 or more.") }
+    }
+}
+
 /// Reads a file of any format, or standard input, as a trace; a Gimbal trace as it is.
 final class TraceSource {
     private let file: InputFile
@@ -106,6 +118,7 @@ final class TraceSource {
 
     /// The first option that was given and means nothing for a trace.
     private let idleOption: String?
+    private let selection: TraceSelection?
 
     /// For how long a stream must be quiet, in milliseconds, before fingers that are held back are handed out: an instant
     /// for whoever touches the screen, and long for a program that writes all that it has.
@@ -113,8 +126,11 @@ final class TraceSource {
 
     /// Opens a file; `-` is standard input.
     ///
-    /// - Parameter trace: counts instead of what the options say of the trace.
-    init(_ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil) throws {
+    /// - Parameters:
+    ///   - trace: counts instead of what the options say of the trace.
+    ///   - number: which trace of several in the file is read, from 1; `nil` is all of them.
+    init(_ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil) throws {
+        selection = number.map { TraceSelection($0) }
         file = try InputFile(name)
         var trace = try trace ?? options.traceOptions()
         if trace.device == nil { trace.device = file.askDevice() }
@@ -132,6 +148,7 @@ final class TraceSource {
     var surface: Surface? { converter.surface }
     var notes: RecordingNotes { converter.notes }
     var findings: Findings { converter.findings }
+    var tracks: [FingerTrack] { converter.tracks.tracks }
 
     /// Reads a piece of the file; says what of the trace it makes, which may be nothing yet.
     ///
@@ -153,7 +170,22 @@ final class TraceSource {
         if let idleOption, format == .trace {
             throw Failure(.usage, "\(name): \(idleOption) is for recordings; what a trace begins with is in its header")
         }
+        if selection != nil, format == .trace { trace = try selected(trace) }
         return trace
+    }
+
+    /// What is left of a piece when one of several traces is wanted.
+    private func selected(_ piece: [UInt8]) throws -> [UInt8] {
+        guard let selection else { return piece }
+        var left = selection.read(piece)
+        if isAtEnd { left += selection.finish() }
+        if isAtEnd, selection.begun < selection.number {
+            throw Failure(
+                .dataError,
+                "\(name) has no trace \(selection.number): there \(selection.begun == 1 ? "is" : "are") "
+                    + counted(selection.begun, "trace"))
+        }
+        return left
     }
 
     /// Goes on with a stream that tells nothing of its device, and says so.

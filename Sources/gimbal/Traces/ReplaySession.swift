@@ -27,7 +27,7 @@ final class ReplaySession {
     private static let endMark: RequestID = "gimbal-replay-end"
 
     init(_ name: String, _ options: Replay, _ output: Output) throws {
-        reader = try TraceReader(name, options.recording)
+        reader = try TraceReader(name, options.recording, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
         self.output = output
         follows = options.follow

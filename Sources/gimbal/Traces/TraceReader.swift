@@ -3,6 +3,7 @@
 
 import GimbalClient
 import Glibc
+import TouchTraces
 import Wire
 
 /// The first line of a trace.
@@ -61,7 +62,11 @@ final class TraceReader {
     private static let tailSize = 1024
 
     /// Opens a file; `-` is standard input.
-    init(_ name: String, _ options: RecordingOptions) throws { source = try TraceSource(name, options) }
+    ///
+    /// - Parameter number: which trace of several in the file is read, from 1; `nil` is all of them.
+    init(_ name: String, _ options: RecordingOptions, number: Int? = nil) throws {
+        source = try TraceSource(name, options, number: number)
+    }
 
     /// The file as it was named.
     var name: String { source.name }
@@ -134,6 +139,9 @@ final class TraceReader {
 
     /// The time of a trace's last lines: its `timeMs`.
     func lastTime() -> Double? { source.lastPiece().flatMap(TraceTime.last) }
+
+    /// Where the fingers of a recording went.
+    var tracks: [FingerTrack] { source.tracks }
 
     /// Says what of a recording was skipped.
     func reportDamage() { source.reportDamage() }
