@@ -1,5 +1,6 @@
 // The history of one camera: every event line, encoded once, in a ring of bytes. It is the send buffer of all subscribers
-// at once (a subscriber is a cursor into it), what `since` resends, and what bounds a slow reader's cost.
+// at once (a subscriber is a cursor into it), what `since` resends, and what bounds a slow reader's cost. A long one lies
+// in memory that the next process has, too.
 // Invariant: an entry's bytes are contiguous; live entries wrap around the end of the ring at most once.
 
 import Wire
@@ -7,9 +8,17 @@ import Wire
 /// The event lines of one camera, oldest first, numbered on for as long as the camera lives.
 @safe final class EventLog {
     private struct Entry {
-        var offset: Int
-        var length: Int
-        var kind: EventKinds
+        var offset = 0
+        private var size: Int32 = 0
+        var kind: EventKinds = []
+
+        var length: Int { Int(size) }
+
+        init() {}
+
+        init(offset: Int, length: Int, kind: EventKinds) {
+            (self.offset, size, self.kind) = (offset, Int32(length), kind)
+        }
     }
 
     /// Event lines that stand next to each other in memory.
@@ -23,6 +32,23 @@ import Wire
     struct Pinned {
         fileprivate(set) var entry: UInt64 = 0
         fileprivate(set) var line: [UInt8] = []
+
+        fileprivate init() {}
+
+        fileprivate init(_ row: FieldReader) throws(FieldReader.Damage) {
+            var row = row
+            while let (tag, field) = try row.next(PinnedField.self) {
+                switch tag {
+                case .entry: entry = try field.number()
+                case .line: line = Array(try field.bytes())
+                }
+            }
+        }
+
+        fileprivate func write(to out: inout FieldWriter) {
+            out.put(PinnedField.entry, entry)
+            out.put(PinnedField.line, line)
+        }
     }
 
     private let minimumEvents: Int
@@ -40,10 +66,16 @@ import Wire
     // Sound: a power of two of slots, all initialized (entries are trivial); an entry's slot is masked to lie among them.
     private var entries: UnsafeMutablePointer<Entry>
     private var slots = 16
-    // Sound: allocated for `capacity` bytes, freed only here and in `grow`. Runs point into it; they are used before the
-    // log changes again, in the same turn.
-    private var ring: UnsafeMutableRawPointer
-    private var capacity: Int
+    let memory: (any HistoryMemory)?
+    // Sound: freed only in `deinit`, `growRing` and `letGo`. Runs point into it; they are used before the log changes again,
+    // in the same turn.
+    private var storage: RingMemory
+    private var ring: UnsafeMutableRawPointer {
+        @inline(__always) get { unsafe storage.start }
+    }
+    private var capacity: Int {
+        @inline(__always) get { storage.count }
+    }
     private var tail = 0
     private var bytes = 0
     /// The entry at which the ring was last begun anew.
@@ -52,19 +84,30 @@ import Wire
     /// - Parameters:
     ///   - maximumBytes: holds for lines that clients can make long, whatever the limits promise.
     ///   - start: the number of the first entry.
-    init(limits: Limits, maximumBytes: Int = .max, from start: UInt64 = 0) {
+    ///   - memory: where it lies if it is long.
+    convenience init(
+        limits: Limits, maximumBytes: Int = .max, from start: UInt64 = 0, memory: (any HistoryMemory)?
+    ) {
+        self.init(limits, maximumBytes, from: start, slots: 16, RingMemory(4096, in: memory), memory)
+    }
+
+    private init(
+        _ limits: Limits, _ maximumBytes: Int, from start: UInt64, slots: Int, _ storage: RingMemory,
+        _ memory: (any HistoryMemory)?
+    ) {
         (first, end) = (start, start)
         self.maximumBytes = maximumBytes
         minimumEvents = limits.historyEvents
         minimumBytes = limits.historyBytes
+        self.slots = slots
         unsafe entries = .allocate(capacity: slots)
-        unsafe entries.initialize(repeating: Entry(offset: 0, length: 0, kind: []), count: slots)
-        capacity = 4096
-        unsafe ring = .allocate(byteCount: capacity, alignment: 1)
+        unsafe entries.initialize(repeating: Entry(), count: slots)
+        self.memory = memory
+        self.storage = storage
     }
 
     deinit {
-        unsafe ring.deallocate()
+        storage.free(in: memory)
         unsafe entries.deallocate()
     }
 
@@ -128,7 +171,7 @@ import Wire
 
     private func growEntries() {
         let larger = UnsafeMutablePointer<Entry>.allocate(capacity: slots * 2)
-        unsafe larger.initialize(repeating: Entry(offset: 0, length: 0, kind: []), count: slots * 2)
+        unsafe larger.initialize(repeating: Entry(), count: slots * 2)
         for entry in first..<end { unsafe larger[Int(truncatingIfNeeded: entry) & (slots * 2 - 1)] = self[entry] }
         unsafe entries.deallocate()
         unsafe entries = larger
@@ -136,18 +179,17 @@ import Wire
     }
 
     private func growRing(for length: Int) -> Int {
-        let size = max(capacity * 2, length)
-        let larger = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 1)
+        let larger = RingMemory(max(capacity * 2, length), in: memory)
         var offset = 0
         for entry in first..<end {
             let old = self[entry]
-            unsafe larger.advanced(by: offset).copyMemory(from: ring.advanced(by: old.offset), byteCount: old.length)
+            unsafe larger.start.advanced(by: offset).copyMemory(
+                from: ring.advanced(by: old.offset), byteCount: old.length)
             self[entry].offset = offset
             offset += old.length
         }
-        unsafe ring.deallocate()
-        unsafe ring = larger
-        capacity = size
+        storage.free(in: memory)
+        storage = larger
         tail = offset
         wrap = first
         return offset
@@ -158,43 +200,146 @@ import Wire
         first = end
         bytes = 0
         (lastMoveStarted, lastReset) = (Pinned(), Pinned())
-        unsafe ring.deallocate()
+        storage.free(in: memory)
         unsafe entries.deallocate()
-        (capacity, slots) = (1, 1)
-        unsafe ring = .allocate(byteCount: capacity, alignment: 1)
+        slots = 1
+        storage = RingMemory(1, in: nil)
         unsafe entries = .allocate(capacity: slots)
-        unsafe entries.initialize(to: Entry(offset: 0, length: 0, kind: []))
+        unsafe entries.initialize(to: Entry())
     }
 
     // MARK: From process to process
 
-    func write(to out: inout ByteWriter) {
-        out.put(first)
-        out.put(end - first)
-        for entry in first..<end {
-            out.put(UInt64(kind(of: entry).rawValue))
-            let run = run(from: entry, to: entry + 1)
-            unsafe out.put(run.bytes)
+    /// Writes what it holds. Lines in memory that the next process has are only told of.
+    func write(to out: inout FieldWriter) {
+        out.put(LogField.first, first)
+        out.put(LogField.lengths, lengths)
+        out.put(LogField.kinds, (first..<end).map { self[$0].kind.rawValue })
+        if let region = storage.region {
+            out.put(LogField.ringPlace, region.place)
+            out.put(LogField.ringSize, capacity)
+            out.put(LogField.head, first < end ? self[first].offset : 0)
+            out.put(LogField.wrap, wrap)
+        } else {
+            unsafe out.put(LogField.lines, pieces: pieces)
         }
-        for pinned in [lastMoveStarted, lastReset] {
-            out.put(pinned.entry)
-            out.put(pinned.line)
+        out.put(LogField.lastMoveStarted) { lastMoveStarted.write(to: &$0) }
+        out.put(LogField.lastReset) { lastReset.write(to: &$0) }
+    }
+
+    /// The length of each line, four bytes, the lowest first.
+    private var lengths: [UInt8] {
+        let count = Int(end - first)
+        return unsafe [UInt8](unsafeUninitializedCapacity: 4 * count) { buffer, written in
+            for index in 0..<count {
+                let length = UInt32(self[first + UInt64(index)].length)
+                unsafe buffer.baseAddress.map {
+                    unsafe UnsafeMutableRawPointer($0).storeBytes(
+                        of: length.littleEndian, toByteOffset: 4 * index, as: UInt32.self)
+                }
+            }
+            written = 4 * count
         }
     }
 
-    /// A log that holds what ``write(to:)`` wrote.
-    static func read(
-        from row: inout ByteReader, limits: Limits, maximumBytes: Int = .max
-    ) throws(ByteReader.Damage) -> EventLog {
-        let log = EventLog(limits: limits, maximumBytes: maximumBytes, from: try row.number())
-        for _ in 0..<(try row.integer()) {
-            let kind = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
-            let line = try row.bytes()
-            log.append(line.span, kind: kind)
+    /// All its lines, in the order in which they came.
+    private var pieces: [UnsafeRawBufferPointer] {
+        var pieces: [UnsafeRawBufferPointer] = unsafe []
+        var entry = first
+        while entry < end {
+            let run = run(from: entry, to: end)
+            unsafe pieces.append(run.bytes)
+            entry = run.entries.upperBound
         }
-        log.lastMoveStarted = Pinned(entry: try row.number(), line: try row.bytes())
-        log.lastReset = Pinned(entry: try row.number(), line: try row.bytes())
+        return unsafe pieces
+    }
+
+    /// A log that holds what ``write(to:)`` wrote. Where its lines are not to be had, it holds none.
+    static func read(
+        _ row: FieldReader, limits: Limits, maximumBytes: Int = .max, memory: (any HistoryMemory)?
+    ) throws(FieldReader.Damage) -> EventLog {
+        let record = try Record(row)
+        let slots = max(16, record.kinds.count.roundedUpToPowerOfTwo)
+        let storage = record.storage(in: memory)
+        let log = EventLog(
+            limits, maximumBytes, from: storage == nil ? record.end : record.first, slots: slots,
+            storage ?? RingMemory(4096, in: memory), memory)
+        if storage != nil { try log.fill(record) }
+        (log.lastMoveStarted, log.lastReset) = (record.lastMoveStarted, record.lastReset)
         return log
+    }
+
+    /// Makes the entries of lines that are in the ring.
+    private func fill(_ record: Record) throws(FieldReader.Damage) {
+        var offset = record.head
+        for (length, kind) in zip(record.lengths, record.kinds) {
+            if end == record.wrap, end > first { (offset, wrap) = (0, end) }
+            guard length <= capacity - offset else { throw FieldReader.Damage() }
+            self[end] = Entry(offset: offset, length: length, kind: EventKinds(rawValue: kind))
+            offset += length
+            bytes += length
+            end += 1
+        }
+        // What was begun anew must not reach what is older.
+        guard wrap <= first || offset <= record.head else { throw FieldReader.Damage() }
+        tail = offset
+    }
+
+    /// What ``write(to:)`` wrote.
+    private struct Record {
+        var first: UInt64 = 0
+        var lengths: [Int] = []
+        var kinds: ArraySlice<UInt8> = []
+        var lines: ArraySlice<UInt8>?
+        var place: UInt64?
+        var size = 0
+        var head = 0
+        var wrap: UInt64 = 0
+        var lastMoveStarted = Pinned()
+        var lastReset = Pinned()
+
+        var end: UInt64 { first + UInt64(kinds.count) }
+
+        init(_ row: FieldReader) throws(FieldReader.Damage) {
+            var row = row
+            while let (tag, field) = try row.next(LogField.self) {
+                switch tag {
+                case .first: first = try field.number()
+                case .lengths: lengths = Self.numbers(try field.bytes())
+                case .kinds: kinds = try field.bytes()
+                case .lines: lines = try field.bytes()
+                case .ringPlace: place = try field.number()
+                case .ringSize: size = try field.integer()
+                case .head: head = try field.integer()
+                case .wrap: wrap = try field.number()
+                case .lastMoveStarted: lastMoveStarted = try Pinned(field.record())
+                case .lastReset: lastReset = try Pinned(field.record())
+                }
+            }
+            guard first <= UInt64.max / 2 else { throw FieldReader.Damage() }
+        }
+
+        private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int] {
+            unsafe bytes.withUnsafeBytes { bytes in
+                (0..<(bytes.count / 4)).map { index in
+                    unsafe Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
+                }
+            }
+        }
+
+        /// The ring with the lines; `nil` if they are not to be had.
+        func storage(in memory: (any HistoryMemory)?) -> RingMemory? {
+            guard lengths.count == kinds.count else { return nil }
+            if let place { return head <= size ? RingMemory(at: place, count: size, in: memory) : nil }
+            guard let lines, lines.count == lengths.reduce(0, +) else { return nil }
+            let ring = RingMemory(max(4096, lines.count.roundedUpToPowerOfTwo), in: memory)
+            unsafe lines.withUnsafeBytes { bytes in
+                if let start = bytes.baseAddress {
+                    unsafe ring.start.copyMemory(from: start, byteCount: bytes.count)
+                }
+            }
+            return ring
+        }
     }
 
     // MARK: Reading
@@ -219,4 +364,9 @@ import Wire
             entry += 1
         }
     }
+}
+
+extension Int {
+    /// The least power of two that is not less; 1 for what is not positive.
+    fileprivate var roundedUpToPowerOfTwo: Int { self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
 }

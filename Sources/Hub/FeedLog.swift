@@ -21,27 +21,38 @@ final class FeedLog {
     /// Lines that the hub has not taken note of.
     private var told = 0
 
-    init(of camera: String, active: [GestureKey], limits: Limits) {
+    init(of camera: String, active: [GestureKey], limits: Limits, memory: (any HistoryMemory)?) {
         self.camera = camera
         largestFrame = min(limits.frame, RequestDecoder.largestFrame)
-        log = EventLog(limits: limits, maximumBytes: Self.longest * limits.historyBytes)
+        log = EventLog(limits: limits, maximumBytes: Self.longest * limits.historyBytes, memory: memory)
         for key in active { _ = number(of: key) }
     }
 
     // MARK: From process to process
 
     /// What a log without active gestures is.
-    func write(to out: inout ByteWriter) {
-        out.put(lastTime)
-        log.write(to: &out)
+    func write(to out: inout FieldWriter) {
+        out.put(FeedLogField.lastTime, lastTime)
+        out.put(FeedLogField.log) { log.write(to: &$0) }
     }
 
     /// Goes on where ``write(to:)`` left off.
-    init(from row: inout ByteReader, of camera: String, limits: Limits) throws(ByteReader.Damage) {
+    init(
+        _ row: FieldReader, of camera: String, limits: Limits, memory: (any HistoryMemory)?
+    ) throws(FieldReader.Damage) {
         self.camera = camera
         largestFrame = min(limits.frame, RequestDecoder.largestFrame)
-        lastTime = try row.double()
-        log = try EventLog.read(from: &row, limits: limits, maximumBytes: Self.longest * limits.historyBytes)
+        let maximumBytes = Self.longest * limits.historyBytes
+        var row = row
+        var log: EventLog?
+        while let (tag, field) = try row.next(FeedLogField.self) {
+            switch tag {
+            case .lastTime: lastTime = try field.double()
+            case .log:
+                log = try EventLog.read(field.record(), limits: limits, maximumBytes: maximumBytes, memory: memory)
+            }
+        }
+        self.log = log ?? EventLog(limits: limits, maximumBytes: maximumBytes, memory: memory)
     }
 
     // MARK: A frame

@@ -51,6 +51,8 @@ final class HostedCamera {
     /// Whether the hub has its subscribers on the list of this turn's end.
     var isListed = false
     var isRemoved = false
+    /// Whether it may have changed since it was saved.
+    var isUnsaved = false
     /// Whether it is there only for who may only watch.
     var isHeld = false
     /// Whether the hub watches it for frames that come due.
@@ -68,27 +70,25 @@ final class HostedCamera {
     /// What changed the position in the frame that is being applied.
     private var frameReason: MoveReason?
 
-    init(name: String, epoch: String, at now: Double, limits: Limits) {
+    init(name: String, epoch: String, at now: Double, limits: Limits, memory: (any HistoryMemory)?) {
         self.name = name
         isMain = name == Self.mainName
         self.epoch = epoch
         nameBytes = Array(name.utf8)
         printed = PrintedPosition(unsafe moving.camera.position)
-        log = EventLog(limits: limits)
+        log = EventLog(limits: limits, memory: memory)
         clockStart = now
     }
 
-    /// A camera as it was kept: at rest. Its history is empty up to its seq, unless another is given.
-    init(
-        _ saved: SavedCamera, clockStart: Double, limits: Limits, log: EventLog? = nil, firstEntry: UInt64 = 0
-    ) {
+    /// A camera as it was kept: at rest, with a history, or with one that is empty up to its seq.
+    init(_ saved: SavedCamera, clockStart: Double, log: EventLog, firstEntry: UInt64 = 0) {
         name = saved.state.name
         isMain = name == Self.mainName
         epoch = saved.epoch
         nameBytes = Array(name.utf8)
         printed = PrintedPosition(saved.state.camera.position)
         seq = saved.state.seq
-        self.log = log ?? EventLog(limits: limits, from: seq)
+        self.log = log
         self.firstEntry = firstEntry
         lastTime = saved.clock
         self.clockStart = clockStart
@@ -96,23 +96,47 @@ final class HostedCamera {
         gestures.set(saved.state.gestures)
     }
 
-    /// What ``saved`` leaves out.
-    func write(to out: inout ByteWriter) {
-        out.put(clockStart)
-        out.put(firstEntry)
-        log.write(to: &out)
-        out.put(feedLog != nil)
-        feedLog?.write(to: &out)
+    convenience init(_ saved: SavedCamera, clockStart: Double, limits: Limits, memory: (any HistoryMemory)?) {
+        let log = EventLog(limits: limits, from: saved.state.seq, memory: memory)
+        self.init(saved, clockStart: clockStart, log: log)
+    }
+
+    func write(to out: inout FieldWriter) {
+        out.put(CameraField.state, saved.lines)
+        out.put(CameraField.isHeld, isHeld)
+        out.put(CameraField.clockStart, clockStart)
+        out.put(CameraField.firstEntry, firstEntry)
+        out.put(CameraField.log) { log.write(to: &$0) }
+        if let feedLog { out.put(CameraField.feedLog) { feedLog.write(to: &$0) } }
     }
 
     /// A camera that goes on where ``write(to:)`` left off.
     convenience init(
-        _ saved: SavedCamera, from row: inout ByteReader, limits: Limits
-    ) throws(ByteReader.Damage) {
-        let (clockStart, firstEntry) = (try row.double(), try row.number())
-        let log = try EventLog.read(from: &row, limits: limits)
-        self.init(saved, clockStart: clockStart, limits: limits, log: log, firstEntry: firstEntry)
-        if try row.flag() { feedLog = try FeedLog(from: &row, of: name, limits: limits) }
+        _ row: FieldReader, _ reader: inout SavedCamera.Reader, limits: Limits, memory: (any HistoryMemory)?,
+        at now: Double
+    ) throws {
+        var row = row
+        var saved: SavedCamera?
+        var isHeld = false
+        var clockStart: Double?
+        var firstEntry: UInt64 = 0
+        var (log, feedLog): (EventLog?, FieldReader?)
+        while let (tag, field) = try row.next(CameraField.self) {
+            switch tag {
+            case .state: saved = try reader.camera(Array(field.bytes()))
+            case .isHeld: isHeld = try field.flag()
+            case .clockStart: clockStart = try field.double()
+            case .firstEntry: firstEntry = try field.number()
+            case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
+            case .feedLog: feedLog = try field.record()
+            }
+        }
+        guard let saved else { throw FieldReader.Damage() }
+        self.init(
+            saved, clockStart: clockStart ?? now - saved.clock,
+            log: log ?? EventLog(limits: limits, from: saved.state.seq, memory: memory), firstEntry: firstEntry)
+        self.isHeld = isHeld
+        self.feedLog = try feedLog.map { try FeedLog($0, of: name, limits: limits, memory: memory) }
     }
 
     var isMoving: Bool { reason != nil }
@@ -275,7 +299,10 @@ final class HostedCamera {
 
     /// From now on what it is fed is told, if it is not yet. Says what tells it.
     func startFeedLog(limits: Limits) -> EventLog {
-        let feedLog = feedLog ?? FeedLog(of: name, active: gestures.reports.map(\.key), limits: limits)
+        let feedLog =
+            feedLog
+            ?? FeedLog(
+                of: name, active: gestures.reports.map(\.key), limits: limits, memory: log.memory)
         self.feedLog = feedLog
         return feedLog.log
     }

@@ -142,6 +142,7 @@ extension Hub {
     func endFrame(_ camera: HostedCamera, until time: Double) {
         let before = camera.log.end
         camera.endFrame(at: time, &line)
+        noteChange(camera)
         emitted(camera, since: before)
         if camera.nextFrame != nil, camera.replay == nil { watch(camera) }
         if !camera.waits.isEmpty { noteRest(of: camera) }
@@ -164,6 +165,7 @@ extension Hub {
     func step(_ camera: HostedCamera) {
         let before = camera.log.end
         camera.step(&line)
+        noteChange(camera)
         emitted(camera, since: before)
         if !camera.waits.isEmpty { noteRest(of: camera) }
     }
@@ -192,6 +194,8 @@ extension Hub {
         endWaiting(for: camera, .removed)
         camera.log.letGo()  // Peers that fed it may know it for long.
         release(camera)
+        camera.isUnsaved = false
+        noteChange(camera)
         cameras[camera.name] = nil
     }
 
@@ -210,9 +214,10 @@ extension Hub {
             return camera
         }
         let name = name ?? HostedCamera.mainName
-        let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, limits: limits)
+        let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, limits: limits, memory: memory)
         if peer.isWatchOnly { hold(camera) }
         cameras[name] = camera
+        noteChange(camera)
         peer.lastCamera = camera
         tellFollowers(of: camera)
         takeNote(.made(camera: name), of: peer)

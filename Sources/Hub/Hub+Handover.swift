@@ -5,9 +5,6 @@
 import Wire
 
 extension Hub {
-    /// The order of what is written here. It changes whenever a line below does.
-    private static let handoverVersion: UInt64 = 3
-
     /// Brings everything to rest: no line is taken any more, and what moves and what is replayed ends where it is.
     public func pause(at now: Double) {
         end(at: now)
@@ -27,26 +24,22 @@ extension Hub {
 
     // MARK: Giving
 
-    /// Everything that the hub knows, once it is paused and its turn has ended.
+    /// Everything that the hub knows, once it is paused and its turn has ended. (``HandoverLayout``)
     ///
     /// - Parameter peers: all of them, each with what tells its connection from others in the next process.
-    package func handOver(_ peers: [(key: UInt64, peer: Peer)], to out: inout ByteWriter) {
-        out.put(Self.handoverVersion)
-        let counts = [counters.connectionsTotal, counters.lines, counters.errors, counters.events]
-        for count in counts + [counters.bytesIn, counters.bytesOut, UInt64(peerNumbers)] { out.put(count) }
-        out.put(started)
-        out.put(SavedState(isLast: true, cameras: sortedCameras.map(\.saved)).bytes)
-        for camera in sortedCameras {
-            out.put(camera.isHeld)
-            camera.write(to: &out)
-        }
-        out.put(peers.count)
+    package func handOver(_ peers: [(key: UInt64, peer: Peer)], to out: inout FieldWriter) {
+        out.put(HubField.started, started)
+        out.put(HubField.peerNumbers, peerNumbers)
+        out.put(HubField.counters) { counters.write(to: &$0) }
+        for camera in sortedCameras { out.put(HubField.camera) { camera.write(to: &$0) } }
         // Those whose lines wait for a turn stay in their order.
         let keys = Dictionary(peers.map { ($0.peer.number, $0.key) }) { first, _ in first }
         let waiting = stalled.compactMap { peer in keys[peer.number].map { (key: $0, peer: peer) } }
         for (key, peer) in waiting + peers.filter({ !$0.peer.isStalled }) {
-            out.put(key)
-            peer.write(to: &out)
+            out.put(HubField.peer) { out in
+                out.put(PeerField.key, key)
+                peer.write(to: &out)
+            }
         }
     }
 
@@ -56,41 +49,58 @@ extension Hub {
     ///
     /// - Parameter client: the connection of a key, and what it may do from now on; `nil` if it is not there any more.
     package func takeOver(
-        _ row: inout ByteReader, client: (UInt64) -> (outlet: any Outlet, role: Role)?
+        _ row: FieldReader, at now: Double, client: (UInt64) -> (outlet: any Outlet, role: Role)?
     ) throws -> [(key: UInt64, peer: Peer)] {
-        guard try row.number() == Self.handoverVersion else { throw ByteReader.Damage() }
-        var counters = Counters()
-        counters.connectionsTotal = try row.number()
-        counters.lines = try row.number()
-        counters.errors = try row.number()
-        counters.events = try row.number()
-        counters.bytesIn = try row.number()
-        counters.bytesOut = try row.number()
-        let (peerNumbers, started) = (try row.integer(), try row.double())
+        var row = row
+        var (started, peerNumbers, counters) = (now, 0, Counters())
         var cameras: [String: HostedCamera] = [:]
-        for saved in try SavedState(try row.bytes()).cameras {
-            let isHeld = try row.flag()
-            let camera = try HostedCamera(saved, from: &row, limits: limits)
-            camera.isHeld = isHeld
-            cameras[camera.name] = camera
+        var peerRows: [FieldReader] = []
+        var reader = SavedCamera.Reader()
+        while let (tag, field) = try row.next(HubField.self) {
+            switch tag {
+            case .started: started = try field.double()
+            case .peerNumbers: peerNumbers = try field.integer()
+            case .counters: counters = try Counters(field.record())
+            case .camera:
+                let camera = try HostedCamera(field.record(), &reader, limits: limits, memory: memory, at: now)
+                cameras[camera.name] = camera
+            case .peer: peerRows.append(try field.record())
+            }
         }
-        var peers: [(key: UInt64, peer: Peer)] = []
-        let nowhere = Nowhere()
-        for _ in 0..<(try row.integer()) {
-            let key = try row.number()
-            let client = client(key)
-            let peer = try Peer(
-                from: &row, outlet: client?.outlet ?? nowhere, role: client?.role ?? .everything, limits, cameras)
-            if client != nil { peers.append((key, peer)) }
-        }
-        guard row.isAtEnd else { throw ByteReader.Damage() }
-        (self.counters, self.cameras, self.peerNumbers, self.started) = (counters, cameras, peerNumbers, started)
+        let peers = try self.peers(peerRows, cameras, client)
+        (self.started, self.counters, self.cameras) = (started, counters, cameras)
+        // Gestures are told apart by their feed's number.
+        self.peerNumbers = peers.reduce(peerNumbers) { max($0, $1.peer.number) }
         heldCameras = sortedCameras.filter(\.isHeld)
         mayHoldInVain = !heldCameras.isEmpty
         for (_, peer) in peers { welcome(peer) }
         self.peers = peers.map(\.peer).sorted { $0.number < $1.number }
+        for camera in cameras.values { noteChange(camera) }
         for camera in cameras.values where !camera.subscriptions.contains(where: \.isRecorder) { camera.stopFeedLog() }
         return peers
+    }
+
+    /// Reads the peers that are still there.
+    private func peers(
+        _ rows: [FieldReader], _ cameras: [String: HostedCamera],
+        _ client: (UInt64) -> (outlet: any Outlet, role: Role)?
+    ) throws(FieldReader.Damage) -> [(key: UInt64, peer: Peer)] {
+        var peers: [(key: UInt64, peer: Peer)] = []
+        do throws(FieldReader.Damage) {
+            for row in rows {
+                let (key, number) = try Peer.identity(row)
+                // What was kept for who has gone meanwhile is not even read.
+                guard let client = client(key) else { continue }
+                let peer = Peer(number: number, outlet: client.outlet, role: client.role, limits: limits)
+                peers.append((key, peer))
+                try peer.read(row, limits, cameras)
+            }
+            return peers
+        } catch {
+            // Peers and subscriptions hold each other.
+            for (_, peer) in peers { peer.subscriptions = [] }
+            throw error
+        }
     }
 
     /// Goes on with a peer where the process before left off.
@@ -107,60 +117,102 @@ extension Hub {
     }
 }
 
-/// The connection of a peer that went between two processes.
-private final class Nowhere: Outlet {
-    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int { -1 }
-    func setReading(_ isReading: Bool) {}
-    func finishSending() {}
-    func close() {}
-    func keepQueueShort() {}
+extension Hub.Counters {
+    fileprivate func write(to out: inout FieldWriter) {
+        out.put(CounterField.connectionsTotal, connectionsTotal)
+        out.put(CounterField.lines, lines)
+        out.put(CounterField.errors, errors)
+        out.put(CounterField.events, events)
+        out.put(CounterField.bytesIn, bytesIn)
+        out.put(CounterField.bytesOut, bytesOut)
+    }
+
+    fileprivate init(_ row: FieldReader) throws(FieldReader.Damage) {
+        var row = row
+        while let (tag, field) = try row.next(CounterField.self) {
+            switch tag {
+            case .connectionsTotal: connectionsTotal = try field.number()
+            case .lines: lines = try field.number()
+            case .errors: errors = try field.number()
+            case .events: events = try field.number()
+            case .bytesIn: bytesIn = try field.number()
+            case .bytesOut: bytesOut = try field.number()
+            }
+        }
+    }
 }
 
 extension Peer {
-    func write(to out: inout ByteWriter) {
-        out.put(number)
-        out.put(framer.lineNumber)
-        out.put(framer.isSkipping)
-        out.put(input)
-        out.put(hasEnded)
-        out.put(lingerEnd)
-        out.put(isDeaf)
-        out.put(isBlocked)
-        out.put(replies[repliesSent...])
-        out.put(all != nil)
-        if let all {
-            out.put(UInt64(all.subscribe.events.rawValue))
-            out.put(all.subscribe.delivery == .latest)
-            out.put(all.isStale)
-        }
-        out.put(subscriptions.count)
+    fileprivate func write(to out: inout FieldWriter) {
+        out.put(PeerField.number, number)
+        out.put(PeerField.lineNumber, framer.lineNumber)
+        out.put(PeerField.isSkipping, framer.isSkipping)
+        out.put(PeerField.input, input)
+        out.put(PeerField.hasEnded, hasEnded)
+        if let lingerEnd { out.put(PeerField.lingerEnd, lingerEnd) }
+        out.put(PeerField.isDeaf, isDeaf)
+        out.put(PeerField.isBlocked, isBlocked)
+        out.put(PeerField.replies, replies[repliesSent...])
+        if let all { out.put(PeerField.all) { all.write(to: &$0) } }
         for subscription in subscriptions {
-            out.put(subscription.camera.name.utf8)
-            subscription.write(to: &out)
+            out.put(PeerField.subscription) { subscription.write(to: &$0) }
         }
     }
 
-    convenience init(
-        from row: inout ByteReader, outlet: any Outlet, role: Role, _ limits: Limits, _ cameras: [String: HostedCamera]
-    ) throws(ByteReader.Damage) {
-        self.init(number: try row.integer(), outlet: outlet, role: role, limits: limits)
-        framer = LineFramer(lineNumber: try row.number(), isSkipping: try row.flag(), longest: limits.line)
-        input = try row.bytes()
-        hasEnded = try row.flag()
-        lingerEnd = try row.optionalDouble()
-        isDeaf = try row.flag()
-        isBlocked = try row.flag()
-        replies = try row.bytes()
-        if try row.flag() {
-            let kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
-            let subscribe = Subscribe(kinds, try row.flag() ? .latest : .every)
-            all = AllCameras(subscribe: subscribe, isStale: try row.flag())
+    fileprivate static func identity(_ row: FieldReader) throws(FieldReader.Damage) -> (key: UInt64, number: Int) {
+        var row = row
+        var (key, number): (UInt64?, Int?)
+        while let (tag, field) = try row.next(PeerField.self) {
+            if tag == .key { key = try field.number() }
+            if tag == .number { number = try field.integer() }
         }
-        for _ in 0..<(try row.integer()) {
-            guard let camera = cameras[String(decoding: try row.bytes(), as: UTF8.self)] else {
-                throw ByteReader.Damage()
+        guard let key, let number else { throw FieldReader.Damage() }
+        return (key, number)
+    }
+
+    /// Goes on where ``write(to:)`` left off.
+    fileprivate func read(
+        _ row: FieldReader, _ limits: Limits, _ cameras: [String: HostedCamera]
+    ) throws(FieldReader.Damage) {
+        var row = row
+        var (lineNumber, isSkipping) = (0 as UInt64, false)
+        while let (tag, field) = try row.next(PeerField.self) {
+            switch tag {
+            case .key, .number: break
+            case .lineNumber: lineNumber = try field.number()
+            case .isSkipping: isSkipping = try field.flag()
+            case .input: input = Array(try field.bytes())
+            case .hasEnded: hasEnded = try field.flag()
+            case .lingerEnd: lingerEnd = try field.double()
+            case .isDeaf: isDeaf = try field.flag()
+            case .isBlocked: isBlocked = try field.flag()
+            case .replies: replies = Array(try field.bytes())
+            case .all: all = try AllCameras(field.record())
+            case .subscription:
+                subscriptions.append(try Subscription(field.record(), of: self, cameras, limits: limits))
             }
-            subscriptions.append(try Subscription(from: &row, of: self, to: camera))
         }
+        framer = LineFramer(lineNumber: lineNumber, isSkipping: isSkipping, longest: limits.line)
+    }
+}
+
+extension AllCameras {
+    fileprivate func write(to out: inout FieldWriter) {
+        out.put(AllCamerasField.kinds, UInt64(subscribe.events.rawValue))
+        out.put(AllCamerasField.isLatest, subscribe.delivery == .latest)
+        out.put(AllCamerasField.isStale, isStale)
+    }
+
+    fileprivate init(_ row: FieldReader) throws(FieldReader.Damage) {
+        var row = row
+        var (kinds, delivery, isStale) = (EventKinds.all, Subscribe.Delivery.every, false)
+        while let (tag, field) = try row.next(AllCamerasField.self) {
+            switch tag {
+            case .kinds: kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
+            case .isLatest: delivery = try field.flag() ? .latest : .every
+            case .isStale: isStale = try field.flag()
+            }
+        }
+        self.init(subscribe: Subscribe(kinds, delivery), isStale: isStale)
     }
 }

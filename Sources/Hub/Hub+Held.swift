@@ -10,7 +10,7 @@ extension Hub {
     func cameraAsked(_ name: String?, _ peer: Peer, at now: Double) -> HostedCamera {
         guard peer.isWatchOnly else { return camera(name, peer, at: now) }
         return existingCamera(name, peer)
-            ?? HostedCamera(name: name ?? HostedCamera.mainName, epoch: "", at: now, limits: limits)
+            ?? HostedCamera(name: name ?? HostedCamera.mainName, epoch: "", at: now, limits: limits, memory: nil)
     }
 
     /// Takes note that a camera is there for who may only watch.
@@ -24,6 +24,7 @@ extension Hub {
     func release(_ camera: HostedCamera) {
         guard camera.isHeld else { return }
         camera.isHeld = false
+        noteChange(camera)
         heldCameras.removeAll { $0 === camera }
     }
 

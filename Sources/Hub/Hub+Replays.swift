@@ -12,6 +12,7 @@ extension Hub {
         replays.append(replay)
         let before = camera.log.end
         camera.reset(header, epoch: newEpoch(), &line)
+        noteChange(camera)
         emitted(camera, since: before)
         if !camera.waits.isEmpty { noteRest(of: camera) }
     }

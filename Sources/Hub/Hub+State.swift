@@ -3,9 +3,6 @@
 import Wire
 
 extension Hub {
-    /// Differs whenever something may have changed that is to be kept.
-    public var revision: UInt64 { counters.lines &+ counters.events }
-
     /// Whether no camera moves by itself.
     public var isAtRest: Bool { watched.isEmpty && replays.isEmpty }
 
@@ -18,6 +15,35 @@ extension Hub {
         SavedState(isLast: isLast, cameras: sortedCameras.filter { !$0.isHeld }.map(\.saved))
     }
 
+    // MARK: In slices
+
+    /// Takes note that a camera may be another than it was when it was saved last.
+    func noteChange(_ camera: HostedCamera) {
+        guard !camera.isUnsaved else { return }
+        camera.isUnsaved = true
+        if tracksChanges { unsaved.append(camera.name) }
+    }
+
+    /// Whether something may have changed since ``beginSaving(_:)`` was called last.
+    public var hasUnsaved: Bool { !unsaved.isEmpty }
+
+    /// Begins to bring a text up to date; cameras that change from now on are the next time's.
+    public func beginSaving(_ text: inout SavedText) {
+        text.begin(unsaved)
+        unsaved = []
+    }
+
+    /// Brings the text of so many cameras up to date, at most: it costs some ten microseconds for each.
+    ///
+    /// - Returns: whether all is up to date.
+    public func goOnSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
+        text.update(atMost: count) { name in
+            guard let camera = cameras[name] else { return nil }
+            camera.isUnsaved = false
+            return camera.isHeld ? nil : camera.saved.lines
+        }
+    }
+
     /// Takes cameras back, also if they are more than there may be now: then no new ones are made. To be called before
     /// anybody is connected.
     ///
@@ -28,8 +54,9 @@ extension Hub {
         for camera in saved.cameras {
             var camera = camera
             if !keepsEpochs { camera.epoch = newEpoch() }
-            cameras[camera.state.name] = HostedCamera(
-                camera, clockStart: now - camera.clock, limits: limits)
+            let hosted = HostedCamera(camera, clockStart: now - camera.clock, limits: limits, memory: memory)
+            cameras[hosted.name] = hosted
+            noteChange(hosted)
         }
         return cameras.count
     }

@@ -10,7 +10,9 @@ import Wire
 
 @safe public final class Hub {
     let limits: Limits
-    let server: String
+    package let server: String
+    /// Where long histories lie, if the next process is to go on with them.
+    let memory: (any HistoryMemory)?
     var started: Double
     /// Tells this run's epochs from another's.
     let epochSeed: UInt64
@@ -20,6 +22,10 @@ import Wire
     var heldCameras: [HostedCamera] = []
     /// Whether one of them may have no subscriber: then they are looked through, between frames.
     var mayHoldInVain = false
+    /// Whether somebody saves what has changed.
+    public var tracksChanges = false
+    /// The names of cameras that have changed, or are not there any more, since they were saved. A name may be there twice.
+    var unsaved: [String] = []
     var replays: [Replay] = []
     /// Live cameras that move by themselves.
     var watched: [HostedCamera] = []
@@ -77,8 +83,12 @@ import Wire
     /// - Parameters:
     ///   - server: the name and version that `hello` tells.
     ///   - epochSeed: any number that differs from run to run.
-    public init(limits: Limits = Limits(), server: String, epochSeed: UInt64, at now: Double) {
-        self.limits = limits
+    ///   - memory: where long histories lie, so that the next process can go on with them.
+    public init(
+        limits: Limits = Limits(), server: String, epochSeed: UInt64, memory: (any HistoryMemory)? = nil,
+        at now: Double
+    ) {
+        (self.limits, self.memory) = (limits, memory)
         unsafe decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
         self.server = server
         self.epochSeed = epochSeed

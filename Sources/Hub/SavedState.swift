@@ -15,6 +15,61 @@ struct SavedCamera {
     var clock: Double
 }
 
+extension SavedCamera {
+    /// The two lines that tell it.
+    var lines: [UInt8] {
+        var line = LineWriter(capacity: 1024)
+        line.write(self)
+        return line.copy
+    }
+
+    /// Reads cameras, each name once.
+    struct Reader: ~Copyable {
+        private var decoder = RequestDecoder()
+        private var names: Set<String> = []
+
+        /// Reads what ``SavedCamera/lines`` gave.
+        mutating func camera(_ lines: [UInt8]) throws(SavedState.Damage) -> SavedCamera {
+            guard let end = lines.firstIndex(of: 0x0a), lines.last == 0x0a else {
+                throw SavedState.Damage(description: "a camera has no whole lines")
+            }
+            let lines = lines.span
+            return try camera(lines.extracting(..<end), lines.extracting((end + 1)..<(max(lines.count - 1, end + 1))))
+        }
+
+        mutating func camera(_ header: Span<UInt8>, _ subscription: Span<UInt8>) throws(SavedState.Damage)
+            -> SavedCamera
+        {
+            let begun = try request(header)
+            guard case .trace(let header) = begun.body, let name = begun.camera, let clock = begun.timeMs else {
+                throw SavedState.Damage(description: "a camera has no header")
+            }
+            let followed = try request(subscription)
+            guard case .subscribe(let subscribe) = followed.body, let since = subscribe.since, followed.camera == name
+            else { throw SavedState.Damage(description: "camera \(name) has no seq and epoch") }
+            guard names.insert(name).inserted else {
+                throw SavedState.Damage(description: "camera \(name) stands there twice")
+            }
+            let camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
+            let state = CameraState(
+                name: name, seq: since.seq, camera: camera, gestures: header.gestures.applied(to: GestureSettings()))
+            let epoch = since.epoch.range.map { subscription[$0] }
+            return SavedCamera(state: state, epoch: String(decoding: epoch, as: UTF8.self), clock: clock)
+        }
+
+        private mutating func request(_ line: Span<UInt8>) throws(SavedState.Damage) -> Request {
+            let requests: [Request]
+            do {
+                requests = try decoder.decode(line)
+            } catch {
+                throw SavedState.Damage(description: "a line is wrong: \(error.error.message)")
+            }
+            guard requests.count == 1 else { throw SavedState.Damage(description: "a line is an array") }
+            return requests[0]
+        }
+    }
+}
+
 /// The cameras of a hub, to be written down and read again.
 public struct SavedState {
     /// Bytes that are no state, or not all of one.
@@ -38,22 +93,7 @@ public struct SavedState {
 
     /// The state as text: lines of JSON, numbers with all their digits.
     public var bytes: [UInt8] {
-        var line = LineWriter(capacity: 4096)
-        line.writeHeading(isLast: isLast)
-        for camera in cameras {
-            line.writeHeader(camera)
-            line.writeSubscription(camera)
-        }
-        let sum = line.withBytes(Self.checksum)
-        line.writeEnding(count: cameras.count, checksum: sum)
-        return line.copy
-    }
-
-    /// FNV-1a of 64 bits: it is to tell accidents, not malice.
-    private static func checksum(_ bytes: Span<UInt8>) -> UInt64 {
-        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
-        for index in bytes.indices { sum = (sum ^ UInt64(bytes[index])) &* 0x100_0000_01b3 }
-        return sum
+        SavedText.bytes(cameras.map(\.lines), isLast: isLast)
     }
 
     // MARK: Reading
@@ -61,20 +101,56 @@ public struct SavedState {
     /// Reads what ``bytes`` gave.
     public init(_ bytes: [UInt8]) throws(Damage) {
         let bytes = bytes.span
+        try Self.checkEdges(bytes, bytes, size: bytes.count)
         let lines = Self.lines(of: bytes)
         guard let first = lines.first, let last = lines.last, lines.count >= 2, lines.count.isMultiple(of: 2) else {
             throw Damage(description: "it has no whole lines, or one is missing")
         }
         var line = LineWriter()
-        line.writeEnding(count: lines.count / 2 - 1, checksum: Self.checksum(bytes.extracting(0..<last.lowerBound)))
+        line.writeEnding(
+            count: lines.count / 2 - 1, checksum: SavedText.checksum(bytes.extracting(0..<last.lowerBound)))
         guard line.isEqual(to: bytes.extracting(last.lowerBound...)) else {
             throw Damage(description: "its last line does not tell the count and checksum of the others")
         }
         isLast = try Self.readHeading(bytes.extracting(first))
         cameras = []
-        var reader = Reader()
+        var reader = SavedCamera.Reader()
         for index in stride(from: 1, to: lines.count - 1, by: 2) {
             cameras.append(try reader.camera(bytes.extracting(lines[index]), bytes.extracting(lines[index + 1])))
+        }
+    }
+
+    /// As many bytes from either end of a state say whether it can be one.
+    public static let edge = 256
+    /// The most bytes of a camera: two lines with its name and some thirty numbers.
+    private static let longestCamera = 4096
+
+    /// Looks at the beginning and the end of what may be a state, before all of it is read.
+    ///
+    /// - Parameters:
+    ///   - beginning: the first ``edge`` bytes, or more.
+    ///   - end: the last ``edge`` bytes, or more.
+    ///   - size: how many bytes there are.
+    public static func checkEdges(_ beginning: Span<UInt8>, _ end: Span<UInt8>, size: Int) throws(Damage) {
+        var framer = LineFramer()
+        var position = 0
+        guard case .line(let first) = framer.next(in: beginning, at: &position) else {
+            throw Damage(description: "it has no whole lines, or one is missing")
+        }
+        _ = try readHeading(beginning.extracting(first))
+        let word: StaticString = "{\"type\":\"end\",\"cameras\":"
+        var start = max(end.count - 1, 0)
+        while start > 0, end[start - 1] != 0x0a { start -= 1 }
+        guard end.count - start > word.utf8CodeUnitCount,
+            (0..<word.utf8CodeUnitCount).allSatisfy({ unsafe end[start + $0] == word.utf8Start[$0] })
+        else { throw Damage(description: "its last line does not tell the count and checksum of the others") }
+        var count = 0
+        for index in (start + word.utf8CodeUnitCount)..<end.count {
+            guard (0x30...0x39).contains(end[index]), count <= size else { break }
+            count = 10 * count + Int(end[index] - 0x30)
+        }
+        guard count <= size, size <= 2 * edge + count * longestCamera else {
+            throw Damage(description: "it has \(size) bytes, and its last line tells of \(count) cameras")
         }
     }
 
@@ -94,39 +170,6 @@ public struct SavedState {
         }
         throw Damage(description: "its first line is not that of a state of version 1")
     }
-
-    /// Reads cameras, each name once.
-    private struct Reader: ~Copyable {
-        private var decoder = RequestDecoder()
-        private var names: Set<String> = []
-
-        mutating func camera(_ header: Span<UInt8>, _ subscription: Span<UInt8>) throws(Damage) -> SavedCamera {
-            let begun = try request(header)
-            guard case .trace(let header) = begun.body, let name = begun.camera, let clock = begun.timeMs else {
-                throw Damage(description: "a camera has no header")
-            }
-            let followed = try request(subscription)
-            guard case .subscribe(let subscribe) = followed.body, let since = subscribe.since, followed.camera == name
-            else { throw Damage(description: "camera \(name) has no seq and epoch") }
-            guard names.insert(name).inserted else { throw Damage(description: "camera \(name) stands there twice") }
-            let camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
-            let state = CameraState(
-                name: name, seq: since.seq, camera: camera, gestures: header.gestures.applied(to: GestureSettings()))
-            let epoch = since.epoch.range.map { subscription[$0] }
-            return SavedCamera(state: state, epoch: String(decoding: epoch, as: UTF8.self), clock: clock)
-        }
-
-        private mutating func request(_ line: Span<UInt8>) throws(Damage) -> Request {
-            let requests: [Request]
-            do {
-                requests = try decoder.decode(line)
-            } catch {
-                throw Damage(description: "a line is wrong: \(error.error.message)")
-            }
-            guard requests.count == 1 else { throw Damage(description: "a line is an array") }
-            return requests[0]
-        }
-    }
 }
 
 extension Span<UInt8> {
@@ -139,19 +182,19 @@ extension Span<UInt8> {
 
 extension LineWriter {
     /// A copy of what has been written.
-    fileprivate var copy: [UInt8] {
+    var copy: [UInt8] {
         withBytes { bytes in unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
     }
 
     fileprivate func isEqual(to other: Span<UInt8>) -> Bool { withBytes { $0.isEqual(to: other) } }
 
-    fileprivate mutating func writeHeading(isLast: Bool) {
+    mutating func writeHeading(isLast: Bool) {
         write("{\"type\":\"gimbal-state\",\"version\":1,\"last\":")
         write(isLast)
         write("}\n")
     }
 
-    fileprivate mutating func writeEnding(count: Int, checksum: UInt64) {
+    mutating func writeEnding(count: Int, checksum: UInt64) {
         write("{\"type\":\"end\",\"cameras\":")
         write(UInt64(count))
         write(",\"checksum\":")
@@ -159,7 +202,12 @@ extension LineWriter {
         write("}\n")
     }
 
-    fileprivate mutating func writeHeader(_ saved: SavedCamera) {
+    fileprivate mutating func write(_ camera: SavedCamera) {
+        writeHeader(camera)
+        writeSubscription(camera)
+    }
+
+    private mutating func writeHeader(_ saved: SavedCamera) {
         let (camera, gestures) = (saved.state.camera, saved.state.gestures)
         write("{\"type\":\"trace\",\"version\":1,\"camera\":")
         write(string: saved.state.name)
@@ -192,7 +240,7 @@ extension LineWriter {
         write("}}\n")
     }
 
-    fileprivate mutating func writeSubscription(_ saved: SavedCamera) {
+    private mutating func writeSubscription(_ saved: SavedCamera) {
         write("{\"type\":\"subscribe\",\"camera\":")
         write(string: saved.state.name)
         write(",\"since\":")

@@ -34,30 +34,45 @@ final class Subscription {
         cursor = log.end
     }
 
-    func write(to out: inout ByteWriter) {
-        out.put(isRecorder)
-        out.put(isOfAll)
-        out.put(UInt64(kinds.rawValue))
-        out.put(delivery == .latest)
-        out.put(cursor)
-        out.put(UInt64(lastSent.rawValue))
-        out.put(hasGivenUp)
+    func write(to out: inout FieldWriter) {
+        out.put(SubscriptionField.camera, camera.name)
+        out.put(SubscriptionField.isRecorder, isRecorder)
+        out.put(SubscriptionField.kinds, UInt64(kinds.rawValue))
+        out.put(SubscriptionField.isLatest, delivery == .latest)
+        out.put(SubscriptionField.cursor, cursor)
+        out.put(SubscriptionField.lastSent, UInt64(lastSent.rawValue))
+        out.put(SubscriptionField.hasGivenUp, hasGivenUp)
+        out.put(SubscriptionField.isOfAll, isOfAll)
     }
 
     /// Goes on where ``write(to:)`` left off.
-    init(from row: inout ByteReader, of peer: Peer, to camera: HostedCamera) throws(ByteReader.Damage) {
-        self.peer = peer
-        self.camera = camera
-        isRecorder = try row.flag()
-        isOfAll = try row.flag()
-        guard let log = isRecorder ? camera.feedLog?.log : camera.log else { throw ByteReader.Damage() }
-        self.log = log
-        kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
-        delivery = try row.flag() ? .latest : .every
-        cursor = try row.number()
-        lastSent = EventKinds(rawValue: UInt8(truncatingIfNeeded: try row.number()))
-        hasGivenUp = try row.flag()
-        guard cursor <= log.end else { throw ByteReader.Damage() }
+    init(
+        _ row: FieldReader, of peer: Peer, _ cameras: [String: HostedCamera], limits: Limits
+    ) throws(FieldReader.Damage) {
+        var row = row
+        var camera: HostedCamera?
+        var (isRecorder, isOfAll) = (false, false)
+        var kinds: EventKinds?
+        var cursor: UInt64?
+        var delivery = Subscribe.Delivery.every
+        while let (tag, field) = try row.next(SubscriptionField.self) {
+            switch tag {
+            case .camera: camera = cameras[try field.text()]
+            case .isRecorder: isRecorder = try field.flag()
+            case .kinds: kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
+            case .isLatest: delivery = try field.flag() ? .latest : .every
+            case .cursor: cursor = try field.number()
+            case .lastSent: lastSent = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
+            case .hasGivenUp: hasGivenUp = try field.flag()
+            case .isOfAll: isOfAll = try field.flag()
+            }
+        }
+        guard let camera else { throw FieldReader.Damage() }
+        (self.peer, self.camera) = (peer, camera)
+        log = isRecorder ? camera.startFeedLog(limits: limits) : camera.log
+        (self.isRecorder, self.isOfAll, self.delivery) = (isRecorder, isOfAll, delivery)
+        self.kinds = kinds ?? .all
+        self.cursor = min(cursor ?? log.end, log.end)
     }
 
     /// Entries not yet sent.

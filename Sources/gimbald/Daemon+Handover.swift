@@ -46,9 +46,10 @@ extension Daemon {
         hub.endTurn(at: now())
         releaseRetired()
         do throws(SystemError) {
+            try leaveFile()
             switch departure {
-            case .beginAnew: try beginAnew()
-            case .leaveToManager: try leaveToManager()
+            case .beginAnew: throw beginAnew()
+            case .leaveToManager: leaveToManager()
             }
             return true
         } catch {
@@ -58,31 +59,55 @@ extension Daemon {
         self.departure = nil
         endsBy = nil
         manager.notify("READY=1")
+        handoverFile?.forgetTheRest()
         hub.resume()
         keeper?.goOn()
         return false
     }
 
-    /// Returns only by its error.
-    private func beginAnew() throws(SystemError) {
-        var handover = Handover()
-        (handover.ownSockets, handover.listeners) = (ownSockets, passedSockets)
-        handover.clients = clients
-        let file = try Handover.memory(bytes(handover))
-        defer { _ = close(file) }
-        keeper?.saveLast()
-        manager.passOn()
-        throw Handover.beginAnew(file, leaving: handover.descriptors)
+    /// Puts all that the next process goes on with into the file.
+    private func leaveFile() throws(SystemError) {
+        let file: HandoverFile
+        if let handoverFile { file = handoverFile } else { file = try HandoverFile() }
+        handoverFile = file
+        manager.needsTime()
+        let peers = connections.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
+        var out = FieldWriter()
+        out.put(HandoverField.revision, HandoverLayout.revision)
+        out.put(HandoverField.server, hub.server)
+        out.put(HandoverField.process) { handover.write(to: &$0) }
+        out.put(HandoverField.hub) { hub.handOver(peers, to: &$0) }
+        try file.leave(out.bytes)
     }
 
-    private func leaveToManager() throws(SystemError) {
-        var handover = Handover()
-        handover.clients = clients
-        let file = try Handover.memory(bytes(handover))
-        defer { _ = close(file) }
-        manager.store([file], as: .state)
-        manager.store(handover.clients.values.map(\.descriptor), as: .client)
+    /// Returns only by its error.
+    private func beginAnew() -> SystemError {
+        // The next process has all that is saved from this one: what cannot be saved is not lost yet.
+        do throws(StateKeeper.Loss) { try keeper?.saveLast(needsTime: manager.needsTime) } catch {
+            log(.error, "\(error)")
+        }
+        manager.passOn()
+        guard let handoverFile else { return SystemError("memfd_create") }
+        return Handover.beginAnew(handoverFile.descriptor, leaving: handover.descriptors)
+    }
+
+    private func leaveToManager() {
+        let clients = clients.values.map(\.descriptor)
+        let lost =
+            manager.store(handoverFile.map { [$0.descriptor] } ?? [], as: .state)
+            + manager.store(clients, as: .client)
+        if lost > 0 { log(.error, "the service manager does not keep \(lost) of \(clients.count) connections") }
         manager.settle()
+    }
+
+    /// Who begins anew keeps where it listens; otherwise that is the service manager's.
+    private var handover: Handover {
+        var handover = Handover()
+        if departure == .beginAnew {
+            (handover.ownSockets, handover.listeners) = (ownSockets, passedSockets)
+        }
+        handover.clients = clients
+        return handover
     }
 
     private var clients: [UInt64: Handover.Client] {
@@ -95,46 +120,24 @@ extension Daemon {
         return clients
     }
 
-    private func bytes(_ handover: Handover) -> [UInt8] {
-        var out = ByteWriter()
-        handover.write(to: &out)
-        hub.handOver(connections.compactMap { connection in connection.peer.map { (connection.inode, $0) } }, to: &out)
-        return out.bytes
-    }
-
     // MARK: Taking over
 
-    /// What the process before has left.
-    func inheritance() -> [UInt8] {
-        let stored = manager.stored.last { $0.name == .state }?.descriptor
-        guard let file = Handover.inherited(environment: SocketPath.environmentValue) ?? stored else { return [] }
-        return Handover.take(file)
-    }
-
-    func inherited(from row: inout ByteReader) -> Handover? {
-        guard !row.isAtEnd else { return nil }
-        do throws(ByteReader.Damage) {
-            var handover = try Handover(from: &row)
-            let stored = manager.stored.filter { $0.name == .client }.map(\.descriptor)
-            if !manager.stored.isEmpty { handover.renumber(stored) }
-            for descriptor in handover.descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-            return handover
-        } catch {
-            log(.warning, "what the process before left cannot be understood")
-            return nil
-        }
-    }
-
     /// Goes on where the process before left off; `false` if there is nothing to go on with.
-    func takeOver(_ handover: Handover?, _ row: inout ByteReader) -> Bool {
-        guard let handover else {
-            for (name, descriptor) in manager.stored where name == .client { _ = close(descriptor) }
-            return false
+    func takeOver(_ inheritance: Inheritance) -> Bool {
+        defer { handoverFile?.forgetTheRest() }
+        guard let handover = inheritance.handover else { return false }
+        manager.needsTime()
+        guard let hubPart = inheritance.hub else {
+            for client in handover.clients.values { _ = close(client.descriptor) }
+            guard let cameras = inheritance.cameras else { return false }
+            let count = hub.restore(cameras, keepsEpochs: true, at: now())
+            log(.info, "\(count) cameras of version 0.1 go on; who was connected has to come again")
+            return true
         }
         let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.entrance) }
         do {
             // What they may do follows from who they are, now as when they came: the options may be others.
-            let peers = try hub.takeOver(&row) { key in connections[key].map { ($0.outlet, $0.role) } }
+            let peers = try hub.takeOver(hubPart, at: now()) { key in connections[key].map { ($0.outlet, $0.role) } }
             for (key, peer) in peers {
                 guard let client = handover.clients[key], let connection = connections[key]?.outlet else { continue }
                 append(connection)

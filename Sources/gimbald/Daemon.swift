@@ -14,6 +14,10 @@ import Wire
     let log: Log
     let manager: ServiceManager
     let keeper: StateKeeper?
+    /// What the process before has left, until it is taken over.
+    private var inheritance: Inheritance?
+    /// Where long histories lie; `nil` where the system has no memory to share.
+    var handoverFile: HandoverFile?
     private let memory: Memory
 
     private(set) var ownSockets: [(socket: ListeningSocket, entrance: Entrance)] = []
@@ -50,12 +54,15 @@ import Wire
         self.options = options
         self.log = log
         self.manager = manager
+        // What is left and cannot be understood is closed, before anything is opened.
+        let inheritance = Inheritance(manager, log)
+        (self.inheritance, handoverFile) = (inheritance, inheritance.file)
         loop = try EventLoop()
         memory = Memory(loop)
         var generator = SystemRandomNumberGenerator()
         hub = Hub(
             limits: options.limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
-            at: Self.monotonicMilliseconds())
+            memory: inheritance.file, at: Self.monotonicMilliseconds())
         let folder =
             options.stateDirectory ?? StateKeeper.standardFolder(environment: SocketPath.environmentValue)
         keeper = try folder.map { [hub, loop] in try StateKeeper($0, of: hub, loop, log) }
@@ -79,14 +86,13 @@ import Wire
     func run() throws {
         raiseDescriptorLimit()
         Handover.prepare()
-        var row = ByteReader(inheritance())
-        let handover = inherited(from: &row)
         defer { for (socket, _) in ownSockets { socket.remove() } }
-        try listen(handover)
+        try listen(inheritance?.handover)
         try watch()
         Signals.release()
         // Only who has the socket takes the state: another daemon's is none of its business.
-        if takeOver(handover, &row) { keeper?.goOn() } else { keeper?.restore(at: now()) }
+        if inheritance.map(takeOver) == true { keeper?.goOn() } else { keeper?.restore(at: now()) }
+        inheritance = nil
         manager.forgetStored()
         log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")
@@ -97,7 +103,7 @@ import Wire
         }
         for connection in connections { connection.close() }
         releaseRetired()
-        keeper?.saveLast()
+        try keeper?.saveLast(needsTime: manager.needsTime)
         log(.info, "ended")
     }
 

@@ -1,19 +1,19 @@
-// What a process leaves to the one after it: a file in memory that tells all, and open descriptors. The next process is
-// either this one, which begins anew with its descriptors open, or one that the service manager starts, which kept them.
+// The process's own part of what it leaves to the next one: open descriptors. The next process is either this one, which
+// begins anew with its descriptors open, or one that the service manager starts, which kept them.
 // A connection is known by its socket's inode, which stays the same whoever holds it and under whatever number.
 
 import Glibc
 import Hub
 import UnixSocket
 
-/// What is left of the sockets; the hub's own part stands behind it.
+/// Sockets that go from one process to the next.
 struct Handover {
     /// A client's connection.
     struct Client {
         var descriptor: CInt
         var entrance: Entrance
-        var hasEnded: Bool
-        var saidItsEnd: Bool
+        var hasEnded = false
+        var saidItsEnd = false
     }
 
     /// Where clients connect, if that is handed on: sockets of the service manager's, and the daemon's own.
@@ -37,59 +37,84 @@ struct Handover {
 
     // MARK: Writing and reading
 
-    /// The order of what is written here. It changes whenever a line below does.
-    private static let version: UInt64 = 0x1002
-
-    func write(to out: inout ByteWriter) {
-        out.put(Self.version)
-        out.put(listeners.count)
+    /// Writes a record of ``ProcessField``.
+    func write(to out: inout FieldWriter) {
         for (descriptor, entrance) in listeners {
-            out.put(Int(descriptor))
-            out.put(entrance.rawValue)
+            out.put(ProcessField.listener) { out in
+                out.put(ListenerField.descriptor, Int(descriptor))
+                out.put(ListenerField.entrance, entrance.rawValue)
+            }
         }
-        out.put(ownSockets.count)
         for (socket, entrance) in ownSockets {
-            out.put(socket.path.utf8)
-            out.put(Int(socket.descriptor))
-            out.put(Int(socket.lock))
-            out.put(entrance.rawValue)
+            out.put(ProcessField.ownSocket) { out in
+                out.put(ListenerField.descriptor, Int(socket.descriptor))
+                out.put(ListenerField.entrance, entrance.rawValue)
+                out.put(ListenerField.path, socket.path)
+                out.put(ListenerField.lock, Int(socket.lock))
+            }
         }
-        out.put(clients.count)
         for (inode, client) in clients {
-            out.put(inode)
-            out.put(Int(client.descriptor))
-            out.put(client.entrance.rawValue)
-            out.put(client.hasEnded)
-            out.put(client.saidItsEnd)
+            out.put(ProcessField.client) { out in
+                out.put(ClientField.key, inode)
+                out.put(ClientField.descriptor, Int(client.descriptor))
+                out.put(ClientField.entrance, client.entrance.rawValue)
+                out.put(ClientField.hasEnded, client.hasEnded)
+                out.put(ClientField.saidItsEnd, client.saidItsEnd)
+            }
         }
     }
 
-    init(from row: inout ByteReader) throws(ByteReader.Damage) {
-        guard try row.number() == Self.version else { throw ByteReader.Damage() }
-        for _ in 0..<(try row.integer()) {
-            listeners.append((try Self.descriptor(&row), try Self.entrance(&row)))
-        }
-        for _ in 0..<(try row.integer()) {
-            let path = String(decoding: try row.bytes(), as: UTF8.self)
-            let (descriptor, lock) = (try Self.descriptor(&row), try Self.descriptor(&row))
-            let socket = ListeningSocket(path: path, descriptor: descriptor, lock: lock)
-            ownSockets.append((socket, try Self.entrance(&row)))
-        }
-        for _ in 0..<(try row.integer()) {
-            let inode = try row.number()
-            clients[inode] = Client(
-                descriptor: try Self.descriptor(&row), entrance: try Self.entrance(&row), hasEnded: try row.flag(),
-                saidItsEnd: try row.flag())
+    init(_ row: FieldReader) throws(FieldReader.Damage) {
+        var row = row
+        while let (tag, field) = try row.next(ProcessField.self) {
+            switch tag {
+            case .listener: try takeListener(field.record())
+            case .ownSocket: try takeListener(field.record())
+            case .client: try takeClient(field.record())
+            }
         }
     }
 
-    private static func entrance(_ row: inout ByteReader) throws(ByteReader.Damage) -> Entrance {
-        guard let entrance = Entrance(rawValue: try row.number()) else { throw ByteReader.Damage() }
-        return entrance
+    private mutating func takeListener(_ row: FieldReader) throws(FieldReader.Damage) {
+        var row = row
+        // Without a word, and where a later version knows more kinds, a client may do the least.
+        var entrance = Entrance.watch
+        var (descriptor, lock, path): (CInt?, CInt?, String?)
+        while let (tag, field) = try row.next(ListenerField.self) {
+            switch tag {
+            case .descriptor: descriptor = try Self.descriptor(field)
+            case .entrance: entrance = Entrance(rawValue: try field.number()) ?? .watch
+            case .path: path = try field.text()
+            case .lock: lock = try Self.descriptor(field)
+            }
+        }
+        guard let descriptor else { throw FieldReader.Damage() }
+        if let path, let lock {
+            ownSockets.append((ListeningSocket(path: path, descriptor: descriptor, lock: lock), entrance))
+        } else {
+            listeners.append((descriptor, entrance))
+        }
     }
 
-    private static func descriptor(_ row: inout ByteReader) throws(ByteReader.Damage) -> CInt {
-        guard let descriptor = CInt(exactly: try row.number()) else { throw ByteReader.Damage() }
+    private mutating func takeClient(_ row: FieldReader) throws(FieldReader.Damage) {
+        var row = row
+        var client = Client(descriptor: -1, entrance: .watch)
+        var key: UInt64?
+        while let (tag, field) = try row.next(ClientField.self) {
+            switch tag {
+            case .key: key = try field.number()
+            case .descriptor: client.descriptor = try Self.descriptor(field)
+            case .entrance: client.entrance = Entrance(rawValue: try field.number()) ?? .watch
+            case .hasEnded: client.hasEnded = try field.flag()
+            case .saidItsEnd: client.saidItsEnd = try field.flag()
+            }
+        }
+        guard let key else { throw FieldReader.Damage() }
+        clients[key] = client
+    }
+
+    private static func descriptor(_ field: FieldReader.Field) throws(FieldReader.Damage) -> CInt {
+        guard let descriptor = CInt(exactly: try field.number()) else { throw FieldReader.Damage() }
         return descriptor
     }
 
@@ -97,51 +122,14 @@ struct Handover {
     mutating func renumber(_ stored: [CInt]) {
         var found: [UInt64: Client] = [:]
         for descriptor in stored {
-            guard let inode = Self.inode(of: descriptor), var client = clients[inode] else { continue }
+            guard let inode = Self.inode(of: descriptor), var client = clients[inode] else {
+                _ = close(descriptor)
+                continue
+            }
             client.descriptor = descriptor
             found[inode] = client
         }
         clients = found
-    }
-
-    // MARK: The file in memory
-
-    /// Makes a file in memory, open across exec(3).
-    static func memory(_ bytes: [UInt8]) throws(SystemError) -> CInt {
-        let file = unsafe memfd_create("gimbal-state", 0)
-        guard file >= 0 else { throw SystemError("memfd_create") }
-        var count = 0
-        while count < bytes.count {
-            let more = unsafe bytes[count...].withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
-            guard more > 0 else {
-                let error = SystemError("write to memory")
-                _ = close(file)
-                throw error
-            }
-            count += more
-        }
-        return file
-    }
-
-    /// Takes what a file in memory holds, and closes it.
-    static func take(_ file: CInt) -> [UInt8] {
-        defer { _ = close(file) }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
-            return []
-        }
-        _ = lseek(file, 0, SEEK_SET)
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        var count = 0
-        while count < bytes.count {
-            let more = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                return unsafe read(file, rest.baseAddress, rest.count)
-            }
-            guard more > 0 else { return [] }
-            count += more
-        }
-        return bytes
     }
 
     // MARK: Beginning anew
@@ -166,19 +154,19 @@ struct Handover {
     /// The file that this process left to itself when it began anew.
     static func inherited(environment: (String) -> String?) -> CInt? {
         defer { unsafe unsetenv(variable) }
-        return environment(variable).flatMap { CInt($0) }
+        return environment(variable).flatMap { CInt($0) }.flatMap { $0 > STDERR_FILENO ? $0 : nil }
     }
 
     /// Replaces this process by a new one of the same program, with some descriptors left open. Returns if it cannot.
     static func beginAnew(_ file: CInt, leaving descriptors: [CInt]) -> SystemError {
-        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, 0) }
+        for descriptor in descriptors + [file] { _ = fcntl(descriptor, F_SETFD, 0) }
         unsafe setenv(variable, String(file), 1)
         unsafe execv(program, CommandLine.unsafeArgv)
         // It may have been removed; as long as this process lives, the kernel has it.
         unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
         let error = SystemError("exec \(program)")
         unsafe unsetenv(variable)
-        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        for descriptor in descriptors + [file] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         return error
     }
 }

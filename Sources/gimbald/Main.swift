@@ -11,13 +11,15 @@ struct Main {
     private static let unavailable: CInt = 69
     private static let osError: CInt = 71
     private static let cannotCreate: CInt = 73
+    private static let ioError: CInt = 74
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)  // A client that is gone is no signal,
         signal(SIGXFSZ, SIG_IGN)  // nor is a limit of files' sizes: what is saved fails with a word.
         Signals.hold()
-        let manager = ServiceManager(environment: SocketPath.environmentValue)
         var level = LogLevel.info
+        let log = Log(level: level, environment: SocketPath.environmentValue)
+        let manager = ServiceManager(environment: SocketPath.environmentValue, log)
         do {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
             level = options.logLevel
@@ -29,7 +31,8 @@ struct Main {
         } catch {
             let (status, message) = explain(error)
             Log(level: level, environment: SocketPath.environmentValue)(.error, message)
-            manager.report(startFailure: message)
+            // What fails at the end is no failure to start.
+            if status != ioError { manager.report(startFailure: message) }
             exit(status)
         }
     }
@@ -44,6 +47,7 @@ struct Main {
     private static func explain(_ error: any Error) -> (status: CInt, message: String) {
         switch error {
         case let error as Options.UsageError: (usage, "\(error.message); see gimbald --help")
+        case let error as StateKeeper.Loss: (ioError, error.description)
         case let error as SystemError: (error.code == EADDRINUSE ? unavailable : cannotCreate, "\(error)")
         default: (osError, "\(error)")
         }

@@ -37,6 +37,7 @@ extension Options {
           69   another daemon has the socket
           71   the system refused what it needs
           73   the socket cannot be made
+          74   what the cameras came to in the end cannot be saved
 
         Examples:
           gimbald --socket /tmp/map.sock

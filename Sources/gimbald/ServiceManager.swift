@@ -18,10 +18,14 @@ struct ServiceManager {
     /// What a socket is called that is for who may only watch. (systemd.socket(5): `FileDescriptorName=`)
     private static let watchName = "watch"
 
+    /// How often what must not be lost is tried, a second each at most.
+    private static let attempts = 10
+
     /// As many go along with one datagram. (The kernel's SCM_MAX_FD.)
     private static let mostDescriptors = 253
 
     private let notifySocket: String?
+    private let channel: CInt
     private let watchdogVariable: String?
     /// Milliseconds between signs of life; `nil` if nobody waits for them.
     let watchdogInterval: Double?
@@ -30,18 +34,35 @@ struct ServiceManager {
     /// What the process before had stored.
     private(set) var stored: [(name: Stored, descriptor: CInt)] = []
 
-    /// Reads the environment, and takes from it what is meant for this process alone.
-    init(environment: (String) -> String?) {
+    /// The shortest watchdog's time that is honoured, in microseconds.
+    private static let shortestWatchdog: UInt64 = 10_000
+
+    /// Reads the environment, and takes from it what is meant for this process alone. What is no such number as it has to
+    /// be is as if it were not there, but for a word in the log.
+    init(environment: (String) -> String?, _ log: Log) {
+        func number<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
+            guard let text = environment(name) else { return nil }
+            let isDecimal = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            if isDecimal, let number = Number(text), range.contains(number) { return number }
+            log(.warning, "\(name)=\(text) is ignored: it must be a number from \(range.lowerBound) on")
+            return nil
+        }
         notifySocket = environment("NOTIFY_SOCKET")
-        let own = String(getpid())
-        let isWatched = environment("WATCHDOG_PID").map { $0 == own } ?? true
-        watchdogVariable = isWatched ? environment("WATCHDOG_USEC") : nil
-        let watchdog = watchdogVariable.flatMap(Double.init)
-        watchdogInterval = watchdog.map { $0 / 1000 / 2 }
-        let count = environment("LISTEN_PID") == own ? environment("LISTEN_FDS").flatMap { CInt($0) } ?? 0 : 0
+        channel = notifySocket == nil ? -1 : Self.openChannel()
+        let own = getpid()
+        let isWatched = environment("WATCHDOG_PID") == nil || number("WATCHDOG_PID", 1...CInt.max) == own
+        let watchdog = isWatched ? number("WATCHDOG_USEC", Self.shortestWatchdog...(UInt64.max - 1)) : nil
+        watchdogVariable = watchdog.map(String.init)
+        watchdogInterval = watchdog.map { Double($0) / 1000 / 2 }
+        let isMeant = environment("LISTEN_PID") != nil && number("LISTEN_PID", 1...CInt.max) == own
+        let count = isMeant ? number("LISTEN_FDS", 0...(CInt.max - Self.firstDescriptor)) ?? 0 : 0
         let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
-        for (index, descriptor) in (0..<max(count, 0)).map({ Self.firstDescriptor + $0 }).enumerated() {
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        for index in 0..<Int(count) {
+            let descriptor = Self.firstDescriptor + CInt(index)
+            guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+                log(.warning, "LISTEN_FDS=\(count), but descriptor \(descriptor) is not open")
+                break
+            }
             let name = index < names.count ? String(names[index]) : ""
             if let name = Stored(rawValue: name) {
                 stored.append((name, descriptor))
@@ -64,11 +85,27 @@ struct ServiceManager {
     // MARK: The descriptor store
 
     /// Has descriptors kept for the next process. Without a store, or without room in it, they are not.
-    func store(_ descriptors: [CInt], as name: Stored) {
+    ///
+    /// - Returns: how many could not even be sent.
+    func store(_ descriptors: [CInt], as name: Stored) -> Int {
+        var lost = 0
         for start in stride(from: 0, to: descriptors.count, by: Self.mostDescriptors) {
             let some = descriptors[start..<min(start + Self.mostDescriptors, descriptors.count)]
-            notify("FDSTORE=1\nFDNAME=\(name.rawValue)", with: Array(some))
+            if !send("FDSTORE=1\nFDNAME=\(name.rawValue)", with: Array(some)) { lost += some.count }
         }
+        return lost
+    }
+
+    /// Sends what must not be lost: a manager that is busy takes it a little later.
+    private func send(_ state: String, with descriptors: [CInt]) -> Bool {
+        for _ in 0..<Self.attempts {
+            if notify(state, with: descriptors) { return true }
+            // ETOOMANYREFS: too many descriptors are on their way.
+            guard [EAGAIN, ENOBUFS, ENOMEM, EINTR, ETOOMANYREFS].contains(errno) else { return false }
+            needsTime()
+            settle()
+        }
+        return false
     }
 
     /// Has nothing kept any more of what was stored.
@@ -78,14 +115,17 @@ struct ServiceManager {
         }
     }
 
-    /// Waits until the manager has taken in everything that it was told, a second at most. (sd_notify_barrier(3))
+    /// Waits until the manager has taken in everything that it was told, some seconds at most. (sd_notify_barrier(3))
     func settle() {
         var ends: [CInt] = [-1, -1]
         guard isListening, unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return }
-        notify("BARRIER=1", with: [ends[1]])
+        let isSent = notify("BARRIER=1", with: [ends[1]])
         _ = close(ends[1])
         var end = pollfd(fd: ends[0], events: 0, revents: 0)
-        _ = unsafe poll(&end, 1, 1000)
+        for _ in 0..<(isSent ? Self.attempts : 0) {
+            if unsafe poll(&end, 1, 1000) != 0 { break }
+            needsTime()
+        }
         _ = close(ends[0])
     }
 
@@ -99,40 +139,47 @@ struct ServiceManager {
     /// - Parameter now: milliseconds of the monotonic clock.
     func notifyReloading(at now: Double) { notify("RELOADING=1\nMONOTONIC_USEC=\(UInt64(now * 1000))") }
 
-    /// Sends a state, such as "READY=1". Errors are nobody's business: a manager that is gone misses nothing.
+    /// Asks the manager to wait for another ten seconds until what is under way is over.
+    func needsTime() { notify("EXTEND_TIMEOUT_USEC=10000000") }
+
+    /// Sends a state, such as "READY=1". Errors are mostly nobody's business: a manager that is gone misses nothing.
     ///
     /// - Parameter descriptors: go along with it, at most ``mostDescriptors``.
-    func notify(_ state: String, with descriptors: [CInt] = []) {
-        guard let path = notifySocket, path.hasPrefix("/") || path.hasPrefix("@") else { return }
+    /// - Returns: whether it was sent, or nobody is to hear it; otherwise `errno` says why not.
+    @discardableResult func notify(_ state: String, with descriptors: [CInt] = []) -> Bool {
+        guard let path = notifySocket, path.hasPrefix("/") || path.hasPrefix("@") else { return true }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return true }
         if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }  // an abstract name
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        return Self.send(Array(state.utf8), with: descriptors, to: &address, length, channel)
+    }
+
+    /// The socket by which the manager is told, open from the start: later there may be no descriptor left for one.
+    private static func openChannel() -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
         // A manager that hears nothing must not keep the daemon.
         var patience = timeval(tv_sec: 1, tv_usec: 0)
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        Self.send(Array(state.utf8), with: descriptors, to: &address, length, descriptor)
+        return descriptor
     }
 
     private static func send(
         _ text: [UInt8], with descriptors: [CInt], to address: inout sockaddr_un, _ length: socklen_t,
         _ descriptor: CInt
-    ) {
+    ) -> Bool {
         var text = text
         var control = controlMessage(descriptors)
         // Sound: the message points into the three only during the call.
-        unsafe withUnsafeMutablePointer(to: &address) { address in
+        return unsafe withUnsafeMutablePointer(to: &address) { address in
             unsafe text.withUnsafeMutableBytes { text in
                 unsafe control.withUnsafeMutableBytes { control in
                     var vector = unsafe iovec(iov_base: text.baseAddress, iov_len: text.count)
-                    unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                    return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                         var message = unsafe msghdr()
                         unsafe message.msg_name = UnsafeMutableRawPointer(address)
                         unsafe message.msg_namelen = length
@@ -140,7 +187,7 @@ struct ServiceManager {
                         unsafe message.msg_iovlen = 1
                         unsafe message.msg_control = control.count > 0 ? control.baseAddress : nil
                         unsafe message.msg_controllen = control.count
-                        _ = unsafe sendmsg(descriptor, &message, CInt(MSG_NOSIGNAL))
+                        return unsafe sendmsg(descriptor, &message, CInt(MSG_NOSIGNAL)) >= 0
                     }
                 }
             }

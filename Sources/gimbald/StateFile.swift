@@ -2,6 +2,7 @@
 // renamed. No name in here comes from a client.
 
 import Glibc
+import Hub
 import UnixSocket
 
 /// The folder of the state, and the one file in it.
@@ -41,19 +42,33 @@ struct StateFile {
         else {
             throw SystemError("\(Self.name) is no file of the daemon's", code: EINVAL)
         }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        var count = 0
-        while count < bytes.count {
-            let more = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                return unsafe Glibc.read(file, rest.baseAddress, rest.count)
-            }
-            if more < 0, errno == EINTR { continue }
-            guard more >= 0 else { throw SystemError("read \(Self.name)") }
-            if more == 0 { break }
-            count += more
+        let size = Int(status.st_size)
+        let beginning = try read(file, from: 0, min(size, SavedState.edge))
+        let end = try read(file, from: max(size - SavedState.edge, 0), min(size, SavedState.edge))
+        do {
+            try SavedState.checkEdges(beginning.span, end.span, size: size)
+        } catch {
+            throw SystemError("\(Self.name): \(error)", code: EINVAL)
         }
-        return Array(bytes[..<count])
+        return try read(file, from: 0, size)
+    }
+
+    /// Reads so many bytes, or less where the file ends.
+    private func read(_ file: CInt, from start: Int, _ count: Int) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let rest = unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
+                let more = unsafe pread(file, rest.baseAddress, rest.count, start + done)
+                if more < 0, errno == EINTR { continue }
+                if more < 0 { failure = SystemError("read \(Self.name)") }
+                guard more > 0 else { return }
+                done += more
+            }
+        }
+        if let failure { throw failure }
+        return bytes
     }
 
     /// Puts bytes in the place of what the file held. It takes as long as the disk does.
@@ -71,7 +86,12 @@ struct StateFile {
     }
 
     private func writeNew(_ bytes: [UInt8]) throws(SystemError) {
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+        // Whatever has the name goes: what is written to is never what somebody else has put there, neither a pipe, which
+        // would wait for a reader, nor another name of a file elsewhere.
+        if unsafe unlinkat(folder, Self.newName, 0) != 0, errno != ENOENT {
+            throw SystemError("unlink \(Self.newName)")
+        }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = unsafe openat(folder, Self.newName, flags, 0o600)
         guard file >= 0 else { throw SystemError("open \(Self.newName)") }
         defer { _ = Glibc.close(file) }

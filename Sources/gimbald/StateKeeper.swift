@@ -14,8 +14,11 @@ import UnixSocket
     private var file: StateFile?
 
     // What is saved
-    private var savedRevision: UInt64 = 0
-    private var savedBytes: [UInt8] = []
+    private var text = SavedText()
+    /// Whether the text is being brought up to date, a slice in every turn.
+    private var isCollecting = false
+    /// As many cameras are looked at in a turn: half a millisecond, where all have changed.
+    private static let slice = 64
     /// When the first change came that is not saved.
     private var changedAt: Double?
     private var lastTry = -Double.infinity
@@ -43,9 +46,9 @@ import UnixSocket
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw SystemError("pipe2") }
         bell = (ends[1], ends[0])
+        hub.tracksChanges = true
         let watcher = ClosureWatcher(loop, bell.read) { [unowned self] in
-            var byte: UInt8 = 0
-            bellRang = unsafe read(bell.read, &byte, 1) == 1
+            ring()
         }
         try watcher.wait(for: [.read, .persist])
         self.watcher = watcher
@@ -73,7 +76,9 @@ import UnixSocket
     /// The cameras are not the last ones that were saved as such: they go on.
     func goOn() {
         do throws(SystemError) {
-            try openFile().write(hub.savedState(isLast: false).bytes)
+            _ = collect(atMost: .max)
+            try openFile().write(text.cameras.bytes(isLast: false))
+            text.hasChanged = false
         } catch {
             failed(error)
         }
@@ -126,6 +131,7 @@ import UnixSocket
 
     /// When there is something to do, in milliseconds of the loop's clock; `nil` if nothing is.
     var due: Double? {
+        if isCollecting { return -.infinity }
         guard saving == nil, let changedAt else { return nil }
         return max(lastTry + Self.interval, hub.isAtRest ? changedAt : changedAt + Self.interval)
     }
@@ -133,30 +139,44 @@ import UnixSocket
     /// Notes what has changed, and begins to save when it is time.
     func turn(at now: Double) {
         if bellRang, let saving { finish(saving) }
-        if changedAt == nil, hub.revision != savedRevision { changedAt = now }
+        if changedAt == nil, hub.hasUnsaved { changedAt = now }
         guard let due, due <= now else { return }
-        lastTry = now
-        let bytes = hub.savedState(isLast: false).bytes
-        (savedRevision, changedAt) = (hub.revision, nil)
-        guard bytes != savedBytes else { return }
+        if !isCollecting { (lastTry, changedAt) = (now, nil) }
+        isCollecting = !collect(atMost: Self.slice)
+        guard !isCollecting, text.hasChanged else { return }
         do throws(SystemError) {
-            saving = try Saving(bytes, in: try openFile(), bell: bell.write)
+            saving = try Saving(text.cameras, isLast: false, in: try openFile(), bell: bell.write)
+            text.hasChanged = false
         } catch {
             changedAt = now
             failed(error)
         }
     }
 
+    /// Brings the text of so many cameras up to date; says whether all are.
+    private func collect(atMost count: Int) -> Bool {
+        if !isCollecting { hub.beginSaving(&text) }
+        return hub.goOnSaving(&text, atMost: count)
+    }
+
     private func finish(_ saving: Saving) {
         self.saving = nil
+        let error = saving.wait()
+        if !bellRang { ring() }
         bellRang = false
-        if let error = saving.wait() {
+        if let error {
+            text.hasChanged = true
             changedAt = changedAt ?? lastTry
             failed(error)
         } else {
-            savedBytes = saving.bytes
             succeeded()
         }
+    }
+
+    /// Takes note that the writer is through.
+    private func ring() {
+        var byte: UInt8 = 0
+        bellRang = unsafe read(bell.read, &byte, 1) == 1
     }
 
     private func succeeded() {
@@ -173,33 +193,68 @@ import UnixSocket
 
     // MARK: At the end
 
+    /// What the cameras have come to in the end is not saved.
+    struct Loss: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// How long a disk is waited for in the end, in seconds.
+    private static let patience = 60
+
     /// Saves what the cameras have come to in the end, and waits for it.
-    func saveLast() {
-        if let saving { finish(saving) }
+    ///
+    /// - Parameter needsTime: is called every second as long as that takes.
+    func saveLast(needsTime: () -> Void) throws(Loss) {
         do throws(SystemError) {
-            try openFile().write(hub.savedState(isLast: true).bytes)
+            needsTime()
+            if let saving { try waitFor(saving, needsTime) }
+            isCollecting = !collect(atMost: .max)
+            if isCollecting { isCollecting = !collect(atMost: .max) }
+            let last = try Saving(text.cameras, isLast: true, in: try openFile(), bell: bell.write)
+            saving = last
+            try waitFor(last, needsTime)
             succeeded()
         } catch {
-            failed(error)
+            file?.close()
+            file = nil
+            throw Loss(description: "the state is lost, it cannot be saved in \(path): \(error)")
         }
+    }
+
+    /// Waits for a save. What a disk does not take in a minute is given up.
+    private func waitFor(_ saving: Saving, _ needsTime: () -> Void) throws(SystemError) {
+        for _ in 0..<Self.patience where !bellRang {
+            var end = pollfd(fd: bell.read, events: CShort(POLLIN), revents: 0)
+            if unsafe poll(&end, 1, 1000) > 0 { ring() } else { needsTime() }
+        }
+        guard bellRang else { throw SystemError("write", code: ETIMEDOUT) }
+        bellRang = false
+        self.saving = nil
+        if let error = saving.wait() { throw error }
     }
 }
 
 /// One save on its way to the disk.
 private final class Saving {
-    let bytes: [UInt8]
+    private let cameras: SavedText.Cameras
+    private let isLast: Bool
     private let file: StateFile
     private let bell: CInt
     /// The thread's until it has been joined.
     private var error: SystemError?
     private var thread = pthread_t()
 
-    init(_ bytes: [UInt8], in file: StateFile, bell: CInt) throws(SystemError) {
-        self.bytes = bytes
+    init(_ cameras: SavedText.Cameras, isLast: Bool, in file: StateFile, bell: CInt) throws(SystemError) {
+        (self.cameras, self.isLast) = (cameras, isLast)
         self.file = file
         self.bell = bell
         // Sound: the thread has a reference of its own, and lets go of it when it is through.
         let this = unsafe Unmanaged.passRetained(self)
+        // No signal is this thread's: while the process begins anew those that it waits for have to stay pending, or the next
+        // process never hears of them.
+        var (all, before) = (sigset_t(), sigset_t())
+        _ = unsafe sigfillset(&all)
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         let code = unsafe pthread_create(
             &thread, nil,
             { context in
@@ -207,6 +262,7 @@ private final class Saving {
                 unsafe Unmanaged<Saving>.fromOpaque(context).takeRetainedValue().run()
                 return nil
             }, this.toOpaque())
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
         guard code == 0 else {
             unsafe this.release()
             throw SystemError("pthread_create", code: code)
@@ -215,7 +271,7 @@ private final class Saving {
 
     /// The thread's work.
     private func run() {
-        do throws(SystemError) { try file.write(bytes) } catch { self.error = error }
+        do throws(SystemError) { try file.write(cameras.bytes(isLast: isLast)) } catch { self.error = error }
         var byte: UInt8 = 0
         _ = unsafe write(bell, &byte, 1)
     }

@@ -18,6 +18,20 @@ import Testing
 
     private func beginAnew(_ daemon: DaemonProcess) { kill(daemon.process.processIdentifier, SIGUSR2) }
 
+    /// Waits until a daemon has begun anew: it is told so by its environment.
+    private func hasBegunAnew(_ daemon: DaemonProcess) -> Bool {
+        for _ in 0..<2000 {
+            let path = "/proc/\(daemon.process.processIdentifier)/environ"
+            if let environment = try? String(contentsOfFile: path, encoding: .utf8),
+                environment.contains("GIMBAL_HANDOVER=")
+            {
+                return true
+            }
+            usleep(5000)
+        }
+        return false
+    }
+
     /// How often a daemon that has ended had begun anew.
     private func restarts(_ log: String) -> Int { log.components(separatedBy: " continue\n").count - 1 }
 
@@ -80,6 +94,132 @@ import Testing
         #expect(daemon.end(SIGTERM) == 0)
     }
 
+    // MARK: Signals
+
+    @Test func asOftenAsItIsAskedNobodyIsLost() throws {
+        let daemon = try DaemonProcess()
+        let client = try subscriber(daemon)
+        // Some come while it begins anew.
+        for number in 1...30 {
+            beginAnew(daemon)
+            if number.isMultiple(of: 3) {
+                try client.send(move(number))
+                #expect(try client.receive(until: "idle").count >= 3)
+            }
+        }
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(restarts(daemon.log()) > 1)
+    }
+
+    @Test func whoIsToEndWhileItBeginsAnewEnds() throws {
+        let daemon = try DaemonProcess()
+        let client = try subscriber(daemon)
+        try client.send(#"{"type":"animate","durationMs":60000,"update":{"kind":"zoom-to","zoom":5}}"#)
+        _ = try client.receive(until: "move-started")
+        // It waits for the camera to come to rest.
+        beginAnew(daemon)
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(restarts(daemon.log()) == 0)
+        for _ in 0..<5 {
+            let daemon = try DaemonProcess()
+            beginAnew(daemon)
+            beginAnew(daemon)
+            #expect(daemon.end(SIGTERM) == 0)
+        }
+    }
+
+    /// A thread that saves must not get the signal that the next process is to hear of.
+    @Test func whoIsToEndWhileItSavesAndBeginsAnewEnds() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for number in 1...10 {
+            let daemon = try DaemonProcess(["--state-dir", folder.path])
+            let client = try SocketClient(daemon.socket)
+            try client.send(move(number))
+            #expect(client.receive() == #"{"type":"ok","id":\#(number)}"#)
+            beginAnew(daemon)
+            try client.send(#"{"type":"ping"}"#)
+            #expect(client.receive() == #"{"type":"pong"}"#)
+            #expect(daemon.end(SIGTERM) == 0)
+        }
+    }
+
+    /// A process that may not open anything more leaves everything to the next one all the same.
+    @Test func whoHasNoDescriptorLeftLosesNobody() throws {
+        let daemon = try DaemonProcess(prelude: "ulimit -n 48")
+        let clients = try (0..<64).map { _ in try SocketClient(daemon.socket) }
+        let taken = clients.filter { client in
+            try? client.send(#"{"type":"ping"}"#)
+            return client.receive(within: 500) != nil
+        }
+        #expect(taken.count > 20 && taken.count < 48)
+        beginAnew(daemon)
+        #expect(hasBegunAnew(daemon))
+        for client in taken {
+            try client.send(#"{"type":"ping"}"#)
+            #expect(client.receive() == #"{"type":"pong"}"#)
+        }
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(restarts(daemon.log()) == 1)
+    }
+
+    // MARK: What others have left
+
+    @Test(arguments: ["WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID"])
+    func aNumberThatIsNoneIsIgnored(variable: String) throws {
+        for value in ["nan", "inf", "-1", "1e3", "", " 1", "0x10", "18446744073709551616", "2147483648", "99999"] {
+            let prelude =
+                "export LISTEN_PID=$$ LISTEN_FDS=0 WATCHDOG_USEC=30000000 WATCHDOG_PID=$$ \(variable)='\(value)'"
+            let daemon = try DaemonProcess(prelude: prelude)
+            let client = try SocketClient(daemon.socket)
+            try client.send(#"{"type":"ping"}"#)
+            #expect(client.receive() == #"{"type":"pong"}"#, "\(variable)=\(value)")
+            #expect(daemon.end(SIGTERM) == 0)
+        }
+    }
+
+    /// What version 0.1 left: its socket and its cameras are gone on with, and its clients know that they have to come again.
+    @Test func whatTheFirstVersionLeftIsGoneOnWith() throws {
+        let place = try Place()
+        let (client, other) = try place.connection()
+        let host = HubHost()
+        host.connect().send(#"{"type":"move","camera":"old","update":{"kind":"zoom-to","zoom":7}}"#)
+        var left = Row()
+        // The service manager's sockets; the daemon's own; clients.
+        left.numbers(0x1002, 0, 1)
+        left.put(Array("gimbal.sock".utf8))
+        left.numbers(901, 902, 0, 1, 4711, 903, 0, 0, 0)
+        // The hub: its version, counters, peers, when it started, and the cameras.
+        left.numbers(2, 1, 2, 3, 4, 5, 6, 7, 0)
+        left.put(host.hub.savedState(isLast: true).bytes)
+        left.numbers(1, 2, 3)
+        let daemon = try place.start(left.bytes, passing: [901: place.listener, 902: place.lock, 903: other])
+        let asking = try SocketClient(place.socket)
+        try asking.send(#"{"type":"get-camera","camera":"old"}"#)
+        #expect(try JSON(asking.receive() ?? "")["position"]?["zoom"]?.number == 7)
+        var byte: UInt8 = 0
+        #expect(recv(client, &byte, 1, 0) == 0)
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(!FileManager.default.fileExists(atPath: place.socket))
+    }
+
+    /// Whatever it is, what is not understood keeps nobody from coming up.
+    @Test func whatCannotBeUnderstoodIsClosed() throws {
+        let marks = ["", "rubbish", "gimbal1\n" + String(repeating: "\u{7f}", count: 100)]
+        for text in marks {
+            let place = try Place()
+            let (client, other) = try place.connection()
+            let daemon = try place.start(
+                Array(text.utf8), passing: [901: place.listener, 902: place.lock, 903: other])
+            var byte: UInt8 = 0
+            #expect(recv(client, &byte, 1, 0) == 0)
+            let asking = try place.ask()
+            try asking.send(#"{"type":"ping"}"#)
+            #expect(asking.receive() == #"{"type":"pong"}"#)
+            #expect(daemon.end(SIGTERM) == 0)
+        }
+    }
+
     @Test func aStrangeInheritanceIsNone() throws {
         for file in ["0", "1000", "-1", "x"] {
             let daemon = try DaemonProcess(environment: ["GIMBAL_HANDOVER": file])
@@ -87,5 +227,115 @@ import Testing
             try client.send(#"{"type":"ping"}"#)
             #expect(client.receive() == #"{"type":"pong"}"#)
         }
+    }
+}
+
+/// Numbers of eight bytes in a row, and bytes with their count in front.
+private struct Row {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func numbers(_ numbers: UInt64...) {
+        for number in numbers { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
+    }
+
+    mutating func put(_ more: [UInt8]) {
+        numbers(UInt64(more.count))
+        bytes += more
+    }
+}
+
+/// A folder with a socket that a process before listened on.
+private final class Place {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+    var socket: String { folder.appendingPathComponent("gimbal.sock").path }
+    private(set) var listener: CInt = -1
+    private(set) var lock: CInt = -1
+    private var others: [CInt] = []
+
+    struct Failure: Error {}
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        lock = open(socket + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        listener = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.utf8) }
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0, isBound == 0, listen(listener, 16) == 0 else { throw Failure() }
+    }
+
+    deinit {
+        for descriptor in others { close(descriptor) }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Two ends of a connection; the other one is for the daemon.
+    func connection() throws -> (client: CInt, other: CInt) {
+        var ends: [CInt] = [-1, -1]
+        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw Failure()
+        }
+        others.append(ends[0])
+        return (ends[0], ends[1])
+    }
+
+    /// Starts a daemon that finds this on descriptor 900, and others by the numbers that are told.
+    func start(_ left: [UInt8], passing descriptors: [CInt: CInt]) throws -> Child {
+        try Data(left).write(to: folder.appendingPathComponent("left"))
+        let file = open(folder.appendingPathComponent("left").path, O_RDONLY | O_CLOEXEC)
+        var ends: [CInt] = [-1, -1]
+        guard file >= 0, pipe(&ends) == 0 else { throw Failure() }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (number, descriptor) in descriptors.merging([900: file, 0: ends[0]], uniquingKeysWith: { $1 }) {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+        }
+        // It waits until nobody else has what it is passed.
+        let words = [
+            "/bin/sh", "-c", #"cd "$1" && read line; exec "$0" --socket gimbal.sock"#,
+            DaemonProcess.products.appendingPathComponent("gimbald").path, folder.path,
+        ]
+        let variables = ["PATH=/usr/bin:/bin", "GIMBAL_HANDOVER=900"]
+        var (arguments, environment) = (words.map { strdup($0) } + [nil], variables.map { strdup($0) } + [nil])
+        defer { for text in arguments + environment { free(text) } }
+        var process: pid_t = -1
+        guard posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, &environment) == 0 else { throw Failure() }
+        for descriptor in Array(descriptors.values) + [file, ends[0]] { close(descriptor) }
+        _ = write(ends[1], "\n", 1)
+        close(ends[1])
+        return Child(process)
+    }
+
+    /// A client, once the daemon listens.
+    func ask() throws -> SocketClient {
+        for _ in 0..<2000 {
+            if let client = try? SocketClient(socket) { return client }
+            usleep(5000)
+        }
+        throw Failure()
+    }
+}
+
+private final class Child {
+    private var process: pid_t?
+
+    init(_ process: pid_t) { self.process = process }
+
+    deinit { if process != nil { _ = end(SIGKILL) } }
+
+    /// Sends a signal, waits for the end, and gives the exit status; the signal below 0.
+    func end(_ signal: CInt) -> CInt {
+        guard let process else { return -1 }
+        self.process = nil
+        kill(process, signal)
+        var status: CInt = 0
+        waitpid(process, &status, 0)
+        return status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
     }
 }

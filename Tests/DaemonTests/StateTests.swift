@@ -159,6 +159,53 @@ import Testing
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
     }
 
+    /// What nobody is told of is noticed when it is too late.
+    @Test func aStateThatCannotBeSavedAtTheEndIsAnError() throws {
+        let daemon = try DaemonProcess(["--state-dir", folder.path], prelude: "ulimit -f 8")
+        let client = try SocketClient(daemon.socket)
+        let requests = (1...60).map { #"{"type":"get-camera","camera":"camera-\#($0)"}"# }
+        try client.send("[" + requests.joined(separator: ",") + "]")
+        for _ in requests { _ = client.receive() }
+        #expect(daemon.end(SIGTERM) == 74)
+        #expect(daemon.log().contains("the state is lost, it cannot be saved in \(folder.path)"))
+    }
+
+    /// Whoever may write into the folder may put something there, but what the daemon writes goes nowhere else.
+    @Test(arguments: ["pipe", "link", "symbolic link", "folder"])
+    func whatHasTheNameOfTheNewFileIsNotWrittenTo(kind: String) throws {
+        let new = folder.appendingPathComponent("cameras.ndjson.new").path
+        let other = folder.appendingPathComponent("other").path
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: other))
+        switch kind {
+        case "pipe": #expect(mkfifo(new, 0o600) == 0)
+        case "link": #expect(link(other, new) == 0)
+        case "symbolic link": #expect(symlink(other, new) == 0)
+        default: #expect(mkdir(new, 0o700) == 0)
+        }
+        let daemon = try start()
+        _ = try ask(daemon, #"{"type":"get-camera"}"#)
+        #expect(daemon.end(SIGTERM) == (kind == "folder" ? 74 : 0))
+        #expect(fileSays(#""cameras":1,"#) == (kind != "folder"))
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "precious")
+    }
+
+    /// A file that cannot be a state is not even read.
+    @Test func aLongFileThatIsNoStateDelaysNothing() throws {
+        let heading = #"{"type":"gimbal-state","version":1,"last":true}"#
+        let end = #"{"type":"end","cameras":1,"checksum":"0"}"#
+        for (beginning, end) in [("", ""), (heading, ""), (heading, end)] {
+            let blank = Data(repeating: 0x0a, count: 16 << 20)
+            try (Data(beginning.utf8) + blank + Data((end + "\n").utf8)).write(to: file)
+            let daemon = try start()
+            #expect(try ask(daemon, #"{"type":"ping"}"#)["type"]?.string == "pong")
+            let io = try String(contentsOfFile: "/proc/\(daemon.process.processIdentifier)/io", encoding: .utf8)
+            let read = io.split(separator: "\n").first { $0.hasPrefix("rchar:") }?.dropFirst(7) ?? ""
+            #expect(try #require(Int(read)) < 8 << 20)
+            #expect(daemon.end(SIGTERM) == 0)
+            #expect(daemon.log().contains("cannot be taken") && FileManager.default.fileExists(atPath: damaged.path))
+        }
+    }
+
     /// At the level debug the log tells it, but never as a line or a colour of its own.
     @Test(arguments: ["info", "debug"]) func whatClientsSendIsNoFileNameAndNoLineOfTheLog(level: String) throws {
         let daemon = try DaemonProcess(["--state-dir", folder.path, "--log-level", level])
@@ -201,7 +248,7 @@ import Testing
         _ = try ask(first, #"{"type":"get-camera"}"#)
         let second = try start()
         _ = try ask(second, #"{"type":"get-camera","camera":"other"}"#)
-        #expect(second.end(SIGTERM) == 0)
+        #expect(second.end(SIGTERM) == 74)
         #expect(second.log().contains("another daemon keeps its state"))
         #expect(first.end(SIGTERM) == 0)
         #expect(fileSays(#""camera":"main""#) && !fileSays(#""camera":"other""#))

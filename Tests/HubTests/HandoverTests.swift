@@ -5,106 +5,13 @@ import Hub
 import TestSupport
 import Testing
 
-/// A client whose hub may be replaced.
-private final class Client: Outlet {
-    var peer: Peer?
-    var received: [UInt8] = []
-    /// How many more bytes it takes.
-    var room = Int.max
-    var isOver = false
-    let role: Role
-
-    init(_ role: Role) { self.role = role }
-
-    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
-        var count = 0
-        for piece in pieces {
-            let taken = piece.prefix(room)
-            received.append(contentsOf: taken)
-            count += taken.count
-            if room != .max { room -= taken.count }
-        }
-        return count
-    }
-
+/// A connection of a hub that is not gone on with.
+private final class Nowhere: Outlet {
+    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int { -1 }
     func setReading(_ isReading: Bool) {}
-    func finishSending() { isOver = true }
-    func close() { isOver = true }
+    func finishSending() {}
+    func close() {}
     func keepQueueShort() {}
-
-    var lines: [JSON] {
-        received.split(separator: 0x0a).map { (try? JSON(String(decoding: $0, as: UTF8.self))) ?? .null }
-    }
-}
-
-/// Clients of a hub that now and then leaves everything to another.
-private final class World {
-    private(set) var now = 1000.0
-    private(set) var hub: Hub
-    private(set) var clients: [Client] = []
-
-    init() { hub = Self.makeHub(at: 1000) }
-
-    private static func makeHub(at now: Double) -> Hub {
-        var limits = Limits()
-        limits.historyEvents = 64
-        limits.historyBytes = 16 << 10
-        return Hub(limits: limits, server: "gimbald", epochSeed: 7, at: now)
-    }
-
-    func connect(role: Role = .everything) -> Client {
-        let client = Client(role)
-        client.peer = hub.connect(client, role: role)
-        clients.append(client)
-        return client
-    }
-
-    func send(_ text: some Sequence<UInt8>, from client: Client) {
-        guard let peer = client.peer else { return }
-        hub.receive(Array(text).span, from: peer, at: now)
-        turn()
-    }
-
-    func send(_ line: String, from client: Client) { send(Array((line + "\n").utf8), from: client) }
-
-    func makeRoom(_ room: Int, for client: Client) {
-        client.room = room
-        if let peer = client.peer { hub.writable(peer) }
-        turn()
-    }
-
-    func turn() {
-        repeat {
-            hub.advance(to: now)
-            hub.endTurn(at: now)
-        } while hub.deadline.map { $0 <= now } == true
-    }
-
-    func pass(_ milliseconds: Double) {
-        now += milliseconds
-        turn()
-    }
-
-    /// Gives all that the hub knows to another one.
-    ///
-    /// - Parameter lost: clients that are not there any more.
-    func handOver(without lost: [Client] = []) throws {
-        hub.pause(at: now)
-        hub.endTurn(at: now)
-        var out = ByteWriter()
-        let peers = clients.enumerated().compactMap { index, client in client.peer.map { (UInt64(index), $0) } }
-        hub.handOver(peers, to: &out)
-        hub = Self.makeHub(at: now)
-        for client in clients { client.peer = nil }
-        var row = ByteReader(out.bytes)
-        let taken = try hub.takeOver(&row) { key in
-            let client = clients[Int(key)]
-            return lost.contains { $0 === client } ? nil : (client, client.role)
-        }
-        #expect(row.isAtEnd)
-        for (key, peer) in taken { clients[Int(key)].peer = peer }
-        turn()
-    }
 }
 
 @Suite struct HandoverTests {
@@ -132,27 +39,28 @@ private final class World {
     /// What every client of a world is sent, when the hub is replaced with some likelihood after each step.
     private func play(seed: UInt64, handovers: Double) throws -> [[UInt8]] {
         var (random, chance) = (Seeded(seed), Seeded(seed + 1000))
-        let world = World()
-        let clients = (0..<6).map { _ in world.connect() }
+        var limits = Limits()
+        (limits.historyEvents, limits.historyBytes) = (64, 16 << 10)
+        let host = HubHost(limits: limits)
+        let clients = (0..<6).map { _ in host.connect() }
         var unsent = clients.map { _ in [UInt8]() }
-        for camera in ["left", "right"] {
-            world.send(#"{"type":"get-camera","camera":"\#(camera)"}"#, from: clients[0])
-        }
+        for camera in ["left", "right"] { clients[0].send(#"{"type":"get-camera","camera":"\#(camera)"}"#) }
         for _ in 0..<400 {
             let index = random.integer(0...5)
             switch random.integer(0...9) {
-            case 0: world.makeRoom(random.integer(0...9000), for: clients[index])
-            case 1: world.makeRoom(.max, for: clients[index])
+            case 0: clients[index].makeRoom(random.integer(0...9000))
+            case 1: clients[index].makeRoom(nil)
             default:
                 unsent[index] += Array((line(&random) + "\n").utf8)
                 let count = random.integer(0...unsent[index].count)
-                world.send(unsent[index].prefix(count), from: clients[index])
+                clients[index].send(Array(unsent[index].prefix(count)))
                 unsent[index].removeFirst(count)
             }
-            world.pass(Double(random.integer(0...3)))
-            if chance.chance(handovers) { try world.handOver() }
+            host.pass(Double(random.integer(0...3)))
+            if chance.chance(handovers) { try host.handOver() }
         }
-        for client in clients { world.makeRoom(.max, for: client) }
+        for client in clients { client.makeRoom(nil) }
+        host.pass(0)
         return clients.map(\.received)
     }
 
@@ -171,77 +79,135 @@ private final class World {
     // MARK: What is ended by it
 
     @Test func whatMovesComesToRest() throws {
-        let world = World()
-        let client = world.connect()
-        world.send(#"{"type":"subscribe"}"#, from: client)
-        world.send(#"{"type":"animate","durationMs":500,"update":{"kind":"zoom-in"}}"#, from: client)
-        world.pass(200)
-        try world.handOver()
-        world.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#, from: client)
-        let events = client.lines.dropFirst()
+        let host = HubHost()
+        let client = host.connect()
+        client.send(#"{"type":"subscribe"}"#)
+        client.send(#"{"type":"animate","durationMs":500,"update":{"kind":"zoom-in"}}"#)
+        host.pass(200)
+        try host.handOver()
+        client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        let events = client.messages.dropFirst()
         #expect(events.map { $0["seq"]?.number } == (1...events.count).map(Double.init))
         #expect(events.suffix(4).map { $0["type"]?.string } == ["idle", "move-started", "camera-changed", "idle"])
     }
 
     @Test func aReplayEndsAndItsRestIsThrownAway() throws {
-        let world = World()
-        let (feed, watcher) = (world.connect(), world.connect())
-        world.send(#"{"type":"subscribe"}"#, from: watcher)
-        world.send(#"{"type":"trace","id":"t","version":1}"#, from: feed)
+        let host = HubHost()
+        let (feed, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        feed.send(#"{"type":"trace","id":"t","version":1}"#)
         for time in [0, 100, 100_000] {
-            world.send(#"{"type":"move","timeMs":\#(time),"update":{"kind":"zoom-in"}}"#, from: feed)
+            feed.send(#"{"type":"move","timeMs":\#(time),"update":{"kind":"zoom-in"}}"#)
         }
-        world.pass(200)
-        try world.handOver()
-        world.send(#"{"type":"move","timeMs":200000,"update":{"kind":"zoom-in"}}"#, from: feed)
-        #expect(feed.lines.map { $0["type"]?.string } == ["trace-ended"])
-        #expect(feed.lines[0]["events"]?.number == 2 && feed.isOver)
+        host.pass(200)
+        try host.handOver()
+        feed.send(#"{"type":"move","timeMs":200000,"update":{"kind":"zoom-in"}}"#)
+        #expect(feed.messages.map { $0["type"]?.string } == ["trace-ended"])
+        #expect(feed.messages[0]["events"]?.number == 2 && feed.isOver)
         // The camera is free.
-        world.send(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#, from: watcher)
-        #expect(watcher.lines.contains { $0["type"]?.string == "ok" })
-        #expect(watcher.lines.compactMap { $0["position"]?["zoom"]?.number }.last == 5)
+        watcher.send(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)
+        #expect(watcher.messages.contains { $0["type"]?.string == "ok" })
+        #expect(watcher.messages.compactMap { $0["position"]?["zoom"]?.number }.last == 5)
     }
 
     @Test func whoMayOnlyWatchGoesOnDoingOnlyThat() throws {
-        let world = World()
-        let (watcher, feed) = (world.connect(role: .watchOnly(because: "so it is")), world.connect())
-        world.send(#"{"type":"subscribe","camera":"held"}"#, from: watcher)
-        try world.handOver()
-        world.send(#"{"type":"move","id":1,"camera":"held","update":{"kind":"zoom-in"}}"#, from: watcher)
-        #expect(watcher.lines.last?["code"]?.string == "denied")
-        #expect(world.hub.savedState(isLast: true).count == 0 && world.hub.cameraCount == 1)
-        world.send(#"{"type":"move","camera":"held","update":{"kind":"zoom-in"}}"#, from: feed)
-        #expect(watcher.lines.suffix(3).map { $0["seq"]?.number } == [1, 2, 3])
-        #expect(world.hub.savedState(isLast: true).count == 1)
+        let host = HubHost()
+        let (watcher, feed) = (host.connect(role: .watchOnly(because: "so it is")), host.connect())
+        watcher.send(#"{"type":"subscribe","camera":"held"}"#)
+        try host.handOver()
+        watcher.send(#"{"type":"move","id":1,"camera":"held","update":{"kind":"zoom-in"}}"#)
+        #expect(watcher.messages.last?["code"]?.string == "denied")
+        #expect(host.hub.savedState(isLast: true).count == 0 && host.hub.cameraCount == 1)
+        feed.send(#"{"type":"move","camera":"held","update":{"kind":"zoom-in"}}"#)
+        #expect(watcher.messages.suffix(3).map { $0["seq"]?.number } == [1, 2, 3])
+        #expect(host.hub.savedState(isLast: true).count == 1)
     }
 
     @Test func whoIsNotThereAnyMoreIsForgotten() throws {
-        let world = World()
-        let (gone, stays) = (world.connect(), world.connect())
-        world.send(#"{"type":"subscribe"}"#, from: gone)
-        try world.handOver(without: [gone])
-        world.send(#"{"type":"stats"}"#, from: stays)
-        let stats = try #require(stays.lines.last)
+        let host = HubHost()
+        let (gone, stays) = (host.connect(), host.connect())
+        gone.send(#"{"type":"subscribe"}"#)
+        try host.handOver(without: [gone])
+        stays.send(#"{"type":"stats"}"#)
+        let stats = try #require(stays.messages.last)
         #expect(stats["connections"]?.number == 1 && stats["subscriptions"]?.number == 0)
         #expect(stats["connectionsTotal"]?.number == 2)
     }
 
     // MARK: What is no such thing
 
+    private func fields(_ bytes: ArraySlice<UInt8>) throws {
+        var row = FieldReader(bytes)
+        while try row.next() != nil {}
+    }
+
     @Test func whatIsCutIsNotTaken() throws {
-        let world = World()
-        let client = world.connect()
-        world.send(#"{"type":"subscribe"}"#, from: client)
-        world.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#, from: client)
-        world.hub.pause(at: world.now)
-        world.hub.endTurn(at: world.now)
-        var out = ByteWriter()
-        world.hub.handOver([(0, try #require(client.peer))], to: &out)
-        for count in out.bytes.indices {
-            let hub = Hub(server: "gimbald", epochSeed: 8, at: world.now)
-            var row = ByteReader(Array(out.bytes[..<count]))
-            #expect(throws: (any Error).self) { try hub.takeOver(&row) { _ in (client, .everything) } }
-            #expect(hub.cameraCount == 0)
+        let host = HubHost()
+        let client = host.connect()
+        client.send(#"{"type":"subscribe"}"#)
+        client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        let left = host.leave()
+        for count in left.indices {
+            let hub = Hub(server: "gimbald", epochSeed: 8, at: host.now)
+            let isEnd = (try? fields(left[..<count])) != nil
+            let peers = try? hub.takeOver(FieldReader(left[..<count]), at: host.now) { _ in (Nowhere(), .everything) }
+            // What is cut between two fields is whole, but for what comes after.
+            #expect((peers != nil) == isEnd && (isEnd || hub.cameraCount == 0), "\(count)")
         }
+    }
+
+    // MARK: Memory
+
+    /// A camera with a full history, and who follows it from its beginning.
+    private func full(_ limits: Limits = Limits()) -> (host: HubHost, watcher: HubPeer, recorder: HubPeer) {
+        let host = HubHost(limits: limits)
+        let (watcher, recorder, feed) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        recorder.send(#"{"type":"subscribe","events":["gesture"]}"#)
+        for number in 0..<2500 {
+            feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(number % 359 + 1)}}"#)
+        }
+        return (host, watcher, recorder)
+    }
+
+    @Test func longHistoriesAreNotCopied() throws {
+        let (host, watcher, _) = full()
+        let (count, bytes) = (host.histories.count, host.histories.bytes)
+        // A camera's history and what it was fed.
+        #expect(count == 2 && bytes > 2 << 20)
+        var left = 0
+        try host.handOver { bytes in
+            left = bytes.count
+            return bytes
+        }
+        // Five bytes for a line.
+        #expect(left < 5 * 15_000 + 20_000)
+        #expect(host.histories.count == count && host.histories.bytes == bytes)
+        host.connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        let told = watcher.lines()
+        #expect(told.count == 1 + 7500 + 3 && told.last?.contains(#""seq":7503,"#) == true)
+        let resumed = host.connect()
+        let epoch = try #require(try JSON(told[0])["epoch"]?.string)
+        resumed.send(#"{"type":"subscribe","since":5000,"epoch":"\#(epoch)"}"#)
+        // What was told before stands in the history as it was.
+        #expect(Array(resumed.lines().dropFirst()) == Array(told[5001...]))
+    }
+
+    @Test func noHistoryIsKeptForACameraThatIsNotThereAnyMore() throws {
+        let (host, _, recorder) = full()
+        recorder.close()
+        #expect(host.histories.count == 1)
+        let feed = host.connect()
+        try host.handOver()
+        feed.send(#"{"type":"remove-camera"}"#)
+        #expect(host.histories.count == 0)
+    }
+
+    /// Subscriptions and their peers hold each other: one that were made for who has gone would stay for ever.
+    @Test func whoGoesBetweenTwoProcessesLeavesNothing() throws {
+        let (host, watcher, recorder) = full()
+        try host.handOver(without: [watcher, recorder])
+        // Nobody records any more.
+        #expect(host.histories.count == 1)
     }
 }

@@ -152,13 +152,16 @@ public final class SocketClient: ConformancePeer {
         return true
     }
 
-    public func receive() -> String? {
+    public func receive() -> String? { receive(within: Self.patience) }
+
+    /// A line, if bytes go on coming within so many milliseconds.
+    public func receive(within patience: CInt) -> String? {
         while true {
             if let end = waiting.firstIndex(of: 0x0a) {
                 defer { waiting.removeFirst(end + 1) }
                 return String(decoding: waiting[..<end], as: UTF8.self)
             }
-            guard read(patience: Self.patience) else { return nil }
+            guard read(patience: patience) else { return nil }
         }
     }
 

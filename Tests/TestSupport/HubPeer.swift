@@ -9,16 +9,21 @@ public final class HubHost {
     public private(set) var hub: Hub
     private let limits: Limits
     private var epochSeed: UInt64
+    /// Where the histories are, from one hub to the next.
+    public let histories = SharedHistories()
+    private let sharesHistories: Bool
+    private var memory: HubMemory
     /// Those that the hub may still speak to.
     private var peers: [HubPeer] = []
 
-    public init(limits: Limits = Limits(), epochSeed: UInt64 = 7) {
-        (self.limits, self.epochSeed) = (limits, epochSeed)
-        hub = Self.hub(limits, epochSeed, at: 1000)
+    public init(limits: Limits = Limits(), epochSeed: UInt64 = 7, sharesHistories: Bool = true) {
+        (self.limits, self.epochSeed, self.sharesHistories) = (limits, epochSeed, sharesHistories)
+        memory = histories.next()
+        hub = Self.hub(limits, epochSeed, sharesHistories ? memory : nil, at: 1000)
     }
 
-    private static func hub(_ limits: Limits, _ epochSeed: UInt64, at now: Double) -> Hub {
-        Hub(limits: limits, server: "gimbald 0.1.0", epochSeed: epochSeed, at: now)
+    private static func hub(_ limits: Limits, _ epochSeed: UInt64, _ memory: HubMemory?, at now: Double) -> Hub {
+        Hub(limits: limits, server: "gimbald 0.1.0", epochSeed: epochSeed, memory: memory, at: now)
     }
 
     public func connect(role: Role = .everything) -> HubPeer {
@@ -65,25 +70,42 @@ public final class HubHost {
 
     private func nextHub() -> Hub {
         epochSeed += 1
-        return Self.hub(limits, epochSeed, at: now)
+        memory = histories.next()
+        return Self.hub(limits, epochSeed, sharesHistories ? memory : nil, at: now)
     }
 
     /// Another hub goes on with all that this one knows.
     ///
-    /// - Parameter lost: clients that go between the two.
-    public func handOver(without lost: [HubPeer] = []) throws {
+    /// - Parameters:
+    ///   - lost: clients that go between the two.
+    ///   - change: what another version writes.
+    public func handOver(
+        without lost: [HubPeer] = [], changedBy change: ([UInt8]) throws -> [UInt8] = { $0 }
+    ) throws {
+        let left = try change(leave())
+        try takeOver(left, without: lost)
+    }
+
+    /// What the next hub goes on with: a record of `HubField`.
+    public func leave() -> [UInt8] {
         pause()
         peers.removeAll(where: \.isForgotten)
-        var out = ByteWriter()
+        var out = FieldWriter()
         hub.handOver(peers.enumerated().map { (UInt64($0), $1.peer) }, to: &out)
-        var row = ByteReader(out.bytes)
+        return out.bytes
+    }
+
+    /// The next hub goes on with what one has left.
+    public func takeOver(_ left: [UInt8], without lost: [HubPeer] = []) throws {
         let next = nextHub()
         for peer in lost { peer.cutOff() }
         forgetPeers()
-        for (key, peer) in try next.takeOver(&row, client: { self.peers[Int($0)].asClient }) {
+        for (key, peer) in try next.takeOver(FieldReader(left[...]), at: now, client: { self.peers[Int($0)].asClient })
+        {
             peers[Int(key)].goOn(as: peer)
         }
         hub = next
+        memory.forgetTheRest()
         peers.removeAll(where: \.isForgotten)
         turn()
     }
@@ -114,6 +136,7 @@ public final class HubHost {
         forgetPeers()
         peers = []
         hub = nextHub()
+        memory.forgetTheRest()
         return saved.map { hub.restore($0, keepsEpochs: keepsEpochs, at: now) } ?? 0
     }
 }
@@ -177,6 +200,11 @@ public final class HubPeer: ConformancePeer {
             }
         } while host.moveOn()
         return nil
+    }
+
+    /// All lines that have come since the beginning, or since ``compact()``.
+    public var messages: [JSON] {
+        received.split(separator: 0x0a).map { (try? JSON(String(decoding: $0, as: UTF8.self))) ?? .null }
     }
 
     /// All lines that have come and were not asked for yet.

@@ -1,0 +1,157 @@
+// The file in memory that one process leaves to the next. Long histories lie in it all the time, so that nobody copies them;
+// all else is put behind them at a handover, in the fields of HandoverLayout.swift.
+//
+// The file begins with three words of eight bytes, the lowest first: a mark, where the handover is, and how many bytes it
+// has. It and the histories begin at multiples of 64 KiB behind that, so that a machine's pages do not matter.
+
+import Glibc
+import Hub
+import UnixSocket
+
+@safe final class HandoverFile: HistoryMemory {
+    /// What a file of the process before holds.
+    enum Content {
+        case handover(HandoverFile, [UInt8])
+        /// A file of another kind: the first versions had one.
+        case other([UInt8])
+    }
+
+    /// "gimbal" and what tells the file's kind from others.
+    private static let mark: UInt64 = 0x0a31_6c61_626d_6967
+    private static let headerSize = 24
+    private static let step: UInt64 = 64 << 10
+    /// What another kind of file may have.
+    private static let longestOther = 1 << 30
+
+    let descriptor: CInt
+    /// Behind all histories.
+    private var end = step
+    /// How many bytes each history has, by its place.
+    private var regions: [UInt64: Int] = [:]
+
+    init() throws(SystemError) {
+        descriptor = unsafe memfd_create("gimbal-state", CUnsignedInt(MFD_CLOEXEC))
+        guard descriptor >= 0 else { throw SystemError("memfd_create") }
+    }
+
+    private init(_ descriptor: CInt, size: UInt64) {
+        self.descriptor = descriptor
+        end = max(Self.roundedUp(size), Self.step)
+    }
+
+    private static func roundedUp(_ count: UInt64) -> UInt64 { (count + step - 1) / step * step }
+
+    // MARK: Histories
+
+    func allocate(_ count: Int) -> HistoryRegion? {
+        // Less is copied faster than mapped.
+        guard count >= Self.step else { return nil }
+        let size = Self.roundedUp(UInt64(count))
+        guard ftruncate(descriptor, off_t(end + size)) == 0, let region = map(end, Int(size)) else { return nil }
+        end += size
+        return region
+    }
+
+    func adopt(at place: UInt64, count: Int) -> HistoryRegion? {
+        guard place >= Self.step, place.isMultiple(of: Self.step), place <= end, UInt64(count) <= end - place,
+            regions[place] == nil
+        else { return nil }
+        return map(place, Int(Self.roundedUp(UInt64(count))))
+    }
+
+    private func map(_ place: UInt64, _ size: Int) -> HistoryRegion? {
+        let start = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(place))
+        guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
+        regions[place] = size
+        return unsafe HistoryRegion(
+            place: place, bytes: UnsafeMutableRawBufferPointer(start: start, count: size))
+    }
+
+    func free(_ region: HistoryRegion) {
+        guard let size = regions.removeValue(forKey: region.place) else { return }
+        _ = unsafe munmap(region.bytes.baseAddress, region.bytes.count)
+        punch(region.place..<(region.place + UInt64(size)))
+    }
+
+    /// Gives memory back to the system; the file stays as long as it is.
+    private func punch(_ range: Range<UInt64>) {
+        let mode: CInt = 0x02 | 0x01  // FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
+        guard !range.isEmpty else { return }
+        _ = fallocate(descriptor, mode, off_t(range.lowerBound), off_t(range.count))
+    }
+
+    /// Forgets all but the histories that are in use: what was handed over, and histories that nobody has adopted.
+    func forgetTheRest() {
+        var start: UInt64 = 0
+        for (place, size) in regions.sorted(by: { $0.key < $1.key }) {
+            punch(start..<place)
+            start = place + UInt64(size)
+        }
+        end = max(start, Self.step)
+        _ = ftruncate(descriptor, off_t(end))
+        if start == 0 { punch(0..<end) }
+    }
+
+    // MARK: Handing over
+
+    /// Puts a handover behind the histories.
+    func leave(_ handover: [UInt8]) throws(SystemError) {
+        try write(handover, at: end)
+        var header: [UInt8] = []
+        for word in [Self.mark, end, UInt64(handover.count)] {
+            unsafe withUnsafeBytes(of: word.littleEndian) { unsafe header.append(contentsOf: $0) }
+        }
+        try write(header, at: 0)
+    }
+
+    private func write(_ bytes: [UInt8], at place: UInt64) throws(SystemError) {
+        var count = 0
+        while count < bytes.count {
+            let more = unsafe bytes[count...].withUnsafeBytes {
+                unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(place) + off_t(count))
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more > 0 else { throw SystemError("write to memory") }
+            count += more
+        }
+    }
+
+    // MARK: Taking over
+
+    /// Reads what the process before has left; `nil`, and the descriptor stays open, if that is no such file.
+    static func take(_ descriptor: CInt) -> Content? {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let header = read(descriptor, 0, min(headerSize, Int(status.st_size)))
+        else { return nil }
+        let words = unsafe header.withUnsafeBytes { header in
+            (0..<(header.count / 8)).map { index in
+                unsafe UInt64(littleEndian: header.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+            }
+        }
+        guard words.count == 3, words[0] == mark else {
+            guard status.st_size <= longestOther else { return nil }
+            return read(descriptor, 0, Int(status.st_size)).map { .other($0) }
+        }
+        let size = UInt64(status.st_size)
+        guard words[1] <= size, words[2] <= size - words[1],
+            let bytes = read(descriptor, off_t(words[1]), Int(words[2]))
+        else { return nil }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return .handover(HandoverFile(descriptor, size: size), bytes)
+    }
+
+    private static func read(_ descriptor: CInt, _ place: off_t, _ count: Int) -> [UInt8]? {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let rest = unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
+                let more = unsafe pread(descriptor, rest.baseAddress, rest.count, place + off_t(done))
+                if more < 0, errno == EINTR { continue }
+                guard more > 0 else { return }
+                done += more
+            }
+        }
+        return bytes.count == count ? bytes : nil
+    }
+}

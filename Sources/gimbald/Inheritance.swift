@@ -1,0 +1,72 @@
+// What the process before has left, as far as it can be understood. What cannot be is closed: nothing that nobody knows of
+// may keep a client waiting or a lock locked.
+
+import Glibc
+import Hub
+import UnixSocket
+
+struct Inheritance {
+    /// The sockets; `nil` if there was no process before, or nothing is known of it.
+    private(set) var handover: Handover?
+    /// What the hub goes on with: a record of ``HubField``.
+    private(set) var hub: FieldReader?
+    /// Where there is no such record, the cameras alone.
+    private(set) var cameras: SavedState?
+    /// Where long histories lie from now on; `nil` where the system has no memory to share.
+    private(set) var file: HandoverFile?
+
+    init(_ manager: ServiceManager, _ log: Log) {
+        let known = Set(manager.sockets.map(\.descriptor) + manager.stored.map(\.descriptor))
+        let own = Handover.inherited(environment: SocketPath.environmentValue).flatMap { known.contains($0) ? nil : $0 }
+        let stored = manager.stored.filter { $0.name == .state }.map(\.descriptor)
+        if let left = own ?? stored.last, !take(left) {
+            log(.warning, "what the process before left cannot be understood")
+            (handover, hub, file) = (nil, nil, nil)
+            if own != nil { Self.closeAll(but: known) }
+        }
+        for descriptor in (own.map { [$0] } ?? []) + stored where descriptor != file?.descriptor {
+            _ = close(descriptor)
+        }
+        let clients = manager.stored.filter { $0.name == .client }.map(\.descriptor)
+        if handover == nil {
+            for descriptor in clients { _ = close(descriptor) }
+        } else if !manager.stored.isEmpty {
+            handover?.renumber(clients)
+        }
+        for descriptor in handover?.descriptors ?? [] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        if file == nil { file = try? HandoverFile() }
+    }
+
+    /// Takes what a file of the process before holds; `false` if that cannot be understood.
+    private mutating func take(_ descriptor: CInt) -> Bool {
+        switch HandoverFile.take(descriptor) {
+        case .handover(let file, let bytes):
+            self.file = file
+            return (try? read(FieldReader(bytes[...]))) != nil
+        case .other(let bytes):
+            guard let first = FirstHandover(bytes) else { return false }
+            (handover, cameras) = (first.handover, first.cameras)
+            return true
+        case nil: return false
+        }
+    }
+
+    private mutating func read(_ row: FieldReader) throws(FieldReader.Damage) {
+        var (row, handover, hub) = (row, nil as Handover?, nil as FieldReader?)
+        while let (tag, field) = try row.next(HandoverField.self) {
+            switch tag {
+            case .revision, .server: break
+            case .process: handover = try Handover(field.record())
+            case .hub: hub = try field.record()
+            }
+        }
+        guard let handover, let hub else { throw FieldReader.Damage() }
+        (self.handover, self.hub) = (handover, hub)
+    }
+
+    /// Closes what the process before left open, and nobody knows what it is.
+    private static func closeAll(but known: Set<CInt>) {
+        for descriptor in (STDERR_FILENO + 1)..<CInt(clamping: sysconf(CInt(_SC_OPEN_MAX)))
+        where !known.contains(descriptor) { _ = close(descriptor) }
+    }
+}
