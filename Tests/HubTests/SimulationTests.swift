@@ -30,6 +30,11 @@ import Testing
             var (first, second) = (Simulation(seed: seed, keepsLines: seed == 1), Simulation(seed: seed))
             first.run(steps: 1500)
             second.run(steps: 1500)
+            if seed == 1 {
+                for wanted in [#"{"type":"at-rest""#, #""code":"timeout""#, #""camera":"*""#, #""cut":true"#] {
+                    #expect(first.lines.contains { $0.contains(wanted) }, "the simulation has no \(wanted)")
+                }
+            }
             if seed == 1, let complaints = try Schema.complaints(first.lines, from: .server) {
                 #expect(complaints == "")
             }
