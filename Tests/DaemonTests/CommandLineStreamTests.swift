@@ -95,6 +95,17 @@ import Testing
         #expect(lines[3].contains("[\"left\"]"))
     }
 
+    /// It is opened once: who writes into it would be broken off by a second look.
+    @Test func aTraceIsPlayedFromANamedPipe() throws {
+        let daemon = try DaemonProcess()
+        let (status, output, errors) = try shell(
+            """
+            mkfifo in; { cat; echo '{"type":"stop","timeMs":9}'; } >in &
+            gimbal replay --socket '\(daemon.socket)' --speed max in
+            """, input: Array("{\"type\":\"trace\",\"version\":1}\n{\"type\":\"stop\",\"timeMs\":0}\n".utf8))
+        #expect(status == 0 && output.contains("\"events\":2"), "\(output)\(errors)")
+    }
+
     @Test func aTraceIsNotFedLive() throws {
         let daemon = try DaemonProcess()
         let (status, _, errors) = try gimbal(

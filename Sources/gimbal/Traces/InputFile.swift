@@ -53,8 +53,10 @@ final class InputFile {
 
     /// Whether a name is that of an input device.
     static func isDevice(_ name: String) -> Bool {
-        guard name != "-", let file = try? InputFile(name) else { return false }
-        return file.askDevice() != nil
+        // Whoever writes into a named pipe would notice that it was opened only to be looked at.
+        var status = stat()
+        guard unsafe stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return false }
+        return (try? InputFile(name))?.askDevice() != nil
     }
 
     /// What the kernel says about it, if it is an input device that tells positions.
