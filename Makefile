@@ -170,7 +170,7 @@ endef
 
 # Options: BENCH=--quick, BENCH='--long latency', BENCH=--help; BENCH=--keep writes what the README says, too.
 BENCH ?=
-bench_programs = $(SCRATCH)/bench/relay $(SCRATCH)/bench/load $(SCRATCH)/bench/allocations.so
+bench_programs = $(addprefix $(SCRATCH)/bench/,relay load neighbours allocations.so)
 
 bench: swift deps ## measure the daemon beside other servers that are installed, and beside a bare relay
 	@echo 'building'
@@ -186,6 +186,9 @@ $(SCRATCH)/bench/relay: Tests/Benchmarks/relay.c
 
 $(SCRATCH)/bench/load: Tests/Benchmarks/load.c
 	$(bench_cc) -lm
+
+$(SCRATCH)/bench/neighbours: Tests/Benchmarks/neighbours.c
+	$(bench_cc)
 
 $(SCRATCH)/bench/allocations.so: Tests/Benchmarks/allocations.c
 	$(bench_cc) -shared -fPIC

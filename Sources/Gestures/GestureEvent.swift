@@ -84,9 +84,9 @@ public struct GestureEvent: Sendable {
 }
 
 /// Tells apart the gestures of one camera: who reports it, its kind, and the reporter's own name for it.
-public struct GestureKey: Equatable, Sendable {
+public struct GestureKey: Hashable, Sendable {
     /// The reporter's own name for one of several gestures of a kind.
-    public enum Label: Equatable, Sendable {
+    public enum Label: Hashable, Sendable {
         /// The only one, or the one that needs no name.
         case none
         /// A number, such as a finger's.

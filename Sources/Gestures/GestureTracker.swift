@@ -49,6 +49,9 @@ public struct GestureTracker: Sendable {
     /// How many gestures are active.
     public var count: Int { active.count }
 
+    /// Whether a gesture is active.
+    public func contains(_ key: GestureKey) -> Bool { active.contains { $0.key == key } }
+
     /// The active gestures of one feed.
     public func keys(of feed: Int) -> [GestureKey] { active.map(\.key).filter { $0.feed == feed } }
 

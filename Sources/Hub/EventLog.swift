@@ -354,6 +354,17 @@ import Wire
             bytes: UnsafeRawBufferPointer(start: ring.advanced(by: start), count: count), entries: entry..<stop)
     }
 
+    /// How many bytes the entries from one on are.
+    func byteCount(from entry: UInt64) -> Int {
+        var (entry, count) = (entry, 0)
+        while entry < end {
+            let run = run(from: entry, to: end)
+            count += unsafe run.bytes.count
+            entry = run.entries.upperBound
+        }
+        return count
+    }
+
     /// The entry in which a byte of a run lies, and where in the run the entry ends.
     func entry(at byte: Int, of run: Run) -> (entry: UInt64, end: Int) {
         var position = 0

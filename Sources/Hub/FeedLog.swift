@@ -12,7 +12,9 @@ final class FeedLog {
     private let camera: String
     private let largestFrame: Int
     /// The numbers of gestures that are active. In a trace one connection feeds them all.
-    private var numbers: [(key: GestureKey, number: Int64)] = []
+    private var numbers: [GestureKey: Int] = [:]
+    /// Which numbers the gestures of a kind have.
+    private var taken: [GestureKind: NumberSet] = [:]
     private var frame: [Request.Body] = []
     /// The time of the last line: the next is not before it.
     private var lastTime = -Double.infinity
@@ -60,7 +62,7 @@ final class FeedLog {
     func take(_ event: GestureEvent, of key: GestureKey) {
         guard !event.kind.isTap else { return frame.append(.gesture(Request.Gesture(event, label: .none))) }
         let number = number(of: key)
-        if event.phase == .ended || event.phase == .cancelled { numbers.removeAll { $0.key == key } }
+        if event.phase == .ended || event.phase == .cancelled { free(key) }
         frame.append(.gesture(Request.Gesture(event, label: label(number))))
     }
 
@@ -75,13 +77,13 @@ final class FeedLog {
     ///
     /// - Parameters:
     ///   - velocity: what a pan that ended goes on with, where that matters: measured or not, it is written out.
-    ///   - active: the gestures that are active after the frame.
+    ///   - gestures: those that are active after the frame.
     func endFrame(
-        at time: Double, velocity: ScreenPoint?, active: [GestureKey], _ line: inout LineWriter
+        at time: Double, velocity: ScreenPoint?, _ gestures: borrowing GestureTracker, _ line: inout LineWriter
     ) -> Bool {
         guard !frame.isEmpty else { return false }
         if let velocity { setVelocity(velocity) }
-        numbers.removeAll { !active.contains($0.key) }
+        if numbers.count > gestures.count { freeAll(but: Set(gestures.reports.map(\.key))) }
         line.clear()
         line.fed(frame, camera: camera, timeMs: advance(to: time))
         frame.removeAll(keepingCapacity: true)
@@ -122,22 +124,29 @@ final class FeedLog {
     // MARK: Numbers
 
     /// The number of a gesture: the lowest that is free among those of its kind when it begins.
-    private func number(of key: GestureKey) -> Int64 {
-        if let known = numbers.first(where: { $0.key == key }) { return known.number }
-        let taken = numbers.filter { $0.key.kind == key.kind }.map(\.number)
-        var number: Int64 = 0
-        while taken.contains(number) { number += 1 }
-        numbers.append((key, number))
+    private func number(of key: GestureKey) -> Int {
+        if let known = numbers[key] { return known }
+        let number = taken[key.kind, default: NumberSet()].insertLowest()
+        numbers[key] = number
         return number
     }
 
-    private func label(_ number: Int64) -> GestureKey.Label { number == 0 ? .none : .number(number) }
+    private func free(_ key: GestureKey) {
+        guard let number = numbers.removeValue(forKey: key) else { return }
+        taken[key.kind]?.remove(number)
+    }
+
+    private func freeAll(but active: Set<GestureKey>) {
+        for key in numbers.keys where !active.contains(key) { free(key) }
+    }
+
+    private func label(_ number: Int) -> GestureKey.Label { number == 0 ? .none : .number(Int64(number)) }
 
     // MARK: The beginning
 
     /// Begins with the camera of a trace's header.
     func begin(_ header: TraceHeader, _ line: inout LineWriter) {
-        numbers.removeAll()
+        (numbers, taken) = ([:], [:])
         frame.removeAll()
         lastTime = 0
         line.clear()
@@ -158,4 +167,20 @@ final class FeedLog {
             line.fed(frame, camera: camera, timeMs: time)
         }
     }
+}
+
+/// Numbers from 0 on, a bit for each.
+private struct NumberSet {
+    private var words: [UInt64] = []
+
+    /// Adds the lowest number that is not in it.
+    mutating func insertLowest() -> Int {
+        let index = words.firstIndex { $0 != .max } ?? words.count
+        if index == words.count { words.append(0) }
+        let bit = (~words[index]).trailingZeroBitCount
+        words[index] |= 1 << bit
+        return index * 64 + bit
+    }
+
+    mutating func remove(_ number: Int) { words[number / 64] &= ~(1 << (number % 64)) }
 }

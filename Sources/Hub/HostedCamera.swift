@@ -38,7 +38,14 @@ final class HostedCamera {
     let log: EventLog
     /// What subscribers of `gesture` read; `nil` while there are none.
     private(set) var feedLog: FeedLog?
-    var subscriptions: [Subscription] = []
+    /// In any order.
+    private(set) var subscriptions: [Subscription] = []
+    /// How many of them ask for what the camera is fed.
+    private var recorders = 0
+    /// Those that ask for what the camera is fed, until it rests and they can be told where that begins.
+    var waitingRecorders: [Subscription] = []
+    /// Whether the hub is to look whether it rests.
+    var isResting = false
     /// Requests that wait until it rests; some may be over.
     var waits: [RestWait] = []
     private var waitsOver = 0
@@ -309,11 +316,37 @@ final class HostedCamera {
 
     func stopFeedLog() { feedLog = nil }
 
+    // MARK: Who reads it
+
+    func attach(_ subscription: Subscription) {
+        subscription.place = subscriptions.count
+        subscriptions.append(subscription)
+        if subscription.isRecorder { recorders += 1 }
+    }
+
+    func detach(_ subscription: Subscription) {
+        guard subscription.place < subscriptions.count, subscriptions[subscription.place] === subscription else { return }
+        let last = subscriptions.removeLast()
+        if last !== subscription {
+            subscriptions[subscription.place] = last
+            last.place = subscription.place
+        }
+        guard subscription.isRecorder else { return }
+        recorders -= 1
+        waitingRecorders.removeAll { $0 === subscription }
+        if recorders == 0 { stopFeedLog() }
+    }
+
+    func takeWaitingRecorders() -> [Subscription] {
+        defer { waitingRecorders = [] }
+        return waitingRecorders
+    }
+
     /// Tells the frame that ends, before the events that come of it.
     private func record(_ release: GestureTracker.Release?, at time: Double, _ line: inout LineWriter) {
         guard let feedLog else { return }
         let velocity = velocity(of: release)
-        if feedLog.endFrame(at: time, velocity: velocity, active: gestures.reports.map(\.key), &line) {
+        if feedLog.endFrame(at: time, velocity: velocity, gestures, &line) {
             hasNews = true
         }
     }

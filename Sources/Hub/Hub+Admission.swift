@@ -23,15 +23,15 @@ extension Hub {
     ///
     /// - Parameter first: the camera that its first object is about, if it is there.
     func admit(_ requests: [Request], of first: HostedCamera?, _ peer: Peer) throws(Refusal) {
-        var made = 0
-        try admit(0, of: requests, first, &made, peer)
+        var earlier = EarlierObjects()
+        try admit(0, of: requests, first, &earlier, peer)
         for member in 1..<requests.count {
-            try admit(member, of: requests, existingCamera(requests[member].camera, peer), &made, peer)
+            try admit(member, of: requests, existingCamera(requests[member].camera, peer), &earlier, peer)
         }
     }
 
     private func admit(
-        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ made: inout Int, _ peer: Peer
+        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ earlier: inout EarlierObjects, _ peer: Peer
     ) throws(Refusal) {
         if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
             throw Refusal(member, error)
@@ -41,21 +41,26 @@ extension Hub {
                 member, .invalidValue, "camera",
                 "camera must be \"\(replay.camera.name)\" in this trace, or left out")
         }
-        if camera?.isHeld != false { try admitNew(member, of: requests, camera, &made, peer) }
-        try admit(member, of: requests, camera, peer)
+        if camera?.isHeld != false { try admitNew(member, of: requests, camera, &earlier, peer) }
+        try admitBody(member, of: requests, camera, &earlier, peer)
     }
 
-    /// Admits the camera that a request makes, or makes its own, if it does; `made` are those of the objects before it.
+    /// Admits the camera that a request makes, or makes its own, if it does.
     @inline(never)
     private func admitNew(
-        _ member: Int, of requests: [Request], _ held: HostedCamera?, _ made: inout Int, _ peer: Peer
+        _ member: Int, of requests: [Request], _ held: HostedCamera?, _ earlier: inout EarlierObjects, _ peer: Peer
     ) throws(Refusal) {
-        guard held == nil || !peer.isWatchOnly, makesCamera(requests[member].body, peer),
-            isFirst(member, of: requests, peer)
-        else { return }
-        made += 1
+        guard makesCamera(requests[member].body, held, peer) else { return }
+        earlier.made.advance(to: member, of: requests) { made, request in
+            let camera = existingCamera(request.camera, peer)
+            if camera?.isHeld != false, makesCamera(request.body, camera, peer) {
+                made.insert(cameraName(request, peer))
+            }
+        }
+        let made = earlier.made.state
+        guard !made.contains(cameraName(requests[member], peer)) else { return }
         let others = peer.isWatchOnly ? heldCameras.count : cameras.count - heldCameras.count
-        guard others + made > limits.cameras else { return }
+        guard others + made.count >= limits.cameras else { return }
         throw Refusal(
             member, .limitReached, "camera",
             peer.isWatchOnly
@@ -63,24 +68,13 @@ extension Hub {
                 : "there are \(limits.cameras) cameras; remove one with remove-camera")
     }
 
-    /// Whether no object before this one makes its camera.
-    func isFirst(_ member: Int, of requests: [Request], _ peer: Peer) -> Bool {
-        !earlier(member, of: requests, peer).contains { makesCamera($0.body, peer) }
-    }
-
-    /// The objects of the line that stand before one and concern the same camera.
-    func earlier(_ member: Int, of requests: [Request], _ peer: Peer) -> some Sequence<Request> {
-        let name = cameraName(requests[member], peer)
-        return requests[..<member].lazy.filter { self.cameraName($0, peer) == name }
-    }
-
     /// The name of the camera that a request concerns.
-    func cameraName(_ request: Request, _ peer: Peer) -> String {
+    private func cameraName(_ request: Request, _ peer: Peer) -> String {
         request.camera ?? peer.replay?.camera.name ?? HostedCamera.mainName
     }
 
-    private func admit(
-        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ peer: Peer
+    private func admitBody(
+        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ earlier: inout EarlierObjects, _ peer: Peer
     ) throws(Refusal) {
         let isBusy = camera?.replay != nil && camera?.replay !== peer.replay
         func busy() -> Refusal {
@@ -92,11 +86,11 @@ extension Hub {
             // So many are there neither now nor after this object, whatever stands before it and whoever began them.
             let most = (camera?.fingers ?? 0) + member
             if most >= min(limits.gestures, limits.cameraGestures) {
-                try admitGesture(member, of: requests, camera, peer)
+                try admitGesture(member, of: requests, camera, &earlier, peer)
             }
         case .command(let command):
             if isBusy { throw busy() }
-            try admit(command, member, of: requests, camera, peer)
+            try admit(command, member, of: requests, camera, &earlier, peer)
         case .trace:
             if peer.replay != nil {
                 throw Refusal(
@@ -109,7 +103,7 @@ extension Hub {
                     member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
             }
         case .subscribe:
-            try admitSubscription(member, of: requests, peer)
+            try admitSubscription(member, of: requests, &earlier, peer)
         case .awaitIdle:
             try admitWait(member, of: requests, peer)
         case .endReplay:
@@ -121,63 +115,88 @@ extension Hub {
             if camera?.replay == nil {
                 throw Refusal(member, .noReplay, "camera", "no replay runs on this camera")
             }
-        case .query, .unsubscribe, .subscribeAll, .unsubscribeAll, .hello:
+        case .subscribeAll:
+            // It is as much work as there are cameras, and an array is done in one go.
+            if requests.count > 1 {
+                throw Refusal(
+                    member, .invalidValue, "camera",
+                    "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
+            }
+        case .query, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
     }
 
-    private func admitSubscription(_ member: Int, of requests: [Request], _ peer: Peer) throws(Refusal) {
+    private func admitSubscription(
+        _ member: Int, of requests: [Request], _ earlier: inout EarlierObjects, _ peer: Peer
+    ) throws(Refusal) {
         // So many are there neither now nor after this object, whatever stands before it.
         guard peer.subscriptions.count + member >= limits.subscriptions else { return }
-        var names = Set(peer.subscriptions.lazy.filter { !$0.isOfAll }.map(\.camera.name))
-        for request in requests[..<member] {
+        if earlier.subscribed == nil {
+            earlier.subscribed = Lookback(Set(peer.subscriptions.lazy.filter { !$0.isOfAll }.map(\.camera.name)))
+        }
+        earlier.subscribed?.advance(to: member, of: requests) { names, request in
             switch request.body {
             case .subscribe: names.insert(cameraName(request, peer))
             case .unsubscribe, .command(.removeCamera): names.remove(cameraName(request, peer))
             default: break
             }
         }
-        let name = cameraName(requests[member], peer)
-        guard names.count >= limits.subscriptions, !names.contains(name) else { return }
+        guard let names = earlier.subscribed?.state, names.count >= limits.subscriptions,
+            !names.contains(cameraName(requests[member], peer))
+        else { return }
         throw Refusal(
             member, .limitReached, "camera",
             "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
     private func admitGesture(
-        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ peer: Peer
+        _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ earlier: inout EarlierObjects, _ peer: Peer
     ) throws(Refusal) {
         func key(_ gesture: Request.Gesture) -> GestureKey {
             GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
         }
         guard case .gesture(let gesture) = requests[member].body, gesture.event.begins else { return }
-        var keys = camera?.gestures.keys(of: peer.number) ?? []
-        let others = (camera?.gestures.count ?? 0) - keys.count
-        for request in earlier(member, of: requests, peer) {
+        // Fast path: nearly every report is about a gesture that is active already.
+        if member == 0, camera?.gestures.contains(key(gesture)) == true { return }
+        let name = cameraName(requests[member], peer)
+        earlier.active[name, default: Lookback(.init(on: camera, of: peer.number))].advance(
+            to: member, of: requests
+        ) { active, request in
+            guard cameraName(request, peer) == name else { return }
             switch request.body {
             case .gesture(let gesture):
-                keys.removeAll { $0 == key(gesture) }
-                if gesture.event.begins { keys.append(key(gesture)) }
-            case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera): keys = []
+                if gesture.event.begins { active.own.insert(key(gesture)) } else { active.own.remove(key(gesture)) }
+            case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera): active = .init()
             default: break
             }
         }
-        guard !keys.contains(key(gesture)) else { return }
+        guard let active = earlier.active[name]?.state, !active.own.contains(key(gesture)) else { return }
         func refuse(_ message: String) -> Refusal { Refusal(member, .limitReached, "gesture", message) }
-        if keys.count >= limits.gestures {
+        if active.own.count >= limits.gestures {
             throw refuse("one connection has at most \(limits.gestures) active gestures on a camera")
         }
-        if others + keys.count >= limits.cameraGestures {
+        if active.others + active.own.count >= limits.cameraGestures {
             throw refuse("a camera has at most \(limits.cameraGestures) active gestures")
         }
     }
 
-    func admit(
-        _ command: Request.Command, _ member: Int, of requests: [Request], _ camera: HostedCamera?, _ peer: Peer
+    private func admit(
+        _ command: Request.Command, _ member: Int, of requests: [Request], _ camera: HostedCamera?,
+        _ earlier: inout EarlierObjects, _ peer: Peer
     ) throws(Refusal) {
         switch command {
         case .setZoomRange(let min, let max):
-            let old = zoomRange(of: camera, before: member, of: requests, peer)
+            earlier.zoomRanges.advance(to: member, of: requests) { ranges, request in
+                switch request.body {
+                case .command(.setZoomRange(let min, let max)):
+                    let old = zoomRange(of: request, ranges, peer)
+                    ranges[cameraName(request, peer)] = ZoomRange(min: min ?? old.min, max: max ?? old.max) ?? old
+                case .command(.removeCamera): ranges[cameraName(request, peer)] = .all
+                default: break
+                }
+            }
+            let old = zoomRange(of: requests[member], earlier.zoomRanges.state, peer)
             if (min ?? old.min) > (max ?? old.max) {
                 let error = RequestDecoder.reversedZoomRange
                 throw Refusal(member, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
@@ -189,26 +208,18 @@ extension Hub {
         }
     }
 
-    /// The zoom range that a camera has once the objects before one have been applied.
-    func zoomRange(
-        of camera: HostedCamera?, before member: Int, of requests: [Request], _ peer: Peer
-    ) -> ZoomRange {
-        var range = camera?.camera.constraints.zoomRange ?? .all
-        for case .command(let command) in earlier(member, of: requests, peer).map(\.body) {
-            switch command {
-            case .setZoomRange(let min, let max):
-                range = ZoomRange(min: min ?? range.min, max: max ?? range.max) ?? range
-            case .removeCamera: range = .all
-            default: break
-            }
-        }
-        return range
+    /// The zoom range of a request's camera: that which an earlier object of the line sets, or the present one.
+    private func zoomRange(of request: Request, _ earlier: [String: ZoomRange], _ peer: Peer) -> ZoomRange {
+        earlier[cameraName(request, peer)] ?? existingCamera(request.camera, peer)?.camera.constraints.zoomRange ?? .all
     }
 
-    /// Whether a request makes its camera where there is none, or makes one that is held its own.
-    func makesCamera(_ body: Request.Body, _ peer: Peer) -> Bool {
+    /// Whether a request makes its camera, or makes one that is held its own.
+    ///
+    /// - Parameter held: the camera, where there is one.
+    private func makesCamera(_ body: Request.Body, _ held: HostedCamera?, _ peer: Peer) -> Bool {
         guard peer.isWatchOnly else { return needsCamera(body) }
-        return if case .subscribe = body { true } else { false }
+        guard held == nil, case .subscribe = body else { return false }
+        return true
     }
 
     func needsCamera(_ body: Request.Body) -> Bool {
@@ -217,6 +228,49 @@ extension Hub {
             .command(.removeCamera), .unsubscribe, .subscribeAll, .unsubscribeAll:
             false
         default: true
+        }
+    }
+}
+
+/// What the objects of a line that stand before one will have done when that one is applied. It is gathered only where a
+/// request comes near a limit or depends on an earlier one, and each object is looked at once for each question.
+struct EarlierObjects {
+    /// The gestures that are active on a camera.
+    struct Active {
+        var own: Set<GestureKey> = []
+        /// Those of other peers.
+        var others = 0
+
+        init() {}
+
+        init(on camera: HostedCamera?, of peer: Int) {
+            own = Set(camera?.gestures.keys(of: peer) ?? [])
+            others = (camera?.gestures.count ?? 0) - own.count
+        }
+    }
+
+    /// The names of cameras that are made.
+    var made = Lookback<Set<String>>([])
+    /// The names of cameras that the peer is subscribed to.
+    var subscribed: Lookback<Set<String>>?
+    /// By the camera's name.
+    var active: [String: Lookback<Active>] = [:]
+    /// Those that are set, by the camera's name.
+    var zoomRanges = Lookback<[String: ZoomRange]>([:])
+}
+
+/// Something that is gathered from the objects of a line, from the first on, each once.
+struct Lookback<State> {
+    private(set) var state: State
+    private var seen = 0
+
+    init(_ state: State) { self.state = state }
+
+    /// Brings it up to date with all objects before one.
+    mutating func advance(to member: Int, of requests: [Request], _ add: (inout State, Request) -> Void) {
+        while seen < member {
+            add(&state, requests[seen])
+            seen += 1
         }
     }
 }

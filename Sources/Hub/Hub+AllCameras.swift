@@ -60,6 +60,7 @@ extension Hub {
             sendReply(to: peer)
         }
         turnEvents += followers.count / 64
+        work.add(Self.workOfSubscription * followers.count)
     }
 
     /// Tells a peer that reads again of the cameras that it does not know.
@@ -82,8 +83,8 @@ extension Hub {
             if let subscription = follow(camera, peer) { began(subscription) }
             sendReply(to: peer)
         }
-        // Such a request is as much work as so many.
         turnEvents += cameras.count
+        work.add(Self.workOfSubscription * cameras.count)
     }
 
     @discardableResult

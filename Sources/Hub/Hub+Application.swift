@@ -105,7 +105,9 @@ extension Hub {
             start(header, on: camera(name, peer, at: now), from: peer, id: (0..<id.count).map { id[$0] }, at: now)
         case .traceEnd:
             acknowledge(peer, id)
-            if let replay = peer.replay { end(replay, at: now) }
+            guard let replay = peer.replay else { break }
+            end(replay)
+            rest(replay, at: now)
         }
     }
 
@@ -113,6 +115,7 @@ extension Hub {
         _ gesture: Request.Gesture, _ id: Span<UInt8>, to camera: HostedCamera, _ peer: Peer, at now: Double
     ) {
         catchUp(camera, at: now)
+        work.add(camera.fingers >> 6)
         // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
         var event = gesture.event
         if camera.replay != nil { event.time = nil }
@@ -171,9 +174,13 @@ extension Hub {
     }
 
     func emitted(_ camera: HostedCamera, since entry: UInt64) {
+        noteRecorders(of: camera)
         guard camera.hasNews else { return }
+        emissions += 1
         let count = camera.log.end - entry
-        turnEvents += Int(count) + (camera.feedLog?.takeTold() ?? 0)
+        let lines = Int(count) + (camera.feedLog?.takeTold() ?? 0)
+        turnEvents += lines
+        work.add(lines)
         counters.events += count
         if !camera.isListed {
             camera.isListed = true
@@ -183,6 +190,7 @@ extension Hub {
     }
 
     func remove(_ camera: HostedCamera) {
+        work.add(Self.workOfCamera + camera.subscriptions.count)
         for subscription in camera.subscriptions {
             catchUp(subscription)
             line.clear()
@@ -197,9 +205,13 @@ extension Hub {
         camera.isUnsaved = false
         noteChange(camera)
         cameras[camera.name] = nil
+        cameraNames.remove(camera.name)
     }
 
     // MARK: Cameras
+
+    /// One that comes or goes, its history included.
+    private static let workOfCamera = 12
 
     func existingCamera(_ name: String?, _ peer: Peer) -> HostedCamera? {
         if let replay = peer.replay { return replay.camera }
@@ -218,6 +230,8 @@ extension Hub {
         if peer.isWatchOnly { hold(camera) }
         cameras[name] = camera
         noteChange(camera)
+        cameraNames.insert(name)
+        work.add(Self.workOfCamera)
         peer.lastCamera = camera
         tellFollowers(of: camera)
         takeNote(.made(camera: name), of: peer)
@@ -231,14 +245,16 @@ extension Hub {
 
     // MARK: Subscriptions
 
+    static let workOfSubscription = 4
+
     func subscribe(
         _ subscribe: Subscribe, _ peer: Peer, to camera: HostedCamera, _ id: Span<UInt8>, _ bytes: Span<UInt8>
     ) {
+        work.add(Self.workOfSubscription)
         prepareReply(to: peer)
         for old in peer.subscriptions where old.camera === camera { unsubscribe(old) }
         guard !peer.isDeaf else { return }
         let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
-        if subscription.isRecorder { unopened = unopened + [subscription] }
         begin(subscription, id)
         if let since = subscribe.since { resume(subscription, since.seq, bytes.extracting(since.epoch.range)) }
         sendReply(to: peer)
@@ -249,7 +265,11 @@ extension Hub {
         let (peer, camera) = (subscription.peer, subscription.camera)
         if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
         peer.subscriptions.append(subscription)
-        camera.subscriptions.append(subscription)
+        camera.attach(subscription)
+        if subscription.isRecorder {
+            camera.waitingRecorders.append(subscription)
+            noteRecorders(of: camera)
+        }
         counters.subscriptions += 1
         line.subscribed(camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.printed, id)
     }
@@ -264,6 +284,7 @@ extension Hub {
         // What a camera was fed is kept for nobody who was not there.
         if isSameEpoch, seq <= camera.seq, entry >= camera.log.first, !subscription.isRecorder {
             subscription.resume(from: entry)
+            subscription.peer.caughtUpAt = .max
         } else {
             let missed = isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq
             // A camera that has emitted nothing since leaves no gap: `subscribed` tells its epoch.
@@ -272,11 +293,10 @@ extension Hub {
     }
 
     func unsubscribe(_ subscription: Subscription) {
-        subscription.camera.subscriptions.removeAll { $0 === subscription }
+        subscription.camera.detach(subscription)
         subscription.peer.subscriptions.removeAll { $0 === subscription }
         if subscription.camera.isHeld, subscription.camera.isUnwanted { mayHoldInVain = true }
         counters.subscriptions -= 1
-        if subscription.isRecorder { closeFeedLog(subscription) }
     }
 
     // MARK: What a camera is fed
@@ -284,20 +304,25 @@ extension Hub {
     /// Tells subscriptions to what a camera is fed where that begins, as soon as a line of a trace can: when nothing moves
     /// by itself. To be called between frames.
     func openFeedLogs(at now: Double) {
-        guard !unopened.isEmpty else { return }
-        let ready = unopened.filter { $0.camera.nextFrame == nil }
-        unopened = unopened.filter { $0.camera.nextFrame != nil }
-        for subscription in ready {
-            prepareReply(to: subscription.peer)
-            subscription.open()
-            subscription.camera.describe(at: time(of: subscription.camera, at: now), &line)
-            sendReply(to: subscription.peer)
+        guard !restingCameras.isEmpty else { return }
+        var cameras: [HostedCamera] = []
+        swap(&cameras, &restingCameras)
+        for camera in cameras {
+            camera.isResting = false
+            guard camera.nextFrame == nil else { continue }
+            for subscription in camera.takeWaitingRecorders() {
+                prepareReply(to: subscription.peer)
+                subscription.open()
+                camera.describe(at: time(of: camera, at: now), &line)
+                sendReply(to: subscription.peer)
+            }
         }
     }
 
-    private func closeFeedLog(_ subscription: Subscription) {
-        unopened = unopened.filter { $0 !== subscription }
-        let camera = subscription.camera
-        if !camera.subscriptions.contains(where: \.isRecorder) { camera.stopFeedLog() }
+    /// Takes note of a camera that recorders wait for, each time that it may have come to rest.
+    private func noteRecorders(of camera: HostedCamera) {
+        guard !camera.waitingRecorders.isEmpty, !camera.isResting else { return }
+        camera.isResting = true
+        restingCameras.append(camera)
     }
 }

@@ -14,7 +14,7 @@ extension Hub {
             if !replay.isEnding { replay.summary.isCut = true }
             finish(replay, at: now)
             // Nothing of a trace is ever taken for live input.
-            if let peer, !peer.hasEnded, peer.lingerEnd == nil { linger(peer, at: now) }
+            if let peer, !peer.hasEnded, peer.lingerEnd == nil { linger(peer) }
             peer?.input = []
         }
     }
@@ -34,8 +34,8 @@ extension Hub {
         for camera in sortedCameras { out.put(HubField.camera) { camera.write(to: &$0) } }
         // Those whose lines wait for a turn stay in their order.
         let keys = Dictionary(peers.map { ($0.peer.number, $0.key) }) { first, _ in first }
-        let waiting = stalled.compactMap { peer in keys[peer.number].map { (key: $0, peer: peer) } }
-        for (key, peer) in waiting + peers.filter({ !$0.peer.isStalled }) {
+        let waiting = queue.waiting.compactMap { peer in keys[peer.number].map { (key: $0, peer: peer) } }
+        for (key, peer) in waiting + peers.filter({ !$0.peer.isWaiting }) {
             out.put(HubField.peer) { out in
                 out.put(PeerField.key, key)
                 peer.write(to: &out)
@@ -71,6 +71,7 @@ extension Hub {
         (self.started, self.counters, self.cameras) = (started, counters, cameras)
         // Gestures are told apart by their feed's number.
         self.peerNumbers = peers.reduce(peerNumbers) { max($0, $1.peer.number) }
+        cameraNames = SortedNames(cameras.keys)
         heldCameras = sortedCameras.filter(\.isHeld)
         mayHoldInVain = !heldCameras.isEmpty
         for (_, peer) in peers { welcome(peer) }
@@ -107,13 +108,13 @@ extension Hub {
     private func welcome(_ peer: Peer) {
         counters.connections += 1
         for subscription in peer.subscriptions {
-            subscription.camera.subscriptions.append(subscription)
+            subscription.camera.attach(subscription)
             counters.subscriptions += 1
         }
         if peer.all != nil { followers.append(peer) }
         if peer.lingerEnd != nil { lingering.append(peer) }
-        stall(peer)
-        queue(peer)
+        queue.join(peer)
+        flushLater(peer)
     }
 }
 

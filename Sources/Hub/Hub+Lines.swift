@@ -33,7 +33,7 @@ extension Hub {
         }
         if let time, let replay = peer.replay, !reach(time, in: replay, at: now) { return false }
         counters.lines += 1
-        count(requests.count, of: peer)
+        work.add(requests.count)
         apply(requests, to: camera, bytes, from: peer, at: now, traceTime: time)
         return true
     }
@@ -87,7 +87,7 @@ extension Hub {
         counters.errors += 1
         takeNote(
             .refused(rejection.error, line: peer.framer.lineNumber, camera: peer.lastCamera?.name), of: peer)
-        count(max(rejection.ids.count, 1), of: peer)
+        work.add(Self.workOfError * max(rejection.ids.count, 1))
         peer.replay?.summary.rejected += 1
         var isAnswered = false
         for (member, id) in rejection.ids.enumerated() {
@@ -103,14 +103,17 @@ extension Hub {
         }
         if !isAnswered { answer(rejection.error, Span(), peer) }
         if rejection.isHeader, peer.replay == nil {
-            linger(peer, at: now)
+            linger(peer)
             leave(peer, at: now)
         }
     }
 
-    /// Takes nothing more from a peer, and gives it time to read what it is told.
-    func linger(_ peer: Peer, at now: Double) {
-        peer.lingerEnd = now + limits.lingerMs
+    /// An error's texts are made for it alone.
+    private static let workOfError = 8
+
+    /// Takes nothing more from a peer, and gives it time to close once it has read what it was told.
+    func linger(_ peer: Peer) {
+        peer.lingerEnd = .infinity
         peer.input = []
         lingering.append(peer)
     }

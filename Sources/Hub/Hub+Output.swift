@@ -16,16 +16,21 @@ extension Hub {
     /// Clears the line for a reply; what the peer has subscribed to and was emitted before goes ahead of it. With `latest`
     /// it does not: there, never more than one change is to wait.
     func prepareReply(to peer: Peer) {
-        for subscription in peer.subscriptions where subscription.delivery == .every { catchUp(subscription) }
+        if peer.caughtUpAt != emissions {
+            work.add(peer.subscriptions.count >> 5)
+            for subscription in peer.subscriptions where subscription.delivery == .every { catchUp(subscription) }
+            peer.caughtUpAt = emissions
+        }
         line.clear()
     }
 
     func sendReply(to peer: Peer) {
         guard !peer.isGone, !peer.isDeaf else { return }
         line.withBytes { bytes in
+            work.add(bytes: bytes.count)
             unsafe bytes.withUnsafeBufferPointer { unsafe peer.replies.append(contentsOf: $0) }
         }
-        queue(peer)
+        flushLater(peer)
     }
 
     /// Puts what a subscription has waiting among its peer's replies. A peer that reads nothing misses it: a copy for each
@@ -34,10 +39,14 @@ extension Hub {
         guard subscription.backlog > 0 else { return }
         let peer = subscription.peer
         let isCostly = peer.backlog > UInt64(limits.historyEvents) || peer.unreadReplies > limits.unreadReplies
-        if isCostly { subscription.giveUp() }
+        let bytes = subscription.backlogBytes
+        if isCostly || subscription.isRecorder && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)
+        // Much at once gets no more memory than it needs.
+        if bytes > 16 << 10, !subscription.hasMissed { peer.replies.reserveCapacity(peer.replies.count + bytes) }
         var end = subscription.cursor
         subscription.gather(room: .max) { run in
+            work.add(bytes: unsafe run.bytes.count)
             unsafe peer.replies.append(contentsOf: run.bytes)
             end = run.entries.upperBound
         }
@@ -57,17 +66,31 @@ extension Hub {
     /// The peer's connection takes bytes again.
     public func writable(_ peer: Peer) {
         peer.isBlocked = false
-        queue(peer)
+        flushLater(peer)
     }
 
-    func queue(_ peer: Peer) {
+    /// Has a peer sent what it has to read, at the end of the turn.
+    func flushLater(_ peer: Peer) {
         if peer.joinQueue() { sendQueue.append(peer) }
     }
 
-    /// Sends everything that the turn has brought: one write for each peer that has something to read.
+    /// Sends everything that the turn has brought; then serves those that wait for their turn, and sends what that brings.
+    /// So nobody who asked for little waits for what others asked for.
     public func endTurn(at now: Double) {
+        sendQueue.append(contentsOf: unfinished)
+        unfinished.removeAll(keepingCapacity: true)
+        sendNews(at: now)
+        if !queue.isEmpty {
+            serveWaiting(at: now)
+            sendNews(at: now)
+        }
         turns += 1
-        turnEvents = 0
+        queue.endTurn(work: work.ofTurn)
+        work.beginTurn()
+    }
+
+    /// Sends what has been emitted and answered: one write for each peer that has something to read.
+    private func sendNews(at now: Double) {
         openFeedLogs(at: now)
         removeHeldCameras()
         repeat {
@@ -80,18 +103,21 @@ extension Hub {
                 }
             }
             news.removeAll(keepingCapacity: true)
-            for peer in batch {
-                peer.isQueued = false
-                if !peer.isGone { flush(peer, at: now) }
-            }
+            // Whoever is sent little does not wait for those that are sent much.
+            for peer in batch where queue.isLight(peer) { flush(peer, at: now) }
+            for peer in batch where peer.isQueued { flush(peer, at: now) }
             batch.removeAll(keepingCapacity: true)
             if sendQueue.isEmpty { swap(&batch, &sendQueue) }
             // Sending can bring news: a peer that turns out to be gone had a gesture, and its camera comes to rest.
         } while !news.isEmpty || !sendQueue.isEmpty
+        turnEvents = 0
     }
 
-    func flush(_ peer: Peer, at now: Double) {
+    private func flush(_ peer: Peer, at now: Double) {
+        peer.isQueued = false
+        guard !peer.isGone else { return }
         if sendRun(peer) { return finishIfDone(peer, at: now) }
+        var sent = 0
         while true {
             let offered = offer(peer)
             guard offered.taken >= 0 else {
@@ -104,6 +130,8 @@ extension Hub {
                 peer.isBlocked = true
                 return
             }
+            sent += offered.taken
+            if sent >= limits.bytesPerTurn, peer.joinQueue() { return unfinished.append(peer) }
             if offered.all == 0 || !peer.subscriptions.contains(where: { $0.backlog > 0 }) { break }
         }
         finishIfDone(peer, at: now)
@@ -119,6 +147,7 @@ extension Hub {
         let taken = unsafe peer.outlet.send(run.bytes)
         if unsafe taken == run.bytes.count {
             counters.bytesOut += UInt64(taken)
+            queue.charge(Self.workOfSending(taken, pieces: 1), to: peer)
             subscription.sent(upTo: run.entries.upperBound)
             return true
         }
@@ -129,6 +158,10 @@ extension Hub {
         return false
     }
 
+    private static func workOfSending(_ bytes: Int, pieces: Int) -> UInt64 {
+        UInt64(truncatingIfNeeded: 4 + pieces / 4 + max(bytes, 0) >> 9)
+    }
+
     /// Offers a peer all that it has waiting; says how many bytes that were, and how many it took.
     private func offer(_ peer: Peer) -> (all: Int, taken: Int) {
         for subscription in peer.subscriptions { announce(subscription) }
@@ -136,15 +169,18 @@ extension Hub {
         runs.removeAll(keepingCapacity: true)
         return unsafe peer.replies.withUnsafeBytes { replies in
             if peer.unreadReplies > 0 { unsafe pieces.append(.init(rebasing: replies[peer.repliesSent...])) }
-            for subscription in peer.subscriptions {
+            var offered = peer.unreadReplies
+            for subscription in peer.subscriptions where offered < limits.bytesPerTurn {
                 subscription.gather(room: 256) { run in
                     unsafe pieces.append(run.bytes)
                     runs.append((subscription, run))
+                    offered += unsafe run.bytes.count
                 }
             }
-            let offered = unsafe pieces.reduce(0) { $0 + $1.count }
             guard offered > 0 else { return (all: 0, taken: 0) }
-            return unsafe (all: offered, taken: peer.outlet.send(pieces))
+            let taken = unsafe peer.outlet.send(pieces)
+            queue.charge(unsafe Self.workOfSending(taken, pieces: pieces.count), to: peer)
+            return (all: offered, taken: taken)
         }
     }
 
@@ -178,16 +214,17 @@ extension Hub {
         }
     }
 
-    func finishIfDone(_ peer: Peer, at now: Double) {
+    private func finishIfDone(_ peer: Peer, at now: Double) {
         if peer.all?.isStale == true { goOnTelling(peer) }
         if peer.lingerEnd != nil {
             peer.outlet.finishSending()
+            if peer.lingerEnd == .infinity { peer.lingerEnd = now + limits.lingerMs }
         } else if peer.hasEnded, peer.input.isEmpty, peer.replay == nil, peer.subscriptions.isEmpty,
-            peer.all == nil, peer.waits.all.isEmpty, !peer.isStalled
+            peer.all == nil, peer.waits.all.isEmpty, !peer.isWaiting
         {
             close(peer, at: now)
-        } else if !peer.input.isEmpty, mayTake(peer) {
-            stall(peer)
+        } else if !peer.input.isEmpty || peer.hasEnded && !peer.isInputOver, isReady(peer) {
+            queue.join(peer)
         }
     }
 }

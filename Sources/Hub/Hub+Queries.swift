@@ -8,7 +8,9 @@ extension Hub {
         prepareReply(to: peer)
         switch query {
         case .ping: line.pong(id)
-        case .cameras: line.cameras(cameras.keys.sorted(), id)
+        case .cameras:
+            let names = cameraNames.json()
+            line.cameras(names.span, id)
         case .stats: line.stats(stats(at: now), id)
         case .clients(let number): tellClients(after: number, peer, id)
         default:

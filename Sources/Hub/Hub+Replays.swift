@@ -22,15 +22,15 @@ extension Hub {
         replay.hurry()
         guard !replay.isEnding else { return rest(replay, at: now) }
         replay.summary.isCut = true
-        end(replay, at: now)
+        end(replay)
+        rest(replay, at: now)
     }
 
-    /// Ends a replay: its gestures are cancelled, and what moves comes to rest on the trace's clock.
-    func end(_ replay: Replay, at now: Double) {
+    /// Ends a replay: its gestures are cancelled, and what moves is to come to ``rest(_:at:)`` on the trace's clock.
+    func end(_ replay: Replay) {
         replay.isEnding = true
         replay.camera.cancelGestures()
         endFrame(replay.camera, until: replay.clock)
-        rest(replay, at: now)
     }
 
     func rest(_ replay: Replay, at now: Double) {
@@ -41,8 +41,8 @@ extension Hub {
     /// Takes the frames that are due, up to a time of the trace; `false` if the pace or the end of the turn comes first.
     func play(_ replay: Replay, upTo time: Double, at now: Double) -> Bool {
         while let next = replay.camera.nextFrame, next <= time {
-            replay.wake = max(replay.due(next), turnEvents < limits.eventsPerTurn ? -.infinity : now)
-            guard replay.due(next) <= now, turnEvents < limits.eventsPerTurn else { return false }
+            replay.wake = replay.due(next)
+            guard replay.due(next) <= now, !hasUsedUpItsTurn else { return false }
             step(replay.camera)
             replay.advance(to: next)
         }
@@ -63,9 +63,9 @@ extension Hub {
         sendReply(to: peer)
         if replay.summary.isCut {
             // Nothing of a trace is ever taken for live input.
-            if !peer.hasEnded { linger(peer, at: now) }
+            if !peer.hasEnded { linger(peer) }
             peer.input = []
         }
-        stall(peer)
+        if !peer.input.isEmpty || peer.hasEnded && !peer.isInputOver { queue.join(peer) }
     }
 }

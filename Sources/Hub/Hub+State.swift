@@ -58,6 +58,7 @@ extension Hub {
             cameras[hosted.name] = hosted
             noteChange(hosted)
         }
+        cameraNames = SortedNames(cameras.keys)
         return cameras.count
     }
 

@@ -107,6 +107,7 @@ extension Hub {
 
     private func finish(_ wait: RestWait) {
         turnEvents += 1
+        work.add(1)
         forget(wait)
         wait.peer.waits.remove(wait)
         sendReply(to: wait.peer)

@@ -19,6 +19,7 @@ import Wire
     var epochs: UInt64 = 0
 
     var cameras: [String: HostedCamera] = [:]
+    var cameraNames = SortedNames()
     var heldCameras: [HostedCamera] = []
     /// Whether one of them may have no subscriber: then they are looked through, between frames.
     var mayHoldInVain = false
@@ -29,10 +30,18 @@ import Wire
     var replays: [Replay] = []
     /// Live cameras that move by themselves.
     var watched: [HostedCamera] = []
-    var stalled: [Peer] = []
     var lingering: [Peer] = []
-    /// Subscriptions to what a camera is fed that wait until nothing moves by itself.
-    var unopened: [Subscription] = []
+    /// Cameras that may have come to rest, where recorders wait for that.
+    var restingCameras: [HostedCamera] = []
+
+    // Whose turn it is
+    var queue = FairQueue()
+    var work = WorkMeter()
+    var turns: UInt64 = 1
+    /// Events that have been emitted and not sent.
+    var turnEvents = 0
+    /// How often something was emitted.
+    var emissions: UInt64 = 0
 
     // Requests that wait for a camera's rest
     var newWaits: [RestWait] = []
@@ -46,12 +55,9 @@ import Wire
     // The end of the turn
     var news: [HostedCamera] = []
     var sendQueue: [Peer] = []
-    var turns: UInt64 = 0
-    var turnEvents = 0
-    /// Whether peers wait for a turn because others have used up one: then nobody is served ahead of them.
-    var isCrowded = false
+    /// Peers that have had as many bytes as one is sent in a turn, and more to read.
+    var unfinished: [Peer] = []
     var isEnding = false
-    private var replaysGoFirst = false
 
     // Kept from line to line, so that nothing is allocated
     // Sound: it knows nothing of the hub, so no two lines are decoded at a time.
@@ -121,7 +127,8 @@ import Wire
         peer.input = []
         if let replay = peer.replay {
             replay.abandon()
-            if replay.isEnding { rest(replay, at: now) } else { end(replay, at: now) }
+            if !replay.isEnding { end(replay) }
+            replay.wake = -.infinity
         }
         leave(peer, at: now)
     }
@@ -131,7 +138,7 @@ import Wire
         guard !peer.isGone else { return }
         if peer.replay != nil || peer.lingerEnd != nil { return close(peer, at: now) }
         goDeaf(peer)
-        if peer.hasEnded { queue(peer) } else { endOfInput(peer, at: now) }
+        if peer.hasEnded { flushLater(peer) } else { endOfInput(peer, at: now) }
     }
 
     /// The client reads no more: what it would be told is thrown away.
@@ -150,14 +157,18 @@ import Wire
         guard !peer.isGone, !peer.hasEnded else { return }
         peer.hasEnded = true
         if peer.lingerEnd != nil { return close(peer, at: now) }
-        process(peer, at: now)
+        attend(to: peer, at: now)
     }
 
     /// All that a peer sent has been taken: its gestures are cancelled, its replay ends.
-    func inputIsOver(_ peer: Peer, at now: Double) {
+    private func inputIsOver(_ peer: Peer, at now: Double) {
+        peer.isInputOver = true
         leave(peer, at: now)
-        if let replay = peer.replay, !replay.isEnding { end(replay, at: now) }
-        queue(peer)
+        if let replay = peer.replay, !replay.isEnding {
+            end(replay)
+            rest(replay, at: now)
+        }
+        flushLater(peer)
     }
 
     /// Cancels the gestures of a peer.
@@ -182,39 +193,42 @@ import Wire
     public func receive(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) {
         counters.bytesIn += UInt64(bytes.count)
         guard !peer.isGone, !peer.hasEnded, peer.lingerEnd == nil else { return }
-        guard !isCrowded else {
+        guard peer.input.isEmpty, isServedAtOnce(peer) else {
             append(bytes, from: 0, to: peer)
-            stall(peer)
+            attend(to: peer, at: now)
             return updateReading(peer)
         }
-        guard peer.input.isEmpty else {
-            append(bytes, from: 0, to: peer)
-            return process(peer, at: now)
-        }
+        let start = begin(peer, grant: lightGrant)
         let taken = take(bytes, from: peer, at: now)
         if peer.lingerEnd == nil { append(bytes, from: taken, to: peer) }
         updateReading(peer)
+        queue.charge(work.total - start, to: peer)
     }
 
-    func append(_ bytes: Span<UInt8>, from start: Int, to peer: Peer) {
+    private func append(_ bytes: Span<UInt8>, from start: Int, to peer: Peer) {
         guard start < bytes.count else { return }
+        work.add(bytes: bytes.count - start)
         unsafe bytes.extracting(start...).withUnsafeBufferPointer { unsafe peer.input.append(contentsOf: $0) }
     }
 
-    /// Takes what a peer sent before and could not be taken then.
-    func process(_ peer: Peer, at now: Double) {
+    /// Takes what a peer sent before and could not be taken then, as far as a grant of work goes.
+    private func process(_ peer: Peer, grant: UInt64, at now: Double) {
+        let start = begin(peer, grant: grant)
+        if let replay = peer.replay, replay.isEnding { rest(replay, at: now) }
         var input: [UInt8] = []
         swap(&input, &peer.input)
         let taken = take(input.span, from: peer, at: now)
         if !peer.isGone, peer.lingerEnd == nil {
+            work.add(bytes: input.count)  // The rest moves up.
             input.removeFirst(taken)
             peer.input = input
         }
         if peer.hasEnded, peer.input.isEmpty, mayTake(peer) { inputIsOver(peer, at: now) }
         updateReading(peer)
+        queue.charge(work.total - start, to: peer)
     }
 
-    func updateReading(_ peer: Peer) {
+    private func updateReading(_ peer: Peer) {
         guard !peer.isGone, !isEnding else { return }
         let wanted = peer.lingerEnd != nil || peer.input.count < limits.leastInput
         guard wanted != peer.isReading else { return }
@@ -222,33 +236,75 @@ import Wire
         peer.outlet.setReading(wanted)
     }
 
-    func mayTake(_ peer: Peer) -> Bool { mayGoOn(peer) && !isBehind(peer) }
+    // MARK: Whose turn it is
+
+    /// Whether more bytes of a peer are to be read: not while those that it has sent wait for their turn.
+    public func wantsBytes(of peer: Peer) -> Bool { !peer.isWaiting }
+
+    /// Serves a peer now, or has it wait for its turn.
+    private func attend(to peer: Peer, at now: Double) {
+        if isServedAtOnce(peer) { process(peer, grant: lightGrant, at: now) } else { queue.join(peer) }
+    }
+
+    /// Whether a peer goes ahead of those that wait: it has had no more than they, and the turn is not long yet.
+    private func isServedAtOnce(_ peer: Peer) -> Bool {
+        !peer.isWaiting && queue.isLight(peer) && work.ofTurn < Self.lightWorkPerTurn
+            && turnEvents < limits.eventsPerTurn
+    }
+
+    /// What all peers that are served as their bytes come may cost in a turn: some 0.1 ms.
+    private static let lightWorkPerTurn: UInt64 = 256
+    private var lightGrant: UInt64 { queue.isEmpty ? grant : min(2 * FairQueue.lightWork, grant) }
+    private var grant: UInt64 { UInt64(limits.requestsPerTurn) }
+
+    /// Begins to serve a peer; says where its work begins.
+    private func begin(_ peer: Peer, grant: UInt64) -> UInt64 {
+        peer.servedIn = turns
+        work.grant(grant)
+        return work.total
+    }
+
+    /// Whether a peer's lines have nothing to wait for but their turn.
+    func isReady(_ peer: Peer) -> Bool {
+        !peer.isGone && peer.lingerEnd == nil && peer.replay?.isEnding != true
+            && peer.unreadReplies < limits.unreadReplies && !isEnding && !isBehind(peer)
+    }
+
+    private func mayTake(_ peer: Peer) -> Bool { mayGoOn(peer) && !isBehind(peer) }
 
     /// Whether a peer that may take lines may take one more in this turn, which is too short for it to fall behind.
     private func mayGoOn(_ peer: Peer) -> Bool {
-        !peer.isGone && peer.lingerEnd == nil && peer.replay?.isEnding != true && turnEvents < limits.eventsPerTurn
-            && (peer.turn != turns || peer.turnRequests < limits.requestsPerTurn)
+        !hasUsedUpItsTurn && !peer.isGone && peer.lingerEnd == nil && peer.replay?.isEnding != true
             && peer.unreadReplies < limits.unreadReplies && !isEnding
     }
 
-    /// Counts requests of a peer that have been taken in this turn.
-    func count(_ requests: Int, of peer: Peer) {
-        if peer.turn != turns { (peer.turn, peer.turnRequests) = (turns, 0) }
-        peer.turnRequests += requests
-    }
+    /// Whether whoever is being served has had enough for now.
+    var hasUsedUpItsTurn: Bool { work.isGrantUsedUp || turnEvents >= limits.eventsPerTurn }
 
     /// A peer that does not read what it has subscribed to has its own lines wait, before it lags.
-    func isBehind(_ peer: Peer) -> Bool {
-        !peer.subscriptions.isEmpty && peer.backlog > UInt64(limits.historyEvents / 2)
+    private func isBehind(_ peer: Peer) -> Bool {
+        !peer.subscriptions.isEmpty
+            && (peer.backlog > UInt64(limits.historyEvents / 2)
+                || peer.subscriptions.contains { $0.isRecorder && $0.backlogBytes > limits.historyBytes / 2 })
+    }
+
+    /// Serves those that wait, the least served first, until a turn is used up.
+    func serveWaiting(at now: Double) {
+        guard !isEnding else { return }
+        let end = work.total + grant
+        while work.total < end, turnEvents < limits.eventsPerTurn, let peer = queue.next(in: turns) {
+            process(peer, grant: end - work.total, at: now)
+        }
     }
 
     /// Takes lines as long as it may; says how many bytes that were.
-    func take(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
+    private func take(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
         var position = 0
         while position == 0 ? mayTake(peer) : mayGoOn(peer) {
             var (framer, end) = (peer.framer, position)
             let next = framer.next(in: bytes, at: &end)
             guard let next = next ?? (peer.hasEnded ? framer.last(in: bytes, at: &end) : nil) else {
+                work.add(bytes: bytes.count - position)
                 peer.framer = framer
                 waitForLines(peer)
                 return end
@@ -259,6 +315,7 @@ import Wire
             case .tooLong(let range):
                 reject(unsafe decoder.rejectTooLong(bytes.extracting(range)), bytes, peer, at: now)
             case .line(let range):
+                work.add(bytes: range.count)
                 guard take(line: bytes.extracting(range), from: peer, at: now) else {
                     peer.framer = before
                     return position
@@ -267,8 +324,7 @@ import Wire
             position = end
         }
         waitForLines(peer)
-        stall(peer)
-        isCrowded = isCrowded || turnEvents >= limits.eventsPerTurn
+        if position < bytes.count || peer.hasEnded && !peer.isInputOver, isReady(peer) || isEnding { queue.join(peer) }
         return position
     }
 
@@ -277,16 +333,11 @@ import Wire
         if let replay = peer.replay, !replay.isEnding { replay.wake = nil }
     }
 
-    func stall(_ peer: Peer) {
-        guard !peer.isStalled, !peer.isGone else { return }
-        peer.isStalled = true
-        stalled.append(peer)
-    }
-
     // MARK: Time
 
     /// When `advance` is to be called next, at the latest; `nil` if nothing is due. To be asked at the end of a turn.
     public var deadline: Double? {
+        if !queue.isEmpty && !isEnding || !unfinished.isEmpty { return -.infinity }
         var earliest = Double.infinity
         for camera in watched {
             if let frame = camera.nextFrame { earliest = min(earliest, camera.clockStart + frame) }
@@ -294,7 +345,6 @@ import Wire
         for replay in replays { earliest = min(earliest, replay.wake ?? .infinity) }
         earliest = min(earliest, waitDeadline)
         for peer in lingering { earliest = min(earliest, peer.lingerEnd ?? .infinity) }
-        if stalled.contains(where: mayTake) { earliest = -.infinity }
         return earliest == .infinity ? nil : earliest
     }
 
@@ -306,44 +356,24 @@ import Wire
             if isStill { camera.isWatched = false }
             return isStill
         }
-        // A turn can be used up by either: so each goes first in every second one.
-        replaysGoFirst.toggle()
-        if replaysGoFirst { playReplays(at: now) }
-        serveStalled(at: now)
-        if !replaysGoFirst { playReplays(at: now) }
+        playReplays(at: now)
         answerWaits()
         endWaits(at: now)
         for peer in lingering where (peer.lingerEnd ?? now) <= now { close(peer, at: now) }
         lingering.removeAll { $0.isGone }
     }
 
+    /// Goes on with every replay whose time has come; nobody waits for one whose client is gone.
     private func playReplays(at now: Double) {
         for replay in replays {
-            if replay.isEnding {
-                rest(replay, at: now)
-            } else if let peer = replay.peer, let wake = replay.wake, wake <= now {
-                process(peer, at: now)
-            }
-        }
-        if turnEvents >= limits.eventsPerTurn, replays.count > 1 { replays.append(replays.removeFirst()) }
-    }
-
-    /// Takes the lines that wait, in the order in which their peers came. Who gets nothing in this turn is first in the next.
-    private func serveStalled(at now: Double) {
-        let waiting = stalled
-        stalled.removeAll(keepingCapacity: true)
-        var denied: [Peer] = []
-        for peer in waiting where !peer.isGone {
-            if mayTake(peer) {
-                peer.isStalled = false
-                process(peer, at: now)
+            guard let wake = replay.wake, wake <= now else { continue }
+            if let peer = replay.peer {
+                attend(to: peer, at: now)
             } else {
-                denied.append(peer)
+                work.grant(max(grant / UInt64(replays.count), 1))
+                rest(replay, at: now)
             }
         }
-        stalled.insert(contentsOf: denied, at: 0)
-        let isUsedUp = turnEvents >= limits.eventsPerTurn
-        isCrowded = isUsedUp && !stalled.isEmpty
     }
 
     // MARK: Counters

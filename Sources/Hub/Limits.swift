@@ -12,6 +12,10 @@ public struct Limits: Sendable {
         set { ownConnectionsPerUser = newValue }
     }
     private var ownConnectionsPerUser: Int?
+    /// Clients that may only watch: the others are kept for those that feed.
+    public var watchingConnections: Int { (connections * 3 + 3) / 4 }
+    /// Clients of all users but root and the daemon's own, for whom the others are kept.
+    public var untrustedConnections: Int { connections - connections / 16 }
     /// Cameras at one time; as many again may be there only to be watched.
     public var cameras = 256
     /// Subscriptions of one peer.
@@ -33,11 +37,13 @@ public struct Limits: Sendable {
     public var unreadReplies = 256 << 10
     /// Bytes of a peer's lines that wait, for their time in a trace or for their turn, before no more are read from it.
     public var readAhead = 128 << 10
-    /// Requests of one peer that are taken before others get their turn.
-    public var requestsPerTurn = 1024
-    /// Events emitted before a turn ends and subscribers are written to: a part of the history, so that nobody lags who reads.
+    /// What is done for one peer before others get their turn, counted in ordinary requests; some cost more than one.
+    public var requestsPerTurn = 128
+    /// Bytes that a peer is sent before others get their turn, as long as it reads that fast.
+    public var bytesPerTurn = 64 << 10
+    /// Events emitted before subscribers are written to: a part of the history, so that nobody lags who reads.
     public var eventsPerTurn = 1024
-    /// Milliseconds that a peer whose trace was refused has to read why.
+    /// Milliseconds that a peer whose trace was refused has to close, once it has been sent why.
     public var lingerMs = 2000.0
 
     public init() {}

@@ -37,14 +37,17 @@ public final class Peer {
     var input: [UInt8] = []
     /// The client sends no more.
     var hasEnded = false
-    /// What still comes is thrown away; this is when the connection ends at the latest.
+    /// All that it sent has been taken.
+    var isInputOver = false
+    /// What still comes is thrown away; this is when the connection ends at the latest, once all replies are sent.
     var lingerEnd: Double?
     var isReading = true
-    /// Lines wait in `input` for the next turn.
-    var isStalled = false
-    /// The turn in which it was last served, and how many requests of it were taken then.
-    var turn: UInt64 = 0
-    var turnRequests = 0
+
+    // Its turn, see `FairQueue`
+    var isWaiting = false
+    var time: UInt64 = 0
+    /// The turn in which it was last served.
+    var servedIn: UInt64 = 0
 
     // Output
     var replies: [UInt8] = []
@@ -52,6 +55,8 @@ public final class Peer {
     /// The last sending was cut short: the connection says when it takes more.
     public internal(set) var isBlocked = false
     var isQueued = false
+    /// The hub's emission that was the last one when its replies were last put behind all events.
+    var caughtUpAt: UInt64 = .max
     var isGone = false
     /// The client reads no more.
     var isDeaf = false
@@ -66,7 +71,10 @@ public final class Peer {
     public var identity: (user: UInt32, process: UInt32)?
     var replay: Replay?
     /// The cameras that it sent gestures to.
-    private(set) var fedCameras: [HostedCamera] = []
+    var fedCameras: some Collection<HostedCamera> { camerasFed.values }
+    private var camerasFed: [ObjectIdentifier: HostedCamera] = [:]
+    /// How many there were when removed ones were last forgotten.
+    private var camerasKept = 1
     /// The one among them that it sent the last one to.
     private var lastFed: ObjectIdentifier?
     /// The camera that it named last.
@@ -83,13 +91,16 @@ public final class Peer {
     func takeNote(ofFeeding camera: HostedCamera) {
         guard lastFed != ObjectIdentifier(camera) else { return }
         lastFed = ObjectIdentifier(camera)
-        if fedCameras.contains(where: { $0 === camera }) { return }
-        fedCameras = fedCameras.filter { !$0.isRemoved } + [camera]
+        guard camerasFed.updateValue(camera, forKey: ObjectIdentifier(camera)) == nil else { return }
+        // Those that have been removed since are forgotten, before they are more than the others.
+        guard camerasFed.count >= 2 * camerasKept else { return }
+        camerasFed = camerasFed.filter { !$0.value.isRemoved }
+        camerasKept = max(camerasFed.count, 1)
     }
 
     /// Gives up the cameras that it fed.
     func letGo() {
-        (fedCameras, lastFed) = ([], nil)
+        (camerasFed, camerasKept, lastFed) = ([:], 1, nil)
         lastCamera = nil
     }
 
@@ -102,6 +113,9 @@ public final class Peer {
 
     /// Whether a trace that it sent is being played.
     public var isPlaying: Bool { replay != nil }
+
+    /// Whether there is more for it than it has been sent.
+    public var hasUnsent: Bool { isBlocked || isQueued }
 
     /// Bytes that the hub keeps for this peer alone.
     public var memory: Int { input.capacity + replies.capacity }

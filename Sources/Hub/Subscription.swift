@@ -15,6 +15,8 @@ final class Subscription {
     /// Whether it came of a subscription to all cameras.
     let isOfAll: Bool
     private let log: EventLog
+    /// Where it stands among the camera's.
+    var place = 0
     let delivery: Subscribe.Delivery
     /// The first entry that has not been sent.
     private(set) var cursor: UInt64
@@ -77,6 +79,9 @@ final class Subscription {
 
     /// Entries not yet sent.
     var backlog: UInt64 { log.end - cursor }
+
+    /// The bytes of the log that they are.
+    var backlogBytes: Int { log.byteCount(from: max(cursor, log.first)) }
 
     /// From now on what the camera is fed is sent; what waits has gone out.
     func open() {

@@ -1,17 +1,23 @@
-// Accepts connections. Out of descriptors, it accepts and closes one with a spare descriptor, so that the client is not
-// left hanging, and pauses for a second instead of spinning.
+// Accepts connections, a few in each turn of the loop: somebody who connects and closes without end delays nobody beyond
+// that. Out of descriptors, it accepts and closes one with a spare descriptor, so that the client is not left hanging, and
+// pauses for a second instead of spinning.
 
 import CLibevent
 import Glibc
 
-/// A listening socket in a loop. The corresponding C type is `evconnlistener`.
-@safe public final class Listener {
-    private var listener: OpaquePointer?
+/// A listening socket in a loop.
+///
+/// libevent's own `evconnlistener` accepts until nobody is left who wants to connect, which may be never.
+@safe public final class Listener: Watcher {
     private let descriptor: CInt
     private let accept: (CInt) -> Void
     private let trouble: (LibeventError) -> Void
     private var spare: CInt
     private var pause: ClosureWatcher?
+    private var isOpen = true
+
+    /// How many connections are accepted in one turn of the loop.
+    private static let perTurn = 8
 
     /// Accepts from a descriptor that is bound, non-blocking, and listens. The listener owns it from now on.
     ///
@@ -26,27 +32,29 @@ import Glibc
         self.accept = accept
         self.trouble = trouble
         spare = Self.openSpare()
-        // Sound: the listener is freed in `close`, at the latest when this object goes.
-        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC
-        let accepted: evconnlistener_cb = { _, descriptor, _, _, context in
-            guard let context = unsafe context else { return }
-            unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().accept(descriptor)
-        }
-        guard let made = unsafe evconnlistener_new(loop.base, accepted, this, flags, 0, descriptor) else {
-            throw LibeventError("evconnlistener_new")
-        }
-        unsafe listener = made
-        unsafe evconnlistener_set_error_cb(made) { _, context in
-            guard let context = unsafe context else { return }
-            unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().failed()
-        }
+        super.init(loop, descriptor)
         pause = ClosureWatcher(loop) { [unowned self] in resume() }
+        let flags = fcntl(descriptor, F_GETFD)
+        _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC)
+        try wait(for: [.read, .persist])
     }
 
     deinit { close() }
 
     private static func openSpare() -> CInt { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+
+    public override func ready(_ what: Readiness) {
+        for _ in 0..<Self.perTurn {
+            let flags = CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            let accepted = unsafe accept4(descriptor, __SOCKADDR_ARG(), nil, flags)
+            guard accepted >= 0 else {
+                // Who has gone already, as accept(2) tells it, is no trouble.
+                if ![EAGAIN, EINTR, ECONNABORTED].contains(errno) { failed() }
+                return
+            }
+            accept(accepted)
+        }
+    }
 
     private func failed() {
         let error = LibeventError("accept4")
@@ -56,22 +64,28 @@ import Glibc
             if refused >= 0 { _ = Glibc.close(refused) }
             spare = Self.openSpare()
         }
-        if let listener = unsafe listener { _ = unsafe evconnlistener_disable(listener) }
+        stop()
         try? pause?.wait(for: .timeout, milliseconds: 1000)
         trouble(error)
     }
 
     private func resume() {
         if spare < 0 { spare = Self.openSpare() }
-        if let listener = unsafe listener { _ = unsafe evconnlistener_enable(listener) }
+        do {
+            try wait(for: [.read, .persist])
+        } catch {
+            trouble(error)
+            try? pause?.wait(for: .timeout, milliseconds: 1000)
+        }
     }
 
     /// Stops listening and closes the descriptor. Not to be called from `accept` or `trouble`.
     public func close() {
-        guard let listener = unsafe listener else { return }
+        guard isOpen else { return }
+        isOpen = false
         pause?.stop()
-        unsafe evconnlistener_free(listener)
-        unsafe self.listener = nil
+        stop()
+        _ = Glibc.close(descriptor)
         if spare >= 0 { _ = Glibc.close(spare) }
         spare = -1
     }

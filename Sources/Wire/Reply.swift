@@ -291,14 +291,11 @@ extension LineWriter {
         close()
     }
 
-    public mutating func cameras(_ names: [String], _ id: Span<UInt8>) {
+    /// - Parameter names: an array of JSON.
+    public mutating func cameras(_ names: Span<UInt8>, _ id: Span<UInt8>) {
         open("cameras", id)
-        write(",\"cameras\":[")
-        for (index, name) in names.enumerated() {
-            if index > 0 { write(",") }
-            write(string: name)
-        }
-        write("]")
+        write(",\"cameras\":")
+        write(names)
         close()
     }
 

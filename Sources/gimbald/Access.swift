@@ -38,13 +38,41 @@ struct Access {
     }
 }
 
-/// How many connections each user has, by whichever socket.
+/// How many connections there are, by whichever socket.
 struct ConnectionCounts {
-    private var counts: [uid_t: Int] = [:]
+    private(set) var all = 0
+    /// Those that may only watch.
+    private(set) var watching = 0
+    private var users: [uid_t: Int] = [:]
 
-    subscript(user: uid_t) -> Int { counts[user] ?? 0 }
+    mutating func add(_ user: uid_t, _ role: Role) {
+        all += 1
+        users[user, default: 0] += 1
+        if role != .everything { watching += 1 }
+    }
 
-    mutating func add(_ user: uid_t) { counts[user, default: 0] += 1 }
+    mutating func remove(_ user: uid_t, _ role: Role) {
+        all -= 1
+        users[user] = users[user, default: 1] > 1 ? users[user, default: 1] - 1 : nil
+        if role != .everything { watching -= 1 }
+    }
 
-    mutating func remove(_ user: uid_t) { counts[user] = self[user] > 1 ? self[user] - 1 : nil }
+    /// Why one more is refused; `nil` if it is not. Room is kept for clients that may feed, and for root.
+    ///
+    /// - Parameter isTrusted: whether the user is root or the daemon's own.
+    func objection(to user: uid_t, _ role: Role, isTrusted: Bool, _ limits: Limits) -> String? {
+        if all >= limits.connections { return Self.thereAre(all, "") }
+        if role != .everything, watching >= limits.watchingConnections {
+            return Self.thereAre(watching, " for watching")
+        }
+        if isTrusted { return nil }
+        let own = users[user] ?? 0
+        if own >= limits.connectionsPerUser { return "user \(user) has \(counted(own, "connection"))" }
+        guard all >= limits.untrustedConnections else { return nil }
+        return Self.thereAre(all, ", and the others are kept for root")
+    }
+
+    private static func thereAre(_ connections: Int, _ what: String) -> String {
+        "there \(connections == 1 ? "is" : "are") \(counted(connections, "connection"))\(what)"
+    }
 }

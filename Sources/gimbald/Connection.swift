@@ -10,6 +10,7 @@ final class Connection: Watcher, Outlet {
     let descriptor: CInt
     let entrance: Entrance
     let user: uid_t
+    let role: Role
     /// The client's, when it connected.
     let process: pid_t
     /// What the connection is known by to the next process.
@@ -28,14 +29,16 @@ final class Connection: Watcher, Outlet {
     /// The client is gone.
     private var isHungUp = false
 
-    init(_ descriptor: CInt, of client: PeerCredentials, by entrance: Entrance, at daemon: Daemon) {
-        (self.descriptor, self.entrance) = (descriptor, entrance)
+    init(
+        _ descriptor: CInt, of client: PeerCredentials, as role: Role, by entrance: Entrance, at daemon: Daemon
+    ) {
+        (self.descriptor, self.role, self.entrance) = (descriptor, role, entrance)
         (user, process) = (client.user, client.process)
         self.daemon = daemon
         super.init(daemon.loop, descriptor)
     }
 
-    func open(_ hub: Hub, as role: Role) throws {
+    func open(_ hub: Hub) throws {
         let peer = hub.connect(self, role: role)
         peer.identity = identity
         self.peer = peer
@@ -63,7 +66,11 @@ final class Connection: Watcher, Outlet {
             daemon.hub.writable(peer)
         }
         if what.contains(.read) {
-            if isReading && !hasEnded { read(peer) } else { lookForHangUp() }
+            if !isReading || hasEnded {
+                lookForHangUp()
+            } else if daemon.hub.wantsBytes(of: peer) {
+                read(peer)
+            }
         }
     }
 

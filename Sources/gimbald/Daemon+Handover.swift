@@ -27,7 +27,7 @@ extension Daemon {
     /// Whether the cameras are at rest, or have been waited for long enough. Where it is not sure that there is a next
     /// process, clients are given the time to read what they have not.
     func mayDepart(_ departure: Departure) -> Bool {
-        now() >= endsBy ?? 0 || hub.isAtRest && (departure == .beginAnew || !isAnybodyBlocked)
+        now() >= endsBy ?? 0 || hub.isAtRest && (departure == .beginAnew || !hasAnybodyUnsent)
     }
 
     /// Leaves, unless a signal says otherwise at the last moment; says whether it has.
@@ -137,15 +137,15 @@ extension Daemon {
         let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.entrance) }
         do {
             // What they may do follows from who they are, now as when they came: the options may be others.
-            let peers = try hub.takeOver(hubPart, at: now()) { key in connections[key].map { ($0.outlet, $0.role) } }
+            let peers = try hub.takeOver(hubPart, at: now()) { key in connections[key].map { ($0, $0.role) } }
             for (key, peer) in peers {
-                guard let client = handover.clients[key], let connection = connections[key]?.outlet else { continue }
+                guard let client = handover.clients[key], let connection = connections[key] else { continue }
                 append(connection)
                 connection.open(peer, hasEnded: client.hasEnded, saidItsEnd: client.saidItsEnd)
             }
         } catch {
             log(.warning, "what the process before left cannot be taken: \(error)")
-            for (connection, _) in connections.values { connection.release() }
+            for connection in connections.values { connection.release() }
             return false
         }
         log(.info, "\(counted(self.connections.count, "client")) and \(counted(hub.cameraCount, "camera")) continue")

@@ -32,8 +32,6 @@ import Wire
     private var retired: [Connection] = []
     private var connectionCounts = ConnectionCounts()
     private var clientLog: ClientLog?
-    /// How many of them came by the watch socket.
-    private var watching = 0
     /// When it was last said that clients are refused.
     private var saidRefused = -Double.infinity
     private var isEnding = false
@@ -43,11 +41,11 @@ import Wire
     var endsBy: Double?
     static let graceMs = 2000.0
 
-    // What is read at once is how long one client that floods keeps the others waiting: some 160 lines.
+    // What is read at once is what is done for a client that floods before others have their turn: some 80 lines.
     //
     // Sound: both live as long as the daemon, and hold what is on its way between the kernel and the hub, no longer than
     // one call.
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 10, alignment: 16)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
 
     init(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
@@ -214,10 +212,10 @@ import Wire
     // MARK: Connections
 
     private func accept(_ descriptor: CInt, by entrance: Entrance) {
-        guard let (connection, role) = connection(descriptor, by: entrance) else { return }
+        guard let connection = connection(descriptor, by: entrance) else { return }
         if let reason = objection(to: connection) { return refuse(connection, because: reason) }
         do {
-            try connection.open(hub, as: role)
+            try connection.open(hub)
         } catch {
             log(.error, "cannot take a connection: \(error)")
             if let peer = connection.peer { hub.disconnect(peer, at: now()) }
@@ -228,13 +226,12 @@ import Wire
         clientLog?.came(connection, of: connections.count, at: now())
     }
 
-    /// The connection of a descriptor, and what its client may do; `nil`, and the descriptor is closed, if it cannot be told
-    /// whose it is.
-    func connection(_ descriptor: CInt, by entrance: Entrance) -> (outlet: Connection, role: Role)? {
+    /// The connection of a descriptor; `nil`, and the descriptor is closed, if it cannot be told whose it is.
+    func connection(_ descriptor: CInt, by entrance: Entrance) -> Connection? {
         do throws(SystemError) {
             let client = try PeerCredentials(of: descriptor, groups: !options.access.groups.isEmpty)
-            let connection = Connection(descriptor, of: client, by: entrance, at: self)
-            return (connection, options.access.role(of: client, by: entrance))
+            let role = options.access.role(of: client, by: entrance)
+            return Connection(descriptor, of: client, as: role, by: entrance, at: self)
         } catch {
             log(.error, "cannot tell who a client is: \(error)")
             _ = close(descriptor)
@@ -245,35 +242,22 @@ import Wire
     func append(_ connection: Connection) {
         connection.index = connections.count
         connections.append(connection)
-        connectionCounts.add(connection.user)
-        if connection.entrance == .watch { watching += 1 }
+        connectionCounts.add(connection.user, connection.role)
     }
 
     /// Why one more connection is refused; `nil` if it is not.
     private func objection(to connection: Connection) -> String? {
-        guard let reason = reachedLimit(connection) else { return nil }
+        let isTrusted = options.access.isTrusted(connection.user)
+        guard
+            let reason = connectionCounts.objection(
+                to: connection.user, connection.role, isTrusted: isTrusted, options.limits)
+        else { return nil }
         // Who is refused may come again at once, and for ever.
         if now() - saidRefused >= 60_000 {
             log(.warning, "clients are refused: \(reason)")
             saidRefused = now()
         }
         return reason
-    }
-
-    private func reachedLimit(_ connection: Connection) -> String? {
-        let limits = options.limits
-        if connections.count >= limits.connections { return Self.thereAre(connections.count, "") }
-        // Who watches must not keep out who feeds.
-        if connection.entrance == .watch, watching >= (limits.connections * 3 + 3) / 4 {
-            return Self.thereAre(watching, " for watching")
-        }
-        let own = connectionCounts[connection.user]
-        guard own >= limits.connectionsPerUser, !options.access.isTrusted(connection.user) else { return nil }
-        return "user \(connection.user) has \(counted(own, "connection"))"
-    }
-
-    private static func thereAre(_ connections: Int, _ what: String) -> String {
-        "there \(connections == 1 ? "is" : "are") \(counted(connections, "connection"))\(what)"
     }
 
     /// Says why, as far as the socket takes it.
@@ -294,20 +278,33 @@ import Wire
             connections[connection.index] = last
             last.index = connection.index
         }
-        connectionCounts.remove(connection.user)
-        if connection.entrance == .watch { watching -= 1 }
+        connectionCounts.remove(connection.user, connection.role)
         memory.clientWent()
         clientLog?.went(connection, of: connections.count, at: now())
     }
 
-    /// Reads once into the shared buffer. As recv(2): 0 is the end, below 0 an error.
+    /// Reads into the shared buffer what has come. As recv(2): 0 is the end, below 0 an error.
     func read(_ descriptor: CInt, _ body: (Span<UInt8>) -> Void) -> Int {
-        let count = unsafe Glibc.recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+        var count = receive(descriptor, at: 0, atMost: Self.usualRead)
+        // While a client goes on sending, recv(2) goes on reading: byte by byte, for milliseconds. So no more is read than
+        // is there now.
+        var there: CInt = 0
+        if count == Self.usualRead, unsafe ioctl(descriptor, UInt(FIONREAD), &there) == 0, there > 0 {
+            let room = unsafe buffer.count - count
+            count += max(receive(descriptor, at: count, atMost: min(Int(there), room)), 0)
+        }
         if count > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
             body(unsafe Span(_unsafeElements: bytes))
         }
         return count
+    }
+
+    /// More than most clients send at once.
+    private static let usualRead = 512
+
+    private func receive(_ descriptor: CInt, at offset: Int, atMost count: Int) -> Int {
+        unsafe Glibc.recv(descriptor, buffer.baseAddress?.advanced(by: offset), count, CInt(MSG_DONTWAIT))
     }
 
     private static let sending = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
@@ -350,8 +347,8 @@ import Wire
         for connection in connections { connection.setReading(false) }
     }
 
-    /// Whether a client has not read what it was sent.
-    var isAnybodyBlocked: Bool { connections.contains { $0.peer?.isBlocked == true } }
+    /// Whether there is more for a client than it has been sent.
+    var hasAnybodyUnsent: Bool { connections.contains { $0.peer?.hasUnsent == true } }
 
     private var isOver: Bool {
         if hasLeft { return true }
@@ -360,6 +357,6 @@ import Wire
             for listener in listeners { listener.close() }
             listeners = []
         }
-        return now() >= endsBy || !isAnybodyBlocked
+        return now() >= endsBy || !hasAnybodyUnsent
     }
 }

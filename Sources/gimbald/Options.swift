@@ -105,7 +105,7 @@ extension Options {
         limit("--max-frame", \.frame, 1...1024, "at most N objects of an array"),
         limit(
             "--max-requests", \.requestsPerTurn, 1...65536,
-            "at most N requests of a client until others have their turn"),
+            "at most N requests of a client, or as much work, until\nothers have their turn"),
         limit(
             "--max-unread", \.unreadReplies, 4096...(1 << 30), "N bytes of answers may be unread; then requests wait"),
         limit("--max-read-ahead", \.readAhead, 4096...(1 << 24), "N bytes of lines may wait; then no more are read"),

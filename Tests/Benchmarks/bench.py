@@ -35,6 +35,7 @@ class Bench:
         # Without a second core nothing is apart.
         self.places = ("apart", "one") if OTHER_CORE != CORE else ("one",)
         self.load_program = os.path.join(scratch, "bench/load")
+        self.neighbours_program = os.path.join(scratch, "bench/neighbours")
         self.kinds = kinds(scratch)
         self.rows = []
         self.counts_instructions = shutil.which("valgrind") is not None
@@ -133,6 +134,39 @@ class Bench:
                 figures = {**report.latencies(beside), "flood_lines": statistics.median(lines)}
                 figures.update((f"{which}_alone", value) for which, value in report.latencies(alone).items())
                 self.note("fairness", name, figures)
+
+    def neighbours(self):
+        """The latency of a quiet client of the daemon beside hostile ones of each kind, one, eight and many of them."""
+        kinds = subprocess.run([self.neighbours_program, "list"], stdout=subprocess.PIPE, text=True, check=True)
+        for kind in kinds.stdout.splitlines():
+            for count in (1, 8, 64):
+                with self.servers("gimbal") as (server,):
+                    alone = self.quiet(server)
+                    with self.hostile(server, kind, count):
+                        beside = self.quiet(server)
+                    figures = {"p50_alone": alone["p50"], "p99_alone": alone["p99"], **beside}
+                    self.note("neighbours", kind, figures, count=count)
+
+    def quiet(self, server):
+        requests = str(max(50, round(1500 * self.effort.seconds)))
+        run = subprocess.run(
+            [self.neighbours_program, "quiet", requests, "400", server.socket], stdout=subprocess.PIPE, text=True,
+            check=True, preexec_fn=lambda: prepare_child(OTHER_CORE))
+        return json.loads(run.stdout)
+
+    @contextlib.contextmanager
+    def hostile(self, server, kind, count):
+        process = subprocess.Popen(
+            [self.neighbours_program, "-n", str(count), kind, server.socket], stdin=subprocess.PIPE,
+            preexec_fn=lambda: prepare_child(OTHER_CORE))
+        try:
+            time.sleep(0.3 * min(self.effort.seconds, 1))
+            yield
+            if process.poll() is not None:
+                raise SystemExit(f"bench: the neighbours ended ({kind})")
+        finally:
+            process.stdin.close()
+            process.wait()
 
     def paced(self):
         """A thousand lines a second to a hundred subscribers: the share of a core."""
@@ -400,8 +434,8 @@ def read_lines(client, count):
         count -= client.recv(1 << 20).count(b"\n")
 
 
-WORKLOADS = ("kernels", "start", "memory", "connects", "latency", "fairness", "paced", "stopped", "replay", "growth",
-             "broadcast")
+WORKLOADS = ("kernels", "start", "memory", "connects", "latency", "fairness", "neighbours", "paced", "stopped", "replay",
+             "growth", "broadcast")
 
 
 class Effort:

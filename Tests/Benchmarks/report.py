@@ -128,6 +128,18 @@ def plain_table(figures, title, workload, columns, **parameters):
     return table(title, [workload, *columns], rows) if rows else ""
 
 
+def neighbours_table(figures):
+    rows = []
+    for kind in figures.servers("neighbours"):
+        row = [kind]
+        for count in figures.values("count", "neighbours"):
+            row += [number(figures.get(name, "neighbours", kind, count=count)) for name in ("p50", "p99", "max")]
+        rows.append(row)
+    columns = [f"{name}, {count}" for count in figures.values("count", "neighbours") for name in ("p50", "p99", "max")]
+    title = "A quiet client of the daemon beside hostile ones, so many of each kind: µs from its line to its event"
+    return table(title, ["kind", *columns], rows) if rows else ""
+
+
 def growth_table(figures):
     rows = []
     for row in figures.rows:
@@ -164,6 +176,7 @@ def text(machine, rows):
     columns = ["p50_alone", "p99_alone", "p999_alone", "p50", "p99", "p999", "flood_lines"]
     title = "The same apart, alone and beside a client that floods: µs; the flood's lines in a second"
     parts.append(plain_table(figures, title, "fairness", columns))
+    parts.append(neighbours_table(figures))
     parts.append(plain_table(figures, "1,000 lines a second to 100 subscribers: percent of a core", "paced",
                              ["percent", "percent_min"]))
     for subscribers, stopped in ((11, 1), (110, 100)):
@@ -237,6 +250,12 @@ def marks(figures):
          figures.ratio("per_second", "connect-subscribe", "gimbal", "relay"), 0.7, False),
         ("ready after, ms", figures.get("ms", "start", "gimbal"), 10, True),
     ]
+    beside = [row for row in figures.rows if row["workload"] == "neighbours"]
+    for count, limit in ((8, 5), (64, 20)):
+        worst = max((row["p99"] / 1000 for row in beside if row["count"] == count), default=None)
+        rows.append((f"a quiet client's p99 beside {count} hostile ones of any kind, ms", worst, limit, True))
+    flooded = next((row["p50"] / row["p50_alone"] for row in beside if row["count"] == 1), None)
+    rows.append(("its p50 beside one that floods, of that alone", flooded, 1.3, True))
     for subscribers, stopped in ((11, 1), (110, 100)):
         where = {"subscribers": subscribers}
         rows.append((f"{stopped} of {subscribers} stopped, the others' rate of that without",

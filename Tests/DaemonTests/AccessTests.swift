@@ -36,6 +36,36 @@ import UnixSocket
         }
     }
 
+    @Test func roomIsKeptForThoseWhoFeedAndForRoot() {
+        var (counts, limits) = (ConnectionCounts(), Limits())
+        limits.connections = 32
+        limits.connectionsPerUser = 16
+        func objection(_ user: uid_t, _ role: Role = .everything) -> String? {
+            counts.objection(to: user, role, isTrusted: user == 0, limits)
+        }
+        let watches = Role.watchOnly(because: "a test")
+        for _ in 0..<12 {
+            counts.add(1, watches)
+            counts.add(2, watches)
+        }
+        #expect(objection(3, watches) == "there are 24 connections for watching" && objection(0, watches) != nil)
+        for _ in 0..<6 {
+            #expect(objection(4) == nil)
+            counts.add(4, .everything)
+        }
+        #expect(objection(5) == "there are 30 connections, and the others are kept for root")
+        for _ in 0..<2 {
+            #expect(objection(0) == nil)
+            counts.add(0, .everything)
+        }
+        #expect(objection(0) == "there are 32 connections")
+        counts.remove(0, .everything)
+        for _ in 0..<12 { counts.remove(1, watches) }
+        #expect(objection(0) == nil && objection(3, watches) == nil)
+        for _ in 0..<10 { counts.add(4, .everything) }
+        #expect(objection(4) == "user 4 has 16 connections" && objection(5) == nil)
+    }
+
     @Test func aSupplementaryGroupIsOne() throws {
         // What this process is, told by the kernel and by the process itself.
         var ends: [CInt] = [-1, -1]

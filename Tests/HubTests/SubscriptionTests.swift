@@ -292,14 +292,17 @@ import Testing
     }
 
     @Test func answersDoNotMakeLatestAQueue() throws {
-        let host = HubHost()
+        var limits = Limits()
+        limits.requestsPerTurn = 1000
+        let host = HubHost(limits: limits)
         let peer = host.connect()
         peer.send(#"{"type":"subscribe","delivery":"latest"}"#)
         _ = peer.receive()
         peer.send(#"{"type":"rotate","phase":"began"}"#)
-        for index in 1...100 {
-            peer.put(Array("{\"type\":\"rotate\",\"phase\":\"changed\",\"rotationDeg\":\(index),\"id\":1}\n".utf8))
+        let reports = (1...100).map {
+            "{\"type\":\"rotate\",\"phase\":\"changed\",\"rotationDeg\":\($0),\"id\":1}\n"
         }
+        peer.put(Array(reports.joined().utf8))
         host.turn()
         let types = try peer.lines().map { try JSON($0)["type"]?.string ?? "" }
         #expect(types.count { $0 == "ok" } == 100)

@@ -22,7 +22,7 @@ public final class DaemonProcess {
         public let description: String
     }
 
-    /// Starts a daemon and waits until it listens.
+    /// Starts a daemon and waits until it listens on all its sockets.
     ///
     /// - Parameters:
     ///   - watches: whether it listens on a watch socket, too.
@@ -42,15 +42,16 @@ public final class DaemonProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = errors
         try process.run()
-        for _ in 0..<2000 {
-            if let client = try? SocketClient(self.socket) {
-                client.close()
-                return
-            }
+        // Each socket can be connected to only once it is listened on, and the second comes after the first.
+        let wanted = [self.socket] + (watches ? [watchSocket] : [])
+        for _ in 0..<12_000 {
+            let clients = wanted.compactMap { try? SocketClient($0) }
+            for client in clients { client.close() }
+            if clients.count == wanted.count { return }
             if !process.isRunning { throw NotReady(description: "it ended with \(process.terminationStatus)") }
             usleep(5000)
         }
-        throw NotReady(description: "no socket after ten seconds")
+        throw NotReady(description: "no socket after a minute")
     }
 
     deinit {

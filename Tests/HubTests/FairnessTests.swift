@@ -1,0 +1,135 @@
+// Whose turn it is: a quiet client beside neighbours that want all of it. Work is counted, so no clock is looked at.
+
+import TestSupport
+import Testing
+import Wire
+
+@testable import Hub
+
+@Suite struct FairnessTests {
+    /// What clients send that want all of a daemon, a line each.
+    static let hostileLines: [String] = {
+        func frame(_ objects: [String]) -> String { "[\(objects.joined(separator: ","))]" }
+        let names = (0..<64).map { "\"camera\":\"c\($0)\"" }
+        return [
+            #"{"type":"pan","phase":"changed","camera":"n","translation":{"x":1,"y":2}}"#,
+            #"{"type":"stop","x":"\#(String(repeating: "x", count: 60_000))"}"#,
+            #"{"type":"pinch","phase":"changed","scale":-1}"#,
+            #"{"type":"ping","id":1}"#,
+            frame((0..<64).map { "{\"type\":\"pan\",\"phase\":\"changed\",\"camera\":\"n\",\"gesture\":\($0)}" }),
+            frame(names.map { "{\"type\":\"subscribe\",\($0)}" }),
+            frame(names.map { "{\"type\":\"subscribe\",\($0),\"events\":[\"gesture\"]}" }),
+            frame((0..<64).map { "{\"type\":\"set-zoom-range\",\"minZoom\":\(2 + $0 % 9)}" }),
+            frame((0..<64).map { "{\"type\":\"swipe\",\"id\":\($0)}" }),
+            frame((0..<64).map { _ in "{\"type\":\"cameras\"}" }),
+            frame(names.map { "{\"type\":\"get-camera\",\($0)}" }),
+            frame(names.flatMap { ["{\"type\":\"stop\",\($0)}", "{\"type\":\"remove-camera\",\($0)}"] }.dropLast(64)),
+            frame(
+                names.map { "{\"type\":\"animate\",\($0),\"durationMs\":3600000,\"update\":{\"kind\":\"zoom-in\"}}" }),
+        ]
+    }()
+
+    @Test(arguments: hostileLines.indices)
+    func aQuietClientIsAnsweredInTheTurnInWhichItAsks(_ kind: Int) throws {
+        let host = HubHost()
+        let quiet = host.connect()
+        quiet.send(#"{"type":"subscribe","camera":"quiet"}"#)
+        quiet.send(#"{"type":"pan","phase":"began","camera":"quiet"}"#)
+        _ = quiet.lines()
+        let line = Array(Self.hostileLines[kind].utf8) + [0x0a]
+        let flood = Array(repeatElement(line, count: max(1, 8192 / line.count)).joined())
+        let neighbours = (0..<64).map { _ in host.connect() }
+        var most: UInt64 = 0
+        for turn in 1...160 {
+            for neighbour in neighbours where host.hub.wantsBytes(of: neighbour.peer) { neighbour.put(flood) }
+            // It asks for something now and then, after all have begun.
+            let asks = turn > 32 && turn % 8 == 0
+            if asks {
+                quiet.put(
+                    Array(
+                        "{\"type\":\"pan\",\"phase\":\"changed\",\"camera\":\"quiet\",\"translation\":{\"x\":\(turn),\"y\":0}}\n"
+                            .utf8))
+            }
+            let before = host.hub.work.total
+            host.turn()
+            most = max(most, host.hub.work.total - before)
+            let events = try quiet.lines().map { try JSON($0)["type"]?.string }
+            #expect(events.contains("camera-changed") == asks, "turn \(turn)")
+            for neighbour in neighbours { _ = neighbour.lines() }
+            for neighbour in neighbours { neighbour.compact() }
+        }
+        // A turn ends with the line that uses it up; a line is at most an array of 64.
+        #expect(most < 3000, "\(most)")
+    }
+
+    @Test func whoHasHadLeastIsServedFirst() throws {
+        var limits = Limits()
+        limits.requestsPerTurn = 8
+        let host = HubHost(limits: limits)
+        let ping = Array("{\"type\":\"ping\",\"id\":1}\n".utf8)
+        let floods = (0..<3).map { _ in host.connect() }
+        for flood in floods { flood.put(Array(repeatElement(ping, count: 300).joined())) }
+        var answers = [0, 0, 0]
+        for _ in 0..<30 {
+            host.turn()
+            for index in floods.indices { answers[index] += floods[index].lines().count }
+        }
+        let (least, most) = (try #require(answers.min()), try #require(answers.max()))
+        #expect(least > 50 && most - least <= 2 * 8, "\(answers)")
+        // One that comes later, and wants less, does not wait for what they have been promised.
+        let late = host.connect()
+        late.put(ping)
+        host.turn()
+        #expect(late.lines().count == 1)
+    }
+
+    @Test func whoReadsAllThatThereIsIsSentSoMuchInATurn() {
+        let host = HubHost()
+        let (reader, feed) = (host.connect(), host.connect())
+        for index in 0..<40 { reader.send("{\"type\":\"subscribe\",\"camera\":\"c\(index)\"}") }
+        reader.makeRoom(0)
+        for index in 0..<40 {
+            for step in 0..<200 {
+                feed.send(
+                    "{\"type\":\"move\",\"camera\":\"c\(index)\",\"update\":{\"kind\":\"set-bearing\",\"bearing\":\(step + 1)}}"
+                )
+            }
+        }
+        let before = reader.received.count
+        reader.makeRoom(nil)
+        host.turn()
+        let first = reader.received.count - before
+        #expect(first >= Limits().bytesPerTurn)
+        while host.hub.deadline == -.infinity { host.turn() }
+        #expect(reader.received.count - before > 4 * first)
+        #expect(reader.lines().count { $0.hasPrefix(#"{"type":"idle""#) } == 40 * 200)
+    }
+
+    @Test func aRefusedHeaderTakesNothingFromWhoReadsSlowly() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.makeRoom(0)
+        for id in 1...50 { peer.send("{\"type\":\"ping\",\"id\":\(id)}") }
+        peer.send(#"{"type":"trace","version":2,"id":"x"}"#)
+        host.jump(60_000)
+        #expect(!peer.isOver)
+        peer.makeRoom(nil)
+        host.turn()
+        let lines = peer.lines()
+        #expect(lines.count == 51 && lines[49] == #"{"type":"pong","id":50}"#)
+        #expect(try JSON(lines[50])["code"]?.string == "unsupported-version")
+        #expect(peer.isOver)
+        host.pass(Limits().lingerMs)
+        #expect(peer.peer.isGone)
+    }
+
+    @Test func everyObjectBeforeAnotherIsLookedAtOnce() throws {
+        var decoder = RequestDecoder()
+        var requests: [Request] = []
+        let line = Array("[\(repeatElement("{\"type\":\"stop\"}", count: 64).joined(separator: ","))]".utf8)
+        try decoder.decode(line.span, into: &requests)
+        var lookback = Lookback(0)
+        for member in requests.indices { lookback.advance(to: member, of: requests) { count, _ in count += 1 } }
+        #expect(lookback.state == 63)
+    }
+}
