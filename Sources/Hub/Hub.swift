@@ -223,7 +223,9 @@ import Wire
             input.removeFirst(taken)
             peer.input = input
         }
-        if peer.hasEnded, peer.input.isEmpty, mayTake(peer) { inputIsOver(peer, at: now) }
+        if peer.hasEnded, peer.input.isEmpty {
+            if isReady(peer) { inputIsOver(peer, at: now) } else if isEnding { queue.join(peer) }
+        }
         updateReading(peer)
         queue.charge(work.total - start, to: peer)
     }
@@ -324,7 +326,7 @@ import Wire
             position = end
         }
         waitForLines(peer)
-        if position < bytes.count || peer.hasEnded && !peer.isInputOver, isReady(peer) || isEnding { queue.join(peer) }
+        if position < bytes.count, isReady(peer) || isEnding { queue.join(peer) }
         return position
     }
 

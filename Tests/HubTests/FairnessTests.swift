@@ -105,6 +105,17 @@ import Wire
         #expect(reader.lines().count { $0.hasPrefix(#"{"type":"idle""#) } == 40 * 200)
     }
 
+    @Test func whoEndsWithMoreThanATurnsWorkIsClosed() {
+        let host = HubHost()
+        for last in [Array(repeating: UInt8(ascii: " "), count: 60_000), Array("{\"type\":\"ping\"}".utf8)] {
+            let peer = host.connect()
+            peer.put(last)
+            peer.halfClose()
+            host.pass(0)
+            #expect(peer.peer.isGone)
+        }
+    }
+
     @Test func aRefusedHeaderTakesNothingFromWhoReadsSlowly() throws {
         let host = HubHost()
         let peer = host.connect()
