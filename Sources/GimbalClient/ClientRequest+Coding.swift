@@ -11,10 +11,15 @@ extension ClientRequest {
     ///   - camera: 1 to 64 of `A-Z a-z 0-9 . _ -`; "main" where it is left out.
     ///   - id: what its reply is to carry; without one it is answered only by an error, or by what it asks for.
     ///   - timeMs: milliseconds of the trace's clock, for a line of a trace. A gesture's own time goes before it.
+    ///   - creates: whether a camera is made that is not there. If not, the answer is an error of the code
+    ///     `unknownCamera`; a query that names no camera is answered as by a new one.
     /// - Throws: `EncodingError` for a number that is not finite, for an update that fingers make, and for a gesture
     ///   whose value is another kind's.
-    public func line(camera: String? = nil, id: RequestID? = nil, timeMs: Double? = nil) throws -> [UInt8] {
-        try JSONLine.encode(Envelope(request: self, camera: camera, id: id, timeMs: timeMs)) + [0x0a]
+    public func line(
+        camera: String? = nil, id: RequestID? = nil, timeMs: Double? = nil, creates: Bool = true
+    ) throws -> [UInt8] {
+        let envelope = Envelope(request: self, camera: camera, id: id, timeMs: timeMs, create: creates ? nil : false)
+        return try JSONLine.encode(envelope) + [0x0a]
     }
 
     /// Requests as one line, which is applied as a whole or not at all; its LF included.
@@ -23,15 +28,15 @@ extension ClientRequest {
     ///   - frame: 1 to 64 requests; no trace's header nor end.
     ///   - camera: whose requests they are; "main" where it is left out.
     ///   - ids: the ids of the requests, in their order; those beyond have none.
-    ///   - timeMs: as ``line(camera:id:timeMs:)`` has it.
-    /// - Throws: as ``line(camera:id:timeMs:)`` does.
+    ///   - timeMs: as ``line(camera:id:timeMs:creates:)`` has it.
+    /// - Throws: as ``line(camera:id:timeMs:creates:)`` does.
     public static func line(
         frame: [ClientRequest], camera: String? = nil, ids: [RequestID] = [], timeMs: Double? = nil
     ) throws -> [UInt8] {
         let envelopes = frame.enumerated().map { index, request in
             Envelope(
                 request: request, camera: camera, id: index < ids.count ? ids[index] : nil,
-                timeMs: timeMs)
+                timeMs: timeMs, create: nil)
         }
         return try JSONLine.encode(envelopes) + [0x0a]
     }
@@ -151,6 +156,8 @@ extension ClientRequest {
         let camera: String?
         let id: RequestID?
         let timeMs: Double?
+        /// Written where it is `false`.
+        let create: Bool?
 
         func encode(to encoder: any Encoder) throws {
             var members = encoder.members()
@@ -158,6 +165,7 @@ extension ClientRequest {
             try members.put("camera", request.namesAllCameras ? ClientRequest.allCameras : camera)
             try members.put("id", id)
             try members.put("timeMs", timeMs)
+            try members.put("create", create)
             try request.encodeBody(to: encoder)
         }
     }

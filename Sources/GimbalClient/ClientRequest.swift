@@ -5,7 +5,7 @@ import MapCamera
 
 /// A request of the protocol: a gesture, a command, a query, a subscription, or a part of a trace.
 ///
-/// ``line(camera:id:timeMs:)`` makes the line that the daemon reads; ``RemoteCamera`` sends it and waits for the
+/// ``line(camera:id:timeMs:creates:)`` makes the line that the daemon reads; ``RemoteCamera`` sends it and waits for the
 /// answer.
 public enum ClientRequest: Sendable {
     /// A report of a gesture; the label tells apart two gestures of one kind on one connection.

@@ -72,6 +72,8 @@ public struct GimbalError: Error, Equatable, Sendable, Decodable {
         public static let unsupportedVersion = Code(rawValue: "unsupported-version")
         /// In a replay, time went back.
         public static let timeReversed = Code(rawValue: "time-reversed")
+        /// There is no such camera, and the request said that it is to make none.
+        public static let unknownCamera = Code(rawValue: "unknown-camera")
         /// A replay runs on this camera.
         public static let busy = Code(rawValue: "busy")
         /// The daemon does not take this request from this connection.

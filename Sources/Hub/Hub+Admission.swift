@@ -50,15 +50,21 @@ extension Hub {
     private func admitNew(
         _ member: Int, of requests: [Request], _ held: HostedCamera?, _ earlier: inout EarlierObjects, _ peer: Peer
     ) throws(Refusal) {
-        guard makesCamera(requests[member].body, held, peer) else { return }
+        let request = requests[member]
+        let mustBeThere = held == nil && mustFindCamera(request)
+        guard mustBeThere || makesCamera(request, held, peer) else { return }
         earlier.made.advance(to: member, of: requests) { made, request in
             let camera = existingCamera(request.camera, peer)
-            if camera?.isHeld != false, makesCamera(request.body, camera, peer) {
+            if camera?.isHeld != false, makesCamera(request, camera, peer) {
                 made.insert(cameraName(request, peer))
             }
         }
         let made = earlier.made.state
-        guard !made.contains(cameraName(requests[member], peer)) else { return }
+        guard !made.contains(cameraName(request, peer)) else { return }
+        if mustBeThere {
+            throw Refusal(
+                member, .unknownCamera, "camera", "there is no camera \"\(cameraName(request, peer))\"")
+        }
         let others = peer.isWatchOnly ? heldCameras.count : cameras.count - heldCameras.count
         guard others + made.count >= limits.cameras else { return }
         throw Refusal(
@@ -66,6 +72,13 @@ extension Hub {
             peer.isWatchOnly
                 ? "\(limits.cameras) cameras are there only to be watched; wait until somebody feeds this one"
                 : "there are \(limits.cameras) cameras; remove one with remove-camera")
+    }
+
+    /// Whether a request is refused where its camera is not there: it says that it makes none. Who names no camera means
+    /// none that may be misspelt.
+    private func mustFindCamera(_ request: Request) -> Bool {
+        guard !request.creates, request.camera != nil else { return false }
+        return if case .command(.removeCamera) = request.body { true } else { needsCamera(request.body) }
     }
 
     /// The name of the camera that a request concerns.
@@ -216,10 +229,12 @@ extension Hub {
     /// Whether a request makes its camera, or makes one that is held its own.
     ///
     /// - Parameter held: the camera, where there is one.
-    private func makesCamera(_ body: Request.Body, _ held: HostedCamera?, _ peer: Peer) -> Bool {
-        guard peer.isWatchOnly else { return needsCamera(body) }
-        guard held == nil, case .subscribe = body else { return false }
-        return true
+    private func makesCamera(_ request: Request, _ held: HostedCamera?, _ peer: Peer) -> Bool {
+        switch request.body {
+        case .query where !request.creates, .awaitIdle where !request.creates: return false
+        case .subscribe where peer.isWatchOnly: return held == nil
+        default: return !peer.isWatchOnly && needsCamera(request.body)
+        }
     }
 
     func needsCamera(_ body: Request.Body) -> Bool {

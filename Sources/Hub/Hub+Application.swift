@@ -75,7 +75,7 @@ extension Hub {
             acknowledge(peer, id)
             camera.apply(command, at: time(of: camera, at: now))
         case .query(let query):
-            let camera = needsCamera(requests[member].body) ? cameraAsked(name, peer, at: now) : nil
+            let camera = needsCamera(requests[member].body) ? cameraAsked(requests[member], peer, at: now) : nil
             answer(query, camera, id, peer, at: now)
         case .subscribe(let subscribe):
             self.subscribe(subscribe, peer, to: camera(name, peer, at: now), id, bytes)

@@ -5,12 +5,12 @@
 import Wire
 
 extension Hub {
-    /// The camera that a question is about. Who may only watch makes none by asking: where there is none, the answer is that
-    /// of a new one.
-    func cameraAsked(_ name: String?, _ peer: Peer, at now: Double) -> HostedCamera {
-        guard peer.isWatchOnly else { return camera(name, peer, at: now) }
-        return existingCamera(name, peer)
-            ?? HostedCamera(name: name ?? HostedCamera.mainName, epoch: "", at: now, limits: limits, memory: nil)
+    /// The camera that a question is about. Who may only watch makes none by asking, and neither does who says so: where
+    /// there is none, the answer is that of a new one.
+    func cameraAsked(_ request: Request, _ peer: Peer, at now: Double) -> HostedCamera {
+        if request.creates, !peer.isWatchOnly { return camera(request.camera, peer, at: now) }
+        return existingCamera(request.camera, peer)
+            ?? HostedCamera(name: request.camera ?? HostedCamera.mainName, epoch: "", at: now, limits: limits, memory: nil)
     }
 
     /// Takes note that a camera is there for who may only watch.

@@ -11,6 +11,7 @@ enum Field: UInt8, CaseIterable, Sendable {
     case scroll, rotate, tilt, scrollDuringRotateOrZoom, fling, inertia
     case events, delivery, since, epoch, seq, timeoutMs, after
     case coordinate, point, speed, gestures
+    case create
 
     /// A member that no request knows. It is checked as JSON and otherwise ignored.
     static let unknown: UInt8 = 63

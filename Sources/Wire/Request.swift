@@ -11,6 +11,8 @@ public struct Request: Sendable {
     public var camera: String?
     /// The line's own time in milliseconds.
     public var timeMs: Double?
+    /// Whether it makes its camera if that is not there.
+    public var creates = true
     public var body: Body
 
     public enum Body: Sendable {

@@ -202,7 +202,8 @@ public struct RequestDecoder: ~Copyable {
                 FieldPath(.type), "must not be \"\(type.rawValue)\" in an array: it stands on a line of its own")
         }
         let time = try number(object, FieldPath(.timeMs), .timeMs, in: -1e15...1e15)
-        return Request(id: id, camera: camera, timeMs: time, body: try body(type, object, line, time))
+        let creates = try flag(object, nil, .create) ?? true
+        return Request(id: id, camera: camera, timeMs: time, creates: creates, body: try body(type, object, line, time))
     }
 
     private func body(

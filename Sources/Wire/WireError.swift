@@ -9,6 +9,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case invalidValue = "invalid-value"
     case unsupportedVersion = "unsupported-version"
     case timeReversed = "time-reversed"
+    case unknownCamera = "unknown-camera"
     case busy = "busy"
     case denied = "denied"
     case limitReached = "limit-reached"
