@@ -32,6 +32,24 @@ public enum SocketPath {
     /// A folder that only this user may enter.
     static var privateFolder: String { "/tmp/gimbal-\(getuid())" }
 
+    /// The system's daemon: what everybody may use whom it lets in, and where everybody may watch.
+    static let system = ["/run/gimbal/gimbal.sock", "/run/gimbal/watch.sock"]
+
+    /// Where a client looks for a daemon, in this order: an option's path alone, else that of `$GIMBAL_SOCKET` alone; else
+    /// gimbal.sock in `$RUNTIME_DIRECTORY`, in `$XDG_RUNTIME_DIR` and in the user's folder below /tmp, then the system's
+    /// sockets.
+    public static func candidates(
+        _ option: String?, environment: (String) -> String? = environmentValue
+    ) -> [String] {
+        if let option { return [option] }
+        if let path = environment("GIMBAL_SOCKET"), !path.isEmpty { return [path] }
+        let folders =
+            [environment("RUNTIME_DIRECTORY")?.split(separator: ":").first.map(String.init)]
+            + [environment("XDG_RUNTIME_DIR"), privateFolder]
+        let own = folders.compactMap { $0.flatMap { $0.isEmpty ? nil : "\($0)/gimbal.sock" } }
+        return (own + system).reduce(into: []) { paths, path in if !paths.contains(path) { paths.append(path) } }
+    }
+
     /// The path that a client connects to: an option's, `$GIMBAL_SOCKET`, or the standard one.
     public static func forClient(
         _ option: String?, environment: (String) -> String? = environmentValue

@@ -109,11 +109,18 @@ public final class ListeningSocket {
 public enum UnixSocket {
     /// Connects to a path; the descriptor blocks, unless the flags of socket(2) say otherwise.
     ///
-    /// - Throws: `EPERM` if the path lies in a folder of this user's name below /tmp that others made or may enter.
-    public static func connect(_ path: String, flags: CInt = 0) throws(SystemError) -> CInt {
+    /// - Parameter patience: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever.
+    /// - Throws: `EAGAIN` when that is over; `EPERM` if the path lies in a folder of this user's name below /tmp that
+    ///   others made or may enter.
+    public static func connect(_ path: String, flags: CInt = 0, patience: Int? = nil) throws(SystemError) -> CInt {
         try SocketPath.checkFolder(of: path)
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue) | flags, 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
+        if let patience {
+            var time = timeval(tv_sec: patience / 1000, tv_usec: max(patience % 1000, 1) * 1000)
+            let length = socklen_t(MemoryLayout<timeval>.size)
+            _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, length)
+        }
         let connected: CInt
         do throws(SystemError) {
             connected = try unsafe SocketPath.withAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
@@ -128,4 +135,35 @@ public enum UnixSocket {
         }
         return descriptor
     }
+
+    /// Connects to the first of several paths where a daemon lets this process in.
+    ///
+    /// - Throws: `NoConnection`, when nobody does, or when one does not answer in time.
+    public static func connect(
+        toFirstOf paths: [String], flags: CInt = 0, patience: Int? = nil
+    ) throws(NoConnection) -> CInt {
+        var attempts: [NoConnection.Attempt] = []
+        for path in paths {
+            do {
+                return try connect(path, flags: flags, patience: patience)
+            } catch {
+                attempts.append(NoConnection.Attempt(path: path, error: error))
+                guard NoConnection.passedOver.contains(error.code) else { break }
+            }
+        }
+        throw NoConnection(attempts: attempts)
+    }
+}
+
+/// What was tried in vain at each of the paths that a client looked at.
+public struct NoConnection: Error, Sendable {
+    public struct Attempt: Sendable {
+        public let path: String
+        public let error: SystemError
+    }
+
+    public let attempts: [Attempt]
+
+    /// Errors of places that are not for this process, so that it looks at the next one.
+    static let passedOver = [ENOENT, ENOTDIR, ECONNREFUSED, EACCES, EPERM]
 }
