@@ -93,7 +93,7 @@ extension Hub {
             unsubscribeAll(peer)
             acknowledge(peer, id)
         case .awaitIdle(let timeoutMs):
-            awaitRest(of: cameraAsked(name, peer, at: now), timeoutMs, id, peer, at: now)
+            awaitRest(of: cameraAsked(requests[member], peer, at: now), timeoutMs, id, peer, at: now)
         case .endReplay:
             acknowledge(peer, id)
             if let replay = existingCamera(name, peer)?.replay { cut(replay, at: now) }

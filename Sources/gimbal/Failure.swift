@@ -10,6 +10,7 @@ enum ExitStatus: CInt {
     case dataError = 65
     case noInput = 66
     case unavailable = 69
+    case cannotCreate = 73
     case ioError = 74
     case busy = 75
     case noPermission = 77
@@ -17,13 +18,14 @@ enum ExitStatus: CInt {
     /// The table in the help.
     static let help = """
           0    all was taken
-          1    the daemon rejected a line
+          1    the daemon rejected a line, or there is no such camera
           64   wrong usage
           65   not a trace, or the daemon refused its header
           66   a trace cannot be read
-          69   no daemon, or it went away
+          69   no daemon, or it went away, or does not answer
+          73   the output file is there already, see --force
           74   the output cannot be written
-          75   the camera is busy: another trace is playing, or it still moves
+          75   the camera is busy: another trace is playing, or it still moves; or --timeout is over
           77   no permission to use the socket
         """
 }

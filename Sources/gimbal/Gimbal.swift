@@ -14,6 +14,8 @@ struct Gimbal: ParsableCommand {
             Talks to the daemon, gimbald, on a Unix socket. The socket is a subcommand's --socket PATH, else $GIMBAL_SOCKET, else \
             gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR or in /tmp/gimbal-UID.
 
+            \(Interrupt.help)
+
             For people on a terminal, for programs in a pipe: there, each line is a line of JSON as the daemon sent it. \
             Colours are left out where NO_COLOR is set.
 
@@ -25,7 +27,8 @@ struct Gimbal: ParsableCommand {
             Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Bounds.self, ZoomRangeCommand.self,
             ViewportCommand.self,
             GesturesCommand.self, Get.self, Project.self, Unproject.self, Region.self, Cameras.self, Remove.self,
-            Watch.self, Replay.self, Record.self, Convert.self, Inspect.self, Plot.self, Check.self, Send.self,
+            Stats.self, Watch.self, Replay.self, Record.self, Convert.self, Inspect.self, Plot.self, Check.self,
+            Send.self,
         ]
     )
 
@@ -33,9 +36,13 @@ struct Gimbal: ParsableCommand {
         occupyStandardDescriptors()
         // A reader that has seen enough is no reason for a message, nor is it an error.
         signal(SIGPIPE, SIG_IGN)
+        Interrupt.arm()
+        let words = Array(CommandLine.arguments.dropFirst())
         do {
-            var command = try parseAsRoot(NegativeNumbers.shielded(CommandLine.arguments.dropFirst()))
+            try Usage.checkCommand(words)
+            var command = try parseAsRoot(NegativeNumbers.shielded(words))
             try command.run()
+            Interrupt.conclude()
         } catch let failure as Failure {
             say("gimbal: \(failure.message)")
             Glibc.exit(failure.status.rawValue)
@@ -44,14 +51,17 @@ struct Gimbal: ParsableCommand {
         } catch is ClosedOutput {
             Glibc.exit(0)
         } catch {
-            end(error)
+            end(error, words)
         }
     }
 
     /// Ends with what the parser has to say, be it help or an error, in the words that were typed.
-    private static func end(_ error: any Error) {
-        let text = NegativeNumbers.unshielded(fullMessage(for: error))
+    private static func end(_ error: any Error, _ words: [String]) {
+        var text = NegativeNumbers.unshielded(fullMessage(for: error))
         let code = exitCode(for: error)
+        if code == .validationFailure, let mistake = Usage.mistake(in: words) {
+            text = "Error: \(mistake)\n\(Usage.synopsis(words.first))"
+        }
         if code.isSuccess { print(text) } else if !text.isEmpty { writeError(text + "\n") }
         Glibc.exit(code.rawValue)
     }

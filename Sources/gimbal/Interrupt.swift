@@ -1,45 +1,110 @@
-// ^C and a polite kill, as an error that is thrown where the program waits. A second one ends it at once, in the kernel's
-// way. A signal is never lost between a look and the next wait: it also makes a descriptor readable.
+// SIGINT, SIGTERM and SIGHUP, one way for all commands: the first one ends the command in order, and what has not ended
+// half a second later, or gets a second one, is ended here. Invariant: whichever way it ends, no unfinished file stays.
+// A signal is never lost between a look and the next wait: it also makes a descriptor readable.
 
 import Glibc
 import Synchronization
 
 private let arrived = Atomic<CInt>(0)
 private let wakeUp = Atomic<CInt>(-1)
+/// Whether the signal that has come is the end of the input, and no error.
+private let endsInput = Atomic<Bool>(false)
+/// The name of a file that must not stay if the process is ended; the address of a C string, 0 for none.
+private let unfinished = Atomic<UInt>(0)
 
 /// A signal that asks the program to end.
 struct Interrupt: Error {
     let signal: CInt
 
+    static let help = """
+        ^C, SIGTERM and SIGHUP end every command within half a second, with status 130, 143 and 129 as a shell counts them. \
+        A file that is not whole by then is removed. What moves a camera (replay; animate and fit while they wait) stops it \
+        where it is. Commands without an end of their own are ended in order, for ^C with status 0: those that follow a \
+        camera (watch, record, and send after a "subscribe"), and convert, inspect, plot and check of a pipe or a device, \
+        which finish with what has come.
+        """
+
     /// Readable once a signal has come; negative before `arm`.
     static var descriptor: CInt { readable.load(ordering: .relaxed) }
     private static let readable = Atomic<CInt>(-1)
+
+    /// How long an end in order may compute, and how long it may wait for something: seconds and microseconds. A busy
+    /// machine, where others compute, takes nothing away.
+    private static let patience = (computing: (0, 350_000), waiting: (2, 0))
+
+    // MARK: Receiving
 
     /// From now on the signals do not kill; `check` throws them.
     static func arm() {
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
         readable.store(ends[0], ordering: .relaxed)
         wakeUp.store(ends[1], ordering: .relaxed)
+        var end = sigaction()
+        unsafe end.__sigaction_handler.sa_handler = { _ in Interrupt.endNow() }
+        for signal in [SIGALRM, SIGPROF] { _ = unsafe sigaction(signal, &end, nil) }
         var action = sigaction()
         // No SA_RESTART: what blocks in write(2) is to come back.
-        action.sa_flags = CInt(truncatingIfNeeded: SA_RESETHAND)
         unsafe action.__sigaction_handler.sa_handler = { number in
+            let (first, _) = arrived.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+            guard first else { Interrupt.endNow() }
             let error = errno
-            arrived.store(number, ordering: .relaxed)
             var byte: UInt8 = 0
             _ = unsafe write(wakeUp.load(ordering: .relaxed), &byte, 1)
+            Interrupt.startTimers()
             errno = error
         }
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGALRM, SIGPROF] { unsafe sigaddset(&signals, signal) }
+        for signal in [SIGINT, SIGTERM, SIGHUP] where signal != SIGHUP || !isIgnored(SIGHUP) {
             _ = unsafe sigaction(signal, &action, nil)
             unsafe sigaddset(&signals, signal)
         }
         // Who starts the program from a thread that leaves signals to others hands that down.
         unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
     }
+
+    /// nohup(1) has a program ignore SIGHUP, and so does a service manager at times.
+    private static func isIgnored(_ signal: CInt) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0, let handler = unsafe action.__sigaction_handler.sa_handler
+        else { return false }
+        return unsafe unsafeBitCast(handler, to: Int.self) == 1  // SIG_IGN, which Swift does not see.
+    }
+
+    /// Has SIGPROF or SIGALRM come when an end in order takes too long. Safe in a signal handler.
+    private static func startTimers() {
+        for (timer, time) in [(ITIMER_PROF, patience.computing), (ITIMER_REAL, patience.waiting)] {
+            var end = itimerval()
+            (end.it_value.tv_sec, end.it_value.tv_usec) = time
+            _ = unsafe setitimer(CInt(timer.rawValue), &end, nil)
+        }
+    }
+
+    /// Ends the process by the signal that has come. Safe in a signal handler.
+    private static func endNow() -> Never {
+        let name = unsafe UnsafePointer<CChar>(bitPattern: unfinished.load(ordering: .relaxed))
+        if let name = unsafe name { _ = unsafe unlink(name) }
+        die(arrived.load(ordering: .relaxed))
+    }
+
+    /// Ends the process by a signal, so that a shell sees what happened.
+    private static func die(_ number: CInt) -> Never {
+        _ = Glibc.signal(number, SIG_DFL)
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, number)
+        unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
+        _ = raise(number)
+        _exit(128 + number)
+    }
+
+    // MARK: Ending
 
     /// Waits for a time, unless a signal comes.
     static func wait(milliseconds: Int) throws(Interrupt) {
@@ -48,29 +113,51 @@ struct Interrupt: Error {
         try check()
     }
 
-    /// Throws the signal that has come, if one has.
+    /// Throws the signal that has come, if one has and nobody has made it the end of the input.
     static func check() throws(Interrupt) {
         let signal = arrived.load(ordering: .relaxed)
-        if signal != 0 { throw Interrupt(signal: signal) }
+        if signal != 0, !endsInput.load(ordering: .relaxed) { throw Interrupt(signal: signal) }
     }
 
-    /// Whether it is the ^C by which one ends what goes on for ever. The prompt then gets a line of its own.
-    func isOrderly() -> Bool {
-        if signal == SIGINT, isatty(STDERR_FILENO) == 1 { writeError("\n") }
-        return signal == SIGINT
-    }
+    /// Whether a signal has come.
+    static var hasCome: Bool { arrived.load(ordering: .relaxed) != 0 }
 
-    /// Goes on for what is left to do. The next signal kills.
-    func settle() {
+    /// From now on a signal is the end of the input that is read, and `check` does not throw it.
+    static func endInput() { endsInput.store(true, ordering: .relaxed) }
+
+    /// Goes on, for what is left to do until the command ends in order.
+    func accept() {
+        Self.endInput()
         var byte: UInt8 = 0
         _ = unsafe read(Self.descriptor, &byte, 1)
-        arrived.store(0, ordering: .relaxed)
     }
 
-    /// Ends the process by the signal, so that a shell sees what happened.
+    /// Ends the process as the signal says that has come and was accepted, if one was: ^C is no error then.
+    static func conclude() {
+        let signal = arrived.load(ordering: .relaxed)
+        guard signal != 0 else { return }
+        guard signal == SIGINT else { die(signal) }
+        endLine()
+    }
+
+    /// Ends the process by the signal.
     func end() -> Never {
-        _ = Glibc.signal(signal, SIG_DFL)
-        _ = raise(signal)
-        exit(128 + signal)
+        if signal == SIGINT { Self.endLine() }
+        Self.endNow()
+    }
+
+    /// A terminal shows "^C"; the prompt gets a line of its own.
+    private static func endLine() {
+        if isatty(STDERR_FILENO) == 1 { writeError("\n") }
+    }
+
+    // MARK: Files
+
+    /// Has a file removed if the process is ended; `nil` for none any more.
+    static func removeAtEnd(_ name: String?) {
+        let copy = unsafe name.map { unsafe strdup($0) } ?? nil
+        let address = UInt(bitPattern: copy)
+        let old = unfinished.exchange(address, ordering: .relaxed)
+        unsafe free(UnsafeMutableRawPointer(bitPattern: old))
     }
 }

@@ -150,9 +150,12 @@ import Testing
     @Test func camerasAreListedAndRemoved() throws {
         for camera in ["left", "right", "main"] { _ = try answer("move --zoom-in --camera \(camera)") }
         #expect(try answer("cameras")["cameras"]?.array?.map(\.string) == ["left", "main", "right"])
-        let (status, output, errors) = try gimbal(daemon, ["remove", "left", "right", "nobody"])
+        let (status, output, errors) = try gimbal(daemon, ["remove", "left", "right"])
         #expect(status == 0 && output.isEmpty && errors.isEmpty)
         #expect(try answer("cameras")["cameras"]?.array?.map(\.string) == ["main"])
+        let missing = try gimbal(daemon, ["remove", "mian"])
+        #expect(missing.status == 1 && missing.output.isEmpty)
+        #expect(missing.errors == "gimbal: there is no camera mian; there is main. Did you mean main?\n")
     }
 
     @Test func whatTheDaemonRefusesIsTold() throws {

@@ -80,9 +80,10 @@ func subcommands() throws -> [String] {
 
     @Test func theCameraIsShown() throws {
         let daemon = try DaemonProcess()
+        _ = try gimbal(daemon, ["move", "--zoom", "4", "--camera", "left"])
         let (status, output, _) = try gimbal(daemon, ["get", "--camera", "left"])
         #expect(status == 0 && output.count == 1)
-        #expect(try JSON(output[0])["camera"]?.string == "left")
+        #expect(try JSON(output.first ?? "")["camera"]?.string == "left")
     }
 
     @Test func aWatcherSeesWhatItAsksFor() throws {
@@ -255,7 +256,9 @@ func subcommands() throws -> [String] {
     @Test func whatIsTypedIsWhatIsSaid() throws {
         #expect(try gimbal(nil, ["replay", "--speed", "-1", "x"]).errors.contains("'-1'"))
         let daemon = try DaemonProcess()
-        #expect(try JSON(gimbal(daemon, ["get", "--camera", "-5"]).output.first ?? "")["camera"]?.string == "-5")
+        #expect(
+            try JSON(gimbal(daemon, ["get", "--camera", "-5", "--create"]).output.first ?? "")["camera"]?.string == "-5"
+        )
         let none = try gimbal(nil, ["get", "--socket", "/etc/passwd"])
         #expect(none.status == 64 && none.errors.contains("/etc/passwd is no socket"))
     }

@@ -10,10 +10,23 @@ struct SocketOptions: ParsableArguments {
         help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file(extensions: ["sock"]))
     var socket: String?
 
-    var path: String { SocketPath.forClient(socket) }
+    @Option(
+        help: ArgumentHelp(
+            "Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, else no limit).",
+            valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var timeout: Milliseconds?
 
-    /// What starts a daemon at this path.
-    var daemonCommand: String { path == SocketPath.standard() ? "gimbald" : "gimbald --socket \(path)" }
+    /// Where the daemon may be.
+    var candidates: [String] { SocketPath.candidates(socket) }
+
+    /// What starts a daemon that is found there.
+    var daemonCommand: String {
+        let first = candidates.first ?? SocketPath.standard()
+        return first == SocketPath.standard() ? "gimbald" : "gimbald --socket \(first)"
+    }
+
+    func validate() throws { try timeout?.checkRange("--timeout") }
 }
 
 /// What the subcommands about one camera have in common.
@@ -22,24 +35,39 @@ struct CameraOptions: ParsableArguments {
 
     @Option(
         name: .customLong("camera"),
-        help: ArgumentHelp("The camera (default: \(CameraName.main.text)).", valueName: "name"))
+        help: ArgumentHelp("The camera (default: \(CameraName.main.text)).", valueName: "name"),
+        completion: .cameras, transform: CameraName.init(typed:))
     var namedCamera: CameraName?
 
     @Flag(help: "Print the daemon's line, on a terminal too.")
     var json = false
 
     var camera: CameraName { namedCamera ?? .main }
+
+    func validate() throws { try CameraName.checkOnlyOne() }
+}
+
+/// What the subcommands that ask about a camera have in common.
+struct QuestionOptions: ParsableArguments {
+    @Flag(help: "Make the camera that --camera names if it is not there, instead of saying so.")
+    var create = false
 }
 
 /// A camera's name: 1 to 64 of `A-Z a-z 0-9 . _ -`.
-struct CameraName: ExpressibleByArgument, Equatable {
+struct CameraName: Equatable {
     let text: String
 
     static let main = CameraName(unchecked: "main")
 
-    init?(argument: String) {
-        let argument = NegativeNumbers.unshielded(argument)
-        let isRight = argument.utf8.allSatisfy { byte in
+    init(typed argument: String) throws {
+        guard let name = Self(NegativeNumbers.unshielded(argument)) else {
+            throw ValidationError("write a name of 1 to 64 of the characters A-Z a-z 0-9 . _ - such as left.")
+        }
+        self = name
+    }
+
+    init?(_ text: String) {
+        let isRight = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
@@ -47,26 +75,50 @@ struct CameraName: ExpressibleByArgument, Equatable {
             default: false
             }
         }
-        guard isRight, (1...64).contains(argument.utf8.count) else { return nil }
-        text = argument
+        guard isRight, (1...64).contains(text.utf8.count) else { return nil }
+        self.text = text
     }
 
     private init(unchecked text: String) { self.text = text }
 
-    var defaultValueDescription: String { text }
+    /// The parser takes the last of two; who types two means both.
+    static func checkOnlyOne() throws {
+        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+        let count = words.count { $0 == "--camera" || $0.hasPrefix("--camera=") }
+        guard count > 1 else { return }
+        throw ValidationError(
+            "--camera is there \(count) times, and this is about one camera; \"gimbal watch\" takes more.")
+    }
+}
+
+extension CompletionKind {
+    /// The names of the daemon's cameras.
+    static var cameras: CompletionKind {
+        .custom { words, _, _ in
+            let socket = words.firstIndex(of: "--socket").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
+            // A shell waits for this while somebody types.
+            guard var options = try? SocketOptions.parse(["--timeout", "500ms"]) else { return [] }
+            options.socket = socket
+            return (try? Conversation(options).cameraNames()) ?? []
+        }
+    }
 }
 
 /// How fast a trace plays: 1 is as it was recorded, infinite as fast as possible.
-struct Speed: ExpressibleByArgument {
+struct Speed {
     let factor: Double
 
     static let recorded = Speed(factor: 1)
 
-    init?(argument: String) {
-        if argument == "max" {
+    /// Reads a factor such as `2` or `0.5x`, or `max`.
+    init(typed text: String) throws {
+        if text == "max" {
             factor = .infinity
         } else {
-            guard let factor = Double(argument), factor > 0, factor.isFinite else { return nil }
+            let digits = ["x", "X", "×"].contains { text.hasSuffix($0) } ? String(text.dropLast()) : text
+            guard let factor = Double(digits), factor > 0, factor.isFinite else {
+                throw ValidationError("write a factor above 0, such as 2, 0.5 or 2x; or max, as fast as possible.")
+            }
             self.factor = factor
         }
     }
@@ -77,16 +129,17 @@ struct Speed: ExpressibleByArgument {
 }
 
 /// Kinds of events, with commas between them.
-struct EventKinds: ExpressibleByArgument {
+struct EventKinds {
     let kinds: [EventKind]
 
-    init?(argument: String) {
-        let words = argument.split(separator: ",", omittingEmptySubsequences: false)
-        let kinds = words.compactMap { EventKind(rawValue: String($0)) }
-        guard kinds.count == words.count else { return nil }
-        self.kinds = kinds
-    }
+    static let words = EventKind.allCases.map(\.rawValue)
 
-    static var allValueStrings: [String] { EventKind.allCases.map(\.rawValue) }
-    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+    init(typed text: String) throws {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        kinds = try words.map { word in
+            if let kind = EventKind(rawValue: word) { return kind }
+            let guess = Spelling.closest(to: word, among: Self.words).map { " Did you mean \($0)?" } ?? ""
+            throw ValidationError("write \(listed(Self.words, "and")), with commas between them.\(guess)")
+        }
+    }
 }

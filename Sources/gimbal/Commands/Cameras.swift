@@ -29,20 +29,21 @@ struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove cameras.",
         discussion: """
-            Their subscribers are told. It is no error if there is no such camera; a camera that plays a trace is busy.
+            Their subscribers are told. A camera that is not there is an error, and those before it are removed; a camera \
+            that plays a trace is busy.
 
             Examples:
               gimbal remove left right
             """
     )
 
-    @Argument(help: "The names of the cameras.")
+    @Argument(help: "The names of the cameras.", completion: .cameras, transform: CameraName.init(typed:))
     var cameras: [CameraName]
 
     @OptionGroup var socket: SocketOptions
 
     func run() throws {
-        for camera in cameras { try Conversation(socket, camera: camera).command(.removeCamera) }
+        for camera in cameras { try Conversation(socket, camera: camera).command(.removeCamera, creates: false) }
     }
 }
 
@@ -63,7 +64,7 @@ struct Stop: ParsableCommand {
 
     func run() throws {
         let daemon = try Conversation(options)
-        try daemon.command(.stop)
+        try daemon.command(.stop, creates: false)
         try daemon.showPosition()
     }
 }

@@ -47,10 +47,9 @@ struct Check: ParsableCommand {
     }
 
     func run() throws {
-        Interrupt.arm()
         let output = Output()
         var isWrong = false
-        for trace in traces {
+        for trace in traces where !Interrupt.hasCome {
             let session = try CheckSession(trace, self, output)
             try session.run()
             isWrong = isWrong || session.errors > 0 || strict && session.findings > 0
@@ -82,7 +81,7 @@ private final class CheckSession {
         self.name = name
         self.options = options
         self.output = output
-        file = try InputFile(name)
+        file = try InputFile(name, endsBySignal: true)
     }
 
     /// Checks all of it.

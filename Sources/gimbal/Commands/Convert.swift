@@ -10,7 +10,8 @@ struct Convert: ParsableCommand {
             can play. \(RecordingOptions.note)
 
             Positions are scaled to the device's own size at 160 points for an inch, where the recording tells it; \
-            otherwise its longer side is 844 points. Lines that are damaged are named and skipped.
+            otherwise its longer side is 844 points. Lines that are damaged are named and skipped. ^C ends a recording that \
+            comes from a pipe or a device, and the trace is whole.
 
             Examples:
               gimbal convert pinch.evemu -o pinch.ndjson
@@ -21,18 +22,14 @@ struct Convert: ParsableCommand {
 
     @OptionGroup var options: RecordingOptions
 
-    @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"), completion: .file())
-    var output: String?
+    @OptionGroup var destination: OutputOptions
 
     @Argument(help: "The recording; - is standard input.", completion: .file())
     var recording: String
 
     func run() throws {
-        Interrupt.arm()
-        let source = try TraceSource(recording, options)
-        let file = OutputFile(output)
+        let file = try OutputFile(destination)
+        let source = try TraceSource(recording, options, endsBySignal: true)
         var bar = ProgressBar(recording, isWanted: true)
         defer { bar.clear() }
         while !source.isAtEnd {

@@ -18,16 +18,17 @@ struct Fit: ParsableCommand {
             """
     )
 
-    @Argument(help: "Latitude and longitude of the south-west corner.")
+    @Argument(help: "Latitude and longitude of the south-west corner.", transform: LatLng.init(typed:))
     var southWest: LatLng
 
-    @Argument(help: "Latitude and longitude of the north-east corner.")
+    @Argument(help: "Latitude and longitude of the north-east corner.", transform: LatLng.init(typed:))
     var northEast: LatLng
 
     @Option(
         help: ArgumentHelp(
             "Points to keep free on every side, or top, left, bottom and right with commas between "
-                + "(default: \(short(CameraUpdate.defaultFitPadding))).", valueName: "points"))
+                + "(default: \(short(CameraUpdate.defaultFitPadding))).", valueName: "points"),
+        transform: EdgeInsets.init(typed:))
     var padding: EdgeInsets?
 
     @Flag(help: "Move over a time; --duration and --easing say so too.")
@@ -38,6 +39,7 @@ struct Fit: ParsableCommand {
 
     @OptionGroup var animation: AnimationOptions
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     private var insets: EdgeInsets { padding ?? EdgeInsets(all: CameraUpdate.defaultFitPadding) }
 
@@ -45,7 +47,7 @@ struct Fit: ParsableCommand {
 
     func run() throws {
         let bounds = try CoordinateBounds(from: southWest, to: northEast)
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         guard !dryRun else { return try tell(daemon, bounds) }
         try daemon.go(.fitBounds(bounds, insets: insets), animate || animation.isNamed ? animation : nil)
     }

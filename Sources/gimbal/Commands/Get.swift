@@ -6,8 +6,8 @@ struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a camera's state.",
         discussion: """
-            A table on a terminal, the daemon's line in a pipe or with --json. A camera that nobody has used before \
-            is made by asking for it.
+            A table on a terminal, the daemon's line in a pipe or with --json. Asking makes no camera: without --camera, \
+            a camera main that is not there yet is shown as it will be.
 
             Examples:
               gimbal get
@@ -17,6 +17,7 @@ struct Get: ParsableCommand {
     )
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
-    func run() throws { try Conversation(options).showState { $0.table() } }
+    func run() throws { try Conversation(options, creates: questions.create).showState { $0.table() } }
 }

@@ -11,7 +11,7 @@ struct Inspect: ParsableCommand {
         discussion: """
             Tells the format, the device, how many fingers there were and for how long, which gestures they made, and \
             what is odd about the recording. Of several traces in one file each is told by itself, with times of its own. \
-            \(RecordingOptions.note)
+            ^C ends a recording that comes from a pipe or a device, and it is shown. \(RecordingOptions.note)
 
             Examples:
               gimbal inspect pinch.evemu
@@ -29,8 +29,7 @@ struct Inspect: ParsableCommand {
     var recording: String
 
     func run() throws {
-        Interrupt.arm()
-        let source = try TraceSource(recording, options)
+        let source = try TraceSource(recording, options, endsBySignal: true)
         let own = TraceSections()
         var bar = ProgressBar(recording, isWanted: true)
         defer { bar.clear() }

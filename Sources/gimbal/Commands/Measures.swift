@@ -1,5 +1,6 @@
-// Places, points, sizes and insets as they are typed: numbers with commas between them, such as `49.26,-123.11`. What is
-// outside a range is for the daemon to say.
+// Places, points, sizes, insets and times as they are typed: numbers with commas between them, such as `49.26,-123.11`. What
+// cannot be read is an error that says how it is written, with an example. What is outside a range is for the daemon to
+// say; only latitude and longitude in the wrong order are told here, which a daemon would clamp.
 
 import ArgumentParser
 import GimbalClient
@@ -24,21 +25,15 @@ enum NegativeNumbers {
     /// Text in which hyphens were replaced, as it was typed.
     static func unshielded(_ text: String) -> String { text.replacing(minus, with: "-") }
 
-    private static func isNegative(_ word: String) -> Bool {
+    /// Whether a word can only be a number, or some with commas between.
+    static func isNumeric(_ word: String) -> Bool { word.first?.isNumber ?? false || isNegative(word) }
+
+    static func isNegative(_ word: String) -> Bool {
         guard word.first == "-", let second = word.dropFirst().first, second.isNumber || second == "." else {
             return false
         }
-        return word.utf8.allSatisfy("0123456789.,+-eE".utf8.contains)
-    }
-}
-
-/// A finite number.
-struct Number: ExpressibleByArgument {
-    let value: Double
-
-    init?(argument: String) {
-        guard let numbers = numbers(argument), numbers.count == 1 else { return nil }
-        value = numbers[0]
+        // Units of time may follow.
+        return word.utf8.allSatisfy("0123456789.,+-eEmsinh".utf8.contains)
     }
 }
 
@@ -53,41 +48,91 @@ private func numbers(_ text: String, separator: Character = ",") -> [Double]? {
     return numbers.count == parts.count ? numbers : nil
 }
 
-extension LatLng: ExpressibleByArgument {
-    /// Reads degrees north and degrees east, such as `49.26,-123.11`.
-    public init?(argument: String) {
-        guard let numbers = numbers(argument), numbers.count == 2 else { return nil }
-        self.init(latitude: numbers[0], longitude: numbers[1])
+/// A finite number.
+struct Number {
+    let value: Double
+
+    /// Reads a number such as `12.5`.
+    init(typed text: String) throws {
+        guard let numbers = numbers(text), numbers.count == 1 else {
+            throw ValidationError("write a number, such as 12.5.")
+        }
+        value = numbers[0]
     }
 }
 
-extension ScreenPoint: ExpressibleByArgument {
+extension LatLng {
+    /// Reads degrees north and degrees east, such as `49.26,-123.11`.
+    init(typed text: String) throws {
+        guard let numbers = numbers(text), numbers.count == 2 else {
+            throw ValidationError(
+                "write degrees north and degrees east with a comma between and no space, such as 49.26,-123.11.")
+        }
+        let (latitude, longitude) = (numbers[0], numbers[1])
+        guard latitude.magnitude <= 90 else {
+            let swapped = longitude.magnitude <= 90 ? " Did you mean \(short(longitude)),\(short(latitude))?" : ""
+            throw ValidationError("latitude comes first, and is -90 to 90.\(swapped)")
+        }
+        self.init(latitude: latitude, longitude: longitude)
+    }
+}
+
+extension ScreenPoint {
     /// Reads points to the right and down, such as `195,422`.
-    public init?(argument: String) {
-        guard let numbers = numbers(argument), numbers.count == 2 else { return nil }
+    init(typed text: String) throws {
+        guard let numbers = numbers(text), numbers.count == 2 else {
+            throw ValidationError("write points to the right and down with a comma between, such as 195,422.")
+        }
         self.init(x: numbers[0], y: numbers[1])
     }
 }
 
-extension EdgeInsets: ExpressibleByArgument {
+extension EdgeInsets {
     /// Reads top, left, bottom and right, or one number for all.
-    public init?(argument: String) {
-        guard let numbers = numbers(argument) else { return nil }
+    init(typed text: String) throws {
+        let numbers = numbers(text) ?? []
         switch numbers.count {
         case 1: self.init(all: numbers[0])
         case 4: self.init(top: numbers[0], left: numbers[1], bottom: numbers[2], right: numbers[3])
-        default: return nil
+        default:
+            throw ValidationError("write points for all sides, such as 32, or for top,left,bottom,right: 60,20,200,20.")
         }
     }
 }
 
 /// Width and height, in points.
-struct Size: ExpressibleByArgument {
+struct Size {
     let width, height: Double
 
     /// Reads a size such as `390x844`.
-    init?(argument: String) {
-        guard let numbers = numbers(argument, separator: "x"), numbers.count == 2 else { return nil }
+    init(typed text: String) throws {
+        guard let numbers = numbers(text, separator: "x"), numbers.count == 2 else {
+            throw ValidationError("write width and height in points with an x between, such as 390x844.")
+        }
         (width, height) = (numbers[0], numbers[1])
+    }
+}
+
+/// A span of time: a number of milliseconds, or one with its unit.
+struct Milliseconds {
+    let milliseconds: Double
+
+    private static let units: [(name: String, milliseconds: Double)] = [
+        ("ms", 1), ("min", 60_000), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
+    ]
+
+    /// Reads a time such as `800`, `800ms`, `1.5s`, `2m` or `1h`.
+    init(typed text: String) throws {
+        let unit = Self.units.first { text.hasSuffix($0.name) }
+        guard let number = numbers(String(text.dropLast(unit?.name.count ?? 0))), number.count == 1 else {
+            throw ValidationError("write milliseconds or a number with its unit, such as 800, 800ms, 1.5s, 2m or 1h.")
+        }
+        milliseconds = number[0] * (unit?.milliseconds ?? 1)
+    }
+
+    /// Checks that it is 0 or more, and can be counted in nanoseconds: a million days are for ever.
+    func checkRange(_ option: String) throws {
+        guard !(0...86_400e9).contains(milliseconds) else { return }
+        throw ValidationError("\(option) must be 0 or more, and less than a million days.")
     }
 }

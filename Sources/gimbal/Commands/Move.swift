@@ -5,16 +5,18 @@ import GimbalClient
 
 /// Where a camera is to go: attributes to set, or one step from where it is.
 struct UpdateOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Put this place into the centre.", valueName: "lat,lng"))
+    @Option(help: ArgumentHelp("Put this place into the centre.", valueName: "lat,lng"), transform: LatLng.init(typed:))
     var target: LatLng?
 
-    @Option(help: ArgumentHelp("Set the zoom.", valueName: "level"))
+    @Option(help: ArgumentHelp("Set the zoom.", valueName: "level"), transform: Number.init(typed:))
     var zoom: Number?
 
-    @Option(help: ArgumentHelp("Turn this compass direction up.", valueName: "degrees"))
+    @Option(help: ArgumentHelp("Turn this compass direction up.", valueName: "degrees"), transform: Number.init(typed:))
     var bearing: Number?
 
-    @Option(help: ArgumentHelp("Set the angle away from straight down.", valueName: "degrees"))
+    @Option(
+        help: ArgumentHelp("Set the angle away from straight down.", valueName: "degrees"),
+        transform: Number.init(typed:))
     var viewingAngle: Number?
 
     @Flag(help: "Zoom in by one level.")
@@ -23,13 +25,17 @@ struct UpdateOptions: ParsableArguments {
     @Flag(help: "Zoom out by one level.")
     var zoomOut = false
 
-    @Option(help: ArgumentHelp("Add to the zoom.", valueName: "levels"))
+    @Option(help: ArgumentHelp("Add to the zoom.", valueName: "levels"), transform: Number.init(typed:))
     var zoomBy: Number?
 
-    @Option(help: ArgumentHelp("With --zoom-by: the point of the viewport whose place stays there.", valueName: "x,y"))
+    @Option(
+        help: ArgumentHelp("With --zoom-by: the point of the viewport whose place stays there.", valueName: "x,y"),
+        transform: ScreenPoint.init(typed:))
     var focus: ScreenPoint?
 
-    @Option(help: ArgumentHelp("Move the camera by points, to the right and down.", valueName: "x,y"))
+    @Option(
+        help: ArgumentHelp("Move the camera by points, to the right and down.", valueName: "x,y"),
+        transform: ScreenPoint.init(typed:))
     var scrollBy: ScreenPoint?
 
     static let note = """
@@ -71,8 +77,11 @@ struct UpdateOptions: ParsableArguments {
 
 /// How a camera goes over a time.
 struct AnimationOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How long, in milliseconds (default: \(short(usualDuration))).", valueName: "ms"))
-    var duration: Number?
+    @Option(
+        help: ArgumentHelp(
+            "How long: milliseconds, or such as 800ms or 1.5s (default: \(spoken(usualDuration))).", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var duration: Milliseconds?
 
     @Option(help: ArgumentHelp("How the pace changes.", valueName: "easing"))
     var easing: EasingName?
@@ -130,12 +139,13 @@ struct Animate: ParsableCommand {
         abstract: "Move a camera over a time.",
         discussion: """
             Waits until the camera rests and prints where it is, as "gimbal move" does; with --no-wait it prints nothing. \
-            What moves the camera meanwhile, such as a finger or another command, takes over.
+            What moves the camera meanwhile, such as a finger or another command, takes over. ^C stops the camera where \
+            it is; an animation that was begun with --no-wait is stopped by "gimbal stop".
 
             \(UpdateOptions.note)
 
             Examples:
-              gimbal animate --target 49.26,-123.11 --zoom 12 --duration 2000
+              gimbal animate --target 49.26,-123.11 --zoom 12 --duration 2s
               gimbal animate --zoom-in --easing ease-out
               gimbal animate --bearing 180 --no-wait
               gimbal animate --zoom 4 && gimbal animate --target -33.9,151.2

@@ -13,13 +13,14 @@ struct Plot: ParsableCommand {
             rests between them; below, where the fingers went on the screen, zoom, bearing and viewing angle with their limits, and the gestures, over time. \
             It needs no daemon. \(RecordingOptions.note)
 
-            The picture is SVG, for light and dark pages. For a file that is named .png, one of rsvg-convert, inkscape and \
-            ImageMagick must be there. Lines that are wrong are named and left out. Of several traces in one file the \
-            first is drawn, or the one that --trace says.
+            The picture is SVG, for light and dark pages. For a file that is named .png or .pdf, one of rsvg-convert, \
+            inkscape and ImageMagick must be there. Lines that are wrong are named and left out. Of several traces in one \
+            file the first is drawn, or the one that --trace says.
 
             Examples:
               gimbal plot pan.ndjson -o pan.svg
               gimbal plot pinch.evemu --from 48.8584,2.2945 -o pinch.png
+              gimbal plot pan.ndjson -o pan.pdf --force
               gimbal convert pinch.evemu | gimbal plot - >pinch.svg
             """
     )
@@ -28,31 +29,22 @@ struct Plot: ParsableCommand {
 
     @OptionGroup var selection: TraceNumber
 
-    @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"),
-        completion: .file(extensions: ["svg", "png"]))
-    var output: String?
+    @OptionGroup var destination: OutputOptions
 
     @Argument(help: "The trace or recording; - is standard input.", completion: .file())
     var trace: String
 
     func run() throws {
-        if output == nil, isatty(STDOUT_FILENO) == 1 {
+        if destination.file == nil, isatty(STDOUT_FILENO) == 1 {
             throw ValidationError("A picture is nothing for a terminal: name a file with -o, or use a pipe.")
         }
-        Interrupt.arm()
-        let isPNG = output?.lowercased().hasSuffix(".png") ?? false
-        let rasterizer = isPNG ? try Rasterizer() : nil
+        let format = try PictureFormat(of: destination.file)
+        let converter = format == .svg ? nil : try PictureConverter(to: format)
+        let file = try OutputFile(destination)
         let session = try PlotSession(trace, options, selection.number)
         let picture = Array(Picture(of: try session.run()).svg.utf8)
-        if let rasterizer, let output {
-            try rasterizer.write(picture, to: output)
-        } else {
-            let file = OutputFile(output)
-            try file.write(picture)
-            try file.finish()
-        }
+        if let converter { try converter.convert(picture, into: file) } else { try file.write(picture) }
+        try file.finish()
         if session.rejected > 0 { throw ExitCode(.rejected) }
     }
 }
@@ -69,7 +61,7 @@ private final class PlotSession {
     private(set) var rejected = 0
 
     init(_ name: String, _ options: RecordingOptions, _ number: Int?) throws {
-        reader = try TraceReader(name, options, number: number)
+        reader = try TraceReader(name, options, number: number, endsBySignal: true)
         var opening = try reader.opening()
         try opening.header.set(speed: Speed(factor: .infinity), camera: nil, of: name)
         self.opening = opening

@@ -16,13 +16,14 @@ struct Project: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The places.", valueName: "lat,lng"))
+    @Argument(help: ArgumentHelp("The places.", valueName: "lat,lng"), transform: LatLng.init(typed:))
     var places: [LatLng]
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         for place in places {
             try daemon.show(.project(place)) { if case .point(let point) = $0 { [point.text] } else { nil } }
         }
@@ -41,13 +42,16 @@ struct Unproject: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Points to the right and down from the top left.", valueName: "x,y"))
+    @Argument(
+        help: ArgumentHelp("Points to the right and down from the top left.", valueName: "x,y"),
+        transform: ScreenPoint.init(typed:))
     var points: [ScreenPoint]
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         for point in points {
             try daemon.show(.unproject(point)) { if case .coordinate(let place) = $0 { [place.text] } else { nil } }
         }
@@ -67,9 +71,10 @@ struct Region: ParsableCommand {
     )
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         try daemon.show(.visibleRegion) { answer in
             guard case .visibleRegion(let region) = answer else { return nil }
             let corners = [

@@ -10,7 +10,7 @@ struct Record: ParsableCommand {
         abstract: "Record what a camera is fed, as a trace.",
         discussion: """
             Gestures, commands and settings of whomever, as the camera takes them, until ^C, which is status 0. Played \
-            again, the trace makes the same camera.
+            again, the trace makes the same camera. The file grows as lines come, and can be played at every time.
 
             It begins with the camera as it is, and with the fingers that are down. While the camera moves by itself it \
             waits: no trace begins in the middle of an animation. When a trace is played into the camera, the recording \
@@ -21,32 +21,32 @@ struct Record: ParsableCommand {
 
             Examples:
               gimbal record -o session.ndjson
-              gimbal record --camera left --duration 10000 >ten-seconds.ndjson
+              gimbal record --camera left --duration 10s >ten-seconds.ndjson
               gimbal record | grep --line-buffered '"type":"pinch"'
             """
     )
 
     @OptionGroup var socket: SocketOptions
 
-    @Option(help: ArgumentHelp("The camera.", valueName: "name"))
-    var camera = CameraName.main
+    @Option(
+        name: .customLong("camera"),
+        help: ArgumentHelp("The camera (default: \(CameraName.main.text)).", valueName: "name"),
+        completion: .cameras, transform: CameraName.init(typed:))
+    var namedCamera: CameraName?
+
+    @OptionGroup var destination: OutputOptions
 
     @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"), completion: .file())
-    var output: String?
-
-    @Option(help: ArgumentHelp("End after so many milliseconds.", valueName: "ms"))
-    var duration: Number?
+        help: ArgumentHelp("End after this time: milliseconds, or such as 10s or 5m.", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var duration: Milliseconds?
 
     func validate() throws {
-        // A million days are for ever, and can be counted in nanoseconds.
-        guard let duration, !(0...86_400e9).contains(duration.value) else { return }
-        throw ValidationError("--duration must be 0 or more, in milliseconds.")
+        try CameraName.checkOnlyOne()
+        try duration?.checkRange("--duration")
     }
 
     func run() throws {
-        Interrupt.arm()
         try RecordSession(self).run()
     }
 }
@@ -61,15 +61,15 @@ private final class RecordSession {
     private var isOver = false
 
     /// How long the daemon has for its last words.
-    private static let patience = Duration.seconds(2)
+    private static let patience = Duration.milliseconds(250)
     private static let endMark: RequestID = "gimbal-record-end"
 
     init(_ options: Record) throws {
-        camera = options.camera
+        camera = options.namedCamera ?? .main
+        file = try OutputFile(options.destination, .growing)
         connection = try DaemonConnection(options.socket)
-        file = OutputFile(options.output)
-        status = RecordStatus(isWanted: options.output ?? "-" != "-" || isatty(STDOUT_FILENO) == 0)
-        end = options.duration.map { .now + .milliseconds($0.value) }
+        status = RecordStatus(isWanted: options.destination.file != nil || isatty(STDOUT_FILENO) == 0)
+        end = options.duration.map { .now + .milliseconds($0.milliseconds) }
     }
 
     /// Records until somebody or something ends it.
@@ -77,9 +77,9 @@ private final class RecordSession {
         defer { status.clear() }
         do {
             try listen()
-        } catch let interrupt as Interrupt where interrupt.isOrderly() {
+        } catch let interrupt as Interrupt {
             // What was fed before the signal is on its way.
-            interrupt.settle()
+            interrupt.accept()
             try takeLeave()
         } catch is ClosedOutput {
             throw ClosedOutput()
@@ -94,6 +94,7 @@ private final class RecordSession {
 
     private func listen() throws {
         connection.queue(try ClientRequest.subscribe(kinds: [.gesture]).line(camera: camera.text))
+        connection.expectAnswer()
         while end.map({ $0 > .now }) ?? true {
             if try !turn(until: end) { throw Failure.daemonWentAway }
             status.update(tape)
@@ -131,6 +132,7 @@ private final class RecordSession {
     private func take(_ line: ArraySlice<UInt8>) throws {
         let message = try Message(fromDaemon: line)
         switch message.type {
+        case "subscribed": connection.hasAnswered()
         case EventKind.gesture.rawValue: tape.add(message)
         case "reset": tape.cut()
         case "ok": isOver = true

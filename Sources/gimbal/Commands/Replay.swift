@@ -18,7 +18,7 @@ struct Replay: ParsableCommand {
             too, and nothing is kept back. So they do where --device names an input device and no trace is named, or where \
             the device itself is; you may need to be in the group "input".
 
-            It stops at a trace that cannot be played; ^C stops the replay where it is. What --follow prints in a pipe is \
+            It stops at a trace that cannot be played; ^C stops the replay, and the camera where it is. What --follow prints in a pipe is \
             the same byte for byte whenever a trace is played: the epoch of "reset", which differs, is left out.
 
             Examples:
@@ -34,10 +34,15 @@ struct Replay: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Option(help: ArgumentHelp("How fast: 1 is as recorded; \"max\" as fast as possible.", valueName: "factor"))
+    @Option(
+        help: ArgumentHelp(
+            "How fast: 1 is as recorded, 2 twice as fast; \"max\" as fast as possible.", valueName: "factor"),
+        transform: Speed.init(typed:))
     var speed: Speed?
 
-    @Option(help: ArgumentHelp("The camera, instead of the one that the header names.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The camera, instead of the one that the header names.", valueName: "name"),
+        completion: .cameras, transform: CameraName.init(typed:))
     var camera: CameraName?
 
     @OptionGroup var recording: RecordingOptions
@@ -54,12 +59,12 @@ struct Replay: ParsableCommand {
     var traces: [String] = []
 
     func validate() throws {
+        try CameraName.checkOnlyOne()
         guard traces.isEmpty, recording.device == nil else { return }
         throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
     }
 
     func run() throws {
-        Interrupt.arm()
         let output = Output()
         var rejected = 0
         // A device is its own description.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import Glibc
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,12 +25,20 @@ struct Send: ParsableCommand {
     @Argument(help: "The lines; standard input if there are none.")
     var lines: [String] = []
 
+    func validate() throws {
+        for line in lines where !line.hasPrefix("{") && !line.hasPrefix("[") && access(line, F_OK) == 0 {
+            throw ValidationError(
+                "'\(line)' is a file, and no line: 'gimbal send <\(line)' sends what is in it, 'gimbal replay \(line)' plays a trace."
+            )
+        }
+    }
+
     func run() throws {
-        Interrupt.arm()
         let session = try SendSession(self)
         do {
             try session.run()
-        } catch let interrupt as Interrupt where session.isSubscribed && interrupt.isOrderly() {
+        } catch let interrupt as Interrupt where session.isSubscribed {
+            interrupt.accept()
         }
         if session.hasErrors { throw ExitCode(.rejected) }
     }

@@ -19,16 +19,17 @@ struct Bounds: ParsableCommand {
             """
     )
 
-    @Argument(help: "Latitude and longitude of the south-west corner.")
+    @Argument(help: "Latitude and longitude of the south-west corner.", transform: LatLng.init(typed:))
     var southWest: LatLng?
 
-    @Argument(help: "Latitude and longitude of the north-east corner.")
+    @Argument(help: "Latitude and longitude of the north-east corner.", transform: LatLng.init(typed:))
     var northEast: LatLng?
 
     @Flag(help: "Remove the bounds.")
     var none = false
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     func validate() throws {
         if southWest != nil, none { throw ValidationError("Either --none or corners.") }
@@ -44,7 +45,7 @@ struct Bounds: ParsableCommand {
     }
 
     func run() throws {
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         let bounds = try bounds
         if bounds != nil || none { try daemon.command(.setTargetBounds(bounds)) }
         try daemon.showState { $0.table([.targetBounds, .target]) }
@@ -65,16 +66,17 @@ struct ZoomRangeCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The lowest zoom and the highest.")
+    @Argument(help: "The lowest zoom and the highest.", transform: Number.init(typed:))
     var levels: [Number] = []
 
-    @Option(help: ArgumentHelp("The lowest zoom alone.", valueName: "level"))
+    @Option(help: ArgumentHelp("The lowest zoom alone.", valueName: "level"), transform: Number.init(typed:))
     var min: Number?
 
-    @Option(help: ArgumentHelp("The highest zoom alone.", valueName: "level"))
+    @Option(help: ArgumentHelp("The highest zoom alone.", valueName: "level"), transform: Number.init(typed:))
     var max: Number?
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     func validate() throws {
         if ![0, 2].contains(levels.count) {
@@ -84,7 +86,7 @@ struct ZoomRangeCommand: ParsableCommand {
     }
 
     func run() throws {
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         let (low, high) = (levels.first ?? min, levels.last ?? max)
         if low != nil || high != nil { try daemon.command(.setZoomRange(min: low?.value, max: high?.value)) }
         try daemon.showState { $0.table([.zoom]) }
@@ -107,19 +109,22 @@ struct ViewportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Width and height in points, such as 390x844.", valueName: "size"))
+    @Argument(
+        help: ArgumentHelp("Width and height in points, such as 390x844.", valueName: "size"),
+        transform: Size.init(typed:))
     var size: Size?
 
     @Option(
         help: ArgumentHelp(
             "Points that are covered on every side, or top, left, bottom and right with commas between.",
-            valueName: "points"))
+            valueName: "points"), transform: EdgeInsets.init(typed:))
     var padding: EdgeInsets?
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         if size != nil || padding != nil {
             let old = try daemon.state().viewport
             let viewport = Viewport(
@@ -166,9 +171,10 @@ struct GesturesCommand: ParsableCommand {
     var inertia: Bool?
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options)
+        let daemon = try Conversation(options, creates: questions.create)
         let switches = GestureSwitches(
             scroll: scroll, zoom: zoom, rotate: rotate, tilt: tilt, scrollDuringRotateOrZoom: scrollDuringRotateOrZoom,
             fling: fling, inertia: inertia)

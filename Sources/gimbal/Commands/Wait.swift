@@ -19,28 +19,15 @@ struct Wait: ParsableCommand {
     )
 
     @OptionGroup var options: CameraOptions
+    @OptionGroup var questions: QuestionOptions
 
-    @Option(help: ArgumentHelp("Wait no longer than this, such as 5s or 300ms, an hour at most.", valueName: "time"))
-    var timeout: WaitingTime?
+    func validate() throws {
+        guard let timeout = options.socket.timeout, timeout.milliseconds > 3_600_000 else { return }
+        throw ValidationError("--timeout is an hour at most.")
+    }
 
     func run() throws {
-        Interrupt.arm()
-        try Conversation(options).show(.awaitIdle(timeoutMs: timeout?.milliseconds)) {
-            if case .atRest(let rest) = $0 { [rest.position.text] } else { nil }
-        }
-    }
-}
-
-/// How long to wait: seconds or milliseconds with their unit, or milliseconds; an hour at most.
-struct WaitingTime: ExpressibleByArgument {
-    let milliseconds: Double
-
-    init?(argument: String) {
-        let units: [(suffix: String, factor: Double)] = [("ms", 1), ("s", 1000), ("", 1)]
-        guard let unit = units.first(where: { argument.hasSuffix($0.suffix) }),
-            let number = Double(argument.dropLast(unit.suffix.count)),
-            (0...3_600_000).contains(number * unit.factor)
-        else { return nil }
-        milliseconds = number * unit.factor
+        try Conversation(options, creates: questions.create, limitsAnswers: false)
+            .showRest(timeoutMs: options.socket.timeout?.milliseconds)
     }
 }

@@ -8,10 +8,10 @@ struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print what cameras do, as it happens.",
         discussion: """
-            One row for each event on a terminal, one line of JSON in a pipe or with --json. It goes on until ^C, \
-            which is status 0. When the daemon goes, or every camera that is watched was removed, the status is 69. With \
-            --reconnect it comes back to a daemon that went away and asks for what it missed; what cannot be had any more \
-            is told on standard error.
+            One row for each event on a terminal, one line of JSON in a pipe or with --json. A camera that is not there yet \
+            is made, and waited for. It goes on until ^C, which is status 0. When the daemon goes, or every camera that is \
+            watched was removed, the status is 69. With --reconnect it comes back to a daemon that went away and asks for \
+            what it missed; what cannot be had any more is told on standard error.
 
             Examples:
               gimbal watch
@@ -24,7 +24,10 @@ struct Watch: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Option(name: .customLong("camera"), help: ArgumentHelp("A camera to watch; may be repeated.", valueName: "name"))
+    @Option(
+        name: .customLong("camera"),
+        help: ArgumentHelp("A camera to watch (default: \(CameraName.main.text)); may be repeated.", valueName: "name"),
+        completion: .cameras, transform: CameraName.init(typed:))
     var cameras: [CameraName] = []
 
     @Flag(help: "Watch all cameras, those to come included.")
@@ -36,7 +39,8 @@ struct Watch: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Only these, with commas between them: move-started, camera-changed, idle; gesture, what a camera is fed.",
-            valueName: "kinds"))
+            valueName: "kinds"),
+        completion: .list(EventKinds.words), transform: EventKinds.init(typed:))
     var events: EventKinds?
 
     @Flag(help: "Skip what is old when output is slow, instead of missing what is new.")
@@ -57,11 +61,10 @@ struct Watch: ParsableCommand {
     }
 
     func run() throws {
-        Interrupt.arm()
         do {
             try WatchSession(self).run()
-        } catch let interrupt as Interrupt where interrupt.isOrderly() {
-            return
+        } catch let interrupt as Interrupt {
+            interrupt.accept()
         }
     }
 }
@@ -70,7 +73,7 @@ private final class WatchSession {
     private let options: Watch
     private var connection: DaemonConnection
     private let output = Output()
-    private let table: EventTable?
+    private var table: EventTable?
     private var watched: Set<String>
     private var left: Int
     /// How far each camera has been read, where that matters.
@@ -90,7 +93,6 @@ private final class WatchSession {
     }
 
     func run() throws {
-        if let table { output.add(table.head) }
         try subscribe()
         while left > 0 {
             let turn = try connection.turn(take)
@@ -103,6 +105,7 @@ private final class WatchSession {
     }
 
     private func subscribe() throws {
+        connection.expectAnswer()
         let kinds = options.events.map { Set($0.kinds) }
         let delivery: EventDelivery? = options.latest ? .latest : nil
         if options.all {
@@ -149,6 +152,7 @@ private final class WatchSession {
     private func take(_ line: ArraySlice<UInt8>) throws {
         guard left > 0 else { return }
         let message = try Message(fromDaemon: line)
+        connection.hasAnswered()
         note(message)
         switch message.type {
         case "subscribed":
@@ -174,7 +178,7 @@ private final class WatchSession {
 
     /// Prints a row for people, where it makes one, or the line.
     private func show(_ message: Message) {
-        guard let table else { return output.add(message.bytes) }
-        if let row = table.row(message) { output.add(row) }
+        guard table != nil else { return output.add(message.bytes) }
+        for line in table?.lines(message) ?? [] { output.add(line) }
     }
 }

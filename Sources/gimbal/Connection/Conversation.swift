@@ -4,21 +4,36 @@ import GimbalClient
 
 final class Conversation {
     private let connection: DaemonConnection
+    /// The camera that was named; `nil` if none was.
     private let camera: CameraName?
     private let output = Output()
     private let isForPeople: Bool
+    private let questionsCreate: Bool
     /// What has been said and not been looked at.
     private var heard: [Message] = []
     private var hasEnded = false
+    /// Whether the camera moves for another reason than an animation.
+    private var isTakenOver = false
 
     /// Connects, to speak about one camera.
-    convenience init(_ options: CameraOptions) throws(Failure) {
-        try self.init(options.socket, json: options.json, camera: options.camera)
+    ///
+    /// - Parameter creates: whether a question makes the camera if that is not there.
+    convenience init(_ options: CameraOptions, creates: Bool = false, limitsAnswers: Bool = true) throws {
+        try self.init(
+            options.socket, json: options.json, camera: options.namedCamera, creates: creates,
+            limitsAnswers: limitsAnswers)
     }
 
-    /// - Parameter json: whether people, too, get the daemon's lines.
-    init(_ socket: SocketOptions, json: Bool = false, camera: CameraName? = nil) throws(Failure) {
-        connection = try DaemonConnection(socket)
+    /// - Parameters:
+    ///   - json: whether people, too, get the daemon's lines.
+    ///   - creates: whether a question makes the camera if that is not there.
+    ///   - limitsAnswers: whether --timeout is about the daemon's answers; if not, the daemon is told.
+    init(
+        _ socket: SocketOptions, json: Bool = false, camera: CameraName? = nil, creates: Bool = false,
+        limitsAnswers: Bool = true
+    ) throws {
+        connection = try DaemonConnection(socket, isLimited: limitsAnswers)
+        questionsCreate = creates
         self.camera = camera
         isForPeople = output.isTerminal && !json
     }
@@ -27,25 +42,38 @@ final class Conversation {
 
     /// Sends a request and waits for its answer; what is said before it is not kept.
     ///
-    /// - Parameter take: takes the answer; `nil` for what is none.
-    private func ask<Answer>(_ request: ClientRequest, _ take: (Message, ServerMessage) -> Answer?) throws -> Answer {
-        connection.queue(try request.line(camera: camera?.text))
+    /// - Parameters:
+    ///   - creates: whether it makes the camera if that is not there.
+    ///   - patience: how long it may take, in milliseconds; the usual time if nobody says.
+    ///   - take: takes the answer; `nil` for what is none.
+    private func ask<Answer>(
+        _ request: ClientRequest, creates: Bool, patience: Double? = nil,
+        _ take: (Message, ServerMessage) -> Answer?
+    ) throws -> Answer {
+        connection.queue(try request.line(camera: camera?.text, creates: creates))
+        if let patience { connection.expectAnswer(within: patience) } else { connection.expectAnswer() }
         while true {
             let message = try next()
-            if let answer = take(message, try message.meaning()) { return answer }
+            guard let answer = take(message, try message.meaning()) else { continue }
+            connection.hasAnswered()
+            return answer
         }
     }
 
     /// Sends a request that is obeyed, and waits until it is.
     ///
-    /// - Parameter answer: the type of an answer that says no more than that.
-    func command(_ request: ClientRequest, answer: String = "ok") throws {
-        connection.queue(try request.line(camera: camera?.text, id: "command"))
+    /// - Parameters:
+    ///   - answer: the type of an answer that says no more than that.
+    ///   - creates: whether it makes the camera if that is not there.
+    func command(_ request: ClientRequest, answer: String = "ok", creates: Bool = true) throws {
+        connection.queue(try request.line(camera: camera?.text, id: "command", creates: creates))
+        connection.expectAnswer()
         while try next().type != answer {}
+        connection.hasAnswered()
     }
 
-    /// The camera's state.
-    func state() throws -> CameraState { try ask(.getCamera) { $1.state } }
+    /// The state of the camera that is about to be changed.
+    func state() throws -> CameraState { try ask(.getCamera, creates: true) { $1.state } }
 
     /// What the daemon says next.
     ///
@@ -56,8 +84,18 @@ final class Conversation {
             hasEnded = try connection.turn { heard.append(try Message(fromDaemon: $0)) }.end != nil
         }
         let message = heard.removeFirst()
-        if let error = message.error { throw Failure(error) }
-        return message
+        guard let error = message.error else { return message }
+        throw error.code == .unknownCamera ? try unknownCamera() : Failure(error)
+    }
+
+    /// The end of a question about a camera that is not there: it says which are.
+    private func unknownCamera() throws -> Failure {
+        .unknownCamera(camera?.text ?? CameraName.main.text, among: try cameraNames())
+    }
+
+    /// The names of all cameras.
+    func cameraNames() throws -> [String] {
+        try ask(.cameras, creates: true) { if case .cameras(let names) = $1 { names } else { nil } }
     }
 
     // MARK: Moving
@@ -65,10 +103,14 @@ final class Conversation {
     /// Has the camera go somewhere, at once or over a time, and says where it is then.
     func go(_ update: CameraUpdate, _ animation: AnimationOptions? = nil) throws {
         if let animation {
-            let duration = animation.duration?.value ?? AnimationOptions.usualDuration
+            let duration = animation.duration?.milliseconds ?? AnimationOptions.usualDuration
             let request = ClientRequest.animate(update, durationMs: duration, easing: animation.easing ?? .default)
             guard !animation.noWait else { return try command(request) }
-            try commandAndRest(request)
+            do {
+                try commandAndRest(request)
+            } catch let interrupt as Interrupt {
+                try stop(interrupt)
+            }
         } else {
             try command(.move(update))
         }
@@ -78,14 +120,36 @@ final class Conversation {
     /// Sends a command, and waits until the camera rests; nobody else's request comes between the two.
     private func commandAndRest(_ request: ClientRequest) throws {
         // Whatever the kinds, a subscriber is told that a trace has taken the camera.
-        try command(.subscribe(kinds: []), answer: "subscribed")
+        try command(.subscribe(kinds: [.moveStarted]), answer: "subscribed")
         connection.queue(
             try ClientRequest.line(frame: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
+        connection.expectAnswer()
         var message: Message
         repeat {
             message = try next()
-            if message.type == "reset" { throw Failure(.busy, "a trace has taken the camera") }
+            switch message.type {
+            case "ok": connection.hasAnswered()
+            case "reset": throw Failure(.busy, "a trace has taken the camera")
+            case EventKind.moveStarted.rawValue:
+                isTakenOver = message.decode(CameraMove.self)?.reason != .animation
+            default: break
+            }
         } while message.type != "at-rest"
+    }
+
+    /// Stops the camera where it is, unless something else than this command moves it by now, and ends the command.
+    private func stop(_ interrupt: Interrupt) throws -> Never {
+        interrupt.accept()
+        if !isTakenOver {
+            connection.queue(try ClientRequest.stop.line(camera: camera?.text, id: "stop"))
+            connection.expectAnswer(within: Self.lastPatience)
+            while let message = try? next(), !message.isAnswer(to: "stop") {}
+        }
+        throw interrupt
+    }
+
+    /// How long the daemon has to obey after ^C, in milliseconds.
+    private static let lastPatience = 250.0
     }
 
     // MARK: Showing
@@ -96,11 +160,26 @@ final class Conversation {
     /// Prints the camera's state, or what a person wants of it.
     func showState(_ rows: (CameraState) -> [String]) throws { try show(.getCamera) { $0.state.map(rows) } }
 
+    /// Waits until the camera rests, as long as the daemon is told, and prints where.
+    func showRest(timeoutMs: Double?) throws {
+        // The daemon says when the time is over. One that says nothing is not waited for much longer.
+        let patience = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer
+        try show(.awaitIdle(timeoutMs: timeoutMs), patience: patience) {
+            if case .atRest(let rest) = $0 { [rest.position.text] } else { nil }
+        }
+    }
+
     /// Asks, and prints the answer: rows for people, the line as it is for programs.
     ///
-    /// - Parameter rows: makes rows of the answer; `nil` for what is none.
-    func show(_ request: ClientRequest, _ rows: (ServerMessage) -> [String]?) throws {
-        let (message, rows) = try ask(request) { message, meaning in rows(meaning).map { (message, $0) } }
+    /// - Parameters:
+    ///   - patience: how long it may take, in milliseconds; the usual time if nobody says.
+    ///   - rows: makes rows of the answer; `nil` for what is none.
+    func show(
+        _ request: ClientRequest, patience: Double? = nil, _ rows: (ServerMessage) -> [String]?
+    ) throws {
+        let (message, rows) = try ask(request, creates: questionsCreate, patience: patience) { message, meaning in
+            rows(meaning).map { (message, $0) }
+        }
         if isForPeople {
             for row in rows { output.add(row) }
         } else {
@@ -110,9 +189,23 @@ final class Conversation {
     }
 }
 
+extension Failure {
+    /// The end of a question about a camera that is not there.
+    static func unknownCamera(_ name: String, among names: [String]) -> Failure {
+        let guess = Spelling.closest(to: name, among: names).map { ". Did you mean \($0)?" }
+        let some = names.prefix(20) + (names.count > 20 ? ["\(grouped(names.count - 20)) more"] : [])
+        let all =
+            names.isEmpty ? "there are none" : "there \(names.count == 1 ? "is" : "are") \(listed(Array(some), "and"))"
+        return Failure(.rejected, "there is no camera \(name); \(all)\(guess ?? "")")
+    }
+}
+
 extension Message {
     /// The error that it is, if it is one.
     var error: GimbalError? { type == "error" ? decode(GimbalError.self) : nil }
+
+    /// Whether it is the reply to a request.
+    fileprivate func isAnswer(to id: RequestID) -> Bool { decode(ServerLine.self)?.id == id }
 
     /// What it says.
     fileprivate func meaning() throws(Failure) -> ServerMessage {

@@ -1,5 +1,5 @@
-// The client's end of a connection. One wait is for everything: room to send, lines from the daemon, input, ^C. So neither
-// side ever waits for the other to read.
+// The client's end of a connection. One wait is for everything: room to send, lines from the daemon, input, ^C, the time
+// limit. So neither side ever waits for the other to read, and no command waits longer than --timeout says.
 
 import GimbalClient
 import Glibc
@@ -21,6 +21,10 @@ final class DaemonConnection {
     }
 
     private let descriptor: CInt
+    /// What the person said with --timeout: for the whole command.
+    private let limit: TimeLimit?
+    /// Until when the daemon has to answer; `nil` if it owes no answer.
+    private var answerLimit: TimeLimit?
     /// What is to be sent, of which the first `sent` bytes are.
     private var outgoing: [UInt8] = []
     private var sent = 0
@@ -32,24 +36,41 @@ final class DaemonConnection {
     private var buffer = [UInt8](repeating: 0, count: 128 << 10)
 
     /// Connects to the daemon.
-    init(_ options: SocketOptions) throws(Failure) {
+    ///
+    /// - Parameter isLimited: whether the time of --timeout holds for all that is waited for.
+    init(_ options: SocketOptions, isLimited: Bool = true) throws {
+        limit = isLimited ? options.timeout.map { TimeLimit(milliseconds: $0.milliseconds) } : nil
+        let patience = options.timeout?.milliseconds ?? TimeLimit.usualAnswer
         do {
-            descriptor = try UnixSocket.connect(options.path)
+            descriptor = try UnixSocket.connect(
+                toFirstOf: options.candidates, patience: Int(min(patience, 1e12).rounded(.up)))
         } catch {
-            throw Self.failure(error, options)
+            try Interrupt.check()
+            throw Self.failure(error, options, patience)
         }
     }
 
     deinit { _ = close(descriptor) }
 
-    private static func failure(_ error: SystemError, _ options: SocketOptions) -> Failure {
-        switch error.code {
-        case ECONNREFUSED where !isSocket(options.path): Failure(.usage, "\(options.path) is no socket")
+    private static func failure(_ error: NoConnection, _ options: SocketOptions, _ patience: Double) -> Failure {
+        guard let last = error.attempts.last else { return Failure(.unavailable, "no daemon") }
+        let places = error.attempts.map(\.path)
+        let isOne = places.count == 1
+        let isLocked = error.attempts.first { [EACCES, EPERM].contains($0.error.code) }
+        switch last.error.code {
+        case ECONNREFUSED where isOne && !isSocket(last.path): return Failure(.usage, "\(last.path) is no socket")
+        case EAGAIN:
+            return Failure(.unavailable, "the daemon at \(last.path) took no connection within \(spoken(patience))")
+        case ENAMETOOLONG: return Failure(.usage, "\(last.error)")
+        case _ where isLocked != nil:
+            let path = isLocked?.path ?? last.path
+            let hint = path.hasPrefix("/run/gimbal/") ? ": it is for members of the group that owns it" : ""
+            let error = isLocked.map { "\($0.error)" } ?? ""
+            return Failure(.noPermission, isOne ? error : "no daemon lets you in: \(error)\(hint)")
         case ENOENT, ECONNREFUSED, ENOTDIR:
-            Failure(.unavailable, "no daemon at \(options.path); start it with: \(options.daemonCommand)")
-        case EACCES, EPERM: Failure(.noPermission, "\(error)")
-        case ENAMETOOLONG: Failure(.usage, "\(error)")
-        default: Failure(.unavailable, "\(error)")
+            return Failure(
+                .unavailable, "no daemon at \(listed(places, "or")); start one with: \(options.daemonCommand)")
+        default: return Failure(.unavailable, "\(last.error)")
         }
     }
 
@@ -107,6 +128,29 @@ final class DaemonConnection {
 
     // MARK: Waiting
 
+    /// Gives the daemon the usual time to answer, unless the person has set one for the whole command.
+    func expectAnswer() { answerLimit = limit ?? TimeLimit(milliseconds: TimeLimit.usualAnswer) }
+
+    /// Gives the daemon so many milliseconds to answer, whatever the person has said.
+    func expectAnswer(within milliseconds: Double) {
+        answerLimit = milliseconds.isFinite ? TimeLimit(milliseconds: milliseconds) : nil
+    }
+
+    /// Takes note that the daemon has answered: what comes next may take its time.
+    func hasAnswered() { answerLimit = nil }
+
+    /// How long to wait, in milliseconds: as long as the caller says, and not beyond the time limit.
+    private func wait(_ timeout: Int?) -> CInt {
+        let left = [timeout, limit?.left, answerLimit?.left].compactMap(\.self).min()
+        return left.map { CInt(min(max($0, 0), 1 << 30)) } ?? -1
+    }
+
+    /// - Throws: a `Failure` if the time is over.
+    private func checkTime() throws(Failure) {
+        guard let limit = answerLimit ?? limit, limit.left == 0 else { return }
+        throw limit.failure(isUnanswered: answerLimit != nil)
+    }
+
     /// Waits until something has happened, sends what there is room for, and hands over the lines that have come.
     ///
     /// - Parameters:
@@ -122,14 +166,18 @@ final class DaemonConnection {
             pollfd(fd: source ?? -1, events: CShort(POLLIN), revents: 0),
             pollfd(fd: Interrupt.descriptor, events: CShort(POLLIN), revents: 0),
         ]
-        let count = unsafe poll(&ready, nfds_t(ready.count), timeout.map { CInt($0) } ?? -1)
+        let count = unsafe poll(&ready, nfds_t(ready.count), wait(timeout))
         try Interrupt.check()
-        guard count > 0 else { return Turn() }
+        guard count > 0 else {
+            try checkTime()
+            return Turn()
+        }
         var turn = Turn(isSourceReady: ready[1].revents != 0)
         if ready[0].revents & CShort(POLLOUT) != 0 { send() }
         if ready[0].revents & CShort(POLLIN | POLLHUP | POLLERR) != 0, try !receive(take) {
             turn.end = ready[0].revents & CShort(POLLHUP) != 0 ? .closed : .quiet
         }
+        if turn.end == nil { try checkTime() }
         return turn
     }
 

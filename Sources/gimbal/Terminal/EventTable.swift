@@ -1,4 +1,5 @@
-// Events as rows for people: what does not fit a narrow terminal is left out, never wrapped.
+// Events as rows for people: what does not fit a narrow terminal is left out, never wrapped, and every column is labelled
+// on the screen that it is on. Invariant: rows under one heading have the heading's columns.
 
 import GimbalClient
 import Glibc
@@ -6,48 +7,57 @@ import Glibc
 struct EventTable {
     private struct Column {
         let title: String
-        let width: Int
+        var width: Int
         var isText = false
     }
 
     private let style = Style(STDOUT_FILENO)
     private let isWide: Bool
     private let showsCamera: Bool
-    private let columns: [Column]
+    private var columns: [Column]
     /// The columns that there is room for.
-    private let shown: [Int]
+    private var shown: [Int] = []
+    /// Rows until the heading is due again.
+    private var rowsLeft = 0
+
+    /// What is left out first where there is no room.
+    private static let dispensable = ["seq", "reason", "angle", "time", "bearing"]
 
     /// - Parameter cameras: the names that will come; `nil` where nobody knows.
     init(cameras: [String]?) {
         isWide = Terminal.columns(STDOUT_FILENO) >= 100
-        showsCamera = isWide || cameras.map { $0.count > 1 } ?? true
+        showsCamera = isWide || cameras?.count != 1
         let longest = cameras.map { $0.map(\.count).max() ?? 0 } ?? 10
         let name = Column(title: "camera", width: max(longest, 6), isText: true)
-        let all =
+        columns =
             [Column(title: "time", width: 9)] + (showsCamera ? [name] : []) + [
                 Column(title: "seq", width: 5), Column(title: "event", width: 14, isText: true),
                 Column(title: "reason", width: 9, isText: true), Column(title: "lat", width: isWide ? 10 : 8),
                 Column(title: "lng", width: isWide ? 11 : 9), Column(title: "zoom", width: isWide ? 6 : 5),
                 Column(title: "bearing", width: 7), Column(title: "angle", width: 5),
             ]
-        var shown = Array(all.indices)
-        let gap = isWide ? 2 : 1
-        for title in ["seq", "reason", "angle", "time", "bearing"] {
-            let width = shown.reduce(-gap) { $0 + all[$1].width + gap }
-            if width >= Terminal.columns(STDOUT_FILENO) { shown.removeAll { all[$0].title == title } }
-        }
-        columns = all
-        self.shown = shown
+        choose()
     }
 
-    var head: String { style.dim(row(columns.map(\.title))) }
+    private mutating func choose() {
+        shown = Array(columns.indices)
+        let gap = isWide ? 2 : 1
+        for title in Self.dispensable {
+            let width = shown.reduce(-gap) { $0 + columns[$1].width + gap }
+            if width >= Terminal.columns(STDOUT_FILENO) { shown.removeAll { columns[$0].title == title } }
+        }
+    }
 
-    /// The row of a message's event, or of what `subscribed` and `reset` say of a camera; other messages make none.
-    func row(_ message: Message) -> String? {
-        guard let event = message.decode(CameraEvent.self) else { return nil }
-        if case .fed(let fed) = event { return row(fed) }
-        if case .lagged = event { return nil }
-        guard let seq = event.seq, let position = event.position else { return nil }
+    /// The lines that show a message's event, or what `subscribed` and `reset` say of a camera, under a heading where one
+    /// is due; other messages make none.
+    mutating func lines(_ message: Message) -> [String] {
+        guard let event = message.decode(CameraEvent.self) else { return [] }
+        if case .fed(let fed) = event {
+            rowsLeft -= 1
+            return [row(fed)]
+        }
+        if case .lagged = event { return [] }
+        guard let seq = event.seq, let position = event.position else { return [] }
         let places = isWide ? 6 : 4
         let cells =
             [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
@@ -55,14 +65,35 @@ struct EventTable {
                 fixed(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
                 fixed(position.bearing, 1), fixed(position.viewingAngle, 1),
             ]
-        return paint(row(cells), event)
+        makeRoom(for: cells)
+        var lines = [paint(row(cells), event)]
+        if rowsLeft <= 0 {
+            lines.insert(style.dim(row(columns.map(\.title))), at: 0)
+            rowsLeft = Terminal.rows(STDOUT_FILENO) - 1
+        }
+        rowsLeft -= 1
+        return lines
+    }
+
+    /// Widens the columns that have become too narrow, as for the time after an hour; a heading shows where they are.
+    private mutating func makeRoom(for cells: [String]) {
+        var isWider = false
+        for (index, cell) in cells.enumerated() where cell.count > columns[index].width {
+            columns[index].width = cell.count
+            isWider = true
+        }
+        guard isWider else { return }
+        choose()
+        rowsLeft = 0
     }
 
     /// What a camera is fed has nothing in common with the columns but its time.
     private func row(_ fed: FedLine) -> String {
-        let camera = showsCamera ? "\(fed.camera) " : ""
-        let text = "\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(printable(fed.line))"
-        return style.dim(String(text.prefix(Terminal.columns(STDOUT_FILENO))))
+        let camera = showsCamera ? "\(filled(fed.camera, 6)) " : ""
+        let line = try? JSONLine.decode(JSONValue.self, Array(fed.line.utf8))
+        let text = printable(line?.requestText ?? fed.line)
+        let row = "\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(text)"
+        return style.dim(String(row.prefix(Terminal.columns(STDOUT_FILENO))))
     }
 
     private func row(_ cells: [String]) -> String {
@@ -77,6 +108,48 @@ struct EventTable {
         case .cameraChanged: row
         case .reset: style.yellow(row)
         case .idle, .fed, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
+        }
+    }
+}
+
+extension JSONValue {
+    /// A line of the protocol in words, such as `pinch changed, focus 195, 420, scale 1.25`; the members of a frame have a
+    /// plus between them.
+    fileprivate var requestText: String {
+        switch self {
+        case .array(let members): members.map(\.requestText).joined(separator: " + ")
+        case .object(let members): Self.text(members)
+        default: text
+        }
+    }
+
+    /// Members that need no name, in the order in which they are read.
+    private static let leading = ["type", "phase", "kind"]
+    /// The time is told once for each line, and every trace has the version.
+    private static let untold = ["timeMs", "version"]
+
+    private static func text(_ members: [String: JSONValue]) -> String {
+        let words = leading.compactMap { members[$0]?.text }
+        let rest = members.keys.sorted().filter { !leading.contains($0) && !untold.contains($0) }
+        let facts = rest.map { "\($0) \(members[$0]?.text ?? "")" }
+        return ([words.joined(separator: " ")] + facts).filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    private var text: String {
+        switch self {
+        case .null: "none"
+        case .bool(let bool): bool ? "on" : "off"
+        case .number(let number): short(number)
+        case .string(let string): string
+        case .array(let values): values.map(\.text).joined(separator: ", ")
+        case .object(let members):
+            if let x = members["x"], let y = members["y"] {
+                "\(x.text),\(y.text)"
+            } else if let latitude = members["latitude"], let longitude = members["longitude"] {
+                "\(latitude.text),\(longitude.text)"
+            } else {
+                Self.text(members)
+            }
         }
     }
 }

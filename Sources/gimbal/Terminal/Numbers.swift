@@ -39,6 +39,17 @@ func clock(milliseconds: Double, _ places: Int) -> String {
     return hours > 0 ? "\(hours):\(padded(String(whole % 60), 2, "0")):\(rest)" : "\(whole):\(rest)"
 }
 
+/// A span of time in words.
+func spoken(_ milliseconds: Double) -> String {
+    milliseconds < 1000 ? "\(short(milliseconds)) ms" : "\(short(milliseconds / 1000)) s"
+}
+
+/// Words as a sentence lists them: a, b and c.
+func listed(_ words: [String], _ conjunction: String) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
+}
+
 /// A number without decimals that say nothing.
 func short(_ value: Double) -> String {
     value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"

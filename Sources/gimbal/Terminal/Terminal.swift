@@ -17,6 +17,13 @@ enum Terminal {
         return isKnown ? Int(size.ws_col) : 80
     }
 
+    /// How many rows a terminal has; 24 where it does not say.
+    static func rows(_ descriptor: CInt) -> Int {
+        var size = winsize()
+        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_row > 1
+        return isKnown ? Int(size.ws_row) : 24
+    }
+
     /// Whether text may hold more than ASCII.
     static let isUTF8: Bool = {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]

@@ -1,4 +1,6 @@
-// A file, a device or standard input, read in pieces; what is packed is unpacked on the way.
+// A file, a device or standard input, read in pieces; what is packed is unpacked on the way. A pipe, a terminal or a device
+// has no end that one could wait for: a signal is its end, if the command says so, and what has come until then is still
+// read.
 
 import Glibc
 import TouchTraces
@@ -15,12 +17,21 @@ final class InputFile {
     private let file: CInt
     private let unpacker: Unpacker?
 
+    private let isEndedBySignals: Bool
+    /// When what has come before the signal must have been read.
+    private var lastRead: ContinuousClock.Instant?
+
     private static let pieceSize = 256 << 10
+    /// What the others of a pipeline write when the signal ends them is there within this time.
+    private static let lateness = Duration.milliseconds(50)
 
     /// Opens a file; `-` is standard input.
-    init(_ name: String) throws {
+    ///
+    /// - Parameter endsBySignal: whether a signal ends what is no regular file, instead of the command.
+    init(_ name: String, endsBySignal: Bool = false) throws {
         self.name = name
         file = name == "-" ? STDIN_FILENO : Self.open(name)
+        try Interrupt.check()
         guard file >= 0 else { throw Failure(.noInput, SystemError(name).description) }
         unpacker = try Unpacker(file, name)
         descriptor = unpacker?.descriptor ?? file
@@ -28,6 +39,8 @@ final class InputFile {
         let isFile = unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         size = isFile && unpacker == nil ? Int(status.st_size) : nil
         isStream = !isFile
+        isEndedBySignals = endsBySignal && isStream
+        if isEndedBySignals { Interrupt.endInput() }
     }
 
     /// Opens the file of an argument by the bytes that were typed: not every name is UTF-8.
@@ -74,6 +87,8 @@ final class InputFile {
     /// Reads a piece, waiting for it if need be; an empty one is the end.
     func read() throws -> [UInt8] {
         while true {
+            try Interrupt.check()
+            if isEndedBySignals, try !waitForInput() { return [] }
             var hasFailed = false
             let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { room, count in
                 let result = unsafe Glibc.read(descriptor, room.baseAddress, room.count)
@@ -87,6 +102,20 @@ final class InputFile {
             let error = SystemError(name)
             try Interrupt.check()
             if error.code != EINTR { throw Failure(.noInput, "\(error)") }
+        }
+    }
+
+    /// Waits until there is something to read, or a signal and nothing more; `false` at the signal's end of the input.
+    private func waitForInput() throws -> Bool {
+        while true {
+            if Interrupt.hasCome, lastRead == nil { lastRead = .now + Self.lateness }
+            let left = lastRead.map { CInt((max($0 - .now, .zero) / .milliseconds(1)).rounded(.up)) }
+            if left == 0 { return false }
+            var ready = [
+                pollfd(fd: descriptor, events: CShort(POLLIN), revents: 0),
+                pollfd(fd: left == nil ? Interrupt.descriptor : -1, events: CShort(POLLIN), revents: 0),
+            ]
+            if unsafe poll(&ready, nfds_t(ready.count), left ?? -1) > 0, ready[0].revents != 0 { return true }
         }
     }
 

@@ -12,7 +12,7 @@ final class LiveSession {
     private let camera: CameraName
     private let position: CameraPosition?
     private let follows: Bool
-    private let table: EventTable?
+    private var table: EventTable?
     private var hasSurface = false
     private var isOver = false
     private var rejected = 0
@@ -34,7 +34,6 @@ final class LiveSession {
 
     /// Feeds the camera until the input ends; says how many errors there were.
     func run() throws -> Int {
-        if let table { output.add(table.head) }
         if follows { connection.queue(try ClientRequest.subscribe().line(camera: camera.text)) }
         while !isOver {
             let descriptor = !source.isAtEnd && connection.wantsMore ? source.descriptor : nil
@@ -70,8 +69,8 @@ final class LiveSession {
             say("\(source.name): \(error)")
         case "pong": isOver = isOver || message.decode(ServerLine.self)?.id == Self.endMark
         case _ where follows && message.isEvent:
-            guard let table else { return output.add(message.bytes) }
-            if let row = table.row(message) { output.add(row) }
+            guard table != nil else { return output.add(message.bytes) }
+            for line in table?.lines(message) ?? [] { output.add(line) }
         default: break
         }
     }

@@ -1,21 +1,96 @@
-// Where a subcommand writes what it makes: a file, or standard output.
+// Where a subcommand writes what it makes: a file, or standard output. Invariants: a file that is there is replaced only
+// with --force; a file appears under its name when it is whole, or else, as a recording, is whole at every time.
 
+import ArgumentParser
 import Glibc
 import UnixSocket
 
-/// A file that takes its place when it is whole: what ends before leaves what was there.
+/// Where output goes, the same for every subcommand that writes a file.
+struct OutputOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"), completion: .file())
+    var output: String?
+
+    @Flag(name: [.customShort("f"), .long], help: "Replace the file if it is there.")
+    var force = false
+
+    /// The file's name; `nil` for standard output.
+    var file: String? { output == "-" ? nil : output }
+}
+
 final class OutputFile {
+    enum Style {
+        /// Written beside its place, and put there when it is whole.
+        case whole
+        /// Written in its place as the lines come.
+        case growing
+    }
+
     private let name: String?
+    private let style: Style
+    private let replaces: Bool
     /// Where a regular file is written until it is whole.
     private var part: String?
-    private var descriptor: CInt = -1
+    /// Whether the file was not there before, and holds nothing yet.
+    private var isNew = false
+    private var hasBegun = false
+    private(set) var descriptor: CInt = -1
 
-    /// - Parameter name: the file; `nil` and `-` are standard output.
-    init(_ name: String?) { self.name = name == "-" ? nil : name }
+    /// Opens the file.
+    ///
+    /// - Throws: a `Failure` if it is there and may not be replaced, or if it cannot be written.
+    init(_ options: OutputOptions, _ style: Style = .whole) throws {
+        self.style = style
+        replaces = options.force
+        name = options.file.map(Self.resolved)
+        guard let name else {
+            descriptor = STDOUT_FILENO
+            return
+        }
+        var status = stat()
+        let isThere = unsafe stat(name, &status) == 0
+        if isThere, status.st_mode & S_IFMT != S_IFREG {
+            // A device or a pipe is written, and never replaced.
+            try open(name, O_WRONLY)
+        } else if isThere, !replaces {
+            throw Self.isThere(name)
+        } else if style == .growing {
+            try open(name, O_WRONLY | (isThere ? 0 : O_CREAT | O_EXCL))
+            isNew = !isThere
+        } else {
+            let part = "\(name).\(getpid()).part"
+            try open(part, O_WRONLY | O_CREAT | O_EXCL)
+            self.part = part
+            Interrupt.removeAtEnd(part)
+            if isThere { _ = fchmod(descriptor, status.st_mode & 0o7777) }
+        }
+    }
 
     deinit {
         if descriptor > STDERR_FILENO { _ = close(descriptor) }
         if let part { _ = unsafe unlink(part) }
+        if let name, isNew, !hasBegun { _ = unsafe unlink(name) }
+        if part != nil { Interrupt.removeAtEnd(nil) }
+    }
+
+    /// The file that a symbolic link leads to: the link stays.
+    private static func resolved(_ name: String) -> String {
+        guard let path = unsafe realpath(name, nil) else { return name }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
+    private static func isThere(_ name: String) -> Failure {
+        Failure(.cannotCreate, "\(name) is there already: --force replaces it")
+    }
+
+    private func open(_ path: String, _ flags: CInt) throws {
+        repeat {
+            descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o666)
+            try Interrupt.check()
+        } while descriptor < 0 && errno == EINTR
+        if descriptor < 0 { throw Failure(.ioError, "\(SystemError(path))") }
     }
 
     /// Writes all of the bytes.
@@ -23,7 +98,7 @@ final class OutputFile {
     /// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.
     func write(_ bytes: [UInt8]) throws {
         guard !bytes.isEmpty else { return }
-        if descriptor < 0 { try open() }
+        begin()
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { all in
@@ -38,33 +113,35 @@ final class OutputFile {
         }
     }
 
-    private func open() throws {
-        guard let name else {
-            descriptor = STDOUT_FILENO
-            return
-        }
-        var status = stat()
-        let isThere = unsafe stat(name, &status) == 0
-        if isThere, status.st_mode & S_IFMT != S_IFREG {
-            descriptor = unsafe Glibc.open(name, O_WRONLY | O_CLOEXEC)
-        } else {
-            let part = "\(name).\(getpid()).part"
-            descriptor = unsafe Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-            if descriptor >= 0 { self.part = part }
-            if descriptor >= 0, isThere { _ = fchmod(descriptor, status.st_mode & 0o7777) }
-        }
-        if descriptor < 0 { throw Failure(.ioError, "\(SystemError(name))") }
+    /// What was in the file goes only when there is something to take its place.
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
+        if name != nil, style == .growing { _ = ftruncate(descriptor, 0) }
     }
 
     /// Puts the file in its place. To be called when all has been written.
     func finish() throws {
-        guard let name, descriptor >= 0 else { return }
+        guard let name else { return }
         let isClosed = close(descriptor) == 0
         descriptor = -1
         guard isClosed else { throw Failure(.ioError, "\(SystemError(name))") }
         guard let part else { return }
-        guard unsafe rename(part, name) == 0 else { throw Failure(.ioError, "\(SystemError(name))") }
+        try place(part, at: name)
         self.part = nil
+        Interrupt.removeAtEnd(nil)
+    }
+
+    /// Nobody's file is replaced that has come meanwhile; where a file cannot have two names, nobody can tell.
+    private func place(_ part: String, at name: String) throws {
+        if !replaces {
+            if unsafe link(part, name) == 0 {
+                _ = unsafe unlink(part)
+                return
+            }
+            if errno == EEXIST { throw Self.isThere(name) }
+        }
+        guard unsafe rename(part, name) == 0 else { throw Failure(.ioError, "\(SystemError(name))") }
     }
 
     private func fail() throws {

@@ -15,25 +15,33 @@ struct RecordingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the device's surface is in points before it is turned, instead of its own size.", valueName: "size"))
+            "What the device's surface is in points before it is turned, instead of its own size.", valueName: "size"),
+        transform: Size.init(typed:))
     var viewport: Size?
 
     @Option(help: ArgumentHelp("How the device was turned, clockwise: 90, 180 or 270.", valueName: "degrees"))
     var rotate: Rotation?
 
-    @Option(help: ArgumentHelp("Frames a second, where the recording tells no times.", valueName: "hz"))
+    @Option(
+        help: ArgumentHelp("Frames a second, where the recording tells no times.", valueName: "hz"),
+        transform: Number.init(typed:))
     var rate: Number?
 
-    @Option(help: ArgumentHelp("Where the camera is at first (default: 0,0).", valueName: "lat,lng"))
+    @Option(
+        help: ArgumentHelp("Where the camera is at first (default: 0,0).", valueName: "lat,lng"),
+        transform: LatLng.init(typed:))
     var from: LatLng?
 
-    @Option(help: ArgumentHelp("The zoom at first (default: 12).", valueName: "level"))
+    @Option(help: ArgumentHelp("The zoom at first (default: 12).", valueName: "level"), transform: Number.init(typed:))
     var fromZoom: Number?
 
-    @Option(help: ArgumentHelp("The bearing at first (default: 0).", valueName: "degrees"))
+    @Option(
+        help: ArgumentHelp("The bearing at first (default: 0).", valueName: "degrees"), transform: Number.init(typed:))
     var fromBearing: Number?
 
-    @Option(help: ArgumentHelp("The viewing angle at first (default: 0).", valueName: "degrees"))
+    @Option(
+        help: ArgumentHelp("The viewing angle at first (default: 0).", valueName: "degrees"),
+        transform: Number.init(typed:))
     var fromViewingAngle: Number?
 
     /// The first option that was given, by its name.
@@ -129,9 +137,13 @@ final class TraceSource {
     /// - Parameters:
     ///   - trace: counts instead of what the options say of the trace.
     ///   - number: which trace of several in the file is read, from 1; `nil` is all of them.
-    init(_ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil) throws {
+    ///   - endsBySignal: whether a signal ends what comes from a pipe or a device, and is no error.
+    init(
+        _ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil,
+        endsBySignal: Bool = false
+    ) throws {
         selection = number.map { TraceSelection($0) }
-        file = try InputFile(name)
+        file = try InputFile(name, endsBySignal: endsBySignal)
         var trace = try trace ?? options.traceOptions()
         if trace.device == nil { trace.device = file.askDevice() }
         converter = TraceConverter(trace)

@@ -10,7 +10,7 @@ final class ReplaySession {
     private let output: Output
     private let opening: TraceReader.Opening
     private let follows: Bool
-    private let table: EventTable?
+    private var table: EventTable?
     private var bar: ProgressBar
     private var progress: TraceProgress
 
@@ -61,7 +61,6 @@ final class ReplaySession {
     }
 
     private func begin() throws {
-        if let table { output.add(table.head) }
         if follows || bar.isOn {
             // The bar counts the frames that the camera makes, and nobody else can.
             let subscription = ClientRequest.subscribe(kinds: follows ? nil : [.cameraChanged])
@@ -124,8 +123,8 @@ final class ReplaySession {
 
     /// Prints a row for people, where it makes one, or the line.
     private func show(_ message: Message) {
-        guard let table else { return output.add(message.withoutEpoch) }
-        if let row = table.row(message) { output.add(row) }
+        guard table != nil else { return output.add(message.withoutEpoch) }
+        for line in table?.lines(message) ?? [] { output.add(line) }
     }
 
     private func report(_ message: Message) {

@@ -32,7 +32,7 @@ struct HeaderLine {
         }
         isRight = true
         speed = Speed(factor: header.speed)
-        if let camera = requests[0].camera.flatMap(CameraName.init) { self.camera = camera }
+        if let camera = requests[0].camera.flatMap({ CameraName($0) }) { self.camera = camera }
     }
 
     static func noTrace(_ name: String) -> Failure {
@@ -63,9 +63,11 @@ final class TraceReader {
 
     /// Opens a file; `-` is standard input.
     ///
-    /// - Parameter number: which trace of several in the file is read, from 1; `nil` is all of them.
-    init(_ name: String, _ options: RecordingOptions, number: Int? = nil) throws {
-        source = try TraceSource(name, options, number: number)
+    /// - Parameters:
+    ///   - number: which trace of several in the file is read, from 1; `nil` is all of them.
+    ///   - endsBySignal: whether a signal ends what comes from a pipe or a device, and is no error.
+    init(_ name: String, _ options: RecordingOptions, number: Int? = nil, endsBySignal: Bool = false) throws {
+        source = try TraceSource(name, options, number: number, endsBySignal: endsBySignal)
     }
 
     /// The file as it was named.

@@ -70,6 +70,7 @@ final class TraceRun {
     }
 
     private func playLine(_ take: (Line) throws -> Void) throws {
+        try Interrupt.check()
         number += 1
         send(rest, from: feeder)
         let requests = isSkipping ? nil : try? decoder.decode(text.span)

@@ -1,0 +1,44 @@
+// `gimbal stats`: the daemon's counters.
+
+import ArgumentParser
+import GimbalClient
+
+struct Stats: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what the daemon has to do.",
+        discussion: """
+            Connections, cameras, subscriptions and replays as they are now; lines, events and bytes since the daemon began. \
+            In a pipe or with --json, the daemon's line.
+
+            Examples:
+              gimbal stats
+              gimbal stats --json | jq .events
+              watch -n 1 gimbal stats
+            """
+    )
+
+    @OptionGroup var socket: SocketOptions
+
+    @Flag(help: "Print the daemon's line, on a terminal too.")
+    var json = false
+
+    func run() throws {
+        try Conversation(socket, json: json).show(.stats) { if case .stats(let stats) = $0 { stats.rows } else { nil } }
+    }
+}
+
+extension DaemonStats {
+    fileprivate var rows: [String] {
+        [
+            titled("running for", clock(milliseconds: uptimeMs, 0)),
+            titled("connections", "\(grouped(connections)), this one included; \(grouped(connectionsTotal)) in all"),
+            titled("cameras", grouped(cameras)),
+            titled("subscriptions", grouped(subscriptions)),
+            titled("replays", grouped(replays)),
+            titled("lines", "\(grouped(lines)), \(grouped(bytesIn)) bytes"),
+            titled("errors", grouped(errors)),
+            titled("events", grouped(events)),
+            titled("sent", "\(grouped(bytesOut)) bytes"),
+        ]
+    }
+}

@@ -1,0 +1,129 @@
+// What is said of a command line that the parser does not take. The parser looks at values before it looks at options that
+// it does not know: here mistyped words come first, since they are the cause of the rest.
+
+import ArgumentParser
+import GimbalClient
+
+enum Usage {
+    /// Checks the word that names the subcommand, and those behind `help`.
+    ///
+    /// - Throws: a usage error that says which one was probably meant.
+    static func checkCommand(_ words: [String]) throws {
+        guard let first = words.first else { return }
+        if first.hasPrefix("-") { return try checkOption(words) }
+        let named = first == "help" ? Array(words.dropFirst().prefix { !$0.hasPrefix("-") }) : [first]
+        let names = tool.subcommands.map(\.commandName) + ["help"]
+        guard let unknown = named.first(where: { !names.contains($0) }) else { return }
+        let guess = Spelling.closest(to: unknown, among: names).map { " Did you mean '\($0)'?" }
+        let hint = unknown.hasSuffix(".ndjson") ? " Did you mean 'replay \(unknown)'?" : " 'gimbal --help' lists them."
+        throw ValidationError("There is no command '\(unknown)'.\(guess ?? hint)")
+    }
+
+    /// Options stand behind the subcommand.
+    private static func checkOption(_ words: [String]) throws {
+        let name = String(words[0].prefix { $0 != "=" })
+        guard name.hasPrefix("--"), tool.argument(name) == nil else { return }
+        let commands = tool.subcommands.filter { $0.argument(name) != nil }
+        guard let command = commands.first(where: { words.contains($0.commandName) }) ?? commands.first else { return }
+        throw ValidationError("'\(name)' stands behind the command, such as: gimbal \(command.commandName) \(name) …")
+    }
+
+    /// What is wrong with the words behind a subcommand, as far as it is an option that is not known, or an argument where
+    /// there is none; `nil` if neither is.
+    static func mistake(in words: [String]) -> String? {
+        guard let command = tool.subcommands.first(where: { $0.commandName == words.first }) else { return nil }
+        var isValue = false
+        for (before, word) in zip(words, words.dropFirst()).prefix(while: { $1 != "--" }) {
+            if isValue, !word.hasPrefix("--") {
+                isValue = false
+                continue
+            }
+            guard word.hasPrefix("-"), word.count > 1, !NegativeNumbers.isNegative(word) else {
+                if before.hasSuffix(","), NegativeNumbers.isNumeric(word) {
+                    return "A space follows the comma in '\(before) \(word)'. Did you mean '\(before)\(word)'?"
+                }
+                if !command.takesArguments { return unexpected(word, command) }
+                continue
+            }
+            let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
+            guard let option = command.argument(name) else { return unknown(name, command) }
+            isValue = option.kind == "option" && name == word
+        }
+        return nil
+    }
+
+    private static func unknown(_ name: String, _ command: Command) -> String {
+        let guess = Spelling.closest(to: name, among: command.options).map { " Did you mean '\($0)'?" }
+        return "Unknown option '\(name)'.\(guess ?? "")"
+    }
+
+    private static func unexpected(_ word: String, _ command: Command) -> String {
+        // What each option would take, the likeliest first.
+        let guesses: [(option: String, text: String, isLikely: Bool)] = [
+            ("--\(word)", "--\(word)", true),
+            ("--no-\(word)", "--no-\(word)", true),
+            ("--target", "--target \(word)", (try? LatLng(typed: word)) != nil),
+            ("--events", "--events \(word)", (try? EventKinds(typed: word)) != nil),
+            ("--output", "-o \(word)", word.contains(".") || word.contains("/")),
+            ("--zoom", "--zoom \(word)", (try? Number(typed: word)) != nil),
+            ("--camera", "--camera \(word)", CameraName(word) != nil),
+        ]
+        let guess = guesses.first { $0.isLikely && command.options.contains($0.option) }?.text
+        return "Unexpected argument '\(word)'.\(guess.map { " Did you mean '\($0)'?" } ?? "")"
+    }
+
+    /// How a subcommand is used, in the lines that follow an error.
+    static func synopsis(_ name: String?) -> String {
+        let type = Gimbal.configuration.subcommands.first { $0._commandName == name } ?? Gimbal.self
+        let command = name.map { "gimbal \($0)" } ?? "gimbal"
+        return "Usage: \(Gimbal.usageString(for: type))\n  See '\(command) --help' for more information."
+    }
+
+    // MARK: What there is
+
+    /// A command and its arguments, as the parser describes them.
+    private struct Command: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable {
+                let kind: String
+                let name: String
+
+                var text: String { kind == "short" ? "-\(name)" : "--\(name)" }
+            }
+
+            let kind: String
+            let names: [Name]?
+        }
+
+        let commandName: String
+        private(set) var nested: [Command]?
+        private(set) var arguments: [Argument]?
+
+        init(commandName: String) { self.commandName = commandName }
+
+        enum CodingKeys: String, CodingKey {
+            case commandName, arguments
+            case nested = "subcommands"
+        }
+
+        var subcommands: [Command] { nested ?? [] }
+        var takesArguments: Bool { (arguments ?? []).contains { $0.kind == "positional" } }
+        /// The long names of its options and flags.
+        var options: [String] {
+            (arguments ?? []).flatMap { $0.names ?? [] }.map(\.text).filter { $0.hasPrefix("--") }
+        }
+
+        func argument(_ name: String) -> Argument? {
+            (arguments ?? []).first { ($0.names ?? []).contains { $0.text == name } }
+        }
+    }
+
+    private struct Tool: Decodable {
+        let command: Command
+    }
+
+    private static let tool: Command = {
+        let description = try? JSONLine.decode(Tool.self, Array(Gimbal._dumpHelp().utf8))
+        return description?.command ?? Command(commandName: "gimbal")
+    }()
+}

@@ -1,0 +1,27 @@
+// How long a command waits: for an answer of the daemon's, or, as --timeout says, at all.
+
+/// A time after which a command gives up.
+struct TimeLimit {
+    private let end: ContinuousClock.Instant
+    private let milliseconds: Double
+
+    /// How long the daemon has to answer where nobody says otherwise, in milliseconds.
+    static let usualAnswer = 5000.0
+
+    init(milliseconds: Double) {
+        end = .now + .milliseconds(milliseconds)
+        self.milliseconds = milliseconds
+    }
+
+    /// The milliseconds that are left, 0 at the least.
+    var left: Int { Int(max((end - .now) / .milliseconds(1), 0).rounded(.up)) }
+
+    /// The end of a command whose time is over.
+    ///
+    /// - Parameter isUnanswered: whether the daemon owes an answer.
+    func failure(isUnanswered: Bool) -> Failure {
+        isUnanswered
+            ? Failure(.unavailable, "the daemon does not answer: nothing came within \(spoken(milliseconds))")
+            : Failure(.busy, "not done within \(spoken(milliseconds)), as --timeout says")
+    }
+}

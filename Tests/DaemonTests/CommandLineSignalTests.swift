@@ -1,0 +1,261 @@
+// Signals and files on the command line: what a command leaves behind when it is ended, and what it refuses to overwrite.
+
+import Foundation
+import TestSupport
+import Testing
+
+/// A folder that is gone with the test.
+private final class Folder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    func write(_ name: String, _ text: String) throws -> String {
+        try text.write(toFile: path(name), atomically: false, encoding: .utf8)
+        return path(name)
+    }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
+}
+
+/// A `gimbal` that runs beside the test.
+private final class Running {
+    let process = Process()
+    let input = Pipe()
+    private let output = Pipe()
+    private let errors = Pipe()
+
+    init(_ arguments: [String], environment: [String: String] = [:], readsPipe: Bool = false) throws {
+        process.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = readsPipe ? input : FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+    }
+
+    /// Sends a signal and waits for the end; a status below 0 is the signal that killed it.
+    func end(_ signal: CInt) -> (status: CInt, output: String, errors: String) {
+        kill(process.processIdentifier, signal)
+        return wait()
+    }
+
+    func wait() -> (status: CInt, output: String, errors: String) {
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let status = process.terminationStatus
+        return (process.terminationReason == .exit ? status : -status, text, said)
+    }
+
+    /// Whether it is in the middle of it: it has read from its file.
+    func hasRead(_ path: String) -> Bool {
+        let folder = "/proc/\(process.processIdentifier)/fd"
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for number in numbers {
+            guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")) == path,
+                let info = try? String(
+                    contentsOfFile: "/proc/\(process.processIdentifier)/fdinfo/\(number)", encoding: .utf8)
+            else { continue }
+            return !info.contains("pos:\t0\n")
+        }
+        return false
+    }
+}
+
+/// Waits until something is so.
+private func until(_ what: Comment, _ isSo: () throws -> Bool) rethrows {
+    for _ in 0..<4000 {
+        if try isSo() { return }
+        usleep(5000)
+    }
+    Issue.record(what)
+}
+
+@Suite struct CommandLineSignalTests {
+    /// A trace that takes any of the commands long enough to be interrupted in the middle.
+    private static let longTrace: String = {
+        var text = #"{"type":"trace","version":1}"# + "\n"
+        for step in 0..<300_000 {
+            text += #"{"type":"pan","phase":"changed","translation":{"x":\#(step % 90)},"timeMs":\#(step * 10)}"# + "\n"
+        }
+        return text
+    }()
+
+    @Test(arguments: [
+        (["plot", "in.ndjson", "-o", "out.svg"], SIGINT), (["plot", "in.ndjson", "-o", "out.svg"], SIGTERM),
+        (["check", "in.ndjson"], SIGINT), (["inspect", "in.ndjson"], SIGINT),
+        (["convert", "in.ndjson", "-o", "out.ndjson"], SIGINT), (["convert", "in.ndjson", "-o", "out.ndjson"], SIGHUP),
+    ])
+    func aSignalEndsWhatReadsALargeFileAndNothingUnfinishedStays(_ words: [String], _ signal: CInt) throws {
+        let folder = try Folder()
+        let input = try folder.write("in.ndjson", Self.longTrace)
+        let running = try Running(words.map { $0.contains(".") ? folder.path($0) : $0 })
+        until("it has not begun to read") { running.hasRead(input) }
+        let (status, output, _) = running.end(signal)
+        // It was not over, and it did not go on to its end.
+        #expect(status == -signal && output.isEmpty)
+        #expect(folder.names == ["in.ndjson"])
+    }
+
+    /// The events of a getevent that goes on for ever: a finger that pans.
+    private let getevent: String = {
+        var lines = ["add device 1: /dev/input/event2", "  name:     \"touch\"", "  events:", "    ABS (0003): "]
+        for (code, most) in [
+            ("ABS_MT_SLOT", 9), ("ABS_MT_TRACKING_ID", 65535), ("ABS_MT_POSITION_X", 1079), ("ABS_MT_POSITION_Y", 1919),
+        ] {
+            lines.append("                \(code)         : value 0, min 0, max \(most), fuzz 0, flat 0, resolution 0")
+        }
+        func event(_ time: Double, _ type: String, _ code: String, _ value: Int) {
+            let hex = String(value, radix: 16)
+            let digits = String(repeating: "0", count: 8 - hex.count) + hex
+            lines.append(String(format: "[%8.6f] /dev/input/event2: ", time) + "\(type) \(code) \(digits)")
+        }
+        event(1, "EV_ABS", "ABS_MT_TRACKING_ID", 1)
+        for step in 0..<40 {
+            event(1 + Double(step) / 100, "EV_ABS", "ABS_MT_POSITION_X", 100 + step * 10)
+            event(1 + Double(step) / 100, "EV_ABS", "ABS_MT_POSITION_Y", 500)
+            event(1 + Double(step) / 100, "EV_SYN", "SYN_REPORT", 0)
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }()
+
+    @Test(arguments: [(SIGINT, CInt(0)), (SIGTERM, -SIGTERM)])
+    func aLiveRecordingIsWholeWhenASignalEndsIt(_ signal: CInt, _ expected: CInt) throws {
+        let folder = try Folder()
+        let running = try Running(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
+        until("it has not opened its file") { folder.names.contains { $0.hasSuffix(".part") } }
+        // What is in the pipe when the signal comes belongs to it.
+        try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.utf8))
+        let (status, _, errors) = running.end(signal)
+        #expect(status == expected, "\(errors)")
+        #expect(folder.names == ["out.ndjson"])
+        let lines = try String(contentsOfFile: folder.path("out.ndjson"), encoding: .utf8).split(separator: "\n")
+        #expect(lines.count > 10 && lines.last == #"{"type":"trace-end"}"#)
+        #expect(try gimbal(nil, ["check", folder.path("out.ndjson")]).status == 0)
+    }
+
+    @Test func whatCameUntilTheSignalIsInspected() throws {
+        let running = try Running(["inspect", "-", "--json"], readsPipe: true)
+        try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.utf8))
+        until("it has not read the pipe") {
+            var waiting: CInt = 0
+            _ = ioctl(running.input.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &waiting)
+            return waiting == 0
+        }
+        let (status, output, _) = running.end(SIGINT)
+        #expect(status == 0)
+        #expect(try JSON(output)["frames"]?.number == 40)
+    }
+
+    @Test func aSecondSignalEndsAtOnceAndLeavesNothing() throws {
+        let folder = try Folder()
+        let input = try folder.write("in.ndjson", Self.longTrace)
+        let running = try Running(["plot", input, "-o", folder.path("out.svg")])
+        until("it has not begun to read") { running.hasRead(input) }
+        kill(running.process.processIdentifier, SIGSTOP)
+        kill(running.process.processIdentifier, SIGINT)
+        kill(running.process.processIdentifier, SIGTERM)
+        let (status, _, _) = running.end(SIGCONT)
+        #expect(status == -SIGINT || status == -SIGTERM)
+        #expect(folder.names == ["in.ndjson"])
+    }
+
+    @Test func anIgnoredHangUpStaysIgnored() throws {
+        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let daemon = try DaemonProcess()
+        let script =
+            #"trap "" HUP; "$0" watch --count 1 & until "$0" send '{"type":"stats"}' | "#
+            + #"grep -q '"subscriptions":1'; do sleep 0.01; done; kill -HUP $!; "$0" move --zoom 4 >/dev/null; wait $!"#
+        let (status, output, _) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, program], environment: ["GIMBAL_SOCKET": daemon.socket])
+        #expect(status == 0 && output.contains("move-started"))
+    }
+
+    @Test func anAnimationThatIsInterruptedStops() throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"subscribe"}"#)
+        _ = try client.receive(until: "subscribed")
+        let running = try Running(
+            ["animate", "--zoom", "9", "--duration", "1h"], environment: ["GIMBAL_SOCKET": daemon.socket])
+        _ = try client.receive(until: "move-started")
+        #expect(running.end(SIGINT).status == -SIGINT)
+        let rest = try JSON(client.receive(until: "idle").last ?? "")
+        #expect((rest["position"]?["zoom"]?.number ?? 9) < 9)
+    }
+
+    // MARK: Output files
+
+    @Test(arguments: ["convert", "plot", "record"])
+    func aFileThatIsThereIsReplacedByForceOnly(_ command: String) throws {
+        let daemon = try DaemonProcess()
+        let folder = try Folder()
+        let trace = try folder.write(
+            "in.ndjson",
+            #"{"type":"trace","version":1}"# + "\n" + #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"# + "\n")
+        let output = try folder.write("out.svg", "old")
+        let words =
+            command == "record" ? ["record", "--duration", "1ms", "-o", output] : [command, trace, "-o", output]
+        let refused = try gimbal(daemon, words)
+        #expect(refused.status == 73 && refused.errors.contains("out.svg is there already: --force"), "\(refused)")
+        #expect(try String(contentsOfFile: output, encoding: .utf8) == "old")
+        let replaced = try gimbal(daemon, words + ["--force"])
+        #expect(replaced.status == 0, "\(replaced.errors)")
+        #expect(
+            try String(contentsOfFile: output, encoding: .utf8).hasPrefix(
+                command == "plot" ? "<svg" : #"{"type":"trace""#))
+        #expect(folder.names == ["in.ndjson", "out.svg"])
+    }
+
+    @Test func aRecordingThatCannotBeWrittenFailsAtOnce() throws {
+        let daemon = try DaemonProcess()
+        let folder = try Folder()
+        let none = try gimbal(daemon, ["record", "-o", folder.path("no/where.ndjson")])
+        #expect(none.status == 74 && none.errors.contains("where.ndjson"))
+        // Nor does what fails for another reason leave a file behind, or take one away.
+        let old = try folder.write("old.ndjson", "old")
+        for name in ["new.ndjson", "old.ndjson"] {
+            #expect(try gimbal(nil, ["record", "-o", folder.path(name), "--force"]).status == 69)
+        }
+        #expect(folder.names == ["old.ndjson"])
+        #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
+    }
+
+    @Test func aRecordingGrowsInItsPlaceAndEndsWholeOnHangUp() throws {
+        let daemon = try DaemonProcess()
+        let folder = try Folder()
+        let client = try SocketClient(daemon.socket)
+        let running = try Running(
+            ["record", "-o", folder.path("out.ndjson")], environment: ["GIMBAL_SOCKET": daemon.socket])
+        try until("it has not subscribed") {
+            try client.send(#"{"type":"stats"}"#)
+            return try JSON(client.receive(until: "stats").last ?? "")["subscriptions"]?.number == 1
+        }
+        try client.send(#"{"type":"stop"}"#)
+        let path = folder.path("out.ndjson")
+        func text() -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+        until("nothing is written") { text().contains(#""stop""#) }
+        #expect(running.end(SIGHUP).status == -SIGHUP)
+        #expect(text().hasSuffix(#"{"type":"trace-end"}"# + "\n"))
+    }
+
+    @Test func aLinkedFileIsReplacedAndTheLinkStays() throws {
+        let folder = try Folder()
+        let trace = try folder.write("in.ndjson", #"{"type":"trace","version":1}"# + "\n")
+        let target = try folder.write("target.ndjson", "old")
+        let link = folder.path("link.ndjson")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "target.ndjson")
+        #expect(try gimbal(nil, ["convert", trace, "-o", link, "--force"]).status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "target.ndjson")
+        #expect(try String(contentsOfFile: target, encoding: .utf8).hasPrefix(#"{"type":"trace""#))
+    }
+}

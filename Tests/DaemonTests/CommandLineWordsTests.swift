@@ -1,0 +1,160 @@
+// Words of the command line that were not meant so: what is said of them, and that nothing else happens.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CommandLineWordsTests {
+    @Test(arguments: [
+        ("wach", "There is no command 'wach'. Did you mean 'watch'?"),
+        ("help wach", "Did you mean 'watch'?"),
+        ("anmate --zoom 3", "Did you mean 'animate'?"),
+        ("quux", "There is no command 'quux'. 'gimbal --help' lists them."),
+        ("pan.ndjson", "Did you mean 'replay pan.ndjson'?"),
+        ("--camera left get", "'--camera' stands behind the command, such as: gimbal get --camera …"),
+        ("move --zom 3", "Unknown option '--zom'. Did you mean '--zoom'?"),
+        ("fit --paddin 3 1,2 3,4", "Unknown option '--paddin'. Did you mean '--padding'?"),
+        ("viewport --pading 3", "Did you mean '--padding'?"),
+        ("project --scoket /tmp/x 1,2", "Did you mean '--socket'?"),
+        ("watch --lates", "Did you mean '--latest'?"),
+        ("record -x", "Unknown option '-x'."),
+        ("move 49.26,-123.11", "Did you mean '--target 49.26,-123.11'?"),
+        ("move 3", "Did you mean '--zoom 3'?"),
+        ("watch idle,camera-changed", "Did you mean '--events idle,camera-changed'?"),
+        ("get left", "Did you mean '--camera left'?"),
+        ("gestures tilt", "Did you mean '--tilt'?"),
+        ("record out.ndjson", "Did you mean '-o out.ndjson'?"),
+    ])
+    func aMistypedWordIsAnsweredByTheOneThatWasMeant(_ line: String, _ expected: String) throws {
+        let (status, output, errors) = try gimbal(nil, line.split(separator: " ").map(String.init))
+        #expect(status == 64 && output.isEmpty)
+        #expect(errors.hasPrefix("Error: ") && errors.contains(expected), "\(errors)")
+        // How the command is used follows; no other complaint does.
+        #expect(errors.contains("\nUsage: gimbal") && errors.split(separator: "\n").count <= 4, "\(errors)")
+    }
+
+    @Test(arguments: [
+        ("move --target 49.26", "such as 49.26,-123.11"),
+        ("move --target 49.26, -123.11", "Did you mean '49.26,-123.11'?"),
+        ("move --target -123.11,49.26", "latitude comes first, and is -90 to 90. Did you mean 49.26,-123.11?"),
+        ("move --target 200,300", "latitude comes first, and is -90 to 90."),
+        ("bounds -123.11,49.26 -110,50", "Did you mean 49.26,-123.11?"),
+        ("project 151.2,-33.9", "Did you mean -33.9,151.2?"),
+        ("unproject 195", "such as 195,422"),
+        ("viewport 390", "such as 390x844"),
+        ("fit 1,2 3,4 --padding 1,2", "such as 32, or for top,left,bottom,right"),
+        ("move --zoom high", "such as 12.5"),
+        ("animate --zoom 3 --duration soon", "such as 800, 800ms, 1.5s, 2m or 1h"),
+        ("replay --speed fast x", "such as 2, 0.5 or 2x"),
+        ("get --camera a/b", "such as left"),
+        ("watch --events idel", "Did you mean idle?"),
+        ("get --timeout -1s", "--timeout must be 0 or more"),
+        ("animate --zoom 3 --easing bouncy", "ease-in-out"),
+        ("get --camera left --camera right", "--camera is there 2 times"),
+        ("replay --camera=a --camera=b x", "--camera is there 2 times"),
+        ("record --camera a --camera b", "--camera is there 2 times"),
+        ("plot x.ndjson -o t.jpg", "as .svg, .png or .pdf, and not as .jpg"),
+    ])
+    func anInvalidValueIsAnsweredByHowItIsWritten(_ line: String, _ expected: String) throws {
+        let (status, output, errors) = try gimbal(nil, line.split(separator: " ").map(String.init))
+        #expect(status == 64 && output.isEmpty)
+        #expect(errors.contains(expected), "\(errors)")
+    }
+
+    @Test(arguments: ["20", "20ms", "0.02s", "0.00001h"])
+    func aDurationHasAUnitOrIsInMilliseconds(_ duration: String) throws {
+        let daemon = try DaemonProcess()
+        let (status, output, errors) = try gimbal(daemon, ["animate", "--zoom", "5", "--duration", duration])
+        #expect(status == 0 && errors.isEmpty)
+        #expect(try JSON(output.first ?? "")["position"]?["zoom"]?.number == 5)
+    }
+
+    @Test func aSpeedMayBeWrittenWithAnX() throws {
+        let daemon = try DaemonProcess()
+        let trace = #"{"type":"trace","version":1}"# + "\n" + #"{"type":"stop","timeMs":0}"# + "\n"
+        for speed in ["2x", "1000×", "max", "0.5"] {
+            #expect(try gimbal(daemon, ["replay", "--speed", speed, "-"], input: trace).status == 0)
+        }
+    }
+
+    // MARK: Cameras that are not there
+
+    @Test(arguments: [
+        "get", "project 1,2", "unproject 1,2", "region", "bounds", "zoom-range", "viewport", "gestures",
+        "fit 1,2 3,4 --dry-run", "stop",
+    ])
+    func aQuestionMakesNoCameraAndSaysWhichThereAre(_ line: String) throws {
+        let daemon = try DaemonProcess()
+        let words = line.split(separator: " ").map(String.init)
+        let none = try gimbal(daemon, words + ["--camera", "lft"])
+        #expect(none.status == 1 && none.output.isEmpty)
+        #expect(none.errors == "gimbal: there is no camera lft; there are none\n")
+        for camera in ["left", "right"] { _ = try gimbal(daemon, ["move", "--zoom", "4", "--camera", camera]) }
+        let (status, output, errors) = try gimbal(daemon, words + ["--camera", "lft"])
+        #expect(status == 1 && output.isEmpty)
+        #expect(errors == "gimbal: there is no camera lft; there are left and right. Did you mean left?\n")
+        #expect(
+            try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.map(\.string) == [
+                "left", "right",
+            ])
+    }
+
+    @Test func aQuestionWithoutANameIsAnsweredAndMakesNoCameraEither() throws {
+        let daemon = try DaemonProcess()
+        #expect(try JSON(gimbal(daemon, ["get"]).output.first ?? "")["position"]?["zoom"]?.number == 2)
+        #expect(try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.isEmpty == true)
+    }
+
+    @Test func createMakesTheCameraOfAQuestion() throws {
+        let daemon = try DaemonProcess()
+        #expect(try gimbal(daemon, ["get", "--camera", "left", "--create"]).status == 0)
+        #expect(try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.map(\.string) == ["left"])
+    }
+
+    @Test func whatSetsACameraMakesIt() throws {
+        let daemon = try DaemonProcess()
+        for (camera, words) in [
+            ("a", ["move", "--target", "1,2", "--bearing", "3"]), ("b", ["viewport", "390x700"]),
+            ("c", ["bounds", "1,2", "3,4"]),
+            ("d", ["animate", "--target", "1,2", "--bearing", "3", "--duration", "0"]),
+        ] {
+            let (status, _, errors) = try gimbal(daemon, words + ["--camera", camera])
+            #expect(status == 0, "\(errors)")
+        }
+        #expect(try JSON(gimbal(daemon, ["cameras"]).output.first ?? "")["cameras"]?.array?.count == 4)
+    }
+
+    // MARK: Time limits
+
+    @Test(arguments: ["get", "cameras", "move --zoom 3", "watch", "record", "replay -", "send {\"type\":\"ping\"}"])
+    func aDaemonThatDoesNotAnswerIsGivenUp(_ line: String) throws {
+        let daemon = try DaemonProcess()
+        kill(daemon.process.processIdentifier, SIGSTOP)
+        defer { kill(daemon.process.processIdentifier, SIGCONT) }
+        let words = line.split(separator: " ").map(String.init) + ["--timeout", "50ms"]
+        let (status, output, errors) = try gimbal(daemon, words, input: #"{"type":"trace","version":1}"# + "\n")
+        // Those that ask for nothing say that they are not done.
+        let asks = !line.hasPrefix("replay") && !line.hasPrefix("send")
+        #expect(status == (asks ? 69 : 75) && output.filter { !$0.hasPrefix("{\"type\":\"trace") }.isEmpty)
+        #expect(
+            errors.contains(asks ? "does not answer: nothing came within 50 ms" : "not done within 50 ms"), "\(errors)")
+    }
+
+    @Test func anAnimationIsGivenUpAfterItsTime() throws {
+        let daemon = try DaemonProcess()
+        let (status, output, errors) = try gimbal(
+            daemon, ["animate", "--zoom", "9", "--duration", "1h", "--timeout", "60ms"])
+        #expect(status == 75 && output.isEmpty && errors.contains("not done within 60 ms"), "\(errors)")
+    }
+
+    // MARK: Completion
+
+    @Test func completionKnowsTheCamerasOfTheDaemon() throws {
+        let daemon = try DaemonProcess()
+        for camera in ["left", "right"] { _ = try gimbal(daemon, ["move", "--zoom", "4", "--camera", camera]) }
+        let words = ["get", "--camera", "l"]
+        let (_, output, _) = try gimbal(
+            daemon, ["---completion", "get", "--", "--camera", "2", "1"] + ["gimbal"] + words)
+        #expect(output == ["left", "right"])
+    }
+}
