@@ -115,8 +115,10 @@ rm -r "$$new/pages"; rm -rf '$(share)'; mv "$$new" '$(share)'
 endef
 
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
-	@echo 'building'
-	$(call quietly,$(swift_build) --quiet)
+	@echo 'building gimbald and gimbal for release; the first time that takes some minutes'
+	@$(swift_build) --product gimbald
+	@$(swift_build) --product gimbal
+	@echo 'starting a daemon of its own, and replaying a trace through it'
 	@Tests/System/demo.sh
 
 # What other programs may import, each behind those that its pages link to.

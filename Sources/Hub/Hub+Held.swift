@@ -10,7 +10,8 @@ extension Hub {
     func cameraAsked(_ request: Request, _ peer: Peer, at now: Double) -> HostedCamera {
         if request.creates, !peer.isWatchOnly { return camera(request.camera, peer, at: now) }
         return existingCamera(request.camera, peer)
-            ?? HostedCamera(name: request.camera ?? HostedCamera.mainName, epoch: "", at: now, limits: limits, memory: nil)
+            ?? HostedCamera(
+                name: request.camera ?? HostedCamera.mainName, epoch: "", at: now, limits: limits, memory: nil)
     }
 
     /// Takes note that a camera is there for who may only watch.

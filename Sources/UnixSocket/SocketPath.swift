@@ -50,13 +50,20 @@ public enum SocketPath {
         return (own + system).reduce(into: []) { paths, path in if !paths.contains(path) { paths.append(path) } }
     }
 
-    /// The path that a client connects to: an option's, `$GIMBAL_SOCKET`, or the standard one.
+    /// The path of a client that keeps to one: the first candidate that is a socket which this process may use, else the
+    /// first.
     public static func forClient(
         _ option: String?, environment: (String) -> String? = environmentValue
     ) -> String {
-        if let option { return option }
-        if let path = environment("GIMBAL_SOCKET"), !path.isEmpty { return path }
-        return standard(environment: environment)
+        let paths = candidates(option, environment: environment)
+        return paths.first(where: isUsable) ?? paths.first ?? standard(environment: environment)
+    }
+
+    private static func isUsable(_ path: String) -> Bool {
+        var status = stat()
+        let isSocket = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+        let mayConnect = unsafe access(path, W_OK) == 0
+        return isSocket && mayConnect && (try? checkFolder(of: path)) != nil
     }
 
     public static func environmentValue(_ name: String) -> String? {

@@ -11,8 +11,9 @@ struct Gimbal: ParsableCommand {
         commandName: "gimbal",
         abstract: "Moves map cameras, plays gestures into them, and shows what they do.",
         discussion: """
-            Talks to the daemon, gimbald, on a Unix socket. The socket is a subcommand's --socket PATH, else $GIMBAL_SOCKET, else \
-            gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR or in /tmp/gimbal-UID.
+            Talks to the daemon, gimbald, on a Unix socket. The socket is a subcommand's --socket PATH, else $GIMBAL_SOCKET, else the \
+            first of these where a daemon answers: gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, \
+            the system's /run/gimbal/gimbal.sock and /run/gimbal/watch.sock.
 
             \(Interrupt.help)
 
@@ -27,7 +28,8 @@ struct Gimbal: ParsableCommand {
             Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Bounds.self, ZoomRangeCommand.self,
             ViewportCommand.self,
             GesturesCommand.self, Get.self, Project.self, Unproject.self, Region.self, Cameras.self, Remove.self,
-            Stats.self, Watch.self, Replay.self, Record.self, Convert.self, Inspect.self, Plot.self, Check.self,
+            Stats.self, Clients.self, Watch.self, Replay.self, Record.self, Convert.self, Inspect.self, Plot.self,
+            Check.self,
             Send.self,
         ]
     )

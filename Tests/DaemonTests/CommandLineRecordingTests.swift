@@ -72,13 +72,13 @@ import Testing
             // More than is read at once.
             let long = pinch + String(repeating: "\n", count: 600_000)
             try Data(long.utf8).write(to: file)
-            #expect(try gimbal(nil, ["convert", file.path, "-o", file.path]).status == 0)
+            #expect(try gimbal(nil, ["convert", file.path, "-o", file.path, "--force"]).status == 0)
             let trace = try String(contentsOf: file, encoding: .utf8)
             #expect(trace.hasPrefix(#"{"type":"trace""#) && trace.hasSuffix("{\"type\":\"trace-end\"}\n"))
             // What fails leaves what was there, and nothing else.
             let other = folder.appendingPathComponent("other")
             try Data("no recording\n".utf8).write(to: other)
-            #expect(try gimbal(nil, ["convert", other.path, "-o", file.path]).status == 65)
+            #expect(try gimbal(nil, ["convert", other.path, "-o", file.path, "--force"]).status == 65)
             #expect(try String(contentsOf: file, encoding: .utf8) == trace)
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["other", "pinch.ndjson"])

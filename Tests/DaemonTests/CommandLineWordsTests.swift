@@ -147,6 +147,37 @@ import Testing
         #expect(status == 75 && output.isEmpty && errors.contains("not done within 60 ms"), "\(errors)")
     }
 
+    // MARK: The daemon
+
+    @Test func theDaemonsCountersAreShown() throws {
+        let daemon = try DaemonProcess()
+        _ = try gimbal(daemon, ["move", "--zoom", "4"])
+        let (status, output, _) = try gimbal(daemon, ["stats"])
+        #expect(status == 0)
+        #expect(try JSON(output.first ?? "")["cameras"]?.number == 1)
+    }
+
+    @Test func whoIsConnectedIsShown() throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"subscribe"}"#)
+        _ = try client.receive(until: "subscribed")
+        let (status, output, _) = try gimbal(daemon, ["clients"])
+        #expect(status == 0 && output.count == 1)
+        let clients = try JSON(output.first ?? "")["clients"]?.array ?? []
+        #expect(clients.count == 2 && clients.last?["self"]?.bool == true)
+        #expect(clients.first?["process"]?.number == Double(getpid()))
+        #expect(clients.first?["subscriptions"]?.array?.first?["camera"]?.string == "main")
+    }
+
+    @Test func aFileIsNoLineToSend() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ndjson")
+        try "{}\n".write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (status, _, errors) = try gimbal(nil, ["send", file.path])
+        #expect(status == 64 && errors.contains("'gimbal send <\(file.path)'"), "\(errors)")
+    }
+
     // MARK: Completion
 
     @Test func completionKnowsTheCamerasOfTheDaemon() throws {

@@ -292,7 +292,7 @@ private let others: [Pair] = {
         #expect(
             Set(ErrorCode.allCases.map { GimbalError.Code(rawValue: $0.rawValue) }) == [
                 .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion,
-                .timeReversed,
+                .timeReversed, .unknownCamera,
                 .busy, .denied, .limitReached, .noReplay, .timeout, .removed, .unavailable,
             ])
     }

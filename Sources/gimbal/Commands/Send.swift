@@ -26,7 +26,8 @@ struct Send: ParsableCommand {
     var lines: [String] = []
 
     func validate() throws {
-        for line in lines where !line.hasPrefix("{") && !line.hasPrefix("[") && access(line, F_OK) == 0 {
+        for line in lines where !line.hasPrefix("{") && !line.hasPrefix("[") {
+            guard unsafe access(line, F_OK) == 0 else { continue }
             throw ValidationError(
                 "'\(line)' is a file, and no line: 'gimbal send <\(line)' sends what is in it, 'gimbal replay \(line)' plays a trace."
             )

@@ -150,7 +150,6 @@ final class Conversation {
 
     /// How long the daemon has to obey after ^C, in milliseconds.
     private static let lastPatience = 250.0
-    }
 
     // MARK: Showing
 

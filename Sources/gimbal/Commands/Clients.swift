@@ -1,0 +1,85 @@
+// `gimbal clients`: who is connected to the daemon.
+
+import ArgumentParser
+import GimbalClient
+import Glibc
+import UnixSocket
+
+struct Clients: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show who is connected, and what they follow.",
+        discussion: """
+            A row for each connection: its number, its user, its process as it connected, and what it does: which cameras it \
+            follows and how many events it is behind, which camera it plays a trace into, how many bytes of answers it has \
+            not read, whether it may only watch. In a pipe or with --json, the daemon's lines: one for every 64 clients.
+
+            Examples:
+              gimbal clients
+              gimbal clients --json | jq -r '.clients[] | select(.subscriptionCount > 0) | .process'
+            """
+    )
+
+    @OptionGroup var socket: SocketOptions
+
+    @Flag(help: "Print the daemon's lines, on a terminal too.")
+    var json = false
+
+    func run() throws {
+        let daemon = try Conversation(socket, json: json)
+        var (last, hasMore) = (0, true)
+        while hasMore {
+            try daemon.show(.clients(after: last)) { answer in
+                guard case .clients(let page) = answer else { return nil }
+                let isFirst = last == 0
+                hasMore = page.hasMore && !page.clients.isEmpty
+                last = page.clients.last?.number ?? last
+                return table(page.clients, hasHeading: isFirst)
+            }
+        }
+    }
+
+    private func table(_ clients: [Client], hasHeading: Bool) -> [String] {
+        var rows = clients.map { ["\($0.number)", $0.userText, $0.processText, $0.activity] }
+        let heading = ["number", "user", "process", "what it does"]
+        let widths = heading.indices.map { column in (rows + [heading]).map { $0[column].count }.max() ?? 0 }
+        if hasHeading { rows.insert(heading, at: 0) }
+        let style = Style(STDOUT_FILENO)
+        return rows.enumerated().map { index, cells in
+            let row =
+                "\(padded(cells[0], widths[0]))  \(filled(cells[1], widths[1]))  \(filled(cells[2], widths[2]))  \(cells[3])"
+            return hasHeading && index == 0 ? style.dim(row) : row
+        }
+    }
+}
+
+extension Client {
+    fileprivate var userText: String {
+        guard let user else { return "" }
+        return UInt32(exactly: user).flatMap { Account.name(ofUser: $0) } ?? "\(user)"
+    }
+
+    /// The number of the process, and its name where that is still to be seen.
+    fileprivate var processText: String {
+        guard let process else { return "" }
+        guard let bytes = try? InputFile("/proc/\(process)/comm").read() else { return "\(process)" }
+        let name: String = String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self)
+        return "\(process) \(printable(name))"
+    }
+
+    /// What it does, in words.
+    fileprivate var activity: String {
+        var facts = subscriptions.map { following in
+            let kind = following.delivery == .latest ? ", the latest only" : ""
+            let behind = following.behind > 0 ? ", \(counted(following.behind, "event")) behind" : ""
+            return "follows \(following.camera)\(kind)\(behind)"
+        }
+        let more = subscriptionCount - subscriptions.count
+        if more > 0 { facts.append("follows \(counted(more, "camera")) more") }
+        if let replay { facts.append("plays a trace into \(replay)") }
+        if waits > 0 { facts.append("waits \(waits == 1 ? "" : "\(waits) times ")for a rest") }
+        if unreadBytes > 0 { facts.append("has not read \(counted(unreadBytes, "byte"))") }
+        if role == .watchOnly { facts.append("may only watch") }
+        if isSelf { facts.append("asks this") }
+        return facts.joined(separator: "; ")
+    }
+}
