@@ -95,12 +95,13 @@ import Testing
         #expect(lines[3].contains("[\"left\"]"))
     }
 
-    /// It is opened once: who writes into it would be broken off by a second look.
+    /// It is opened once: who writes into it would be broken off by a second look. A shell gives what runs in the
+    /// background another standard input.
     @Test func aTraceIsPlayedFromANamedPipe() throws {
         let daemon = try DaemonProcess()
         let (status, output, errors) = try shell(
             """
-            mkfifo in; { cat; echo '{"type":"stop","timeMs":9}'; } >in &
+            mkfifo in; exec 3<&0; { cat <&3; echo '{"type":"stop","timeMs":9}'; } >in &
             gimbal replay --socket '\(daemon.socket)' --speed max in
             """, input: Array("{\"type\":\"trace\",\"version\":1}\n{\"type\":\"stop\",\"timeMs\":0}\n".utf8))
         #expect(status == 0 && output.contains("\"events\":2"), "\(output)\(errors)")
