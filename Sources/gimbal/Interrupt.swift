@@ -28,10 +28,6 @@ struct Interrupt: Error {
     static var descriptor: CInt { readable.load(ordering: .relaxed) }
     private static let readable = Atomic<CInt>(-1)
 
-    /// How long an end in order may compute, and how long it may wait for something: seconds and microseconds. A busy
-    /// machine, where others compute, takes nothing away.
-    private static let patience = (computing: (0, 350_000), waiting: (2, 0))
-
     // MARK: Receiving
 
     /// From now on the signals do not kill; `check` throws them.
@@ -44,6 +40,9 @@ struct Interrupt: Error {
         }
         readable.store(ends[0], ordering: .relaxed)
         wakeUp.store(ends[1], ordering: .relaxed)
+        // A global is made when it is first used, and no signal handler may make anything.
+        arrived.store(0, ordering: .relaxed)
+        unfinished.store(0, ordering: .relaxed)
         var end = sigaction()
         unsafe end.__sigaction_handler.sa_handler = { _ in Interrupt.endNow() }
         for signal in [SIGALRM, SIGPROF] { _ = unsafe sigaction(signal, &end, nil) }
@@ -77,13 +76,18 @@ struct Interrupt: Error {
         return unsafe unsafeBitCast(handler, to: Int.self) == 1  // SIG_IGN, which Swift does not see.
     }
 
-    /// Has SIGPROF or SIGALRM come when an end in order takes too long. Safe in a signal handler.
+    /// Has SIGPROF or SIGALRM come when an end in order takes too long: what computes for 350 ms, or waits for 2 s. A busy
+    /// machine, where others compute, takes nothing away. Safe in a signal handler: it makes no objects.
     private static func startTimers() {
-        for (timer, time) in [(ITIMER_PROF, patience.computing), (ITIMER_REAL, patience.waiting)] {
-            var end = itimerval()
-            (end.it_value.tv_sec, end.it_value.tv_usec) = time
-            _ = unsafe setitimer(CInt(timer.rawValue), &end, nil)
-        }
+        start(CInt(ITIMER_PROF.rawValue), seconds: 0, microseconds: 350_000)
+        start(CInt(ITIMER_REAL.rawValue), seconds: 2, microseconds: 0)
+    }
+
+    private static func start(_ timer: CInt, seconds: Int, microseconds: Int) {
+        var end = itimerval()
+        end.it_value.tv_sec = seconds
+        end.it_value.tv_usec = microseconds
+        _ = unsafe setitimer(timer, &end, nil)
     }
 
     /// Ends the process by the signal that has come. Safe in a signal handler.

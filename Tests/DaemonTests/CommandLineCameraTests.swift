@@ -78,7 +78,7 @@ import Testing
             let (status, output, errors) = try gimbal(daemon, ["wait", "--timeout", timeout])
             #expect(status == 75 && output.isEmpty && errors.contains("still moves"), "\(timeout): \(errors)")
         }
-        for timeout in ["x", "-1", "3601s", "5m", ""] {
+        for timeout in ["x", "-1", "3601s", "61m", ""] {
             #expect(try gimbal(daemon, ["wait", "--timeout", timeout]).status == 64, "\(timeout)")
         }
     }
