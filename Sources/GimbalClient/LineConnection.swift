@@ -31,6 +31,7 @@ final class LineConnection: Sendable {
         var sent = 0
         /// Who waits until there is something to read.
         var reader: CheckedContinuation<Void, Never>?
+        var hasAnswered = false
         /// Nothing more comes from the daemon.
         var isAtEnd = false
         var isClosed = false
@@ -63,8 +64,14 @@ final class LineConnection: Sendable {
 
     deinit { close() }
 
-    /// Notes that the daemon has answered.
-    func noteAnswer() { monitor.answered(id) }
+    /// Notes that the daemon has answered: the first time counts, for what is read later may be older than its end.
+    func noteAnswer() {
+        let isFirst = state.withLock { state in
+            defer { state.hasAnswered = true }
+            return !state.hasAnswered
+        }
+        if isFirst { monitor.answered(id) }
+    }
 
     /// Ends the connection; who waits for a line is told.
     ///

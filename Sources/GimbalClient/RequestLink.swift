@@ -39,11 +39,9 @@ final class RequestLink: Sendable {
         // It ends with the connection, and the connection with the link.
         Task { [connection, weak self] in
             do {
-                var hasAnswered = false
                 while let line = try await connection.line() {
                     try self?.take(line)
-                    if !hasAnswered { connection.noteAnswer() }
-                    hasAnswered = true
+                    connection.noteAnswer()
                 }
                 connection.close()
                 self?.fail(GimbalConnectionError.ended)

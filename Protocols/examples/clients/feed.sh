@@ -7,6 +7,11 @@
 set -o pipefail
 
 socket=${1:-${GIMBAL_SOCKET:-${XDG_RUNTIME_DIR:-/tmp/gimbal-$(id -u)}/gimbal.sock}}
+# Anybody could have made a folder below /tmp, and put a daemon of their own there.
+if [[ $socket == /tmp/gimbal-$(id -u)/gimbal.sock && -e ${socket%/*} && ! -O ${socket%/*} ]]; then
+    echo "feed.sh: ${socket%/*} is somebody else's" >&2
+    exit 1
+fi
 
 # A frame is an array; its first request tells the camera.
 ask='., {type: "get-camera"} + ([.] | flatten[0] | {camera} | with_entries(select(.value)))'
