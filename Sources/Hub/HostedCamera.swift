@@ -325,7 +325,9 @@ final class HostedCamera {
     }
 
     func detach(_ subscription: Subscription) {
-        guard subscription.place < subscriptions.count, subscriptions[subscription.place] === subscription else { return }
+        guard subscription.place < subscriptions.count, subscriptions[subscription.place] === subscription else {
+            return
+        }
         let last = subscriptions.removeLast()
         if last !== subscription {
             subscriptions[subscription.place] = last
