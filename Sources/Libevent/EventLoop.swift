@@ -37,7 +37,9 @@ public struct LibeventError: Error, CustomStringConvertible {
     ///
     /// - Parameter waits: whether it waits; otherwise only what is ready now counts.
     public func turn(waits: Bool = true) throws(LibeventError) {
-        guard unsafe event_base_loop(base, waits ? EVLOOP_ONCE : EVLOOP_NONBLOCK) >= 0 else {
+        // Without EVLOOP_ONCE it goes on as long as anything is ready, and so for ever where something is not read.
+        let flags = EVLOOP_ONCE | (waits ? 0 : EVLOOP_NONBLOCK)
+        guard unsafe event_base_loop(base, flags) >= 0 else {
             throw LibeventError("event_base_loop")
         }
     }

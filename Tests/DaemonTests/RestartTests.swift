@@ -63,6 +63,22 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: daemon.socket))
     }
 
+    /// Whoever sends more than is taken in a turn must not keep the daemon from beginning anew.
+    @Test func beneathAFloodItBeginsAnewAndAnswersEveryLine() throws {
+        let daemon = try DaemonProcess()
+        let feed = try SocketClient(daemon.socket)
+        var isAnswered = true
+        for round in 0..<10 {
+            let numbers = round * 1500..<(round + 1) * 1500
+            try feed.send(Array(numbers.map(move).joined().utf8))
+            beginAnew(daemon)
+            for number in numbers { isAnswered = feed.receive() == #"{"type":"ok","id":\#(number)}"# && isAnswered }
+        }
+        #expect(isAnswered)
+        #expect(daemon.end(SIGTERM) == 0)
+        #expect(restarts(daemon.log()) > 1)
+    }
+
     @Test func whatIsOnItsWayArrives() throws {
         let daemon = try DaemonProcess()
         let (halfClosed, feed) = (try subscriber(daemon), try SocketClient(daemon.socket))

@@ -1,0 +1,33 @@
+import Glibc
+import Libevent
+import Testing
+
+@Suite struct EventLoopTests {
+    /// Who does not read what has come is called back again in the next turn, not in the same one for ever.
+    @Test(arguments: [true, false]) func aTurnEndsThoughWhatHasComeIsNotRead(waits: Bool) throws {
+        let loop = try EventLoop()
+        var ends: [CInt] = [-1, -1]
+        #expect(unsafe pipe(&ends) == 0 && write(ends[1], "x", 1) == 1)
+        defer { for end in ends { close(end) } }
+        var calls = 0
+        let watcher = ClosureWatcher(loop, ends[0]) {
+            calls += 1
+            var byte: UInt8 = 0
+            if calls == 10 { _ = unsafe read(ends[0], &byte, 1) }
+        }
+        try watcher.wait(for: [.read, .persist])
+        defer { watcher.stop() }
+        for turn in 1...3 {
+            try loop.turn(waits: waits)
+            #expect(calls == turn)
+        }
+    }
+
+    @Test func aTurnThatDoesNotWaitEndsWhereNothingHasCome() throws {
+        let loop = try EventLoop()
+        let watcher = ClosureWatcher(loop) { Issue.record("it came") }
+        try watcher.wait(for: .timeout, milliseconds: 3_600_000)
+        try loop.turn(waits: false)
+        watcher.stop()
+    }
+}
