@@ -31,7 +31,9 @@ let package = Package(
         // A gesture line's way, from the inside out.
         .target(name: "MapCamera", swiftSettings: strict),
         .target(name: "Gestures", dependencies: ["MapCamera"], swiftSettings: strict),
-        .target(name: "Wire", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
+        .target(name: "JSONLines", swiftSettings: strict),
+        .target(name: "GimbalProtocol", dependencies: ["JSONLines", "Gestures", "MapCamera"], swiftSettings: strict),
+        .target(name: "Wire", dependencies: ["GimbalProtocol"], swiftSettings: strict),
         .target(name: "Hub", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
 
         // A recorded touch's way to the gestures of a trace.
@@ -74,14 +76,15 @@ let package = Package(
         .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
         .testTarget(name: "TouchesTests", dependencies: ["Touches", "Gestures", "MapCamera", "TestSupport"]),
-        .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"]),
+        .testTarget(name: "JSONLinesTests", dependencies: ["JSONLines", "TestSupport"]),
+        .testTarget(name: "GimbalProtocolTests", dependencies: ["GimbalProtocol", "TestSupport"]),
         .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(name: "PlottingTests", dependencies: ["Plotting", "Wire", "gimbal", "TestSupport"]),
         .testTarget(
             name: "GimbalClientTests",
-            dependencies: ["GimbalClient", "UnixSocket", "Wire", "gimbald", "gimbal", "TestSupport"]),
+            dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "Wire", "gimbald", "gimbal", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

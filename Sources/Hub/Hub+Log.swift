@@ -5,7 +5,7 @@ import Wire
 
 extension Hub {
     /// Something that a client did.
-    public enum Note {
+    package enum Note {
         /// A line was answered with an error.
         ///
         /// The camera is that of the line, or the last one that the client named where the line could not be read; `nil`

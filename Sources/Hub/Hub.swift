@@ -68,7 +68,7 @@ import Wire
     var runs: [(subscription: Subscription, run: EventLog.Run)] = []
 
     /// Is told what a log may tell, and by whose outlet; `nil` where nobody logs it.
-    public var observer: ((Note, any Outlet) -> Void)?
+    package var observer: ((Note, any Outlet) -> Void)?
 
     var peerNumbers = 0
     var counters = Counters()

@@ -25,7 +25,7 @@ public struct GestureBook {
     /// Takes a line that was not rejected.
     ///
     /// - Returns: whether it may have changed the camera's limits.
-    public mutating func take(_ requests: [Request], into journey: inout Journey) -> Bool {
+    package mutating func take(_ requests: [Request], into journey: inout Journey) -> Bool {
         hadFingers = !open.isEmpty
         hasGestures = false
         if let time = requests.lazy.compactMap(\.timeMs).first {

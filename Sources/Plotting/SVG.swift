@@ -8,7 +8,7 @@ struct SVG {
     /// A number with so many decimals at the most.
     static func number(_ value: Double, _ places: Int = 2) -> String {
         var line = LineWriter(capacity: 32)
-        line.write(Decimal(value, places: places))
+        line.write(FixedDecimal(value, places: places))
         return line.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
     }
 

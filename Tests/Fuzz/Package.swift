@@ -21,7 +21,9 @@ let package = Package(
     targets: [
         source("MapCamera"),
         source("Gestures", ["MapCamera"]),
-        source("Wire", ["Gestures", "MapCamera"]),
+        source("JSONLines"),
+        source("GimbalProtocol", ["JSONLines", "Gestures", "MapCamera"]),
+        source("Wire", ["GimbalProtocol"]),
         source("Hub", ["Wire", "Gestures", "MapCamera"]),
         source("Touches", ["Gestures", "MapCamera"]),
         source("TouchTraces", ["Touches", "Gestures", "MapCamera", "Wire"]),

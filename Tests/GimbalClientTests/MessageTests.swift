@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import GimbalClient
-@testable import Wire
+@testable import GimbalProtocol
 
 /// A request, and what the daemon is to understand.
 private typealias Pair = (request: ClientRequest, meaning: Request.Body)
@@ -86,7 +86,7 @@ private let queries: [Pair] = [
 ]
 
 private let others: [Pair] = {
-    var header = Wire.TraceHeader()
+    var header = GimbalProtocol.TraceHeader()
     header.speed = .infinity
     header.viewport = Viewport(width: 100, height: 200, padding: insets)
     header.position = position
@@ -106,7 +106,7 @@ private let others: [Pair] = {
             .subscribeAll(kinds: [.idle], delivery: .latest),
             .subscribeAll(Subscribe(events: [.idle, .reset], delivery: .latest), since: [])
         ),
-        (.endReplay, .endReplay), (.traceEnd, .traceEnd), (.trace(.init()), .trace(Wire.TraceHeader())),
+        (.endReplay, .endReplay), (.traceEnd, .traceEnd), (.trace(.init()), .trace(GimbalProtocol.TraceHeader())),
         (
             .trace(
                 .init(

@@ -137,7 +137,7 @@ main() {
     trap 'rm -rf --one-file-system "$folder"' EXIT
     mkdir "$folder/test"
     check 'the version of the package is that of the programs' [ "$(dpkg-parsechangelog --show-field Version)" = \
-        "$(sed -n 's/^public let gimbalVersion = "\(.*\)"$/\1/p' Sources/Wire/Version.swift)" ]
+        "$(sed -n 's/^package let gimbalVersion = "\(.*\)"$/\1/p' Sources/GimbalProtocol/Version.swift)" ]
     check 'the package is made, and lintian finds nothing' make_package
     package=$(echo "${SCRATCH:-.build}"/deb/*.deb)
     if [ -e "$package" ]; then

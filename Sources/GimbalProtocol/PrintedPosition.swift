@@ -1,9 +1,10 @@
 // A camera position as subscribers see it: rounded. Two positions are the same movement's one if they print alike.
 
+import JSONLines
 import MapCamera
 
 /// A camera position in whole units of its last printed places.
-public struct PrintedPosition: Equatable, Sendable {
+package struct PrintedPosition: Equatable, Sendable {
     private let latitude: Int64
     private let longitude: Int64
     private let zoom: Int64
@@ -11,7 +12,7 @@ public struct PrintedPosition: Equatable, Sendable {
     private let viewingAngle: Int64
 
     /// Rounds a position; what rounds to the open end of its range becomes the other end.
-    public init(_ position: CameraPosition) {
+    package init(_ position: CameraPosition) {
         latitude = Self.round(position.target.latitude * 1e9)
         longitude = Self.wrap(Self.round(position.target.longitude * 1e9), at: 180_000_000_000, to: -180_000_000_000)
         zoom = Self.round(position.zoom * 1e6)
@@ -35,15 +36,15 @@ public struct PrintedPosition: Equatable, Sendable {
     @inline(__always)
     func write(to line: inout LineRoom) {
         line.write("{\"target\":{\"latitude\":")
-        line.write(Decimal(units: latitude, places: 9))
+        line.write(FixedDecimal(units: latitude, places: 9))
         line.write(",\"longitude\":")
-        line.write(Decimal(units: longitude, places: 9))
+        line.write(FixedDecimal(units: longitude, places: 9))
         line.write("},\"zoom\":")
-        line.write(Decimal(units: zoom, places: 6))
+        line.write(FixedDecimal(units: zoom, places: 6))
         line.write(",\"bearing\":")
-        line.write(Decimal(units: bearing, places: 6))
+        line.write(FixedDecimal(units: bearing, places: 6))
         line.write(",\"viewingAngle\":")
-        line.write(Decimal(units: viewingAngle, places: 6))
+        line.write(FixedDecimal(units: viewingAngle, places: 6))
         line.write("}")
     }
 }
@@ -56,10 +57,10 @@ extension LineWriter {
 
 /// A coordinate in an answer, rounded like a position's target.
 func write(_ coordinate: LatLng, to line: inout LineWriter) {
-    let longitude = Decimal(coordinate.longitude, places: 9)
+    let longitude = FixedDecimal(coordinate.longitude, places: 9)
     line.write("{\"latitude\":")
-    line.write(Decimal(coordinate.latitude, places: 9))
+    line.write(FixedDecimal(coordinate.latitude, places: 9))
     line.write(",\"longitude\":")
-    line.write(longitude.units == 180_000_000_000 ? Decimal(units: -180_000_000_000, places: 9) : longitude)
+    line.write(longitude.units == 180_000_000_000 ? FixedDecimal(units: -180_000_000_000, places: 9) : longitude)
     line.write("}")
 }

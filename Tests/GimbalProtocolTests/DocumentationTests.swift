@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Wire
+@testable import GimbalProtocol
 
 @Suite struct DocumentationTests {
     /// The lines of all fenced blocks of a kind.

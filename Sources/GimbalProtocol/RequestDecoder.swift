@@ -2,19 +2,20 @@
 // that changes what a line means, whoever sends it and whenever. Steady state allocates nothing.
 
 import Gestures
+import JSONLines
 import MapCamera
 
 /// Why a line was rejected, and what is known of it.
-public struct Rejection: Error {
-    public let error: WireError
+package struct Rejection: Error {
+    package let error: WireError
     /// Which object of an array was wrong; `nil` if the line as a whole was.
-    public let member: Int?
+    package let member: Int?
     /// The ids of the line's objects, as far as they could be read.
-    public let ids: [Slice?]
+    package let ids: [ByteRange?]
     /// Whether the line meant to begin a trace. What follows such a line must not be taken for live input.
-    public let isHeader: Bool
+    package let isHeader: Bool
 
-    public init(error: WireError, member: Int? = nil, ids: [Slice?] = [], isHeader: Bool) {
+    package init(error: WireError, member: Int? = nil, ids: [ByteRange?] = [], isHeader: Bool) {
         self.error = error
         self.member = member
         self.ids = ids
@@ -23,16 +24,16 @@ public struct Rejection: Error {
 }
 
 /// Decodes lines.
-public struct RequestDecoder: ~Copyable {
+package struct RequestDecoder: ~Copyable {
     /// The longest line in bytes by default, its LF and a CR before it not counted.
-    public static let longestLine = 65536
+    package static let longestLine = 65536
     /// The most objects in an array by default.
-    public static let largestFrame = 64
+    package static let largestFrame = 64
     static let longestID = 256
     static let longestLabel = 64
     static let longestName = 64
 
-    var tape = JSONTape()
+    var tape = JSONTape(names: Field.allCases.map(\.name))
     static let types = WordTable(MessageType.allCases.map(\.rawValue))
     static let updates = WordTable(UpdateKind.allCases.map(\.rawValue))
     static let phases = WordTable(["began", "changed", "ended", "cancelled"])
@@ -46,14 +47,14 @@ public struct RequestDecoder: ~Copyable {
     private let longestLine: Int
     private let largestFrame: Int
 
-    public init(longestLine: Int = Self.longestLine, largestFrame: Int = Self.largestFrame) {
+    package init(longestLine: Int = Self.longestLine, largestFrame: Int = Self.largestFrame) {
         (self.longestLine, self.largestFrame) = (longestLine, largestFrame)
     }
 
     /// Reads a line without its LF.
     ///
     /// - Returns: the line's one request, or those of its array.
-    public mutating func decode(_ line: Span<UInt8>) throws(Rejection) -> [Request] {
+    package mutating func decode(_ line: Span<UInt8>) throws(Rejection) -> [Request] {
         var requests: [Request] = []
         try decode(line, into: &requests)
         return requests
@@ -62,12 +63,12 @@ public struct RequestDecoder: ~Copyable {
     /// Reads a line without its LF, in the room of a line before: that spares an allocation.
     ///
     /// - Parameter requests: becomes the line's one request, or those of its array. After an error it means nothing.
-    public mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
+    package mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         while !requests.isEmpty { requests.removeLast() }
         do {
             try tape.read(line)
         } catch {
-            throw Rejection(error: error, isHeader: looksLikeHeader(line))
+            throw Rejection(error: WireError(error), isHeader: looksLikeHeader(line))
         }
         switch tape[0].kind {
         case .object:
@@ -82,7 +83,7 @@ public struct RequestDecoder: ~Copyable {
     }
 
     /// Says what is wrong with a line beyond the limit, of which only the beginning need be there.
-    public func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
+    package func rejectTooLong(_ beginning: Span<UInt8>) -> Rejection {
         let error = WireError(.lineTooLong, "a line has at most \(longestLine) bytes")
         return Rejection(error: error, isHeader: looksLikeHeader(beginning))
     }
@@ -108,7 +109,7 @@ public struct RequestDecoder: ~Copyable {
     }
 
     private func rejection(_ error: WireError, of member: Int?, _ line: Span<UInt8>) -> Rejection {
-        var ids: [Slice?] = []
+        var ids: [ByteRange?] = []
         var isHeader = false
         let isFrame = tape[0].kind == .array
         var object = isFrame ? 1 : 0
@@ -122,7 +123,7 @@ public struct RequestDecoder: ~Copyable {
     }
 
     /// The id for the answer to a request that may be wrong otherwise.
-    private func readableID(_ object: Int, _ line: Span<UInt8>) -> Slice? {
+    private func readableID(_ object: Int, _ line: Span<UInt8>) -> ByteRange? {
         guard let node = child(object, .id), let id = try? id(node, line) else { return nil }
         return id
     }

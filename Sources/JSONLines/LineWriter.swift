@@ -7,15 +7,17 @@ import Darwin
 #endif
 
 /// Writes lines of JSON.
-@safe public struct LineWriter: ~Copyable {
+@safe package struct LineWriter: ~Copyable {
     // Sound: `base` has `capacity` bytes, is freed only here and in `grow`, and never leaves this type but as a span that
     // lives no longer than a call of `withBytes`. Every write makes room first.
-    private var base: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
-    /// How many bytes have been written.
-    public private(set) var count = 0
+    @usableFromInline var base: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
+    @usableFromInline var end = 0
 
-    public init(capacity: Int = 1024) {
+    /// How many bytes have been written.
+    @inlinable package var count: Int { end }
+
+    package init(capacity: Int = 1024) {
         self.capacity = max(capacity, 1)
         unsafe base = .allocate(capacity: self.capacity)
     }
@@ -23,21 +25,23 @@ import Darwin
     deinit { unsafe base.deallocate() }
 
     /// Lends what has been written.
-    public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
-        try body(unsafe Span(_unsafeStart: base, count: count))
+    package func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+        try body(unsafe Span(_unsafeStart: base, count: end))
     }
 
     /// Forgets what has been written.
-    public mutating func clear() { count = 0 }
+    package mutating func clear() { end = 0 }
 
-    @inline(__always) private mutating func reserve(_ more: Int) {
-        if count + more > capacity { grow(more) }
+    @inlinable @inline(__always)
+    mutating func reserve(_ more: Int) {
+        if end + more > capacity { grow(more) }
     }
 
-    @inline(never) private mutating func grow(_ more: Int) {
-        let larger = max(capacity * 2, count + more)
+    @usableFromInline @inline(never)
+    mutating func grow(_ more: Int) {
+        let larger = max(capacity * 2, end + more)
         let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        unsafe grown.update(from: base, count: count)
+        unsafe grown.update(from: base, count: end)
         unsafe base.deallocate()
         unsafe base = grown
         capacity = larger
@@ -46,23 +50,23 @@ import Darwin
     // MARK: Text
 
     /// Makes room, and lends it.
-    @inline(__always)
-    mutating func withRoom(_ most: Int, _ write: (inout LineRoom) -> Void) {
+    @inlinable @inline(__always)
+    package mutating func withRoom(_ most: Int, _ write: (inout LineRoom) -> Void) {
         reserve(most)
-        var room = unsafe LineRoom(from: base + count, to: base + capacity)
+        var room = unsafe LineRoom(from: base + end, to: base + capacity)
         write(&room)
-        unsafe count = room.end - base
+        unsafe end = room.end - base
     }
 
-    @inline(__always)
-    public mutating func write(_ text: StaticString) { withRoom(text.utf8CodeUnitCount) { $0.write(text) } }
+    @inlinable @inline(__always)
+    package mutating func write(_ text: StaticString) { withRoom(text.utf8CodeUnitCount) { $0.write(text) } }
 
-    public mutating func write(_ bytes: Span<UInt8>) { withRoom(bytes.count) { $0.write(bytes) } }
+    package mutating func write(_ bytes: Span<UInt8>) { withRoom(bytes.count) { $0.write(bytes) } }
 
-    public mutating func write(byte: UInt8) { withRoom(1) { $0.write(byte: byte) } }
+    package mutating func write(byte: UInt8) { withRoom(1) { $0.write(byte: byte) } }
 
     /// Writes a string in quotes, escaped. What is not ASCII is written as it is.
-    public mutating func write(string: String) {
+    package mutating func write(string: String) {
         write(byte: UInt8(ascii: "\""))
         for byte in string.utf8 {
             switch byte {
@@ -84,14 +88,14 @@ import Darwin
 
     // MARK: Numbers
 
-    public mutating func write(_ number: UInt64) { withRoom(20) { $0.write(number) } }
+    package mutating func write(_ number: UInt64) { withRoom(20) { $0.write(number) } }
 
-    public mutating func write(_ flag: Bool) {
+    package mutating func write(_ flag: Bool) {
         if flag { write("true") } else { write("false") }
     }
 
     /// Writes a finite number with no more digits than it takes to read it back unharmed. It may have an exponent.
-    public mutating func write(exact number: Double) {
+    package mutating func write(exact number: Double) {
         guard let whole = Int64(exactly: number), whole.magnitude < 1 << 53 else {
             for byte in number.description.utf8 { write(byte: byte) }
             return
@@ -101,22 +105,23 @@ import Darwin
     }
 
     /// Writes a number that counts units of the given decimal place, without trailing zeros.
-    public mutating func write(_ decimal: Decimal) { withRoom(LineRoom.longestDecimal) { $0.write(decimal) } }
+    package mutating func write(_ decimal: FixedDecimal) { withRoom(LineRoom.longestDecimal) { $0.write(decimal) } }
 }
 
 /// A number as it is printed: a whole count of units of a decimal place.
-public struct Decimal: Equatable, Sendable {
-    public let units: Int64
-    public let places: Int
+package struct FixedDecimal: Equatable, Sendable {
+    package let units: Int64
+    package let places: Int
 
     /// Rounds half away from zero; what is too large to count is cut off, and what is no number is 0.
-    public init(_ value: Double, places: Int) {
+    package init(_ value: Double, places: Int) {
         let scaled = (value * Self.powers[places]).rounded()
         units = scaled.isNaN ? 0 : Int64(min(max(scaled, -9e18), 9e18))
         self.places = places
     }
 
-    init(units: Int64, places: Int) {
+    @inlinable
+    package init(units: Int64, places: Int) {
         self.units = units
         self.places = places
     }
@@ -141,7 +146,7 @@ public struct Decimal: Equatable, Sendable {
 
     private static let powers = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
     /// Powers of ten up to the largest that 64 bits hold.
-    static let tens: [UInt64] = [
+    @usableFromInline static let tens: [UInt64] = [
         1, 10, 100, 1000, 10000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000,
         100_000_000_000, 1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000,
         10_000_000_000_000_000, 100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,

@@ -2,6 +2,7 @@
 // are made of. Each function names the fields that it reads, so that an error can.
 
 import Gestures
+import JSONLines
 import MapCamera
 
 extension RequestDecoder {
@@ -156,7 +157,7 @@ extension RequestDecoder {
     }
 
     /// The answer to a zoom range whose ends are the wrong way round.
-    public static let reversedZoomRange = WireError(
+    package static let reversedZoomRange = WireError(
         .invalidValue, field: "minZoom", "minZoom must not be above maxZoom")
 
     func targetBounds(_ object: Int) throws(WireError) -> CoordinateBounds? {
@@ -216,7 +217,7 @@ extension RequestDecoder {
         return .subscribeAll(subscribe, since: points)
     }
 
-    func epoch(_ object: Int) throws(WireError) -> Slice {
+    func epoch(_ object: Int) throws(WireError) -> ByteRange {
         guard let node = child(object, .epoch) else {
             throw .missing(FieldPath(.epoch), "since counts within the epoch that \"subscribed\" told")
         }

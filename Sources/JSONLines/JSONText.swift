@@ -9,24 +9,25 @@ import Darwin
 #endif
 
 /// A piece of the line: byte offsets.
-public struct Slice: Equatable, Sendable {
-    public var start: Int32
-    public var end: Int32
+package struct ByteRange: Equatable, Sendable {
+    package var start: Int32
+    package var end: Int32
 
-    init(_ start: Int, _ end: Int) {
+    @inlinable
+    package init(_ start: Int, _ end: Int) {
         self.start = Int32(truncatingIfNeeded: start)
         self.end = Int32(truncatingIfNeeded: end)
     }
 
-    public var range: Range<Int> { Int(start)..<Int(end) }
-    public var count: Int { Int(end - start) }
+    @inlinable package var range: Range<Int> { Int(start)..<Int(end) }
+    @inlinable package var count: Int { Int(end - start) }
 }
 
 /// Reads the words of a line.
-enum JSONText {
+package enum JSONText {
     @inline(never)
-    static func broken(_ message: String, at position: Int) -> WireError {
-        WireError(.invalidJSON, "column \(position + 1): \(message)")
+    static func broken(_ message: String, at position: Int) -> JSONError {
+        JSONError(.malformed, "column \(position + 1): \(message)")
     }
 
     @inline(__always)
@@ -47,7 +48,7 @@ enum JSONText {
     }
 
     @inline(__always)
-    static func literal(_ line: Span<UInt8>, _ start: Int, _ word: StaticString) throws(WireError) -> Int {
+    static func literal(_ line: Span<UInt8>, _ start: Int, _ word: StaticString) throws(JSONError) -> Int {
         for offset in 0..<word.utf8CodeUnitCount {
             let expected = unsafe word.utf8Start[offset]
             guard start + offset < line.count, line[start + offset] == expected else {
@@ -63,20 +64,20 @@ enum JSONText {
     @inline(__always)
     static func string(
         _ line: Span<UInt8>, _ start: Int
-    ) throws(WireError) -> (text: Slice, isEscaped: Bool, end: Int) {
+    ) throws(JSONError) -> (text: ByteRange, isEscaped: Bool, end: Int) {
         var end = plainEnd(line, from: start &+ 1)
         var isEscaped = false
         if end == line.count || line[end] != UInt8(ascii: "\"") {
             (isEscaped, end) = try restOfString(line, end)
         }
-        return (Slice(start &+ 1, end), isEscaped, end &+ 1)
+        return (ByteRange(start &+ 1, end), isEscaped, end &+ 1)
     }
 
     /// Reads a string on from a character that needs a look, to its closing quote; says whether there are escapes.
     @inline(never)
     private static func restOfString(
         _ line: Span<UInt8>, _ start: Int
-    ) throws(WireError) -> (isEscaped: Bool, end: Int) {
+    ) throws(JSONError) -> (isEscaped: Bool, end: Int) {
         var (isEscaped, position) = (false, start)
         while true {
             guard position < line.count else { throw broken("a string is not closed", at: position) }
@@ -107,7 +108,7 @@ enum JSONText {
         }
     }
 
-    private static func escape(_ line: Span<UInt8>, _ position: Int) throws(WireError) -> Int {
+    private static func escape(_ line: Span<UInt8>, _ position: Int) throws(JSONError) -> Int {
         guard position + 1 < line.count else { throw broken("a string is not closed", at: position) }
         switch line[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -145,7 +146,7 @@ enum JSONText {
     }
 
     /// One character of two to four bytes, by the table of well-formed UTF-8 (Unicode, table 3-7).
-    private static func multibyte(_ line: Span<UInt8>, _ position: Int) throws(WireError) -> Int {
+    private static func multibyte(_ line: Span<UInt8>, _ position: Int) throws(JSONError) -> Int {
         let count: Int
         var second: ClosedRange<UInt8> = 0x80...0xbf
         switch line[position] {
@@ -168,12 +169,12 @@ enum JSONText {
     }
 
     /// The text of a string as it is meant.
-    static func text(_ line: Span<UInt8>, _ slice: Slice) -> String {
+    package static func text(_ line: Span<UInt8>, _ slice: ByteRange) -> String {
         String(decoding: unescape(line, slice), as: UTF8.self)
     }
 
     /// The bytes of a string as they are meant. The string has been read and is well-formed.
-    static func unescape(_ line: Span<UInt8>, _ slice: Slice) -> [UInt8] {
+    package static func unescape(_ line: Span<UInt8>, _ slice: ByteRange) -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity(slice.count)
         var position = Int(slice.start)
@@ -213,7 +214,7 @@ enum JSONText {
 
     /// Reads a number, correctly rounded. One too large for a double is infinite.
     @inline(__always)
-    static func number(_ line: Span<UInt8>, _ start: Int) throws(WireError) -> (value: Double, end: Int) {
+    static func number(_ line: Span<UInt8>, _ start: Int) throws(JSONError) -> (value: Double, end: Int) {
         let isNegative = line[start] == UInt8(ascii: "-")
         let whole = isNegative ? start &+ 1 : start
         var (mantissa, end) = digits(line, whole, after: 0)
@@ -244,7 +245,7 @@ enum JSONText {
             return (isNegative ? -scaled : scaled, end)
         }
         if count <= 19, -19..<0 ~= exponent {
-            let value = quotient(mantissa, Decimal.tens[-exponent])
+            let value = quotient(mantissa, FixedDecimal.tens[-exponent])
             return (isNegative ? -value : value, end)
         }
         // A number that ends the line stands alone, outside of any object: nobody reads its value.
@@ -279,7 +280,7 @@ enum JSONText {
     }
 
     @inline(never)
-    private static func exponent(_ line: Span<UInt8>, _ letter: Int) throws(WireError) -> (value: Int, end: Int) {
+    private static func exponent(_ line: Span<UInt8>, _ letter: Int) throws(JSONError) -> (value: Int, end: Int) {
         var start = letter + 1
         var isNegative = false
         if start < line.count, line[start] == UInt8(ascii: "+") || line[start] == UInt8(ascii: "-") {

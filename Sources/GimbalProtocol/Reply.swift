@@ -1,16 +1,17 @@
 // The lines that answer a request. Each opens with its type and the request's id as it was written; an empty id is none.
 
 import Gestures
+import JSONLines
 import MapCamera
 
 /// What `get-camera` tells.
-public struct CameraState: Sendable {
-    public var name: String
-    public var seq: UInt64
-    public var camera: Camera
-    public var gestures: GestureSettings
+package struct CameraState: Sendable {
+    package var name: String
+    package var seq: UInt64
+    package var camera: Camera
+    package var gestures: GestureSettings
 
-    public init(name: String, seq: UInt64, camera: Camera, gestures: GestureSettings) {
+    package init(name: String, seq: UInt64, camera: Camera, gestures: GestureSettings) {
         self.name = name
         self.seq = seq
         self.camera = camera
@@ -19,48 +20,48 @@ public struct CameraState: Sendable {
 }
 
 /// What `trace-ended` tells.
-public struct TraceSummary: Sendable {
-    public var events: UInt64 = 0
-    public var rejected: UInt64 = 0
-    public var frames: UInt64 = 0
-    public var durationMs = 0.0
+package struct TraceSummary: Sendable {
+    package var events: UInt64 = 0
+    package var rejected: UInt64 = 0
+    package var frames: UInt64 = 0
+    package var durationMs = 0.0
     /// Whether it was ended before its own end.
-    public var isCut = false
+    package var isCut = false
 
-    public init() {}
+    package init() {}
 }
 
 /// What `clients` tells of one client.
-public struct ClientSummary: Sendable {
+package struct ClientSummary: Sendable {
     /// A subscription, and how many events its client has not been sent.
-    public struct Following: Sendable {
-        public var camera: String
-        public var delivery: Subscribe.Delivery
-        public var behind: UInt64
+    package struct Following: Sendable {
+        package var camera: String
+        package var delivery: Subscribe.Delivery
+        package var behind: UInt64
 
-        public init(camera: String, delivery: Subscribe.Delivery, behind: UInt64) {
+        package init(camera: String, delivery: Subscribe.Delivery, behind: UInt64) {
             (self.camera, self.delivery, self.behind) = (camera, delivery, behind)
         }
     }
 
-    public var number = 0
+    package var number = 0
     /// Whether it is the one that asks.
-    public var isSelf = false
+    package var isSelf = false
     /// `nil` where that is not known, or not to be told.
-    public var user: UInt32?
-    public var process: UInt32?
-    public var isWatchOnly = false
+    package var user: UInt32?
+    package var process: UInt32?
+    package var isWatchOnly = false
     /// The camera that it plays a trace into.
-    public var replay: String?
+    package var replay: String?
     /// Whether it has subscribed to all cameras.
-    public var followsAll = false
-    public var subscriptionCount = 0
+    package var followsAll = false
+    package var subscriptionCount = 0
     /// The first of them.
-    public var subscriptions: [Following] = []
-    public var waits = 0
-    public var unreadBytes = 0
+    package var subscriptions: [Following] = []
+    package var waits = 0
+    package var unreadBytes = 0
 
-    public init() {}
+    package init() {}
 }
 
 extension LineWriter {
@@ -90,7 +91,7 @@ extension LineWriter {
 
     private mutating func member(_ name: StaticString, _ value: Double, places: Int = 6) {
         member(name)
-        write(Decimal(value, places: places))
+        write(FixedDecimal(value, places: places))
     }
 
     mutating func member(_ name: StaticString) {
@@ -103,12 +104,12 @@ extension LineWriter {
 
     // MARK: Replies
 
-    public mutating func ok(_ id: Span<UInt8>) {
+    package mutating func ok(_ id: Span<UInt8>) {
         open("ok", id)
         close()
     }
 
-    public mutating func error(_ error: WireError, line: UInt64, _ id: Span<UInt8>) {
+    package mutating func error(_ error: WireError, line: UInt64, _ id: Span<UInt8>) {
         open("error", id)
         member("line", line)
         member("code", error.code.rawValue)
@@ -117,19 +118,19 @@ extension LineWriter {
         close()
     }
 
-    public mutating func hello(server: String, _ id: Span<UInt8>) {
+    package mutating func hello(server: String, _ id: Span<UInt8>) {
         open("hello", id)
         member("version", 1)
         member("server", server)
         close()
     }
 
-    public mutating func pong(_ id: Span<UInt8>) {
+    package mutating func pong(_ id: Span<UInt8>) {
         open("pong", id)
         close()
     }
 
-    public mutating func subscribed(
+    package mutating func subscribed(
         camera: String, epoch: String, seq: UInt64, position: PrintedPosition, _ id: Span<UInt8>
     ) {
         open("subscribed", id)
@@ -141,14 +142,14 @@ extension LineWriter {
     }
 
     /// Tells that the subscription to all cameras stands, and how many cameras are told of next.
-    public mutating func subscribedAll(cameras: Int, _ id: Span<UInt8>) {
+    package mutating func subscribedAll(cameras: Int, _ id: Span<UInt8>) {
         open("subscribed", id)
         member("camera", "*")
         member("cameras", UInt64(cameras))
         close()
     }
 
-    public mutating func lagged(
+    package mutating func lagged(
         camera: String, missed: UInt64, position: PrintedPosition, seq: UInt64, epoch: String
     ) {
         open("lagged", Span())
@@ -160,13 +161,13 @@ extension LineWriter {
         close()
     }
 
-    public mutating func removed(camera: String) {
+    package mutating func removed(camera: String) {
         open("removed", Span())
         member("camera", camera)
         close()
     }
 
-    public mutating func traceEnded(_ summary: TraceSummary, position: PrintedPosition, _ id: Span<UInt8>) {
+    package mutating func traceEnded(_ summary: TraceSummary, position: PrintedPosition, _ id: Span<UInt8>) {
         open("trace-ended", id)
         member("events", summary.events)
         member("rejected", summary.rejected)
@@ -178,7 +179,7 @@ extension LineWriter {
     }
 
     /// Answers `await-idle`. A camera that is nowhere yet has no epoch.
-    public mutating func atRest(
+    package mutating func atRest(
         camera: String, epoch: String, seq: UInt64, position: PrintedPosition, _ id: Span<UInt8>
     ) {
         open("at-rest", id)
@@ -191,7 +192,7 @@ extension LineWriter {
 
     // MARK: Answers to queries
 
-    public mutating func camera(_ state: CameraState, _ id: Span<UInt8>) {
+    package mutating func camera(_ state: CameraState, _ id: Span<UInt8>) {
         open("camera", id)
         member("camera", state.name)
         member("seq", state.seq)
@@ -218,17 +219,17 @@ extension LineWriter {
     /// A corner of bounds: here 180 is an eastern edge and is not wrapped.
     private mutating func edge(_ corner: LatLng) {
         write("{\"latitude\":")
-        write(Decimal(corner.latitude, places: 9))
+        write(FixedDecimal(corner.latitude, places: 9))
         member("longitude", corner.longitude, places: 9)
         write("}")
     }
 
     private mutating func viewport(_ viewport: Viewport) {
         write("{\"width\":")
-        write(Decimal(viewport.width, places: 6))
+        write(FixedDecimal(viewport.width, places: 6))
         member("height", viewport.height)
         write(",\"padding\":{\"top\":")
-        write(Decimal(viewport.padding.top, places: 6))
+        write(FixedDecimal(viewport.padding.top, places: 6))
         member("left", viewport.padding.left)
         member("bottom", viewport.padding.bottom)
         member("right", viewport.padding.right)
@@ -253,7 +254,7 @@ extension LineWriter {
         write("}")
     }
 
-    public mutating func cameraForBounds(_ position: PrintedPosition?, fits: Bool, _ id: Span<UInt8>) {
+    package mutating func cameraForBounds(_ position: PrintedPosition?, fits: Bool, _ id: Span<UInt8>) {
         open("camera-for-bounds", id)
         member("position")
         if let position { write(position) } else { write("null") }
@@ -262,16 +263,16 @@ extension LineWriter {
         close()
     }
 
-    public mutating func point(_ point: ScreenPoint, _ id: Span<UInt8>) {
+    package mutating func point(_ point: ScreenPoint, _ id: Span<UInt8>) {
         open("point", id)
         write(",\"point\":{\"x\":")
-        write(Decimal(point.x, places: 6))
+        write(FixedDecimal(point.x, places: 6))
         member("y", point.y)
         write("}")
         close()
     }
 
-    public mutating func coordinate(_ coordinate: LatLng, _ id: Span<UInt8>) {
+    package mutating func coordinate(_ coordinate: LatLng, _ id: Span<UInt8>) {
         open("coordinate", id)
         member("coordinate", coordinate)
         close()
@@ -279,10 +280,10 @@ extension LineWriter {
 
     private mutating func member(_ name: StaticString, _ coordinate: LatLng) {
         member(name)
-        Wire.write(coordinate, to: &self)
+        GimbalProtocol.write(coordinate, to: &self)
     }
 
-    public mutating func visibleRegion(_ region: VisibleRegion, _ id: Span<UInt8>) {
+    package mutating func visibleRegion(_ region: VisibleRegion, _ id: Span<UInt8>) {
         open("visible-region", id)
         member("nearLeft", region.nearLeft)
         member("nearRight", region.nearRight)
@@ -292,7 +293,7 @@ extension LineWriter {
     }
 
     /// - Parameter names: an array of JSON.
-    public mutating func cameras(_ names: Span<UInt8>, _ id: Span<UInt8>) {
+    package mutating func cameras(_ names: Span<UInt8>, _ id: Span<UInt8>) {
         open("cameras", id)
         write(",\"cameras\":")
         write(names)
@@ -302,7 +303,7 @@ extension LineWriter {
     /// Writes one page of clients.
     ///
     /// - Parameter hasMore: whether clients with greater numbers are left out.
-    public mutating func clients(_ clients: [ClientSummary], hasMore: Bool, _ id: Span<UInt8>) {
+    package mutating func clients(_ clients: [ClientSummary], hasMore: Bool, _ id: Span<UInt8>) {
         open("clients", id)
         write(",\"clients\":[")
         for (index, client) in clients.enumerated() {
@@ -339,7 +340,7 @@ extension LineWriter {
     }
 
     /// Writes counters in the order given.
-    public mutating func stats(_ counters: [(name: StaticString, count: UInt64)], _ id: Span<UInt8>) {
+    package mutating func stats(_ counters: [(name: StaticString, count: UInt64)], _ id: Span<UInt8>) {
         open("stats", id)
         for (name, count) in counters { member(name, count) }
         close()

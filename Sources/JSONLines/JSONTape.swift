@@ -1,77 +1,87 @@
 // Strict JSON (RFC 8259) of one line, read once into a flat list of nodes that is kept from line to line: no allocation.
-// Stricter than most readers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no request.
+// Stricter than most readers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no message: whoever makes
+// a tape says which members' names it is to know by their numbers.
 
 /// The values of one line.
-@safe struct JSONTape: ~Copyable {
-    enum Kind: UInt8 {
+@safe package struct JSONTape: ~Copyable {
+    package enum Kind: UInt8 {
         case null, `false`, `true`, number, string, object, array
     }
 
-    struct Node {
-        var kind: Kind
-        /// The number of a known ``Field``, or `Field.unknown`.
-        var field: UInt8
+    package struct Node {
+        package var kind: Kind
+        /// The number of a known name, or ``JSONTape/unknownName``.
+        package var field: UInt8
         /// Whether a string's text has escapes.
-        var isEscaped = false
+        package var isEscaped = false
         /// Whether the member's name has.
-        var isNameEscaped = false
+        package var isNameEscaped = false
         /// The member's name, without quotes.
-        var key: Slice
+        package var key: ByteRange
         /// The value as it is written; a string without its quotes.
-        var text: Slice
+        package var text: ByteRange
         /// The node after this one and all that is inside of it. While an object or an array is open, what that is in.
-        var next: Int32
-        /// A number's value, or the bits of an object's known fields.
-        var payload: UInt64 = 0
+        package var next: Int32
+        /// A number's value, or the bits of an object's known names.
+        package var payload: UInt64 = 0
 
-        var number: Double { Double(bitPattern: payload) }
+        @inlinable package var number: Double { Double(bitPattern: payload) }
     }
 
-    static let deepest = 32
-    static let mostMembers = 4096
+    package static let deepest = 32
+    package static let mostMembers = 4096
     static let mostUnknown = 256
+
+    /// The number of a member that has none of the known names. It is checked as JSON and otherwise ignored.
+    package static let unknownName: UInt8 = 63
 
     // Sound: `base` has room for `mostMembers` nodes and one that is being read, of which the first `count` are initialized
     // (nodes are trivial), and is freed only here. Who asks for a node from outside is checked; the links between nodes
     // stay below `count`.
-    private let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers + 1)
-    private(set) var count = 0
-    private let fields = WordTable(Field.allCases.map(\.name))
+    @usableFromInline let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers + 1)
+    @usableFromInline var count = 0
+    private let names: WordTable
 
-    init() {}
+    /// A tape that numbers the members of these names, from 0: at most 63, for an object has a bit for each that it has.
+    package init(names: [String]) {
+        precondition(names.count <= Int(Self.unknownName), "an object's bits are too few for so many names")
+        self.names = WordTable(names)
+    }
 
     deinit { unsafe base.deallocate() }
 
     /// A node. What stands inside of an object or an array follows it.
-    @inline(__always)
-    private(set) subscript(index: Int) -> Node {
+    @inlinable @inline(__always)
+    package internal(set) subscript(index: Int) -> Node {
         get {
             precondition(index >= 0 && index < count)
             return unsafe base[index]
         }
+        @inline(__always)
         set {
             precondition(index >= 0 && index < count)
             unsafe base[index] = newValue
         }
     }
 
-    /// The node of an object's member.
-    @inline(__always)
-    func child(of object: Int, _ field: Field) -> Int? {
-        // What is no object has something else there than the fields that it holds.
-        guard self[object].kind == .object, self[object].payload & field.bit != 0 else { return nil }
-        return member(of: object, field)
+    /// The node of an object's member, by the number of its name.
+    @inlinable @inline(__always)
+    package func child(of object: Int, name: UInt8) -> Int? {
+        // What is no object has something else there than the names that it has.
+        guard self[object].kind == .object, self[object].payload & (1 &<< UInt64(name)) != 0 else { return nil }
+        return member(of: object, name: name)
     }
 
-    private func member(of object: Int, _ field: Field) -> Int {
-        // Sound: the field's bit says that one of the members is the field's, before `count`.
+    @usableFromInline
+    func member(of object: Int, name: UInt8) -> Int {
+        // Sound: the name's bit says that one of the members has it, before `count`.
         var member = unsafe base + object + 1
-        while unsafe member.pointee.field != field.rawValue { unsafe member = base + Int(member.pointee.next) }
+        while unsafe member.pointee.field != name { unsafe member = base + Int(member.pointee.next) }
         return unsafe member - base
     }
 
     /// How many values stand in an object or an array.
-    func count(of node: Int) -> Int {
+    package func count(of node: Int) -> Int {
         var (count, inner) = (0, node + 1)
         while inner < Int(self[node].next) {
             count += 1
@@ -81,13 +91,13 @@
     }
 
     /// Reads a line; its value is then node 0.
-    mutating func read(_ line: Span<UInt8>) throws(WireError) {
+    package mutating func read(_ line: Span<UInt8>) throws(JSONError) {
         count = 0
         var position = JSONText.skipSpace(line, 0)
         // The innermost object or array that is open.
         var (open, isObject, depth) = (-1, false, 0)
         values: while true {
-            if isObject { position = try name(of: open, line, position) } else { setName(field: Field.unknown) }
+            if isObject { position = try name(of: open, line, position) } else { setName(field: Self.unknownName) }
             guard position < line.count else { throw JSONText.broken("a value is missing", at: position) }
             let byte = line[position]
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
@@ -131,10 +141,10 @@
     /// Keeps the node that is being read.
     @inline(__always)
     private mutating func append(
-        _ kind: Kind, _ text: Slice, isEscaped: Bool = false, next: Int, payload: UInt64 = 0
-    ) throws(WireError) {
+        _ kind: Kind, _ text: ByteRange, isEscaped: Bool = false, next: Int, payload: UInt64 = 0
+    ) throws(JSONError) {
         guard count < Self.mostMembers else {
-            throw WireError(.limitReached, "a line may have at most \(Self.mostMembers) members")
+            throw JSONError(.limitReached, "a line may have at most \(Self.mostMembers) members")
         }
         let node = unsafe base + count
         unsafe node.pointee.kind = kind
@@ -149,11 +159,11 @@
     @inline(__always)
     private mutating func begin(
         _ kind: Kind, in open: Int, _ depth: Int, at position: Int
-    ) throws(WireError) -> Int {
+    ) throws(JSONError) -> Int {
         guard depth < Self.deepest else {
-            throw WireError(.limitReached, "values may be nested at most \(Self.deepest) deep")
+            throw JSONError(.limitReached, "values may be nested at most \(Self.deepest) deep")
         }
-        try append(kind, Slice(position, position), next: open)
+        try append(kind, ByteRange(position, position), next: open)
         return count - 1
     }
 
@@ -168,9 +178,9 @@
 
     /// Reads a scalar; says where it ends.
     @inline(__always)
-    private mutating func scalar(in open: Int, _ line: Span<UInt8>, _ start: Int) throws(WireError) -> Int {
+    private mutating func scalar(in open: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         let (kind, end): (Kind, Int)
-        var (text, isEscaped, payload) = (Slice(0, 0), false, UInt64(0))
+        var (text, isEscaped, payload) = (ByteRange(0, 0), false, UInt64(0))
         switch line[start] {
         case UInt8(ascii: "\""):
             kind = .string
@@ -184,21 +194,21 @@
             (value, end) = try JSONText.number(line, start)
             payload = value.bitPattern
         }
-        if kind != .string { text = Slice(start, end) }
+        if kind != .string { text = ByteRange(start, end) }
         if keepsScalars(open) { try append(kind, text, isEscaped: isEscaped, next: count &+ 1, payload: payload) }
         return end
     }
 
     /// Scalars in arrays that nobody reads are checked, not kept.
     private func keepsScalars(_ open: Int) -> Bool {
-        open <= 0 || self[open].kind == .object || self[open].field != Field.unknown
+        open <= 0 || self[open].kind == .object || self[open].field != Self.unknownName
     }
 
     // MARK: Names
 
     /// Names the node that is being read.
     @inline(__always)
-    private mutating func setName(field: UInt8, _ key: Slice = Slice(0, 0), isEscaped: Bool = false) {
+    private mutating func setName(field: UInt8, _ key: ByteRange = ByteRange(0, 0), isEscaped: Bool = false) {
         let node = unsafe base + count
         unsafe node.pointee.field = field
         unsafe node.pointee.isNameEscaped = isEscaped
@@ -207,9 +217,9 @@
 
     /// Reads a member's name and its colon; says where the value begins.
     @inline(__always)
-    private mutating func name(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(WireError) -> Int {
+    private mutating func name(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         var end: Int
-        if let known = fields.quoted(in: line, at: start) {
+        if let known = names.quoted(in: line, at: start) {
             try take(known.index, of: object, line, at: start)
             setName(field: UInt8(truncatingIfNeeded: known.index))
             end = known.end
@@ -227,7 +237,7 @@
     @inline(__always)
     private mutating func take(
         _ field: Int, of object: Int, _ line: Span<UInt8>, at start: Int
-    ) throws(WireError) {
+    ) throws(JSONError) {
         let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: field)
         if self[object].payload & bit != 0 { throw duplicate(line, at: start) }
         self[object].payload |= bit
@@ -235,7 +245,7 @@
 
     /// Reads a name that is unknown, or written with escapes, or none.
     @inline(never)
-    private mutating func unusualName(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(WireError) -> Int {
+    private mutating func unusualName(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         guard start < line.count, line[start] == UInt8(ascii: "\"") else {
             throw JSONText.broken("a member's name in double quotes was expected", at: start)
         }
@@ -245,31 +255,31 @@
             setName(field: field, key)
         } else {
             try checkUnknown(key, isEscaped: isEscaped, of: object, line, at: start)
-            setName(field: Field.unknown, key, isEscaped: isEscaped)
+            setName(field: Self.unknownName, key, isEscaped: isEscaped)
         }
         return end
     }
 
-    private func number(of key: Slice, isEscaped: Bool, _ line: Span<UInt8>) -> UInt8? {
-        guard isEscaped else { return fields.index(of: line, Int(key.start), Int(key.end)).map { UInt8($0) } }
+    private func number(of key: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> UInt8? {
+        guard isEscaped else { return names.index(of: line, Int(key.start), Int(key.end)).map { UInt8($0) } }
         let plain = JSONText.unescape(line, key)
-        return fields.index(of: plain.span, 0, plain.count).map { UInt8($0) }
+        return names.index(of: plain.span, 0, plain.count).map { UInt8($0) }
     }
 
     @inline(never)
-    private func duplicate(_ line: Span<UInt8>, at start: Int) -> WireError {
+    private func duplicate(_ line: Span<UInt8>, at start: Int) -> JSONError {
         let name = (try? JSONText.string(line, start)).map { JSONText.text(line, $0.text) } ?? ""
         return JSONText.broken("the name \"\(name)\" stands twice in one object", at: start)
     }
 
     private func checkUnknown(
-        _ key: Slice, isEscaped: Bool, of object: Int, _ line: Span<UInt8>, at start: Int
-    ) throws(WireError) {
+        _ key: ByteRange, isEscaped: Bool, of object: Int, _ line: Span<UInt8>, at start: Int
+    ) throws(JSONError) {
         var others = 0
         var index = object + 1
         while index < count {
             let other = self[index]
-            if other.field == Field.unknown {
+            if other.field == Self.unknownName {
                 if isEqual(key, other.key, line, areEscaped: isEscaped || other.isNameEscaped) {
                     throw duplicate(line, at: start)
                 }
@@ -278,11 +288,11 @@
             index = Int(other.next)
         }
         guard others < Self.mostUnknown else {
-            throw WireError(.limitReached, "an object may have at most \(Self.mostUnknown) unknown members")
+            throw JSONError(.limitReached, "an object may have at most \(Self.mostUnknown) unknown members")
         }
     }
 
-    private func isEqual(_ a: Slice, _ b: Slice, _ line: Span<UInt8>, areEscaped: Bool) -> Bool {
+    private func isEqual(_ a: ByteRange, _ b: ByteRange, _ line: Span<UInt8>, areEscaped: Bool) -> Bool {
         if areEscaped { return JSONText.unescape(line, a) == JSONText.unescape(line, b) }
         guard a.count == b.count else { return false }
         var offset = 0

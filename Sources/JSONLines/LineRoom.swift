@@ -2,36 +2,36 @@
 // is never in memory meanwhile: every store would have it read back, and that is what the speed of writing hangs on.
 
 /// Room at the end of a line.
-@safe struct LineRoom: ~Copyable {
+@safe package struct LineRoom: ~Copyable {
     // Sound: `end` is in the room of the `LineWriter` that lends this value for the time of one call, and no write goes
     // past `limit`: each looks first.
-    private(set) var end: UnsafeMutablePointer<UInt8>
-    private let limit: UnsafeMutablePointer<UInt8>
+    @usableFromInline var end: UnsafeMutablePointer<UInt8>
+    @usableFromInline let limit: UnsafeMutablePointer<UInt8>
 
     /// What the longest decimal takes.
-    static let longestDecimal = 32
+    @inlinable package static var longestDecimal: Int { 32 }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     init(from start: UnsafeMutablePointer<UInt8>, to limit: UnsafeMutablePointer<UInt8>) {
         unsafe end = start
         unsafe self.limit = limit
     }
 
-    @inline(__always)
-    private func check(_ count: Int) { unsafe precondition(limit - end >= count) }
+    @inlinable @inline(__always)
+    func check(_ count: Int) { unsafe precondition(limit - end >= count) }
 
     // MARK: Text
 
     /// Inlined, so that the copy of a literal is a few moves.
-    @inline(__always)
-    mutating func write(_ text: StaticString) {
+    @inlinable @inline(__always)
+    package mutating func write(_ text: StaticString) {
         check(text.utf8CodeUnitCount)
         unsafe UnsafeMutableRawPointer(end).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
         unsafe end += text.utf8CodeUnitCount
     }
 
-    @inline(__always)
-    mutating func write(_ bytes: Span<UInt8>) {
+    @inlinable @inline(__always)
+    package mutating func write(_ bytes: Span<UInt8>) {
         check(bytes.count)
         unsafe bytes.withUnsafeBufferPointer { source in
             if let start = source.baseAddress { unsafe end.update(from: start, count: source.count) }
@@ -39,8 +39,8 @@
         unsafe end += bytes.count
     }
 
-    @inline(__always)
-    mutating func write(byte: UInt8) {
+    @inlinable @inline(__always)
+    package mutating func write(byte: UInt8) {
         check(1)
         unsafe end.pointee = byte
         unsafe end += 1
@@ -48,23 +48,23 @@
 
     // MARK: Numbers
 
-    @inline(__always)
-    mutating func write(_ number: UInt64) {
+    @inlinable @inline(__always)
+    package mutating func write(_ number: UInt64) {
         check(20)
         unsafe end = Self.put(whole: number, at: end)
     }
 
     /// Writes a number that counts units of the given decimal place, without trailing zeros.
-    @inline(__always)
-    mutating func write(_ decimal: Decimal) {
+    @inlinable @inline(__always)
+    package mutating func write(_ decimal: FixedDecimal) {
         check(Self.longestDecimal)
         unsafe end = Self.put(decimal, at: end)
     }
 
     /// - Returns: where the digits end.
-    @inline(never)
-    private static func put(
-        _ decimal: Decimal, at start: UnsafeMutablePointer<UInt8>
+    @usableFromInline @inline(never)
+    static func put(
+        _ decimal: FixedDecimal, at start: UnsafeMutablePointer<UInt8>
     ) -> UnsafeMutablePointer<UInt8> {
         var end = unsafe start
         if decimal.units < 0 {
@@ -76,8 +76,8 @@
         return unsafe fraction > 0 ? put(fraction: fraction, places: decimal.places, at: end) : end
     }
 
-    @inline(__always)
-    private static func put(
+    @usableFromInline @inline(__always)
+    static func put(
         whole number: UInt64, at start: UnsafeMutablePointer<UInt8>
     ) -> UnsafeMutablePointer<UInt8> {
         let end = unsafe start + length(of: number)
@@ -101,7 +101,7 @@
     private static func put(
         fraction: UInt32, places: Int, at start: UnsafeMutablePointer<UInt8>
     ) -> UnsafeMutablePointer<UInt8> {
-        let billionths = fraction &* UInt32(truncatingIfNeeded: Decimal.tens[9 - places])
+        let billionths = fraction &* UInt32(truncatingIfNeeded: FixedDecimal.tens[9 - places])
         let first = billionths / 100_000_000
         unsafe start.pointee = UInt8(ascii: ".")
         unsafe (start + 1).pointee = 0x30 + UInt8(truncatingIfNeeded: first)
@@ -142,6 +142,6 @@
         if number < 100 { return 2 }
         // 1233 / 4096 is a little less than log10(2): the guess is one too few where the number is past the power.
         let guess = ((64 - number.leadingZeroBitCount) * 1233) >> 12
-        return guess + (guess < 20 && number >= Decimal.tens[guess] ? 1 : 0)
+        return guess + (guess < 20 && number >= FixedDecimal.tens[guess] ? 1 : 0)
     }
 }

@@ -6,7 +6,7 @@ import MapCamera
 import TestSupport
 import Testing
 
-@testable import Wire
+@testable import GimbalProtocol
 
 /// Decodes one line; the requests, or the rejection.
 private func decode(_ line: String) -> Result<[Request], Rejection> { decode(Array(line.utf8)) }
@@ -26,12 +26,12 @@ private func error(_ line: String) -> WireError? {
 
 /// Whether the bytes are JSON, as far as the tape is concerned.
 private func isJSON(_ bytes: [UInt8]) -> Bool {
-    var tape = JSONTape()
-    do throws(WireError) {
+    var tape = JSONTape(names: Field.allCases.map(\.name))
+    do throws(JSONError) {
         try tape.read(bytes.span)
         return true
     } catch {
-        return error.code != .invalidJSON
+        return error.kind != .malformed
     }
 }
 
@@ -101,8 +101,8 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
     /// Foundation takes duplicate keys and a comma before a closing bracket, and refuses numbers that no double holds.
     private func isKnownDifference(_ line: [UInt8], own: Bool) -> Bool {
         if own { return (try? JSONSerialization.jsonObject(with: Data(line), options: .fragmentsAllowed)) == nil }
-        var tape = JSONTape()
-        do throws(WireError) {
+        var tape = JSONTape(names: Field.allCases.map(\.name))
+        do throws(JSONError) {
             try tape.read(line.span)
             return false
         } catch {

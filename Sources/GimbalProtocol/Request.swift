@@ -1,21 +1,22 @@
 // What a client may ask, as values. A request borrows nothing: only its id and epoch are places in the line it came from.
 
 import Gestures
+import JSONLines
 import MapCamera
 
 /// One object of one line.
-public struct Request: Sendable {
+package struct Request: Sendable {
     /// The id as it is written in the line.
-    public var id: Slice?
+    package var id: ByteRange?
     /// The camera's name; `nil` if the line names none.
-    public var camera: String?
+    package var camera: String?
     /// The line's own time in milliseconds.
-    public var timeMs: Double?
+    package var timeMs: Double?
     /// Whether it makes its camera if that is not there.
-    public var creates = true
-    public var body: Body
+    package var creates = true
+    package var body: Body
 
-    public enum Body: Sendable {
+    package enum Body: Sendable {
         case gesture(Gesture)
         case command(Command)
         case query(Query)
@@ -35,17 +36,17 @@ public struct Request: Sendable {
     }
 
     /// A report, and which of several gestures of its kind it is about.
-    public struct Gesture: Sendable {
-        public var event: GestureEvent
-        public var label: GestureKey.Label
+    package struct Gesture: Sendable {
+        package var event: GestureEvent
+        package var label: GestureKey.Label
 
-        public init(_ event: GestureEvent, label: GestureKey.Label) {
+        package init(_ event: GestureEvent, label: GestureKey.Label) {
             self.event = event
             self.label = label
         }
     }
 
-    public enum Command: Sendable {
+    package enum Command: Sendable {
         case move(CameraUpdate)
         case animate(CameraUpdate, durationMs: Double, easing: Easing)
         case stop
@@ -56,7 +57,7 @@ public struct Request: Sendable {
         case removeCamera
     }
 
-    public enum Query: Sendable {
+    package enum Query: Sendable {
         case getCamera
         case cameraForBounds(CoordinateBounds, insets: EdgeInsets)
         case project(LatLng)
@@ -71,55 +72,55 @@ public struct Request: Sendable {
 }
 
 /// The kinds of event, as a subscriber chooses them.
-public struct EventKinds: OptionSet, Sendable {
-    public let rawValue: UInt8
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+package struct EventKinds: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    public static let moveStarted = EventKinds(rawValue: 1)
-    public static let cameraChanged = EventKinds(rawValue: 2)
-    public static let idle = EventKinds(rawValue: 4)
+    package static let moveStarted = EventKinds(rawValue: 1)
+    package static let cameraChanged = EventKinds(rawValue: 2)
+    package static let idle = EventKinds(rawValue: 4)
     /// What the camera is fed: only for who names it.
-    public static let gesture = EventKinds(rawValue: 8)
+    package static let gesture = EventKinds(rawValue: 8)
     /// Goes to every subscriber, whatever it chose.
-    public static let reset = EventKinds(rawValue: 16)
+    package static let reset = EventKinds(rawValue: 16)
     /// What a subscriber gets that names none.
-    public static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
+    package static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
 }
 
-public struct Subscribe: Sendable {
-    public enum Delivery: Sendable {
+package struct Subscribe: Sendable {
+    package enum Delivery: Sendable {
         case every, latest
     }
 
-    public var events: EventKinds = .all
-    public var delivery = Delivery.every
+    package var events: EventKinds = .all
+    package var delivery = Delivery.every
     /// Resend what came after this event of this epoch.
-    public var since: (seq: UInt64, epoch: Slice)?
+    package var since: (seq: UInt64, epoch: ByteRange)?
 }
 
 extension Subscribe {
     /// A subscription from now on.
-    public init(_ events: EventKinds, _ delivery: Delivery) { self.init(events: events, delivery: delivery) }
+    package init(_ events: EventKinds, _ delivery: Delivery) { self.init(events: events, delivery: delivery) }
 }
 
 /// How far a camera's events have been read.
-public struct ResumePoint: Sendable {
-    public var camera: String
-    public var seq: UInt64
-    public var epoch: Slice
+package struct ResumePoint: Sendable {
+    package var camera: String
+    package var seq: UInt64
+    package var epoch: ByteRange
 }
 
 /// The gesture settings that a line names.
-public struct GestureSettingsChange: Sendable {
-    public var scroll: Bool?
-    public var zoom: Bool?
-    public var rotate: Bool?
-    public var tilt: Bool?
-    public var scrollDuringRotateOrZoom: Bool?
-    public var fling: Bool?
-    public var inertia: Bool?
+package struct GestureSettingsChange: Sendable {
+    package var scroll: Bool?
+    package var zoom: Bool?
+    package var rotate: Bool?
+    package var tilt: Bool?
+    package var scrollDuringRotateOrZoom: Bool?
+    package var fling: Bool?
+    package var inertia: Bool?
 
-    public func applied(to settings: GestureSettings) -> GestureSettings {
+    package func applied(to settings: GestureSettings) -> GestureSettings {
         var settings = settings
         settings.scroll = scroll ?? settings.scroll
         settings.zoom = zoom ?? settings.zoom
@@ -143,18 +144,18 @@ extension GestureSettingsChange {
 }
 
 /// The first line of a trace: the camera that the trace begins with, and how fast it is played.
-public struct TraceHeader: Sendable {
+package struct TraceHeader: Sendable {
     /// Trace milliseconds per millisecond; infinite for `"max"`.
-    public var speed = 1.0
-    public var viewport = Viewport.standard
-    public var position = CameraPosition.initial
-    public var constraints = CameraConstraints()
-    public var gestures = GestureSettingsChange()
+    package var speed = 1.0
+    package var viewport = Viewport.standard
+    package var position = CameraPosition.initial
+    package var constraints = CameraConstraints()
+    package var gestures = GestureSettingsChange()
 }
 
 extension TraceHeader {
     /// The header of a trace that begins with a camera as it is.
-    public init(_ camera: Camera, _ settings: GestureSettings) {
+    package init(_ camera: Camera, _ settings: GestureSettings) {
         self.init()
         viewport = camera.viewport
         position = camera.position

@@ -1,12 +1,13 @@
 // Members of an object on the tape, by field and kind of value. `nil` is a member that is left out; what is there but wrong
 // is an error that says what would be right.
 
+import JSONLines
 import MapCamera
 
 extension RequestDecoder {
     /// The node of an object's member.
     @inline(__always)
-    func child(_ object: Int, _ field: Field) -> Int? { tape.child(of: object, field) }
+    func child(_ object: Int, _ field: Field) -> Int? { tape.child(of: object, name: field.rawValue) }
 
     func object(_ object: Int, _ path: FieldPath, _ field: Field) throws(WireError) -> Int? {
         guard let node = child(object, field) else { return nil }
@@ -106,10 +107,10 @@ extension RequestDecoder {
         return abs(value) < 0x1p53 ? Int64(value) : nil
     }
 
-    func id(_ node: Int, _ line: Span<UInt8>) throws(WireError) -> Slice {
+    func id(_ node: Int, _ line: Span<UInt8>) throws(WireError) -> ByteRange {
         let slice = tape[node].text
         if tape[node].kind == .string, slice.count <= Self.longestID {
-            return Slice(Int(slice.start) - 1, Int(slice.end) + 1)
+            return ByteRange(Int(slice.start) - 1, Int(slice.end) + 1)
         }
         if integer(node, line) != nil { return slice }
         throw .wrong(FieldPath(.id), "must be an integer, or a string of at most \(Self.longestID) bytes")
@@ -140,7 +141,7 @@ extension RequestDecoder {
         return text(node, line) == "*"
     }
 
-    func isLastName(_ slice: Slice, _ line: Span<UInt8>) -> Bool {
+    func isLastName(_ slice: ByteRange, _ line: Span<UInt8>) -> Bool {
         guard slice.count == lastName.utf8.count, slice.count > 0 else { return false }
         return zip(slice.range, lastName.utf8).allSatisfy { line[$0] == $1 }
     }

@@ -1,7 +1,9 @@
 // What a peer did wrong, in the contract's own codes. It becomes an `error` line in one place: `LineWriter.error`.
 
+import JSONLines
+
 /// The codes of an `error` line.
-public enum ErrorCode: String, Sendable, CaseIterable {
+package enum ErrorCode: String, Sendable, CaseIterable {
     case invalidJSON = "invalid-json"
     case lineTooLong = "line-too-long"
     case unknownType = "unknown-type"
@@ -20,13 +22,13 @@ public enum ErrorCode: String, Sendable, CaseIterable {
 }
 
 /// A peer's error: what was wrong, where, and what would be right.
-public struct WireError: Error, Equatable, Sendable {
-    public var code: ErrorCode
+package struct WireError: Error, Equatable, Sendable {
+    package var code: ErrorCode
     /// The field as a dotted path, where one is to blame.
-    public var field: String?
-    public var message: String
+    package var field: String?
+    package var message: String
 
-    public init(_ code: ErrorCode, field: String? = nil, _ message: String) {
+    package init(_ code: ErrorCode, field: String? = nil, _ message: String) {
         self.code = code
         self.field = field
         self.message = message
@@ -38,5 +40,17 @@ public struct WireError: Error, Equatable, Sendable {
 
     static func missing(_ path: FieldPath, _ message: String) -> WireError {
         WireError(.missingField, field: path.description, "\(path) is missing: \(message)")
+    }
+}
+
+extension WireError {
+    /// The protocol's error for a line that the JSON reader does not take.
+    init(_ error: JSONError) {
+        let code: ErrorCode =
+            switch error.kind {
+            case .malformed: .invalidJSON
+            case .limitReached: .limitReached
+            }
+        self.init(code, error.message)
     }
 }

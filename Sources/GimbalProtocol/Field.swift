@@ -13,11 +13,7 @@ enum Field: UInt8, CaseIterable, Sendable {
     case coordinate, point, speed, gestures
     case create
 
-    /// A member that no request knows. It is checked as JSON and otherwise ignored.
-    static let unknown: UInt8 = 63
-
     var name: String { "\(self)" }
-    var bit: UInt64 { 1 &<< UInt64(rawValue) }
 }
 
 /// Where a field stands in its request, for error messages.

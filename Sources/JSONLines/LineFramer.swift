@@ -7,8 +7,8 @@ import Darwin
 #endif
 
 /// Finds lines in a stream of bytes.
-public struct LineFramer: Sendable {
-    public enum Line: Equatable, Sendable {
+package struct LineFramer: Sendable {
+    package enum Line: Equatable, Sendable {
         /// A line, its LF and a CR before it left out. Blank lines are lines too.
         case line(Range<Int>)
         /// A line beyond the limit, as far as it is there; its bytes are skipped.
@@ -16,15 +16,15 @@ public struct LineFramer: Sendable {
     }
 
     /// How many lines have been seen, the one in hand, blank and overlong ones included.
-    public private(set) var lineNumber: UInt64
+    package private(set) var lineNumber: UInt64
     /// Whether it is inside of a line beyond the limit.
-    public private(set) var isSkipping: Bool
+    package private(set) var isSkipping: Bool
     private let longest: Int
 
     /// Begins, or goes on where another left off.
     ///
     /// - Parameter longest: the most bytes of a line.
-    public init(lineNumber: UInt64 = 0, isSkipping: Bool = false, longest: Int = RequestDecoder.longestLine) {
+    package init(lineNumber: UInt64 = 0, isSkipping: Bool = false, longest: Int) {
         self.lineNumber = lineNumber
         self.isSkipping = isSkipping
         self.longest = longest
@@ -33,7 +33,7 @@ public struct LineFramer: Sendable {
     /// Takes the next line from `bytes` at `position`, and moves the position behind it.
     ///
     /// - Returns: `nil` if the bytes from the position on are no whole line yet.
-    public mutating func next(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
+    package mutating func next(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
         while position < bytes.count {
             let end = Self.lineFeed(in: bytes, from: position)
             if isSkipping {
@@ -58,7 +58,7 @@ public struct LineFramer: Sendable {
     }
 
     /// The last line, which the end of the stream ends instead of an LF.
-    public mutating func last(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
+    package mutating func last(in bytes: Span<UInt8>, at position: inout Int) -> Line? {
         guard position < bytes.count, !isSkipping else { return nil }
         var length = bytes.count - position
         if bytes[bytes.count - 1] == UInt8(ascii: "\r") { length -= 1 }

@@ -2,6 +2,7 @@
 // back unharmed; a trace that is made of a recording is rounded.
 
 import Gestures
+import JSONLines
 import MapCamera
 
 extension LineWriter {
@@ -67,12 +68,12 @@ extension LineWriter {
     // MARK: Gestures
 
     /// Writes a trace that is made of a recording: the first line, LF included. Sizes are rounded to 6 decimals.
-    public mutating func traceHeader(viewport: Viewport, position: CameraPosition) {
+    package mutating func traceHeader(viewport: Viewport, position: CameraPosition) {
         open(.trace, timeMs: nil)
         write(",\"version\":1,\"viewport\":{\"width\":")
-        write(Decimal(viewport.width, places: 6))
+        write(FixedDecimal(viewport.width, places: 6))
         write(",\"height\":")
-        write(Decimal(viewport.height, places: 6))
+        write(FixedDecimal(viewport.height, places: 6))
         write("},\"position\":")
         write(PrintedPosition(position))
         write("}\n")
@@ -82,7 +83,7 @@ extension LineWriter {
     /// degrees to 6, a scale to 9.
     ///
     /// - Parameter camera: the camera that they name; a trace has it in its header.
-    public mutating func frame(_ events: [GestureEvent], timeMs: Double, camera: String? = nil) {
+    package mutating func frame(_ events: [GestureEvent], timeMs: Double, camera: String? = nil) {
         if events.count > 1 { write("[") }
         for index in events.indices {
             if index > 0 { write(",") }
@@ -247,7 +248,7 @@ extension LineWriter {
     private mutating func number(_ value: Double, places: Int, _ precision: Precision) {
         switch precision {
         case .exact: write(exact: value)
-        case .rounded: write(Decimal(value, places: places))
+        case .rounded: write(FixedDecimal(value, places: places))
         }
     }
 

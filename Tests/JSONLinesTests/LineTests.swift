@@ -1,15 +1,14 @@
 // Lines out of bytes however they are cut, and numbers into bytes.
 
 import Foundation
-import MapCamera
 import TestSupport
 import Testing
 
-@testable import Wire
+@testable import JSONLines
 
 /// Feeds bytes in pieces and collects what the framer makes of them, as text.
 private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
-    var framer = LineFramer()
+    var framer = LineFramer(longest: 65_536)
     var waiting: [UInt8] = []
     var found: [String] = []
     func take(_ line: LineFramer.Line) {
@@ -64,7 +63,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         (-179.999999999, 9, "-179.999999999"), (1e300, 6, "9000000000000"), (0.05, 6, "0.05"), (10, 6, "10"),
     ])
     func numbersAreFixedDecimals(value: Double, places: Int, expected: String) {
-        #expect(text { $0.write(Decimal(value, places: places)) } == expected)
+        #expect(text { $0.write(FixedDecimal(value, places: places)) } == expected)
     }
 
     @Test func numbersAreThoseOfTheCLibrary() {
@@ -73,28 +72,17 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
             let value = random.number(-1000...1000) * pow(10, Double(random.integer(-6...6)))
             let places = random.integer(0...9)
             guard abs(value) * pow(10, Double(places)) < 1e14 else { continue }
-            let printed = text { $0.write(Decimal(value, places: places)) }
+            let printed = text { $0.write(FixedDecimal(value, places: places)) }
             let read = Double(printed) ?? .nan
             #expect(abs(read - value) <= 0.51 * pow(10, Double(-places)), "\(value) became \(printed)")
             #expect(!printed.contains("e") && printed != "-0" && !(printed.contains(".") && printed.hasSuffix("0")))
         }
     }
 
-    @Test func whatRoundsToTheOpenEndIsTheOtherEnd() {
-        let position = CameraPosition(
-            target: LatLng(latitude: 0, longitude: 179.99999999999), zoom: 2, bearing: 359.9999999, viewingAngle: 0)
-        let printed = PrintedPosition(position)
-        let expected = #"{"target":{"latitude":0,"longitude":-180},"zoom":2,"bearing":0,"viewingAngle":0}"#
-        #expect(text { $0.write(printed) } == expected)
-    }
-
     @Test func stringsAreEscaped() throws {
-        let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
-        let line = text { $0.error(WireError(.invalidValue, field: "x", message), line: 3, Span()) }
-        #expect(try JSON(line)["message"]?.string == message)
-        #expect(
-            line
-                == #"{"type":"error","line":3,"code":"invalid-value","field":"x","message":"a\"b\\c\u000a\u007f\u0001é🗺"}"#
-                + "\n")
+        let plain = "a\"b\\c\n\u{7f}\u{1}é🗺"
+        let line = text { $0.write(string: plain) }
+        #expect(try JSON(line).string == plain)
+        #expect(line == #""a\"b\\c\u000a\u007f\u0001é🗺""#)
     }
 }

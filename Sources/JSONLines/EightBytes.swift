@@ -2,10 +2,11 @@
 // that it is about; those beyond the first one may be wrong, since a borrow can reach them.
 
 /// Eight bytes, the first one lowest; zeros beyond the end of the text.
+@usableFromInline
 struct EightBytes {
-    let bits: UInt64
+    @usableFromInline let bits: UInt64
 
-    @inline(__always)
+    @inlinable @inline(__always)
     init(_ text: Span<UInt8>, at start: Int) {
         if start &+ 8 <= text.count {
             bits = Self.load(text, start)
@@ -17,41 +18,43 @@ struct EightBytes {
         }
     }
 
-    @inline(__always)
-    private static func load(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
+    @inlinable @inline(__always)
+    static func load(_ text: Span<UInt8>, _ start: Int) -> UInt64 {
         precondition(start >= 0)
         // Sound: all eight bytes are the text's.
         return unsafe UInt64(
             littleEndian: text.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self))
     }
 
-    @inline(never)
-    private static func short(_ text: Span<UInt8>, from start: Int) -> UInt64 {
+    @usableFromInline @inline(never)
+    static func short(_ text: Span<UInt8>, from start: Int) -> UInt64 {
         var bits: UInt64 = 0
         for index in (start..<max(text.count, start)).reversed() { bits = bits << 8 | UInt64(text[index]) }
         return bits
     }
 
-    private static let ones: UInt64 = 0x0101_0101_0101_0101
-    private static let tops: UInt64 = 0x8080_8080_8080_8080
+    @inlinable @inline(__always)
+    static var ones: UInt64 { 0x0101_0101_0101_0101 }
+    @inlinable @inline(__always)
+    static var tops: UInt64 { 0x8080_8080_8080_8080 }
 
     /// The bits that stand before the first byte of a mask; 64 if there is none.
-    @inline(__always)
-    private static func bits(before mask: UInt64) -> Int { (mask & tops).trailingZeroBitCount & ~7 }
+    @inlinable @inline(__always)
+    static func bits(before mask: UInt64) -> Int { (mask & tops).trailingZeroBitCount & ~7 }
 
-    @inline(__always)
-    private func mask(of byte: UInt8) -> UInt64 {
+    @inlinable @inline(__always)
+    func mask(of byte: UInt8) -> UInt64 {
         let difference = bits ^ (Self.ones &* UInt64(byte))
         return (difference &- Self.ones) & ~difference
     }
 
     /// The bits that stand before the first quote; 64 if there is none.
-    @inline(__always)
+    @inlinable @inline(__always)
     var bitsBeforeQuote: Int { Self.bits(before: mask(of: UInt8(ascii: "\""))) }
 
     /// How many bytes stand before the first that needs a look in a string: a quote, a backslash, a control character or
     /// one beyond ASCII.
-    @inline(__always)
+    @inlinable @inline(__always)
     var plainCount: Int {
         let control = (bits &- (Self.ones &* 0x20)) & ~bits
         return Self.bits(before: mask(of: UInt8(ascii: "\"")) | mask(of: UInt8(ascii: "\\")) | control | bits) / 8

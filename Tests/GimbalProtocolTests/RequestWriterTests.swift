@@ -4,7 +4,7 @@ import Gestures
 import TestSupport
 import Testing
 
-@testable import Wire
+@testable import GimbalProtocol
 
 @Suite struct RequestWriterTests {
     private func decode(_ line: String) throws -> [Request] {

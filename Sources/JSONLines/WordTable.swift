@@ -1,23 +1,24 @@
 // Finds a word's place in a fixed list from its bytes: names of members, types, phases. Allocates nothing.
 
 /// A fixed list of words, found by their bytes.
-struct WordTable: Sendable {
+package struct WordTable: Sendable {
     /// A word of up to sixteen bytes; beyond its end there are zeros.
-    private struct Entry {
-        var head: UInt64 = 0
-        var tail: UInt64 = 0
-        var count = 0
+    @usableFromInline
+    struct Entry {
+        @usableFromInline var head: UInt64 = 0
+        @usableFromInline var tail: UInt64 = 0
+        @usableFromInline var count = 0
         /// The word's number; below 0 the entry is empty.
-        var index = -1
+        @usableFromInline var index = -1
     }
 
     /// Open addressing.
-    private var entries = [Entry](repeating: Entry(), count: 256)
+    @usableFromInline var entries = [Entry](repeating: Entry(), count: 256)
     /// Words of more bytes.
     private var long: [(word: [UInt8], index: Int)] = []
 
     /// A table of at most 128 different words.
-    init(_ words: [String]) {
+    package init(_ words: [String]) {
         precondition(words.count <= 128)
         for (index, word) in words.map({ Array($0.utf8) }).enumerated() {
             guard word.count <= 16 else {
@@ -32,7 +33,7 @@ struct WordTable: Sendable {
     }
 
     /// The number of the word that stands in `text` from `start` to before `end`.
-    func index(of text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+    package func index(of text: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
         guard end - start > 16 else {
             let (head, tail) = Self.ends(text, start, end)
             return index(head, tail, end - start)
@@ -42,8 +43,8 @@ struct WordTable: Sendable {
 
     /// The number of the word of up to sixteen bytes that stands in quotes from `start` on, and where it ends; `nil` also
     /// for words that there is more to say of.
-    @inline(__always)
-    func quoted(in text: Span<UInt8>, at start: Int) -> (index: Int, end: Int)? {
+    @inlinable @inline(__always)
+    package func quoted(in text: Span<UInt8>, at start: Int) -> (index: Int, end: Int)? {
         guard start >= 0, start < text.count, text[start] == UInt8(ascii: "\"") else { return nil }
         let first = EightBytes(text, at: start &+ 1)
         var (head, tail) = (first.bits, UInt64(0))
@@ -61,8 +62,8 @@ struct WordTable: Sendable {
         return index(head, tail, count).map { ($0, start &+ count &+ 2) }
     }
 
-    @inline(__always)
-    private func index(_ head: UInt64, _ tail: UInt64, _ count: Int) -> Int? {
+    @inlinable @inline(__always)
+    func index(_ head: UInt64, _ tail: UInt64, _ count: Int) -> Int? {
         var slot = Self.slot(head, tail)
         while entries[slot].index >= 0 {
             let entry = entries[slot]
@@ -72,8 +73,8 @@ struct WordTable: Sendable {
         return nil
     }
 
-    @inline(__always)
-    private static func slot(_ head: UInt64, _ tail: UInt64) -> Int {
+    @inlinable @inline(__always)
+    static func slot(_ head: UInt64, _ tail: UInt64) -> Int {
         Int(truncatingIfNeeded: ((head ^ tail &* 31) &* 0x9e37_79b9_7f4a_7c15) &>> 56)
     }
 

@@ -1,0 +1,33 @@
+// What is written of positions and errors, byte for byte.
+
+import MapCamera
+import TestSupport
+import Testing
+
+@testable import GimbalProtocol
+
+@Suite struct WrittenReplyTests {
+    private func text(_ body: (inout LineWriter) -> Void) -> String {
+        var line = LineWriter(capacity: 4)
+        body(&line)
+        return line.withBytes { bytes in String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    @Test func whatRoundsToTheOpenEndIsTheOtherEnd() {
+        let position = CameraPosition(
+            target: LatLng(latitude: 0, longitude: 179.99999999999), zoom: 2, bearing: 359.9999999, viewingAngle: 0)
+        let printed = PrintedPosition(position)
+        let expected = #"{"target":{"latitude":0,"longitude":-180},"zoom":2,"bearing":0,"viewingAngle":0}"#
+        #expect(text { $0.write(printed) } == expected)
+    }
+
+    @Test func anErrorIsWrittenInFull() throws {
+        let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
+        let line = text { $0.error(WireError(.invalidValue, field: "x", message), line: 3, Span()) }
+        #expect(try JSON(line)["message"]?.string == message)
+        #expect(
+            line
+                == #"{"type":"error","line":3,"code":"invalid-value","field":"x","message":"a\"b\\c\u000a\u007f\u0001é🗺"}"#
+                + "\n")
+    }
+}
