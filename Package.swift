@@ -34,7 +34,7 @@ let package = Package(
         .target(name: "JSONLines", swiftSettings: strict),
         .target(name: "GimbalProtocol", dependencies: ["JSONLines", "Gestures", "MapCamera"], swiftSettings: strict),
         .target(name: "Wire", dependencies: ["GimbalProtocol"], swiftSettings: strict),
-        .target(name: "Hub", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
+        .target(name: "Hub", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
 
         // A recorded touch's way to the gestures of a trace.
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),

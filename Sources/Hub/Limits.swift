@@ -1,6 +1,6 @@
 // Everything that can grow, and how far.
 
-import Wire
+import GimbalProtocol
 
 /// The limits of a hub and of who brings clients to it.
 public struct Limits: Sendable {

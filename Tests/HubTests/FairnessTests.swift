@@ -2,7 +2,7 @@
 
 import TestSupport
 import Testing
-import Wire
+import GimbalProtocol
 
 @testable import Hub
 
@@ -50,9 +50,9 @@ import Wire
                         "{\"type\":\"pan\",\"phase\":\"changed\",\"camera\":\"quiet\",\"translation\":{\"x\":\(turn),\"y\":0}}\n"
                             .utf8))
             }
-            let before = host.hub.work.total
+            let before = host.hub.parts.turns.work
             host.turn()
-            most = max(most, host.hub.work.total - before)
+            most = max(most, host.hub.parts.turns.work - before)
             let events = try quiet.lines().map { try JSON($0)["type"]?.string }
             #expect(events.contains("camera-changed") == asks, "turn \(turn)")
             for neighbour in neighbours { _ = neighbour.lines() }
@@ -112,7 +112,7 @@ import Wire
             peer.put(last)
             peer.halfClose()
             host.pass(0)
-            #expect(peer.peer.isGone)
+            #expect(peer.peer.isClosed)
         }
     }
 
@@ -131,7 +131,7 @@ import Wire
         #expect(try JSON(lines[50])["code"]?.string == "unsupported-version")
         #expect(peer.isOver)
         host.pass(Limits().lingerMs)
-        #expect(peer.peer.isGone)
+        #expect(peer.peer.isClosed)
     }
 
     @Test func everyObjectBeforeAnotherIsLookedAtOnce() throws {

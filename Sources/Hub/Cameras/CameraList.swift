@@ -1,0 +1,44 @@
+// A list of cameras that something is still to be done about. Whether a camera is in a list is noted in the camera, so that
+// nobody searches. Invariant: a camera is in each list at most once.
+
+struct CameraList {
+    /// Which list it is.
+    enum Purpose: UInt8 {
+        case animating = 1
+        case changed = 2
+        case recorded = 4
+    }
+
+    /// The lists that a camera is in. It is kept in the camera, and only lists change it.
+    struct Membership {
+        fileprivate var bits: UInt8 = 0
+    }
+
+    private let bit: UInt8
+    private(set) var cameras: [HostedCamera] = []
+
+    init(_ purpose: Purpose) { bit = purpose.rawValue }
+
+    var isEmpty: Bool { cameras.isEmpty }
+
+    mutating func insert(_ camera: HostedCamera) {
+        guard camera.lists.bits & bit == 0 else { return }
+        camera.lists.bits |= bit
+        cameras.append(camera)
+    }
+
+    mutating func removeAll(where shouldRemove: (HostedCamera) -> Bool) {
+        let bit = bit
+        cameras.removeAll { camera in
+            guard shouldRemove(camera) else { return false }
+            camera.lists.bits &= ~bit
+            return true
+        }
+    }
+
+    /// Removes all of them; the list keeps its memory.
+    mutating func removeAll() {
+        for camera in cameras { camera.lists.bits &= ~bit }
+        cameras.removeAll(keepingCapacity: true)
+    }
+}

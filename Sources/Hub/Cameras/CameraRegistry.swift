@@ -1,0 +1,178 @@
+// Which cameras there are, by their names; which of them are there only to be watched; and which have changed since they
+// were saved. What follows for clients when a camera comes or goes is the business of `CameraRunner`.
+// Invariant: `ephemeral` are those of `cameras` whose standing is that. They are not saved, and count apart from the others.
+
+import GimbalProtocol
+
+final class CameraRegistry {
+    private let limits: Limits
+    private let environment: HostedCamera.Environment
+    /// Tells this run's epochs from another's.
+    private let epochSeed: UInt64
+    private var epochs: UInt64 = 0
+
+    private var cameras: [String: HostedCamera] = [:]
+    private var names = SortedNames()
+    private var ephemeral: [HostedCamera] = []
+    /// Whether one of those may have no subscriber any more.
+    private var mayHaveUnwanted = false
+    private var slotCount = 0
+    private var freeSlots: [Int] = []
+
+    /// Whether somebody saves what has changed.
+    var tracksChanges = false
+    /// The names of cameras that have changed or gone since they were saved. A name may be there twice.
+    private var unsaved: [String] = []
+
+    init(limits: Limits, memory: (any HistoryMemory)?, epochSeed: UInt64) {
+        self.limits = limits
+        self.epochSeed = epochSeed
+        environment = HostedCamera.Environment(limits: limits, memory: memory, encoder: LineEncoder())
+    }
+
+    // MARK: Which there are
+
+    var count: Int { cameras.count }
+
+    /// How many are there for everybody.
+    var permanentCount: Int { cameras.count - ephemeral.count }
+
+    var ephemeralCount: Int { ephemeral.count }
+
+    /// All cameras, by their names.
+    var sorted: [HostedCamera] { cameras.values.sorted { $0.name < $1.name } }
+
+    /// The names of all, sorted, as an array of JSON.
+    func namesAsJSON() -> [UInt8] { names.json() }
+
+    func camera(named name: String) -> HostedCamera? { cameras[name] }
+
+    /// The camera that a peer means by a name, or by none, if it is there: nearly always that which it named last.
+    func camera(_ name: String?, of peer: Peer) -> HostedCamera? {
+        if let replay = peer.replay { return replay.camera }
+        if let last = peer.lastCamera, !last.isRemoved, name.map({ $0 == last.name }) ?? last.isMain { return last }
+        peer.lastCamera = cameras[name ?? HostedCamera.mainName]
+        return peer.lastCamera
+    }
+
+    // MARK: They come and go
+
+    /// Makes a camera that is not there yet.
+    func make(_ name: String, _ standing: HostedCamera.Standing, at now: Double) -> HostedCamera {
+        let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, environment)
+        camera.standing = standing
+        insert(camera)
+        names.insert(name)
+        return camera
+    }
+
+    /// A new camera that nobody else ever sees, to be asked in place of one that is not there.
+    func unregistered(_ name: String, at now: Double) -> HostedCamera {
+        let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
+        return HostedCamera(name: name, epoch: "", at: now, environment)
+    }
+
+    private func insert(_ camera: HostedCamera) {
+        camera.slot = freeSlots.popLast() ?? slotCount
+        slotCount = max(slotCount, camera.slot + 1)
+        cameras[camera.name] = camera
+        if camera.isEphemeral {
+            ephemeral.append(camera)
+            mayHaveUnwanted = true
+        }
+        noteChange(camera)
+    }
+
+    func remove(_ camera: HostedCamera) {
+        makePermanent(camera)
+        camera.standing = .removed
+        // Peers that sent something to it may refer to it for long.
+        camera.log.letGo()
+        camera.isUnsaved = false
+        noteChange(camera)
+        freeSlots.append(camera.slot)
+        cameras[camera.name] = nil
+        names.remove(camera.name)
+    }
+
+    /// Notes that a camera is not only there to be watched any more.
+    func makePermanent(_ camera: HostedCamera) {
+        guard camera.isEphemeral else { return }
+        camera.standing = .permanent
+        noteChange(camera)
+        ephemeral.removeAll { $0 === camera }
+    }
+
+    /// Notes that a subscription to a camera has ended.
+    func noteUnsubscribed(_ camera: HostedCamera) {
+        if camera.isEphemeral, camera.isUnwanted { mayHaveUnwanted = true }
+    }
+
+    /// The cameras that were there to be watched, and are not watched any more. Each is told once.
+    func takeUnwanted() -> [HostedCamera] {
+        guard mayHaveUnwanted else { return [] }
+        mayHaveUnwanted = false
+        return ephemeral.filter(\.isUnwanted)
+    }
+
+    /// What an unbroken stream of a camera's events is called.
+    func newEpoch() -> String {
+        epochs += 1
+        return "\(String(epochSeed, radix: 16))-\(epochs)"
+    }
+
+    // MARK: From process to process
+
+    /// A camera as another process left it, not registered yet.
+    func read(_ row: FieldReader, _ reader: inout SavedCamera.Reader, at now: Double) throws -> HostedCamera {
+        try HostedCamera(row, &reader, environment, at: now)
+    }
+
+    /// Registers cameras as another process left them, in place of none.
+    func restore(_ cameras: some Collection<HostedCamera>) {
+        for camera in cameras.sorted(by: { $0.name < $1.name }) { insert(camera) }
+        names = SortedNames(self.cameras.keys)
+    }
+
+    /// Registers cameras as they were saved, in place of none.
+    ///
+    /// - Parameter keepsEpochs: whether it is sure that nothing was emitted after they were saved.
+    func restore(_ saved: [SavedCamera], keepsEpochs: Bool, at now: Double) {
+        for camera in saved {
+            var camera = camera
+            if !keepsEpochs { camera.epoch = newEpoch() }
+            insert(HostedCamera(camera, clockStart: now - camera.clock, environment))
+        }
+        names = SortedNames(cameras.keys)
+    }
+
+    // MARK: Saving
+
+    /// Notes that a camera may be another than it was when it was saved last.
+    func noteChange(_ camera: HostedCamera) {
+        guard !camera.isUnsaved else { return }
+        camera.isUnsaved = true
+        if tracksChanges { unsaved.append(camera.name) }
+    }
+
+    var hasUnsaved: Bool { !unsaved.isEmpty }
+
+    /// What is saved of the cameras.
+    var saved: [SavedCamera] { sorted.filter { !$0.isEphemeral }.map(\.saved) }
+
+    func beginSaving(_ text: inout SavedText) {
+        text.begin(unsaved)
+        unsaved = []
+    }
+
+    /// Brings the text of so many cameras up to date, at most.
+    ///
+    /// - Returns: whether all is up to date.
+    func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
+        text.update(atMost: count) { name in
+            guard let camera = cameras[name] else { return nil }
+            camera.isUnsaved = false
+            return camera.isEphemeral ? nil : camera.saved.lines
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// Cameras in time: they come and go, batches of requests end, what moves by itself moves on, and what that brings goes to
+// those whom it concerns: subscribers, recorders, who waits for a rest, and who saves.
+
+final class CameraRunner {
+    private let registry: CameraRegistry
+    private let subscriptions: Subscriptions
+    private let waits: RestWaits
+    private let sender: Sender
+    private let turns: Turns
+    private let observer: ClientObserver
+    /// Live cameras that move by themselves.
+    private var animating = CameraList(.animating)
+
+    /// The work of making or removing a camera, its history included.
+    private static let workOfCamera = 12
+
+    init(
+        _ registry: CameraRegistry, _ subscriptions: Subscriptions, _ waits: RestWaits, _ sender: Sender,
+        _ turns: Turns, _ observer: ClientObserver
+    ) {
+        (self.registry, self.subscriptions, self.waits) = (registry, subscriptions, waits)
+        (self.sender, self.turns, self.observer) = (sender, turns, observer)
+    }
+
+    // MARK: They come and go
+
+    /// The camera that a peer means by a name, or by none; made if it is not there.
+    func camera(_ name: String?, for peer: Peer, at now: Double) -> HostedCamera {
+        if let camera = registry.camera(name, of: peer) {
+            if !peer.isWatchOnly { registry.makePermanent(camera) }
+            return camera
+        }
+        let name = name ?? HostedCamera.mainName
+        let camera = registry.make(name, peer.isWatchOnly ? .ephemeral : .permanent, at: now)
+        turns.add(work: Self.workOfCamera)
+        peer.lastCamera = camera
+        subscriptions.cameraWasMade(camera)
+        observer.note(.made(camera: name), of: peer)
+        return camera
+    }
+
+    /// The camera that a question is about. Who may only watch makes none by asking, and neither does who says so: where
+    /// there is none, the answer is that of a new one.
+    func cameraAsked(_ name: String?, creates: Bool, by peer: Peer, at now: Double) -> HostedCamera {
+        if creates, !peer.isWatchOnly { return camera(name, for: peer, at: now) }
+        return registry.camera(name, of: peer) ?? registry.unregistered(name ?? HostedCamera.mainName, at: now)
+    }
+
+    func remove(_ camera: HostedCamera) {
+        turns.add(work: Self.workOfCamera + camera.subscriptions.count)
+        subscriptions.cameraWillBeRemoved(camera)
+        registry.remove(camera)
+        waits.end(for: camera, .removed)
+    }
+
+    /// Removes cameras that were there to be watched and are not watched any more. To be called between batches.
+    func removeUnwanted() {
+        for camera in registry.takeUnwanted() { remove(camera) }
+    }
+
+    /// Makes a camera anew for a trace.
+    func reset(_ camera: HostedCamera, _ reset: (HostedCamera) -> HostedCamera.Emission) {
+        note(reset(camera), of: camera)
+    }
+
+    // MARK: Time
+
+    /// Brings a camera to the present, unless its time is a trace's. What is due is what the deadline said, so both are
+    /// reckoned in the hub's time.
+    func catchUp(_ camera: HostedCamera, at now: Double) {
+        guard camera.replay == nil else { return }
+        while let next = camera.nextTick, camera.clockStart + next <= now { tick(camera) }
+    }
+
+    /// Moves a camera on to its next tick.
+    func tick(_ camera: HostedCamera) { note(camera.tick(), of: camera) }
+
+    /// Ends a batch of requests.
+    ///
+    /// - Parameter time: the present on the camera's clock.
+    func endBatch(of camera: HostedCamera, at time: Double) {
+        let emission = camera.endBatch(at: time)
+        if camera.nextTick != nil, camera.replay == nil { animating.insert(camera) }
+        note(emission, of: camera)
+    }
+
+    /// Passes on what a batch or a tick has brought.
+    private func note(_ emission: HostedCamera.Emission, of camera: HostedCamera) {
+        registry.noteChange(camera)
+        if camera.hasWaitingRecorders { subscriptions.noteRecorders(of: camera) }
+        if emission.lines > 0 { sender.note(emission, of: camera) }
+        if !camera.waits.isEmpty { waits.noteBatch(of: camera) }
+    }
+
+    /// Cancels the gestures of a peer.
+    func cancelGestures(of peer: Peer, at now: Double) {
+        for camera in peer.inputs.cameras where camera.replay == nil {
+            catchUp(camera, at: now)
+            camera.cancelGestures(of: peer.number)
+            endBatch(of: camera, at: now - camera.clockStart)
+        }
+        peer.inputs.removeAll()
+        peer.lastCamera = nil
+    }
+
+    /// Whether no live camera moves by itself.
+    var isAtRest: Bool { animating.isEmpty }
+
+    /// When the next camera is to move on, in the hub's time; infinite if none is.
+    var deadline: Double {
+        var earliest = Double.infinity
+        for camera in animating.cameras {
+            if let tick = camera.nextTick { earliest = min(earliest, camera.clockStart + tick) }
+        }
+        return earliest
+    }
+
+    /// Moves on what is due.
+    func advance(to now: Double) {
+        guard !animating.isEmpty else { return }
+        for camera in animating.cameras { catchUp(camera, at: now) }
+        animating.removeAll { $0.nextTick == nil || $0.replay != nil || $0.isRemoved }
+    }
+
+    /// Brings every camera to rest where it is.
+    func stopAll(at now: Double) {
+        for camera in registry.sorted {
+            catchUp(camera, at: now)
+            guard camera.nextTick != nil || camera.gestures.isActive else { continue }
+            let time = camera.time(at: now)
+            camera.apply(.stop, at: time)
+            endBatch(of: camera, at: time)
+        }
+    }
+}

@@ -1,0 +1,383 @@
+// The history of one camera: every event line, encoded once, in a ring of bytes. It is the send buffer of all subscribers
+// at once (a subscriber is a cursor into it), what `since` resends, and what bounds a slow reader's cost. A long one lies
+// in memory that the next process has, too.
+// Invariant: an entry's bytes are contiguous; live entries wrap around the end of the ring at most once.
+
+import GimbalProtocol
+
+/// The event lines of one camera, oldest first, numbered on for as long as the camera lives.
+@safe final class EventLog {
+    private struct Entry {
+        var offset = 0
+        private var size: Int32 = 0
+        var kind: EventKinds = []
+
+        var length: Int { Int(size) }
+
+        init() {}
+
+        init(offset: Int, length: Int, kind: EventKinds) {
+            (self.offset, size, self.kind) = (offset, Int32(length), kind)
+        }
+    }
+
+    /// Event lines that stand next to each other in memory.
+    @safe struct Run {
+        let bytes: UnsafeRawBufferPointer
+        /// The first entry, and the one after the last.
+        let entries: Range<UInt64>
+    }
+
+    /// A line that is still needed when its entry has left the history.
+    struct Pinned {
+        fileprivate(set) var entry: UInt64 = 0
+        fileprivate(set) var line: [UInt8] = []
+
+        fileprivate init() {}
+
+        fileprivate init(_ row: FieldReader) throws(FieldReader.Damage) {
+            var row = row
+            while let (tag, field) = try row.next(PinnedField.self) {
+                switch tag {
+                case .entry: entry = try field.number()
+                case .line: line = Array(try field.bytes())
+                }
+            }
+        }
+
+        fileprivate func write(to out: inout FieldWriter) {
+            out.put(PinnedField.entry, entry)
+            out.put(PinnedField.line, line)
+        }
+    }
+
+    private let minimumEvents: Int
+    private let minimumBytes: Int
+    private let maximumBytes: Int
+
+    /// The oldest entry held.
+    private(set) var first: UInt64
+    /// The entry that comes next.
+    private(set) var end: UInt64
+    /// The newest `move-started` and `reset`.
+    private(set) var lastMoveStarted = Pinned()
+    private(set) var lastReset = Pinned()
+
+    // Sound: a power of two of slots, all initialized (entries are trivial); an entry's slot is masked to lie among them.
+    private var entries: UnsafeMutablePointer<Entry>
+    private var slots = 16
+    let memory: (any HistoryMemory)?
+    // Sound: freed only in `deinit`, `growRing` and `letGo`. Runs point into it; they are used before the log changes again,
+    // in the same turn.
+    private var storage: RingMemory
+    private var ring: UnsafeMutableRawPointer {
+        @inline(__always) get { unsafe storage.start }
+    }
+    private var capacity: Int {
+        @inline(__always) get { storage.count }
+    }
+    private var tail = 0
+    private var bytes = 0
+    /// The entry at which the ring was last begun anew.
+    private var wrap: UInt64 = 0
+
+    /// - Parameters:
+    ///   - maximumBytes: holds for lines that clients can make long, whatever the limits promise.
+    ///   - start: the number of the first entry.
+    ///   - memory: where it lies if it is long.
+    convenience init(
+        limits: Limits, maximumBytes: Int = .max, from start: UInt64 = 0, memory: (any HistoryMemory)?
+    ) {
+        self.init(limits, maximumBytes, from: start, slots: 16, RingMemory(4096, in: memory), memory)
+    }
+
+    private init(
+        _ limits: Limits, _ maximumBytes: Int, from start: UInt64, slots: Int, _ storage: RingMemory,
+        _ memory: (any HistoryMemory)?
+    ) {
+        (first, end) = (start, start)
+        self.maximumBytes = maximumBytes
+        minimumEvents = limits.historyEvents
+        minimumBytes = limits.historyBytes
+        self.slots = slots
+        unsafe entries = .allocate(capacity: slots)
+        unsafe entries.initialize(repeating: Entry(), count: slots)
+        self.memory = memory
+        self.storage = storage
+    }
+
+    deinit {
+        storage.free(in: memory)
+        unsafe entries.deallocate()
+    }
+
+    private subscript(entry: UInt64) -> Entry {
+        @inline(__always) get { unsafe entries[Int(truncatingIfNeeded: entry) & (slots - 1)] }
+        @inline(__always) set { unsafe entries[Int(truncatingIfNeeded: entry) & (slots - 1)] = newValue }
+    }
+
+    func kind(of entry: UInt64) -> EventKinds { self[entry].kind }
+
+    // MARK: Writing
+
+    func append(_ line: Span<UInt8>, kind: EventKinds) {
+        evict()
+        if Int(end - first) == slots { growEntries() }
+        let offset = place(line.count)
+        unsafe line.withUnsafeBytes { source in
+            if let start = source.baseAddress {
+                unsafe ring.advanced(by: offset).copyMemory(from: start, byteCount: source.count)
+            }
+        }
+        self[end] = Entry(offset: offset, length: line.count, kind: kind)
+        if kind == .moveStarted { pin(line, \.lastMoveStarted) }
+        if kind == .reset { pin(line, \.lastReset) }
+        tail = offset + line.count
+        bytes += line.count
+        end += 1
+    }
+
+    private func pin(_ line: Span<UInt8>, _ pinned: ReferenceWritableKeyPath<EventLog, Pinned>) {
+        self[keyPath: pinned].entry = end
+        self[keyPath: pinned].line.removeAll(keepingCapacity: true)
+        for index in 0..<line.count { self[keyPath: pinned].line.append(line[index]) }
+    }
+
+    /// Lets go of what is older than the history has to be.
+    private func evict() {
+        while Int(end - first) > minimumEvents && bytes - self[first].length >= minimumBytes || bytes > maximumBytes {
+            bytes -= self[first].length
+            first += 1
+        }
+    }
+
+    /// Finds contiguous room for a line.
+    private func place(_ length: Int) -> Int {
+        while true {
+            guard first < end else { return length <= capacity ? 0 : growRing(for: length) }
+            let head = self[first].offset
+            if tail > head {
+                if tail + length <= capacity { return tail }
+                if length < head {
+                    wrap = end
+                    return 0
+                }
+            } else if tail + length < head {
+                return tail
+            }
+            _ = growRing(for: length)
+        }
+    }
+
+    private func growEntries() {
+        let larger = UnsafeMutablePointer<Entry>.allocate(capacity: slots * 2)
+        unsafe larger.initialize(repeating: Entry(), count: slots * 2)
+        for entry in first..<end { unsafe larger[Int(truncatingIfNeeded: entry) & (slots * 2 - 1)] = self[entry] }
+        unsafe entries.deallocate()
+        unsafe entries = larger
+        slots *= 2
+    }
+
+    private func growRing(for length: Int) -> Int {
+        let larger = RingMemory(max(capacity * 2, length), in: memory)
+        var offset = 0
+        for entry in first..<end {
+            let old = self[entry]
+            unsafe larger.start.advanced(by: offset).copyMemory(
+                from: ring.advanced(by: old.offset), byteCount: old.length)
+            self[entry].offset = offset
+            offset += old.length
+        }
+        storage.free(in: memory)
+        storage = larger
+        tail = offset
+        wrap = first
+        return offset
+    }
+
+    /// Lets go of all that it holds, for good: nobody reads it any more.
+    func letGo() {
+        first = end
+        bytes = 0
+        (lastMoveStarted, lastReset) = (Pinned(), Pinned())
+        storage.free(in: memory)
+        unsafe entries.deallocate()
+        slots = 1
+        storage = RingMemory(1, in: nil)
+        unsafe entries = .allocate(capacity: slots)
+        unsafe entries.initialize(to: Entry())
+    }
+
+    // MARK: From process to process
+
+    /// Writes what it holds. Lines in memory that the next process has are only told of.
+    func write(to out: inout FieldWriter) {
+        out.put(LogField.first, first)
+        out.put(LogField.lengths, lengths)
+        out.put(LogField.kinds, (first..<end).map { self[$0].kind.rawValue })
+        if let region = storage.region {
+            out.put(LogField.ringPlace, region.place)
+            out.put(LogField.ringSize, capacity)
+            out.put(LogField.head, first < end ? self[first].offset : 0)
+            out.put(LogField.wrap, wrap)
+        } else {
+            unsafe out.put(LogField.lines, pieces: pieces)
+        }
+        out.put(LogField.lastMoveStarted) { lastMoveStarted.write(to: &$0) }
+        out.put(LogField.lastReset) { lastReset.write(to: &$0) }
+    }
+
+    /// The length of each line, four bytes, the lowest first.
+    private var lengths: [UInt8] {
+        let count = Int(end - first)
+        return unsafe [UInt8](unsafeUninitializedCapacity: 4 * count) { buffer, written in
+            for index in 0..<count {
+                let length = UInt32(self[first + UInt64(index)].length)
+                unsafe buffer.baseAddress.map {
+                    unsafe UnsafeMutableRawPointer($0).storeBytes(
+                        of: length.littleEndian, toByteOffset: 4 * index, as: UInt32.self)
+                }
+            }
+            written = 4 * count
+        }
+    }
+
+    /// All its lines, in the order in which they came.
+    private var pieces: [UnsafeRawBufferPointer] {
+        var pieces: [UnsafeRawBufferPointer] = unsafe []
+        var entry = first
+        while entry < end {
+            let run = run(from: entry, to: end)
+            unsafe pieces.append(run.bytes)
+            entry = run.entries.upperBound
+        }
+        return unsafe pieces
+    }
+
+    /// A log that holds what ``write(to:)`` wrote. Where its lines are not to be had, it holds none.
+    static func read(
+        _ row: FieldReader, limits: Limits, maximumBytes: Int = .max, memory: (any HistoryMemory)?
+    ) throws(FieldReader.Damage) -> EventLog {
+        let record = try Record(row)
+        let slots = max(16, record.kinds.count.roundedUpToPowerOfTwo)
+        let storage = record.storage(in: memory)
+        let log = EventLog(
+            limits, maximumBytes, from: storage == nil ? record.end : record.first, slots: slots,
+            storage ?? RingMemory(4096, in: memory), memory)
+        if storage != nil { try log.fill(record) }
+        (log.lastMoveStarted, log.lastReset) = (record.lastMoveStarted, record.lastReset)
+        return log
+    }
+
+    /// Makes the entries of lines that are in the ring.
+    private func fill(_ record: Record) throws(FieldReader.Damage) {
+        var offset = record.head
+        for (length, kind) in zip(record.lengths, record.kinds) {
+            if end == record.wrap, end > first { (offset, wrap) = (0, end) }
+            guard length <= capacity - offset else { throw FieldReader.Damage() }
+            self[end] = Entry(offset: offset, length: length, kind: EventKinds(rawValue: kind))
+            offset += length
+            bytes += length
+            end += 1
+        }
+        // What was begun anew must not reach what is older.
+        guard wrap <= first || offset <= record.head else { throw FieldReader.Damage() }
+        tail = offset
+    }
+
+    /// What ``write(to:)`` wrote.
+    private struct Record {
+        var first: UInt64 = 0
+        var lengths: [Int] = []
+        var kinds: ArraySlice<UInt8> = []
+        var lines: ArraySlice<UInt8>?
+        var place: UInt64?
+        var size = 0
+        var head = 0
+        var wrap: UInt64 = 0
+        var lastMoveStarted = Pinned()
+        var lastReset = Pinned()
+
+        var end: UInt64 { first + UInt64(kinds.count) }
+
+        init(_ row: FieldReader) throws(FieldReader.Damage) {
+            var row = row
+            while let (tag, field) = try row.next(LogField.self) {
+                switch tag {
+                case .first: first = try field.number()
+                case .lengths: lengths = Self.numbers(try field.bytes())
+                case .kinds: kinds = try field.bytes()
+                case .lines: lines = try field.bytes()
+                case .ringPlace: place = try field.number()
+                case .ringSize: size = try field.integer()
+                case .head: head = try field.integer()
+                case .wrap: wrap = try field.number()
+                case .lastMoveStarted: lastMoveStarted = try Pinned(field.record())
+                case .lastReset: lastReset = try Pinned(field.record())
+                }
+            }
+            guard first <= UInt64.max / 2 else { throw FieldReader.Damage() }
+        }
+
+        private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int] {
+            unsafe bytes.withUnsafeBytes { bytes in
+                (0..<(bytes.count / 4)).map { index in
+                    unsafe Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
+                }
+            }
+        }
+
+        /// The ring with the lines; `nil` if they are not to be had.
+        func storage(in memory: (any HistoryMemory)?) -> RingMemory? {
+            guard lengths.count == kinds.count else { return nil }
+            if let place { return head <= size ? RingMemory(at: place, count: size, in: memory) : nil }
+            guard let lines, lines.count == lengths.reduce(0, +) else { return nil }
+            let ring = RingMemory(max(4096, lines.count.roundedUpToPowerOfTwo), in: memory)
+            unsafe lines.withUnsafeBytes { bytes in
+                if let start = bytes.baseAddress {
+                    unsafe ring.start.copyMemory(from: start, byteCount: bytes.count)
+                }
+            }
+            return ring
+        }
+    }
+
+    // MARK: Reading
+
+    /// The longest run of entries from one on to before another that is contiguous in memory.
+    func run(from entry: UInt64, to end: UInt64) -> Run {
+        let stop = entry < wrap && wrap < end ? wrap : end
+        let start = self[entry].offset
+        let last = self[stop - 1]
+        let count = last.offset + last.length - start
+        return unsafe Run(
+            bytes: UnsafeRawBufferPointer(start: ring.advanced(by: start), count: count), entries: entry..<stop)
+    }
+
+    /// How many bytes the entries from one on are.
+    func byteCount(from entry: UInt64) -> Int {
+        var (entry, count) = (entry, 0)
+        while entry < end {
+            let run = run(from: entry, to: end)
+            count += unsafe run.bytes.count
+            entry = run.entries.upperBound
+        }
+        return count
+    }
+
+    /// The entry in which a byte of a run lies, and where in the run the entry ends.
+    func entry(at byte: Int, of run: Run) -> (entry: UInt64, end: Int) {
+        var position = 0
+        var entry = run.entries.lowerBound
+        while true {
+            position += self[entry].length
+            if byte < position { return (entry, position) }
+            entry += 1
+        }
+    }
+}
+
+extension Int {
+    /// The least power of two that is not less; 1 for what is not positive.
+    fileprivate var roundedUpToPowerOfTwo: Int { self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
+}

@@ -1,0 +1,442 @@
+// One camera of the hub: the pure camera, the gestures on it, what moves by itself, and the events that come of it.
+// This file is the only one that emits events. Invariants: the stream matches (move-started camera-changed+)+ idle;
+// fingers and motion never move the camera at one time; the clock that comes in is the camera's own.
+
+import Gestures
+import MapCamera
+import GimbalProtocol
+
+final class HostedCamera {
+    /// Who a camera is there for.
+    enum Standing {
+        /// For everybody, until it is removed.
+        case permanent
+        /// Only for clients that may only watch, for as long as one of them has subscribed to it.
+        case ephemeral
+        /// It is not there any more; some may still refer to it.
+        case removed
+    }
+
+    /// What a batch or a tick has brought.
+    struct Emission {
+        /// Lines of events.
+        var events = 0
+        /// Lines that tell what the camera was sent.
+        var inputs = 0
+
+        var lines: Int { events + inputs }
+    }
+
+    static let mainName = "main"
+
+    let name: String
+    /// Whether it is the camera of requests that name none.
+    let isMain: Bool
+    private let nameBytes: [UInt8]
+    private(set) var epoch: String
+    private(set) var camera: Camera {
+        get { unsafe moving.camera }
+        _modify { yield unsafe &moving.camera }
+    }
+    private(set) var gestures: GestureTracker {
+        get { unsafe moving.gestures }
+        _modify { yield unsafe &moving.gestures }
+    }
+    // Sound: each is changed only by functions of its own, which know nothing of this class, so no two changes can overlap.
+    // Checking that as the program runs is 3 % of a line.
+    @exclusivity(unchecked) private var moving = (camera: Camera(), gestures: GestureTracker())
+    /// How many gestures were active when the last batch ended.
+    private(set) var activeGestures = 0
+    private var motion: Motion? {
+        didSet { nextTick = motion?.nextFrame }
+    }
+    /// Why it moves by itself, if it does.
+    private var motionReason = MoveReason.animation
+    /// When the next step of what moves by itself is due, on the camera's clock; `nil` if nothing does.
+    private(set) var nextTick: Double?
+
+    // Events
+    private let encoder: LineEncoder
+    let log: EventLog
+    /// What subscribers of `gesture` read; `nil` while there are none.
+    private(set) var inputLog: InputLog?
+    private(set) var seq: UInt64 = 0
+    /// The time of the last event: the next is not before it.
+    private var lastTime = 0.0
+    /// The entry of the log that has seq 1.
+    private(set) var firstEntry: UInt64 = 0
+    /// The position that subscribers know.
+    private(set) var published: PrintedPosition
+    /// Why the camera moves; `nil` when it is idle.
+    private var reason: MoveReason?
+    /// What changed the position in the batch that is being applied.
+    private var batchReason: MoveReason?
+
+    // Who has to do with it
+    /// In any order.
+    private(set) var subscriptions: [Subscription] = []
+    /// How many of them ask for what the camera is sent.
+    private var recorders = 0
+    /// Those that ask for what the camera is sent, until it rests and they can be told where that begins.
+    private var waitingRecorders: [Subscription] = []
+    /// Requests that wait until it rests; some may be over.
+    private(set) var waits: [RestWait] = []
+    private var waitsOver = 0
+    /// The replay that moves this camera; while there is one, nobody else may. Only ``Replays`` changes it.
+    var replay: Replay?
+    /// Live: the hub's time at which the camera's clock was 0.
+    var clockStart: Double
+
+    // Where the hub has it
+    /// Only ``CameraRegistry`` changes these three.
+    var standing = Standing.permanent
+    var slot = 0
+    /// Whether it may have changed since it was saved.
+    var isUnsaved = false
+    var lists = CameraList.Membership()
+
+    /// What a camera needs of its hub.
+    struct Environment {
+        let limits: Limits
+        let memory: (any HistoryMemory)?
+        let encoder: LineEncoder
+    }
+
+    init(name: String, epoch: String, at now: Double, _ environment: Environment) {
+        self.name = name
+        isMain = name == Self.mainName
+        self.epoch = epoch
+        nameBytes = Array(name.utf8)
+        published = PrintedPosition(unsafe moving.camera.position)
+        encoder = environment.encoder
+        log = EventLog(limits: environment.limits, memory: environment.memory)
+        clockStart = now
+    }
+
+    /// A camera as it was saved: at rest, with a history; by default with one that is empty up to its seq.
+    init(
+        _ saved: SavedCamera, clockStart: Double, log: EventLog? = nil, firstEntry: UInt64 = 0,
+        _ environment: Environment
+    ) {
+        name = saved.state.name
+        isMain = name == Self.mainName
+        epoch = saved.epoch
+        nameBytes = Array(name.utf8)
+        published = PrintedPosition(saved.state.camera.position)
+        seq = saved.state.seq
+        encoder = environment.encoder
+        self.log = log ?? EventLog(limits: environment.limits, from: saved.state.seq, memory: environment.memory)
+        self.firstEntry = firstEntry
+        lastTime = saved.clock
+        self.clockStart = clockStart
+        camera = saved.state.camera
+        gestures.set(saved.state.gestures)
+    }
+
+    // MARK: From process to process
+
+    func write(to out: inout FieldWriter) {
+        out.put(CameraField.state, saved.lines)
+        out.put(CameraField.isEphemeral, isEphemeral)
+        out.put(CameraField.clockStart, clockStart)
+        out.put(CameraField.firstEntry, firstEntry)
+        out.put(CameraField.log) { log.write(to: &$0) }
+        if let inputLog { out.put(CameraField.inputLog) { inputLog.write(to: &$0) } }
+    }
+
+    /// A camera that goes on where ``write(to:)`` left off.
+    convenience init(
+        _ row: FieldReader, _ reader: inout SavedCamera.Reader, _ environment: Environment, at now: Double
+    ) throws {
+        let (limits, memory) = (environment.limits, environment.memory)
+        var row = row
+        var saved: SavedCamera?
+        var isEphemeral = false
+        var clockStart: Double?
+        var firstEntry: UInt64 = 0
+        var (log, inputLog): (EventLog?, FieldReader?)
+        while let (tag, field) = try row.next(CameraField.self) {
+            switch tag {
+            case .state: saved = try reader.camera(Array(field.bytes()))
+            case .isEphemeral: isEphemeral = try field.flag()
+            case .clockStart: clockStart = try field.double()
+            case .firstEntry: firstEntry = try field.number()
+            case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
+            case .inputLog: inputLog = try field.record()
+            }
+        }
+        guard let saved else { throw FieldReader.Damage() }
+        self.init(
+            saved, clockStart: clockStart ?? now - saved.clock, log: log, firstEntry: firstEntry, environment)
+        if isEphemeral { standing = .ephemeral }
+        self.inputLog = try inputLog.map {
+            try InputLog($0, of: name, encoder: encoder, limits: limits, memory: memory)
+        }
+    }
+
+    // MARK: How it stands
+
+    var isRemoved: Bool { standing == .removed }
+    var isEphemeral: Bool { standing == .ephemeral }
+
+    /// Whether nothing moves it and no gesture is active. Between batches.
+    var isAtRest: Bool { nextTick == nil && activeGestures == 0 }
+
+    /// The camera's own clock.
+    func time(at now: Double) -> Double { if let replay { replay.clock.time } else { now - clockStart } }
+
+    /// What is to be kept of it.
+    var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: lastTime) }
+    var state: CameraState { CameraState(name: name, seq: seq, camera: camera, gestures: gestures.settings) }
+
+    // MARK: Who waits for its rest
+
+    func addWait(_ wait: RestWait) { waits.append(wait) }
+
+    /// Notes that one of its waits is over, and removes such now and then.
+    func noteWaitOver() {
+        waitsOver += 1
+        guard 2 * waitsOver > waits.count else { return }
+        waits.removeAll { $0.isOver }
+        waitsOver = 0
+    }
+
+    func takeWaits() -> [RestWait] {
+        defer { waits = [] }
+        return waits
+    }
+
+    // MARK: A batch of requests
+
+    func apply(_ event: GestureEvent, of key: GestureKey, at time: Double) {
+        inputLog?.add(event, of: key)
+        let update = gestures.handle(event, of: key, at: time, viewport: camera.viewport)
+        if nextTick != nil, gestures.isActive { motion = nil }
+        if let update { move(.gesture) { $0.apply(update) } }
+    }
+
+    func apply(_ command: Request.Command, at time: Double) {
+        inputLog?.add(command)
+        switch command {
+        case .move(let update):
+            stop()
+            move(.command) { $0.apply(update) }
+        case .animate(let update, let duration, let easing):
+            stop()
+            if duration > 0 {
+                animate(update, duration: duration, easing: easing, at: time, .animation)
+            } else {
+                move(.animation) { $0.apply(update) }
+            }
+        case .stop:
+            stop()
+        case .setGestures(let change):
+            gestures.set(change.applied(to: gestures.settings))
+        case .setZoomRange(let min, let max):
+            let old = camera.constraints.zoomRange
+            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
+                preconditionFailure("a zoom range that was not admitted")
+            }
+            move(.command) { $0.setZoomRange(range) }
+        case .setTargetBounds(let bounds):
+            move(.command) { $0.setTargetBounds(bounds) }
+        case .setViewport(let viewport):
+            move(.command) { $0.viewport = viewport }
+        case .removeCamera:
+            break  // The hub's part: a camera does not know where it is kept.
+        }
+    }
+
+    /// Ends gestures and motion where they are.
+    private func stop() {
+        gestures.cancelAll()
+        motion = nil
+    }
+
+    private func animate(
+        _ update: CameraUpdate, duration: Double, easing: Easing, at time: Double, _ reason: MoveReason
+    ) {
+        motion = CameraAnimation(update, of: camera, duration: duration, easing: easing).map { Motion($0, at: time) }
+        motionReason = reason
+    }
+
+    private func move(_ reason: MoveReason, _ change: (inout Camera) -> Void) {
+        let before = camera.position
+        change(&camera)
+        if camera.position != before { batchReason = reason }
+    }
+
+    /// Ends a batch: what it changed is one event, and what it set free comes to rest or flies on.
+    func endBatch(at time: Double) -> Emission {
+        let before = log.end
+        activeGestures = gestures.count
+        let release = gestures.takeRelease()
+        inputLog?.endBatch(at: time, velocity: velocity(of: release), gestures)
+        if let batchReason { publish(batchReason, at: time) }
+        batchReason = nil
+        switch release {
+        case .glide(let momentum):
+            motion = Glide(momentum, of: camera).map { Motion($0, at: time) }
+            motionReason = .gesture
+        case .tap(let update):
+            animate(update, duration: GestureTracker.tapDuration, easing: .default, at: time, .gesture)
+        case nil: break
+        }
+        rest(at: time)
+        return emission(since: before)
+    }
+
+    /// The velocity with which a pan that ended in this batch goes on; `nil` if that does not matter.
+    private func velocity(of release: GestureTracker.Release?) -> ScreenPoint? {
+        guard activeGestures == 0, gestures.settings.scroll, gestures.settings.fling else { return nil }
+        switch release {
+        case .glide(let momentum): return momentum.pan
+        case .tap: return nil
+        case nil: return ScreenPoint(x: 0, y: 0)
+        }
+    }
+
+    /// Cancels the gestures of a peer that is gone. To be followed by ``endBatch(at:)``.
+    func cancelGestures(of peer: Int) {
+        inputLog?.cancel(gestures.keys(of: peer))
+        gestures.cancel(feed: peer)
+    }
+
+    /// Cancels every gesture, as the end of a trace does. To be followed by ``endBatch(at:)``.
+    func cancelGestures() {
+        inputLog?.cancel(gestures.reports.map(\.key))
+        gestures.cancelAll()
+    }
+
+    // MARK: Motion
+
+    /// Moves on to the next tick of what moves by itself.
+    func tick() -> Emission {
+        let before = log.end
+        guard let due = nextTick, var motion else { return Emission() }
+        self.motion = motion.step(&camera) ? motion : nil
+        inputLog?.passed(due)
+        publish(motionReason, at: due)
+        rest(at: due)
+        return emission(since: before)
+    }
+
+    // MARK: Events
+
+    private func emission(since entry: UInt64) -> Emission {
+        Emission(events: Int(log.end - entry), inputs: inputLog?.takeLineCount() ?? 0)
+    }
+
+    private func publish(_ newReason: MoveReason, at time: Double) {
+        let position = PrintedPosition(camera.position)
+        guard position != published else { return }
+        if reason != newReason { emit(.moveStarted, newReason, at: time) }
+        reason = newReason
+        published = position
+        emit(.cameraChanged, newReason, at: time)
+        replay?.summary.frames += 1
+    }
+
+    private func rest(at time: Double) {
+        guard let reason, nextTick == nil, activeGestures == 0 else { return }
+        emit(.idle, reason, at: time)
+        self.reason = nil
+    }
+
+    private func emit(_ kind: Event.Kind, _ reason: MoveReason, at time: Double) {
+        seq += 1
+        lastTime = max(lastTime, time)
+        let event = Event(kind: kind, seq: seq, timeMs: lastTime, reason: reason, position: published)
+        let name = nameBytes
+        encoder.encode({ $0.event(event, camera: name.span) }, then: { append($0, kind.mask) })
+    }
+
+    private func append(_ line: Span<UInt8>, _ kind: EventKinds) {
+        log.append(line, kind: kind)
+        inputLog?.log.append(line, kind: kind)
+    }
+
+    /// Makes the camera anew, as a trace's header says, and tells every subscriber.
+    func reset(_ header: TraceHeader, epoch: String) -> Emission {
+        let before = log.end
+        self.epoch = epoch
+        camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
+        (gestures, activeGestures) = (GestureTracker(), 0)
+        gestures.set(header.gestures.applied(to: GestureSettings()))
+        motion = nil
+        reason = nil
+        batchReason = nil
+        published = PrintedPosition(camera.position)
+        seq = 0
+        lastTime = 0
+        encoder.encode({ $0.reset(camera: name, position: published, epoch: epoch) }, then: { append($0, .reset) })
+        inputLog?.begin(self.header)
+        firstEntry = log.end
+        return emission(since: before)
+    }
+
+    // MARK: Who reads it
+
+    func attach(_ subscription: Subscription) {
+        subscription.place = subscriptions.count
+        subscriptions.append(subscription)
+        if subscription.isRecorder { recorders += 1 }
+    }
+
+    func detach(_ subscription: Subscription) {
+        guard subscription.place < subscriptions.count, subscriptions[subscription.place] === subscription else {
+            return
+        }
+        let last = subscriptions.removeLast()
+        if last !== subscription {
+            subscriptions[subscription.place] = last
+            last.place = subscription.place
+        }
+        guard subscription.isRecorder else { return }
+        recorders -= 1
+        waitingRecorders.removeAll { $0 === subscription }
+        if recorders == 0 { stopInputLog() }
+    }
+
+    /// Whether nobody has subscribed to it by its name.
+    var isUnwanted: Bool { subscriptions.allSatisfy(\.isOfAll) }
+
+    /// Writes how many lines a reader has missed, and where the camera stands now.
+    func writeGap(of missed: UInt64, to line: inout LineWriter) {
+        line.lagged(camera: name, missed: missed, position: published, seq: seq, epoch: epoch)
+    }
+
+    // MARK: What it is sent, as recorders are told
+
+    /// The log of what the camera is sent; from now on it is kept, if it was not.
+    func startInputLog(limits: Limits) -> EventLog {
+        let inputLog =
+            inputLog
+            ?? InputLog(
+                of: name, active: gestures.reports.map(\.key), encoder: encoder, limits: limits, memory: log.memory)
+        self.inputLog = inputLog
+        return inputLog.log
+    }
+
+    func stopInputLog() { inputLog = nil }
+
+    var hasWaitingRecorders: Bool { !waitingRecorders.isEmpty }
+
+    /// Has a recorder wait until the camera rests.
+    func addWaitingRecorder(_ recorder: Subscription) { waitingRecorders.append(recorder) }
+
+    func takeWaitingRecorders() -> [Subscription] {
+        defer { waitingRecorders = [] }
+        return waitingRecorders
+    }
+
+    /// Writes what begins a trace in the middle of things: a header, and the gestures that are active.
+    ///
+    /// What moves by itself cannot be told so: nothing does.
+    func writeBeginning(at time: Double, to line: inout LineWriter) {
+        inputLog?.writeBeginning(header, gestures.reports, at: time, to: &line)
+    }
+
+    /// The header of a trace that begins with this camera.
+    private var header: TraceHeader { TraceHeader(camera, gestures.settings) }
+}

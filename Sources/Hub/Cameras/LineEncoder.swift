@@ -1,0 +1,16 @@
+// Writes one line at a time in memory that is kept from line to line, so that nothing is allocated for one.
+// Invariant: a line is used up within the call that writes it. Writing a line while another is written traps.
+
+import GimbalProtocol
+
+final class LineEncoder {
+    private var line = LineWriter()
+
+    /// Writes a line, and lends its bytes.
+    @inline(__always)
+    func encode(_ write: (inout LineWriter) -> Void, then use: (Span<UInt8>) -> Void) {
+        line.clear()
+        write(&line)
+        line.withBytes(use)
+    }
+}

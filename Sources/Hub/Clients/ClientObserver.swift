@@ -1,0 +1,26 @@
+// What a log may tell of clients. Nothing of it is on the path of a line that is right and about a camera that exists, and
+// nothing is made of it where nobody listens.
+
+import GimbalProtocol
+
+extension Hub {
+    /// Something that a client did.
+    package enum Note {
+        /// A line was answered with an error.
+        ///
+        /// The camera is that of the line, or the last one that the client named where the line could not be read; `nil`
+        /// if there is none of that name.
+        case refused(WireError, line: UInt64, camera: String?)
+        case made(camera: String)
+        case removed(camera: String)
+    }
+}
+
+/// Whoever listens to what clients do, if somebody does.
+final class ClientObserver {
+    var tell: ((Hub.Note, any Outlet) -> Void)?
+
+    func note(_ note: @autoclosure () -> Hub.Note, of peer: Peer) {
+        if let tell { tell(note(), peer.outlet) }
+    }
+}

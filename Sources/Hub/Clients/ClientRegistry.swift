@@ -1,0 +1,103 @@
+// Who is connected, by their numbers, and whose connection only waits for its end.
+
+import GimbalProtocol
+
+final class ClientRegistry {
+    private let limits: Limits
+    /// All clients, by their numbers.
+    private var peers: [Peer] = []
+    /// Those whose input is thrown away: they have some time to close.
+    private var lingering: [Peer] = []
+    /// How many have been numbered.
+    private(set) var lastNumber = 0
+    /// How many have ever connected.
+    private(set) var total: UInt64 = 0
+
+    init(limits: Limits) { self.limits = limits }
+
+    var count: Int { peers.count }
+
+    // MARK: They come and go
+
+    func connect(_ outlet: any Outlet, _ role: Role) -> Peer {
+        lastNumber += 1
+        total += 1
+        let peer = Peer(number: lastNumber, outlet: outlet, role: role, limits: limits)
+        peers.append(peer)
+        return peer
+    }
+
+    func remove(_ peer: Peer) {
+        let index = index(after: peer.number - 1)
+        if index < peers.count, peers[index] === peer { peers.remove(at: index) }
+    }
+
+    /// Handles nothing more of a peer, and gives it time to close once it has read what it was told.
+    func linger(_ peer: Peer) {
+        peer.input.discard()
+        lingering.append(peer)
+    }
+
+    /// When the next connection that lingers is to be closed; infinite if none is.
+    var deadline: Double { lingering.reduce(.infinity) { min($0, $1.input.closeTime) } }
+
+    /// Closes connections that have lingered long enough.
+    func advance(to now: Double, close: (Peer) -> Void) {
+        guard !lingering.isEmpty else { return }
+        for peer in lingering where !peer.isClosed && peer.input.closeTime <= now { close(peer) }
+        lingering.removeAll(where: \.isClosed)
+    }
+
+    /// Goes on with the clients of another process, in place of none.
+    ///
+    /// - Parameter lastNumber: how many have been numbered: gestures are told apart by their client's number.
+    func restore(_ restored: [Peer], lastNumber: Int, total: UInt64) {
+        peers = restored.sorted { $0.number < $1.number }
+        self.lastNumber = peers.reduce(lastNumber) { max($0, $1.number) }
+        self.total = total
+        lingering = restored.filter(\.input.isDiscarding)
+    }
+
+    // MARK: In pages
+
+    /// How many clients an answer tells of, and how many subscriptions of each.
+    private static let page = (clients: 64, subscriptions: 16)
+
+    /// Some clients whose numbers are greater than one, as a client is told of them, and whether there are others.
+    func page(after number: Int, for asking: Peer) -> (clients: [ClientSummary], hasMore: Bool) {
+        let start = index(after: number)
+        let end = min(start + Self.page.clients, peers.count)
+        return (peers[start..<end].map { summary(of: $0, for: asking) }, end < peers.count)
+    }
+
+    /// Where the clients begin whose numbers are greater.
+    private func index(after number: Int) -> Int {
+        var (low, high) = (0, peers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if peers[middle].number <= number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func summary(of peer: Peer, for asking: Peer) -> ClientSummary {
+        var summary = ClientSummary()
+        summary.number = peer.number
+        summary.isSelf = peer === asking
+        // Who may only watch is not told who the others are.
+        if !asking.isWatchOnly || summary.isSelf {
+            summary.user = peer.identity?.user
+            summary.process = peer.identity?.process
+        }
+        summary.isWatchOnly = peer.isWatchOnly
+        summary.replay = peer.replay?.camera.name
+        summary.followsAll = peer.all != nil
+        summary.subscriptionCount = peer.subscriptions.count
+        summary.subscriptions = peer.subscriptions.prefix(Self.page.subscriptions).map {
+            .init(camera: $0.camera.name, delivery: $0.delivery, behind: $0.backlog)
+        }
+        summary.waits = peer.waits.all.count
+        summary.unreadBytes = peer.output.unreadBytes
+        return summary
+    }
+}

@@ -1,0 +1,148 @@
+// What comes in: bytes become lines, and lines are handled when it is their peer's turn. What cannot be handled yet waits
+// in the peer's input, and a client that has sent much more than that is not read from.
+
+import GimbalProtocol
+
+final class Intake {
+    private let limits: Limits
+    private let handler: LineHandler
+    private let runner: CameraRunner
+    private let replays: Replays
+    private let sender: Sender
+    private let turns: Turns
+    private let counters: Counters
+    /// Whether no line is handled any more.
+    private(set) var isStopped = false
+
+    init(_ hub: HubParts, _ handler: LineHandler) {
+        (limits, counters) = (hub.limits, hub.counters)
+        (runner, replays, sender, turns) = (hub.runner, hub.replays, hub.sender, hub.turns)
+        self.handler = handler
+    }
+
+    // MARK: Bytes
+
+    /// Handles bytes that a peer sent, as far as it is its turn.
+    func receive(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) {
+        counters.bytesIn += UInt64(bytes.count)
+        guard !peer.isClosed, peer.input.isOpen else { return }
+        guard peer.input.isEmpty, turns.isServedAtOnce(peer) else {
+            append(bytes, to: peer)
+            attend(to: peer, at: now)
+            return updateReading(peer)
+        }
+        turns.serveAtOnce(peer) {
+            let handled = handleLines(bytes, from: peer, at: now)
+            if handled < bytes.count, !peer.input.isDiscarding { append(bytes.extracting(handled...), to: peer) }
+            updateReading(peer)
+        }
+    }
+
+    private func append(_ bytes: Span<UInt8>, to peer: Peer) {
+        turns.add(bytes: bytes.count)
+        peer.input.append(bytes)
+    }
+
+    /// Serves a peer now, or has it wait for its turn.
+    func attend(to peer: Peer, at now: Double) {
+        if turns.isServedAtOnce(peer) {
+            turns.serveAtOnce(peer) { handleInput(of: peer, at: now) }
+        } else {
+            turns.join(peer)
+        }
+    }
+
+    /// Serves those that wait for their turn, until the turn is used up.
+    func serveWaiting(at now: Double) {
+        guard !isStopped else { return }
+        turns.serveWaiting { handleInput(of: $0, at: now) }
+    }
+
+    /// Handles what a peer sent before and could not be handled then.
+    private func handleInput(of peer: Peer, at now: Double) {
+        if let replay = peer.replay, !replay.isPlaying { replays.drain(replay, at: now) }
+        let bytes = peer.input.takeBytes()
+        let handled = handleLines(bytes.span, from: peer, at: now)
+        if !peer.isClosed, !peer.input.isDiscarding {
+            turns.add(bytes: bytes.count)  // What is left moves up.
+            peer.input.giveBack(bytes, without: handled)
+        }
+        if peer.input.hasEnded, peer.input.isEmpty {
+            if isReady(peer) { finishInput(of: peer, at: now) } else if isStopped { turns.join(peer) }
+        }
+        updateReading(peer)
+    }
+
+    /// All that a peer sent has been handled: its gestures are cancelled, its replay ends.
+    private func finishInput(of peer: Peer, at now: Double) {
+        peer.input.finish()
+        runner.cancelGestures(of: peer, at: now)
+        if let replay = peer.replay, replay.isPlaying { replays.end(replay, at: now) }
+        sender.enqueue(peer)
+    }
+
+    private func updateReading(_ peer: Peer) {
+        guard !peer.isClosed, !isStopped else { return }
+        let isWanted = peer.input.isDiscarding || peer.input.bytes.count < limits.leastInput
+        if peer.input.setReading(isWanted) { peer.outlet.setReading(isWanted) }
+    }
+
+    // MARK: Lines
+
+    /// Handles lines as long as it may; says how many bytes that were.
+    private func handleLines(_ bytes: Span<UInt8>, from peer: Peer, at now: Double) -> Int {
+        var position = 0
+        while position == 0 ? mayBegin(peer) : mayContinue(peer) {
+            var (framer, end) = (peer.input.framer, position)
+            let next = framer.next(in: bytes, at: &end)
+            guard let next = next ?? (peer.input.hasEnded ? framer.last(in: bytes, at: &end) : nil) else {
+                turns.add(bytes: bytes.count - position)
+                peer.input.framer = framer
+                peer.replay?.waitForLine()
+                return end
+            }
+            let before = peer.input.framer
+            peer.input.framer = framer
+            switch next {
+            case .tooLong(let range):
+                handler.rejectTooLong(bytes.extracting(range), from: peer, at: now)
+            case .line(let range):
+                turns.add(bytes: range.count)
+                guard handler.handle(bytes.extracting(range), from: peer, at: now) else {
+                    peer.input.framer = before
+                    return position
+                }
+            }
+            position = end
+        }
+        peer.replay?.waitForLine()
+        if position < bytes.count, isReady(peer) || isStopped { turns.join(peer) }
+        return position
+    }
+
+    /// Whether a peer's lines have nothing to wait for but their turn.
+    func isReady(_ peer: Peer) -> Bool { isFree(peer) && !isBehind(peer) }
+
+    private func mayBegin(_ peer: Peer) -> Bool { mayContinue(peer) && !isBehind(peer) }
+
+    /// Whether a peer whose first line of a turn was handled may have one more handled: a turn is too short to fall behind.
+    private func mayContinue(_ peer: Peer) -> Bool { !turns.isUsedUp && isFree(peer) }
+
+    private func isFree(_ peer: Peer) -> Bool {
+        !peer.isClosed && !peer.input.isDiscarding && peer.replay?.isPlaying != false
+            && peer.output.unreadBytes < limits.unreadReplies && !isStopped
+    }
+
+    /// Whether a peer does not read what it has subscribed to: then its own lines wait, before it lags.
+    private func isBehind(_ peer: Peer) -> Bool {
+        !peer.subscriptions.isEmpty
+            && (peer.backlog > UInt64(limits.historyEvents / 2)
+                || peer.subscriptions.contains { $0.isRecorder && $0.backlogBytes > limits.historyBytes / 2 })
+    }
+
+    // MARK: Stopping
+
+    func stop() { isStopped = true }
+
+    func resume() { isStopped = false }
+}

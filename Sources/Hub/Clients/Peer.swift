@@ -1,0 +1,102 @@
+// A client as the hub sees it: what it has sent, what it is to be sent, and what it does here.
+
+import GimbalProtocol
+
+/// What the hub needs of a client's connection.
+public protocol Outlet: AnyObject {
+    /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
+    /// reads no more.
+    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
+    /// As above, for what stands in one piece.
+    func send(_ piece: UnsafeRawBufferPointer) -> Int
+    /// From now on little is to wait between here and the client: it wants what is newest.
+    func keepQueueShort()
+    /// Stops or goes on reading.
+    func setReading(_ isReading: Bool)
+    /// Tells the client that nothing more will come.
+    func finishSending()
+    /// Ends the connection. The hub has forgotten the peer.
+    func close()
+}
+
+extension Outlet {
+    public func send(_ piece: UnsafeRawBufferPointer) -> Int { unsafe send([piece]) }
+}
+
+public final class Peer {
+    /// Tells its gestures from those of others.
+    let number: Int
+    /// It refers to the peer, too, until it is closed.
+    let outlet: any Outlet
+    let role: Role
+    let isWatchOnly: Bool
+    /// Who it is, as whoever brought it knows.
+    public var identity: (user: UInt32, process: UInt32)?
+
+    var input: PeerInput
+    var output = PeerOutput()
+    var share = FairQueue.Share()
+
+    /// Only ``Subscriptions`` changes these two.
+    var subscriptions: [Subscription] = []
+    /// Its subscription to all cameras; `subscriptions` has what comes of it.
+    var all: AllCameras?
+    /// Its requests that wait for a camera's rest.
+    var waits = PeerWaits()
+    /// The trace that it sends. Only ``Replays`` changes it.
+    var replay: Replay?
+    /// The cameras that it sent gestures to.
+    var inputs = InputCameras()
+    /// The camera that it named last.
+    var lastCamera: HostedCamera?
+
+    init(number: Int, outlet: any Outlet, role: Role, limits: Limits) {
+        self.number = number
+        self.outlet = outlet
+        self.role = role
+        isWatchOnly = role != .everything
+        input = PeerInput(longestLine: limits.line)
+    }
+
+    /// Whether it is not connected any more.
+    var isClosed: Bool { output.state == .closed }
+
+    /// Whether its last sending was cut short: the connection says when it takes more.
+    public var isBlocked: Bool { output.state == .blocked }
+
+    /// Whether a trace that it sent is being played.
+    public var isPlaying: Bool { replay != nil }
+
+    /// Whether there is more for it than it has been sent.
+    public var hasUnsent: Bool { isBlocked || output.isQueued }
+
+    /// Bytes that the hub keeps for this peer alone.
+    public var memory: Int { input.bytes.capacity + output.replies.capacity }
+
+    /// Events that this peer has subscribed to and not been sent.
+    var backlog: UInt64 {
+        subscriptions.reduce(0) { $0 + ($1.delivery == .every ? $1.backlog : 0) }
+    }
+}
+
+/// The cameras that a peer has sent gestures to, each in the slot that the registry gave it: nobody searches.
+struct InputCameras {
+    private(set) var slots: [HostedCamera?] = []
+
+    /// Those that are still there.
+    var cameras: some Sequence<HostedCamera> { slots.lazy.compactMap { $0 }.filter { !$0.isRemoved } }
+
+    mutating func insert(_ camera: HostedCamera) {
+        let slot = camera.slot
+        if slot < slots.count, slots[slot] === camera { return }
+        insert(camera, slot)
+    }
+
+    @inline(never)
+    private mutating func insert(_ camera: HostedCamera, _ slot: Int) {
+        while slots.count <= slot { slots.append(nil) }
+        slots[slot] = camera
+    }
+
+    mutating func removeAll() { slots = [] }
+}

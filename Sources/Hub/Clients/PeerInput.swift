@@ -1,0 +1,102 @@
+// What a client has sent and the hub has not handled yet: the beginning of a line, or lines that wait.
+
+import GimbalProtocol
+
+struct PeerInput {
+    enum State {
+        case open
+        /// The client has sent its last byte; what waits is still handled.
+        case ended
+        /// All that it sent has been handled.
+        case finished
+        /// What still comes is thrown away. The connection ends at that time at the latest, which is set once all replies
+        /// have been sent.
+        case discarding(until: Double?)
+    }
+
+    private(set) var state = State.open
+    var framer: LineFramer
+    private(set) var bytes: [UInt8] = []
+    /// Whether the connection has been told to read.
+    private(set) var isReading = true
+
+    init(longestLine: Int) { framer = LineFramer(longest: longestLine) }
+
+    /// An input that goes on where another process left off.
+    init(_ state: State, framer: LineFramer, bytes: [UInt8]) {
+        (self.state, self.framer, self.bytes) = (state, framer, bytes)
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// Whether more bytes are expected.
+    var isOpen: Bool { if case .open = state { true } else { false } }
+
+    /// Whether the client has sent its last byte.
+    var hasEnded: Bool {
+        switch state {
+        case .ended, .finished: true
+        case .open, .discarding: false
+        }
+    }
+
+    var isDiscarding: Bool { if case .discarding = state { true } else { false } }
+
+    /// Whether there is something left to handle: bytes, or their end.
+    var isUnfinished: Bool {
+        if case .ended = state { return true }
+        return !bytes.isEmpty
+    }
+
+    // MARK: Bytes
+
+    mutating func append(_ new: Span<UInt8>) {
+        unsafe new.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    /// Lends out what waits: nothing is left until it is given back.
+    mutating func takeBytes() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        return taken
+    }
+
+    /// Gives back what ``takeBytes()`` gave, without the beginning that has been handled.
+    mutating func giveBack(_ taken: consuming [UInt8], without count: Int) {
+        guard !isDiscarding else { return }
+        bytes = taken
+        bytes.removeFirst(count)
+    }
+
+    /// Drops what waits.
+    mutating func clear() { bytes = [] }
+
+    // MARK: States
+
+    /// The client has sent its last byte.
+    mutating func end() { if isOpen { state = .ended } }
+
+    /// All that the client sent has been handled.
+    mutating func finish() { if case .ended = state { state = .finished } }
+
+    /// From now on, what comes is thrown away.
+    mutating func discard() {
+        state = .discarding(until: nil)
+        bytes = []
+    }
+
+    /// Sets when a connection whose input is thrown away ends, unless that is set.
+    mutating func setCloseTime(_ time: Double) {
+        if case .discarding(nil) = state { state = .discarding(until: time) }
+    }
+
+    /// When the connection ends at the latest; infinite if that is not set.
+    var closeTime: Double { if case .discarding(let time?) = state { time } else { .infinity } }
+
+    /// Notes whether the connection is to read; `true` if that is news to it.
+    mutating func setReading(_ isWanted: Bool) -> Bool {
+        guard isWanted != isReading else { return false }
+        isReading = isWanted
+        return true
+    }
+}

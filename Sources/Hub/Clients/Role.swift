@@ -1,0 +1,27 @@
+// What a client may do here, decided by whoever brings it: the hub does not ask why.
+// Invariant: this is the only place that says which requests change something.
+
+import GimbalProtocol
+
+/// What a client may do.
+public enum Role: Equatable, Sendable {
+    /// Feeds and commands cameras, watches and asks.
+    case everything
+    /// Watches and asks, and changes nothing; the reason goes into the answer to what it may not.
+    case watchOnly(because: String)
+
+    /// What a request is answered that this role does not allow; `nil` if it does.
+    func objection(to body: Request.Body) -> WireError? {
+        guard case .watchOnly(let reason) = self, body.changesSomething else { return nil }
+        return WireError(.denied, field: "type", "this connection may only subscribe and ask: \(reason)")
+    }
+}
+
+extension Request.Body {
+    fileprivate var changesSomething: Bool {
+        switch self {
+        case .gesture, .command, .trace, .traceEnd, .endReplay: true
+        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello: false
+        }
+    }
+}

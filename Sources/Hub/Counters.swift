@@ -1,0 +1,9 @@
+// What `stats` counts, from the first process on. Each count is changed by the part that does what is counted.
+
+final class Counters {
+    var lines: UInt64 = 0
+    var errors: UInt64 = 0
+    var events: UInt64 = 0
+    var bytesIn: UInt64 = 0
+    var bytesOut: UInt64 = 0
+}

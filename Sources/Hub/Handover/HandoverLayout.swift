@@ -1,0 +1,180 @@
+// What one process hands to the next, as records of tagged fields (TaggedFields.swift). The next process may be of another
+// version, older or newer, so:
+//
+// - A tag keeps its meaning and its type for ever. What is new gets a new tag; a tag that is not used any more is not used
+//   again.
+// - A reader skips tags that it does not know, and does without those that are not there: what is left then is what a
+//   camera or a client has at its beginning. Only what says so has to be there.
+// - Whoever changes what is written raises ``HandoverLayout/revision`` by one and records the new layout as the test
+//   `HandoverLayoutTests` says. What was recorded before stays: later versions read it.
+//
+// The file in which this is handed over stands in gimbald's HandoverFile.swift.
+
+package enum HandoverLayout {
+    /// Which layout this version writes. Readers do not depend on it: it is for people and for tests.
+    package static let revision: UInt64 = 1
+}
+
+/// All that is handed over.
+package enum HandoverField: UInt16, FieldTag {
+    case revision = 1
+    /// The name and version of who wrote it, as `hello` tells them.
+    case server = 2
+    /// A record of ``ProcessField``.
+    case process = 3
+    /// A record of ``HubField``.
+    case hub = 4
+}
+
+/// The process's own part: descriptors, by their numbers in the process that wrote it.
+package enum ProcessField: UInt16, FieldTag {
+    /// A record of ``ListenerField`` for each listening socket of the service manager's.
+    case listener = 1
+    /// A record of ``ListenerField`` for each listening socket of the daemon's own.
+    case ownSocket = 2
+    /// A record of ``ClientField`` for each connection.
+    case client = 3
+}
+
+package enum ListenerField: UInt16, FieldTag {
+    case descriptor = 1
+    /// 0 for who may do everything, 1 for who may only watch; without it, 1.
+    case entrance = 2
+    /// The daemon's own sockets: the file's path, and the descriptor of its lock.
+    case path = 3
+    case lock = 4
+}
+
+package enum ClientField: UInt16, FieldTag {
+    /// The inode of the connection's socket, which is the same in every process.
+    case key = 1
+    case descriptor = 2
+    /// As ``ListenerField/entrance``.
+    case entrance = 3
+    /// Whether its last byte has been read.
+    case hasEnded = 4
+    /// Whether it closed its sending side while it went on reading.
+    case saidItsEnd = 5
+}
+
+package enum HubField: UInt16, FieldTag {
+    /// Milliseconds of the monotonic clock at which the first process started.
+    case started = 1
+    /// How many clients have been numbered.
+    case peerNumbers = 2
+    /// A record of ``CounterField``.
+    case counters = 3
+    /// A record of ``CameraField`` for each camera.
+    case camera = 4
+    /// A record of ``PeerField`` for each client. Those whose lines wait for a turn come first, in their order.
+    case peer = 5
+}
+
+package enum CounterField: UInt16, FieldTag {
+    case connectionsTotal = 1
+    case lines = 2
+    case errors = 3
+    case events = 4
+    case bytesIn = 5
+    case bytesOut = 6
+}
+
+package enum CameraField: UInt16, FieldTag {
+    /// What is saved of it: two lines, as in the state file. It has to be there.
+    case state = 1
+    /// Whether it is there only for clients that may only watch.
+    case isEphemeral = 2
+    /// The hub's time at which the camera's clock was 0.
+    case clockStart = 3
+    /// The entry of the log that has seq 1.
+    case firstEntry = 4
+    /// A record of ``LogField``.
+    case log = 5
+    /// A record of ``InputLogField``, while somebody has subscribed to `gesture`.
+    case inputLog = 6
+}
+
+package enum InputLogField: UInt16, FieldTag {
+    /// The time of the last line, on the camera's clock.
+    case lastTime = 1
+    /// A record of ``LogField``.
+    case log = 2
+}
+
+/// A history. Its lines stand either here or, where they are many, in the file, in a ring that the next process goes on
+/// with. Where they are not to be had, the history is empty and goes on behind its last line.
+package enum LogField: UInt16, FieldTag {
+    /// The number of the oldest line.
+    case first = 1
+    /// For each line its length, four bytes, the lowest first.
+    case lengths = 2
+    /// For each line its kind, one byte: a bit as in `EventKinds`.
+    case kinds = 3
+    /// The lines, one behind the other.
+    case lines = 4
+    /// Where in the file the ring is, and how many bytes it has.
+    case ringPlace = 5
+    case ringSize = 6
+    /// Where in the ring the oldest line is.
+    case head = 7
+    /// The number of the line at which the ring was last begun anew.
+    case wrap = 8
+    /// The newest `move-started` and the newest `reset`: a record of ``PinnedField`` each.
+    case lastMoveStarted = 9
+    case lastReset = 10
+}
+
+package enum PinnedField: UInt16, FieldTag {
+    case entry = 1
+    case line = 2
+}
+
+package enum PeerField: UInt16, FieldTag {
+    /// What tells its connection from others, as in ``ClientField/key``. It has to be there.
+    case key = 1
+    /// Tells its gestures from those of others. It has to be there.
+    case number = 2
+    /// How many lines it has sent, and whether the rest of a long one is being skipped.
+    case lineNumber = 3
+    case isSkipping = 4
+    /// What has been read and not taken.
+    case input = 5
+    case hasEnded = 6
+    /// When the connection ends at the latest, if what comes is thrown away.
+    case lingerEnd = 7
+    case isBroken = 8
+    case isBlocked = 9
+    /// What has been answered and not sent.
+    case replies = 10
+    /// A record of ``SubscriptionField`` for each subscription, in their order.
+    case subscription = 11
+    /// A record of ``AllCamerasField``, if it has subscribed to all cameras.
+    case all = 12
+}
+
+package enum AllCamerasField: UInt16, FieldTag {
+    /// As in ``SubscriptionField``.
+    case kinds = 1
+    case isLatest = 2
+    /// Whether there are cameras that it was not told of.
+    case isStale = 3
+}
+
+package enum SubscriptionField: UInt16, FieldTag {
+    /// The camera's name. It has to be there.
+    case camera = 1
+    /// Whether it asks for what the camera is sent.
+    case isRecorder = 2
+    /// Bits as in `EventKinds`.
+    case kinds = 3
+    /// Whether only the newest position is wanted.
+    case isLatest = 4
+    /// The first entry of the log that has not been sent.
+    case cursor = 5
+    /// The kind of what was sent last.
+    case lastSent = 6
+    /// Whether what waits is not to be sent any more.
+    case hasGivenUp = 7
+    /// Whether it came of a subscription to all cameras.
+    case isOfAll = 8
+}

@@ -1,0 +1,271 @@
+// What outlives a run: the cameras as they stand, as text. A camera is told by the two lines that would bring it about: the
+// header of a trace that begins with it as it is, and the subscription that would go on from there. So the decoder of
+// clients' lines reads them, with its limits. Around them stand a first line that says what this is, and a last one with
+// a count and a checksum: what is cut or altered is known, and never half taken.
+
+import Gestures
+import MapCamera
+import GimbalProtocol
+
+/// A camera as it outlives a run.
+struct SavedCamera {
+    var state: CameraState
+    var epoch: String
+    /// Milliseconds of the camera's clock, not before its last event.
+    var clock: Double
+}
+
+extension SavedCamera {
+    /// The two lines that tell it.
+    var lines: [UInt8] {
+        var line = LineWriter(capacity: 1024)
+        line.write(self)
+        return line.copy
+    }
+
+    /// Reads cameras, each name once.
+    struct Reader: ~Copyable {
+        private var decoder = RequestDecoder()
+        private var names: Set<String> = []
+
+        /// Reads what ``SavedCamera/lines`` gave.
+        mutating func camera(_ lines: [UInt8]) throws(SavedState.Damage) -> SavedCamera {
+            guard let end = lines.firstIndex(of: 0x0a), lines.last == 0x0a else {
+                throw SavedState.Damage(description: "a camera has no whole lines")
+            }
+            let lines = lines.span
+            return try camera(lines.extracting(..<end), lines.extracting((end + 1)..<(max(lines.count - 1, end + 1))))
+        }
+
+        mutating func camera(_ header: Span<UInt8>, _ subscription: Span<UInt8>) throws(SavedState.Damage)
+            -> SavedCamera
+        {
+            let begun = try request(header)
+            guard case .trace(let header) = begun.body, let name = begun.camera, let clock = begun.timeMs else {
+                throw SavedState.Damage(description: "a camera has no header")
+            }
+            let followed = try request(subscription)
+            guard case .subscribe(let subscribe) = followed.body, let since = subscribe.since, followed.camera == name
+            else { throw SavedState.Damage(description: "camera \(name) has no seq and epoch") }
+            guard names.insert(name).inserted else {
+                throw SavedState.Damage(description: "camera \(name) stands there twice")
+            }
+            let camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
+            let state = CameraState(
+                name: name, seq: since.seq, camera: camera, gestures: header.gestures.applied(to: GestureSettings()))
+            let epoch = since.epoch.range.map { subscription[$0] }
+            return SavedCamera(state: state, epoch: String(decoding: epoch, as: UTF8.self), clock: clock)
+        }
+
+        private mutating func request(_ line: Span<UInt8>) throws(SavedState.Damage) -> Request {
+            let requests: [Request]
+            do {
+                requests = try decoder.decode(line)
+            } catch {
+                throw SavedState.Damage(description: "a line is wrong: \(error.error.message)")
+            }
+            guard requests.count == 1 else { throw SavedState.Damage(description: "a line is an array") }
+            return requests[0]
+        }
+    }
+}
+
+/// The cameras of a hub, to be written down and read again.
+public struct SavedState {
+    /// Bytes that are no state, or not all of one.
+    public struct Damage: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Whether nothing has happened since: the run was asked to end, and this is the end of it.
+    public var isLast: Bool
+    var cameras: [SavedCamera]
+
+    init(isLast: Bool, cameras: [SavedCamera]) {
+        self.isLast = isLast
+        self.cameras = cameras
+    }
+
+    /// How many cameras it has.
+    public var count: Int { cameras.count }
+
+    // MARK: Writing
+
+    /// The state as text: lines of JSON, numbers with all their digits.
+    public var bytes: [UInt8] {
+        SavedText.bytes(cameras.map(\.lines), isLast: isLast)
+    }
+
+    // MARK: Reading
+
+    /// Reads what ``bytes`` gave.
+    public init(_ bytes: [UInt8]) throws(Damage) {
+        let bytes = bytes.span
+        try Self.checkEdges(bytes, bytes, size: bytes.count)
+        let lines = Self.lines(of: bytes)
+        guard let first = lines.first, let last = lines.last, lines.count >= 2, lines.count.isMultiple(of: 2) else {
+            throw Damage(description: "it has no whole lines, or one is missing")
+        }
+        var line = LineWriter()
+        line.writeEnding(
+            count: lines.count / 2 - 1, checksum: SavedText.checksum(bytes.extracting(0..<last.lowerBound)))
+        guard line.isEqual(to: bytes.extracting(last.lowerBound...)) else {
+            throw Damage(description: "its last line does not tell the count and checksum of the others")
+        }
+        isLast = try Self.readHeading(bytes.extracting(first))
+        cameras = []
+        var reader = SavedCamera.Reader()
+        for index in stride(from: 1, to: lines.count - 1, by: 2) {
+            cameras.append(try reader.camera(bytes.extracting(lines[index]), bytes.extracting(lines[index + 1])))
+        }
+    }
+
+    /// As many bytes from either end of a state say whether it can be one.
+    public static let edge = 256
+    /// The most bytes of a camera: two lines with its name and some thirty numbers.
+    private static let longestCamera = 4096
+
+    /// Looks at the beginning and the end of what may be a state, before all of it is read.
+    ///
+    /// - Parameters:
+    ///   - beginning: the first ``edge`` bytes, or more.
+    ///   - end: the last ``edge`` bytes, or more.
+    ///   - size: how many bytes there are.
+    public static func checkEdges(_ beginning: Span<UInt8>, _ end: Span<UInt8>, size: Int) throws(Damage) {
+        var framer = LineFramer()
+        var position = 0
+        guard case .line(let first) = framer.next(in: beginning, at: &position) else {
+            throw Damage(description: "it has no whole lines, or one is missing")
+        }
+        _ = try readHeading(beginning.extracting(first))
+        let word: StaticString = "{\"type\":\"end\",\"cameras\":"
+        var start = max(end.count - 1, 0)
+        while start > 0, end[start - 1] != 0x0a { start -= 1 }
+        guard end.count - start > word.utf8CodeUnitCount,
+            (0..<word.utf8CodeUnitCount).allSatisfy({ unsafe end[start + $0] == word.utf8Start[$0] })
+        else { throw Damage(description: "its last line does not tell the count and checksum of the others") }
+        var count = 0
+        for index in (start + word.utf8CodeUnitCount)..<end.count {
+            guard (0x30...0x39).contains(end[index]), count <= size else { break }
+            count = 10 * count + Int(end[index] - 0x30)
+        }
+        guard count <= size, size <= 2 * edge + count * longestCamera else {
+            throw Damage(description: "it has \(size) bytes, and its last line tells of \(count) cameras")
+        }
+    }
+
+    /// The lines, without their LF; none if the last has none.
+    private static func lines(of bytes: Span<UInt8>) -> [Range<Int>] {
+        var framer = LineFramer()
+        var (position, lines) = (0, [Range<Int>]())
+        while case .line(let range) = framer.next(in: bytes, at: &position) { lines.append(range) }
+        return position == bytes.count ? lines : []
+    }
+
+    private static func readHeading(_ line: Span<UInt8>) throws(Damage) -> Bool {
+        for isLast in [false, true] {
+            var heading = LineWriter()
+            heading.writeHeading(isLast: isLast)
+            if heading.withBytes({ $0.extracting(..<($0.count - 1)).isEqual(to: line) }) { return isLast }
+        }
+        throw Damage(description: "its first line is not that of a state of version 1")
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func isEqual(to other: Span<UInt8>) -> Bool {
+        count == other.count && indices.allSatisfy { self[$0] == other[$0] }
+    }
+}
+
+// MARK: The lines
+
+extension LineWriter {
+    /// A copy of what has been written.
+    var copy: [UInt8] {
+        withBytes { bytes in unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
+    }
+
+    fileprivate func isEqual(to other: Span<UInt8>) -> Bool { withBytes { $0.isEqual(to: other) } }
+
+    mutating func writeHeading(isLast: Bool) {
+        write("{\"type\":\"gimbal-state\",\"version\":1,\"last\":")
+        write(isLast)
+        write("}\n")
+    }
+
+    mutating func writeEnding(count: Int, checksum: UInt64) {
+        write("{\"type\":\"end\",\"cameras\":")
+        write(UInt64(count))
+        write(",\"checksum\":")
+        write(string: String(checksum, radix: 16))
+        write("}\n")
+    }
+
+    fileprivate mutating func write(_ camera: SavedCamera) {
+        writeHeader(camera)
+        writeSubscription(camera)
+    }
+
+    private mutating func writeHeader(_ saved: SavedCamera) {
+        let (camera, gestures) = (saved.state.camera, saved.state.gestures)
+        write("{\"type\":\"trace\",\"version\":1,\"camera\":")
+        write(string: saved.state.name)
+        exact(",\"timeMs\":", saved.clock)
+        write(",\"viewport\":{")
+        exact("\"width\":", camera.viewport.width)
+        exact(",\"height\":", camera.viewport.height)
+        exact(",\"padding\":{\"top\":", camera.viewport.padding.top)
+        exact(",\"left\":", camera.viewport.padding.left)
+        exact(",\"bottom\":", camera.viewport.padding.bottom)
+        exact(",\"right\":", camera.viewport.padding.right)
+        place("}},\"position\":{\"target\":", camera.position.target)
+        exact(",\"zoom\":", camera.position.zoom)
+        exact(",\"bearing\":", camera.position.bearing)
+        exact(",\"viewingAngle\":", camera.position.viewingAngle)
+        exact("},\"minZoom\":", camera.constraints.zoomRange.min)
+        exact(",\"maxZoom\":", camera.constraints.zoomRange.max)
+        if let bounds = camera.constraints.targetBounds {
+            place(",\"targetBounds\":{\"southWest\":", bounds.southWest)
+            place(",\"northEast\":", bounds.northEast)
+            write("}")
+        }
+        flag(",\"gestures\":{\"scroll\":", gestures.scroll)
+        flag(",\"zoom\":", gestures.zoom)
+        flag(",\"rotate\":", gestures.rotate)
+        flag(",\"tilt\":", gestures.tilt)
+        flag(",\"scrollDuringRotateOrZoom\":", gestures.scrollDuringRotateOrZoom)
+        flag(",\"fling\":", gestures.fling)
+        flag(",\"inertia\":", gestures.inertia)
+        write("}}\n")
+    }
+
+    private mutating func writeSubscription(_ saved: SavedCamera) {
+        write("{\"type\":\"subscribe\",\"camera\":")
+        write(string: saved.state.name)
+        write(",\"since\":")
+        write(saved.state.seq)
+        write(",\"epoch\":")
+        write(string: saved.epoch)
+        write("}\n")
+    }
+
+    /// A number in the fewest digits that give it back.
+    private mutating func exact(_ lead: StaticString, _ number: Double) {
+        write(lead)
+        var digits = number.description
+        digits.withUTF8 { unsafe write(Span(_unsafeElements: $0)) }
+    }
+
+    private mutating func place(_ lead: StaticString, _ place: LatLng) {
+        write(lead)
+        exact("{\"latitude\":", place.latitude)
+        exact(",\"longitude\":", place.longitude)
+        write("}")
+    }
+
+    private mutating func flag(_ lead: StaticString, _ flag: Bool) {
+        write(lead)
+        write(flag)
+    }
+}

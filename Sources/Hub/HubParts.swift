@@ -1,0 +1,36 @@
+// The parts of a hub. Each owns what it changes, and knows only those above it in this list: nothing goes in a circle.
+
+struct HubParts {
+    let limits: Limits
+    let server: String
+    let counters = Counters()
+    let observer = ClientObserver()
+    /// Whose turn it is.
+    let turns: Turns
+    /// Which cameras there are.
+    let registry: CameraRegistry
+    /// Who is connected.
+    let clients: ClientRegistry
+    /// What is sent to whom.
+    let sender: Sender
+    /// Who has subscribed to what.
+    let subscriptions: Subscriptions
+    /// Who waits for a camera's rest.
+    let waits: RestWaits
+    /// Cameras in time.
+    let runner: CameraRunner
+    /// The traces that are played.
+    let replays: Replays
+
+    init(limits: Limits, server: String, epochSeed: UInt64, memory: (any HistoryMemory)?) {
+        (self.limits, self.server) = (limits, server)
+        turns = Turns(limits: limits)
+        registry = CameraRegistry(limits: limits, memory: memory, epochSeed: epochSeed)
+        clients = ClientRegistry(limits: limits)
+        sender = Sender(limits: limits, turns, counters)
+        subscriptions = Subscriptions(limits: limits, registry, sender, turns)
+        waits = RestWaits(limits: limits, sender, turns, counters)
+        runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)
+        replays = Replays(registry, clients, runner, sender, turns)
+    }
+}

@@ -1,0 +1,267 @@
+// What may be wrong with a request because of how things stand, though its line is right. Nothing is changed here: a line
+// is admitted as a whole before any of it is applied.
+
+import Gestures
+import MapCamera
+import GimbalProtocol
+
+/// An error of one object of a line.
+struct Refusal: Error {
+    let member: Int
+    let error: WireError
+
+    init(_ member: Int, _ code: ErrorCode, _ field: String?, _ message: String) {
+        self.init(member, WireError(code, field: field, message))
+    }
+
+    init(_ member: Int, _ error: WireError) { (self.member, self.error) = (member, error) }
+}
+
+/// The admission of one line.
+struct Admission {
+    private let requests: [Request]
+    private let peer: Peer
+    private let registry: CameraRegistry
+    private let limits: Limits
+
+    init(_ requests: [Request], from peer: Peer, _ registry: CameraRegistry, _ limits: Limits) {
+        (self.requests, self.peer, self.registry, self.limits) = (requests, peer, registry, limits)
+    }
+
+    /// Admits the line.
+    ///
+    /// - Parameter first: the camera that its first object is about, if it is there.
+    func admit(_ first: HostedCamera?) throws(Refusal) {
+        var earlier = EarlierObjects()
+        try admit(0, first, &earlier)
+        for member in 1..<requests.count {
+            try admit(member, registry.camera(requests[member].camera, of: peer), &earlier)
+        }
+    }
+
+    private func admit(
+        _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+    ) throws(Refusal) {
+        if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
+            throw Refusal(member, error)
+        }
+        if let replay = peer.replay, let name = requests[member].camera, name != replay.camera.name {
+            throw Refusal(
+                member, .invalidValue, "camera",
+                "camera must be \"\(replay.camera.name)\" in this trace, or left out")
+        }
+        if camera?.standing != .permanent { try admitNew(member, camera, &earlier) }
+        try admitBody(member, camera, &earlier)
+    }
+
+    /// Admits the camera that a request makes, or makes permanent, if it does.
+    @inline(never)
+    private func admitNew(
+        _ member: Int, _ ephemeral: HostedCamera?, _ earlier: inout EarlierObjects
+    ) throws(Refusal) {
+        let request = requests[member]
+        let mustBeThere = ephemeral == nil && mustFindCamera(request)
+        guard mustBeThere || makesCamera(request, ephemeral) else { return }
+        earlier.made.advance(to: member, of: requests) { made, request in
+            let camera = registry.camera(request.camera, of: peer)
+            if camera?.standing != .permanent, makesCamera(request, camera) {
+                made.insert(cameraName(request))
+            }
+        }
+        let made = earlier.made.state
+        guard !made.contains(cameraName(request)) else { return }
+        if mustBeThere {
+            throw Refusal(
+                member, .unknownCamera, "camera", "there is no camera \"\(cameraName(request))\"")
+        }
+        let others = peer.isWatchOnly ? registry.ephemeralCount : registry.permanentCount
+        guard others + made.count >= limits.cameras else { return }
+        throw Refusal(
+            member, .limitReached, "camera",
+            peer.isWatchOnly
+                ? "\(limits.cameras) cameras are there only to be watched; wait until somebody feeds this one"
+                : "there are \(limits.cameras) cameras; remove one with remove-camera")
+    }
+
+    /// Whether a request is refused where its camera is not there: it says that it makes none. Who names no camera means
+    /// none that may be misspelt.
+    private func mustFindCamera(_ request: Request) -> Bool {
+        guard !request.creates, request.camera != nil else { return false }
+        return if case .command(.removeCamera) = request.body { true } else { request.body.needsCamera }
+    }
+
+    /// The name of the camera that a request concerns.
+    private func cameraName(_ request: Request) -> String {
+        request.camera ?? peer.replay?.camera.name ?? HostedCamera.mainName
+    }
+
+    private func admitBody(
+        _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+    ) throws(Refusal) {
+        let isBusy = camera?.replay != nil && camera?.replay !== peer.replay
+        func busy() -> Refusal {
+            Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+        }
+        switch requests[member].body {
+        case .gesture:
+            if isBusy { throw busy() }
+            // Fast path: even if every earlier object began a gesture, the camera stays below both limits.
+            let most = (camera?.activeGestures ?? 0) + member
+            if most >= min(limits.gestures, limits.cameraGestures) {
+                try admitGesture(member, camera, &earlier)
+            }
+        case .command(let command):
+            if isBusy { throw busy() }
+            try admit(command, member, camera, &earlier)
+        case .trace:
+            if peer.replay != nil {
+                throw Refusal(
+                    member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
+            }
+            if isBusy || !peer.output.isOpen { throw busy() }
+        case .traceEnd:
+            if peer.replay == nil {
+                throw Refusal(
+                    member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
+            }
+        case .subscribe:
+            try admitSubscription(member, &earlier)
+        case .awaitIdle:
+            try admitWait(member)
+        case .endReplay:
+            if peer.replay != nil {
+                throw Refusal(
+                    member, .invalidValue, "type",
+                    "a trace ends with trace-end; end-replay comes from another connection")
+            }
+            if camera?.replay == nil {
+                throw Refusal(member, .noReplay, "camera", "no replay runs on this camera")
+            }
+        case .subscribeAll:
+            // It is as much work as there are cameras, and an array is done in one go.
+            if requests.count > 1 {
+                throw Refusal(
+                    member, .invalidValue, "camera",
+                    "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
+            }
+        case .query, .unsubscribe, .unsubscribeAll, .hello:
+            break
+        }
+    }
+
+    private func admitSubscription(_ member: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
+        // Fast path: even if every earlier object subscribed to another camera, the peer stays below the limit.
+        guard peer.subscriptions.count + member >= limits.subscriptions else { return }
+        if earlier.subscribed == nil {
+            earlier.subscribed = Lookback(Set(peer.subscriptions.lazy.filter { !$0.isOfAll }.map(\.camera.name)))
+        }
+        earlier.subscribed?.advance(to: member, of: requests) { names, request in
+            switch request.body {
+            case .subscribe: names.insert(cameraName(request))
+            case .unsubscribe, .command(.removeCamera): names.remove(cameraName(request))
+            default: break
+            }
+        }
+        guard let names = earlier.subscribed?.state, names.count >= limits.subscriptions,
+            !names.contains(cameraName(requests[member]))
+        else { return }
+        throw Refusal(
+            member, .limitReached, "camera",
+            "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
+    }
+
+    private func admitGesture(
+        _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+    ) throws(Refusal) {
+        func key(_ gesture: Request.Gesture) -> GestureKey {
+            GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
+        }
+        guard case .gesture(let gesture) = requests[member].body, gesture.event.begins else { return }
+        // Fast path: nearly every report is about a gesture that is active already.
+        if member == 0, camera?.gestures.contains(key(gesture)) == true { return }
+        let name = cameraName(requests[member])
+        earlier.active[name, default: Lookback(.init(on: camera, of: peer.number))].advance(
+            to: member, of: requests
+        ) { active, request in
+            guard cameraName(request) == name else { return }
+            switch request.body {
+            case .gesture(let gesture):
+                if gesture.event.begins { active.own.insert(key(gesture)) } else { active.own.remove(key(gesture)) }
+            case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera): active = .init()
+            default: break
+            }
+        }
+        guard let active = earlier.active[name]?.state, !active.own.contains(key(gesture)) else { return }
+        func refuse(_ message: String) -> Refusal { Refusal(member, .limitReached, "gesture", message) }
+        if active.own.count >= limits.gestures {
+            throw refuse("one connection has at most \(limits.gestures) active gestures on a camera")
+        }
+        if active.others + active.own.count >= limits.cameraGestures {
+            throw refuse("a camera has at most \(limits.cameraGestures) active gestures")
+        }
+    }
+
+    private func admit(
+        _ command: Request.Command, _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+    ) throws(Refusal) {
+        switch command {
+        case .setZoomRange(let min, let max):
+            earlier.zoomRanges.advance(to: member, of: requests) { ranges, request in
+                switch request.body {
+                case .command(.setZoomRange(let min, let max)):
+                    let old = zoomRange(of: request, ranges)
+                    ranges[cameraName(request)] = ZoomRange(min: min ?? old.min, max: max ?? old.max) ?? old
+                case .command(.removeCamera): ranges[cameraName(request)] = .all
+                default: break
+                }
+            }
+            let old = zoomRange(of: requests[member], earlier.zoomRanges.state)
+            if (min ?? old.min) > (max ?? old.max) {
+                let error = RequestDecoder.reversedZoomRange
+                throw Refusal(member, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
+            }
+        case .removeCamera where camera?.replay != nil:
+            throw Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+        default:
+            break
+        }
+    }
+
+    /// The zoom range of a request's camera: that which an earlier object of the line sets, or the present one.
+    private func zoomRange(of request: Request, _ earlier: [String: ZoomRange]) -> ZoomRange {
+        earlier[cameraName(request)] ?? registry.camera(request.camera, of: peer)?.camera.constraints.zoomRange ?? .all
+    }
+
+    /// Whether a request makes its camera, or makes an ephemeral one permanent.
+    ///
+    /// - Parameter ephemeral: the camera, where there is one.
+    private func makesCamera(_ request: Request, _ ephemeral: HostedCamera?) -> Bool {
+        switch request.body {
+        case .query where !request.creates, .awaitIdle where !request.creates: return false
+        case .subscribe where peer.isWatchOnly: return ephemeral == nil
+        default: return !peer.isWatchOnly && request.body.needsCamera
+        }
+    }
+
+    /// Whether one connection waits for no more than it may, once an object is applied.
+    private func admitWait(_ member: Int) throws(Refusal) {
+        let waits = peer.waits.all.count
+        // Fast path: even if every earlier object waited, the peer stays below the limit.
+        guard waits + member >= limits.waits else { return }
+        let before = requests[..<member].count { if case .awaitIdle = $0.body { true } else { false } }
+        guard waits + before >= limits.waits else { return }
+        throw Refusal(member, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
+    }
+}
+
+extension Request.Body {
+    /// Whether it is about a camera, so that one is made if it is not there.
+    var needsCamera: Bool {
+        switch self {
+        case .hello, .traceEnd, .endReplay, .query(.cameras), .query(.stats), .query(.clients), .query(.ping),
+            .command(.removeCamera), .unsubscribe, .subscribeAll, .unsubscribeAll:
+            false
+        default: true
+        }
+    }
+}

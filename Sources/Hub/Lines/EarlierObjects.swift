@@ -1,0 +1,53 @@
+// What the earlier objects of an array change for the later ones, before any of them is applied.
+
+import Gestures
+import MapCamera
+import GimbalProtocol
+
+/// What the objects of a line that stand before one will have done when that one is applied. It is gathered only where a
+/// request comes near a limit or depends on an earlier one, and each object is looked at once for each question.
+struct EarlierObjects {
+    /// The gestures that are active on a camera.
+    struct Active {
+        var own: Set<GestureKey> = []
+        /// Those of other peers.
+        var others = 0
+
+        init() {}
+
+        init(on camera: HostedCamera?, of peer: Int) {
+            own = Set(camera?.gestures.keys(of: peer) ?? [])
+            others = (camera?.gestures.count ?? 0) - own.count
+        }
+    }
+
+    /// The names of cameras that are made.
+    var made = Lookback<Set<String>>([])
+    /// The names of cameras that the peer is subscribed to.
+    var subscribed: Lookback<Set<String>>?
+    /// By the camera's name.
+    var active: [String: Lookback<Active>] = [:]
+    /// Those that are set, by the camera's name.
+    var zoomRanges = Lookback<[String: ZoomRange]>([:])
+}
+
+/// Something that is gathered from the objects of a line, from the first on, each once.
+struct Lookback<State> {
+    private(set) var state: State
+    private var seen = 0
+
+    init(_ state: State) { self.state = state }
+
+    /// Brings it up to date with all objects before one.
+    mutating func advance(to member: Int, of requests: [Request], _ add: (inout State, Request) -> Void) {
+        while seen < member {
+            add(&state, requests[seen])
+            seen += 1
+        }
+    }
+}
+
+extension GestureEvent {
+    /// Whether the gesture is active after this report, if its kind is enabled.
+    var begins: Bool { !kind.isTap && (phase == .began || phase == .changed) }
+}

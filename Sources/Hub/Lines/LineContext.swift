@@ -1,0 +1,21 @@
+// A line that is being applied: whose it is, when, and which cameras it has touched so far.
+
+struct LineContext {
+    let peer: Peer
+    /// The hub's time.
+    let now: Double
+    /// The cameras whose batch ends with the line: nearly always one.
+    private(set) var first: HostedCamera?
+    private(set) var others: [HostedCamera] = []
+
+    init(from peer: Peer, at now: Double) { (self.peer, self.now) = (peer, now) }
+
+    /// Notes that the line has changed a camera, or may have.
+    mutating func touch(_ camera: HostedCamera) {
+        if first == nil {
+            first = camera
+        } else if first !== camera, !others.contains(where: { $0 === camera }) {
+            others.append(camera)
+        }
+    }
+}

@@ -1,0 +1,271 @@
+// One line: decoded, admitted, and applied; or answered with its error. In a replay it waits for its time first.
+
+import Gestures
+import MapCamera
+import GimbalProtocol
+
+final class LineHandler {
+    private let limits: Limits
+    private let server: String
+    private let registry: CameraRegistry
+    private let clients: ClientRegistry
+    private let runner: CameraRunner
+    private let replays: Replays
+    private let subscriptions: Subscriptions
+    private let waits: RestWaits
+    private let queries: Queries
+    private let sender: Sender
+    private let turns: Turns
+    private let counters: Counters
+    private let observer: ClientObserver
+
+    // Sound: it knows nothing of the hub, so no two lines are decoded at a time.
+    @exclusivity(unchecked) private var decoder: RequestDecoder
+    /// Kept from line to line, so that nothing is allocated.
+    private var requests: [Request] = []
+
+    /// As many gestures as may be active on a camera before their number is looked at more closely.
+    private let fewGestures: Int
+
+    init(_ hub: HubParts, _ queries: Queries) {
+        limits = hub.limits
+        server = hub.server
+        (registry, clients, runner, replays) = (hub.registry, hub.clients, hub.runner, hub.replays)
+        (subscriptions, waits, sender, turns) = (hub.subscriptions, hub.waits, hub.sender, hub.turns)
+        (counters, observer) = (hub.counters, hub.observer)
+        self.queries = queries
+        unsafe decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
+        fewGestures = min(limits.gestures, limits.cameraGestures)
+    }
+
+    // MARK: A line
+
+    /// Handles a line; `false` if its time has not come.
+    func handle(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
+        if Self.isBlank(text) { return true }
+        // Nothing that is done for a line handles another one.
+        var requests: [Request] = []
+        swap(&requests, &self.requests)
+        defer { swap(&requests, &self.requests) }
+        do {
+            try unsafe decoder.decode(text, into: &requests)
+        } catch {
+            reject(error, text, from: peer, at: now)
+            return true
+        }
+        // Looked up once, since nearly every line is one object about the camera of the line before.
+        let camera = registry.camera(requests[0].camera, of: peer)
+        if requests.count == 1, case .gesture(let gesture) = requests[0].body, let camera, isFree(camera, for: peer) {
+            apply(gesture, requests[0].id, to: camera, text, from: peer, at: now)
+            return true
+        }
+        return handle(requests, about: camera, text, from: peer, at: now)
+    }
+
+    private static func isBlank(_ text: Span<UInt8>) -> Bool {
+        for index in 0..<text.count where text[index] != 0x20 && text[index] != 0x09 { return false }
+        return true
+    }
+
+    // MARK: A line that is one live gesture
+
+    /// Whether nothing can be wrong with one gesture of a peer on a camera: what ``Admission`` asks of it, in short.
+    private func isFree(_ camera: HostedCamera, for peer: Peer) -> Bool {
+        camera.replay == nil && peer.replay == nil && !peer.isWatchOnly && camera.standing == .permanent
+            && camera.activeGestures < fewGestures
+    }
+
+    private func apply(
+        _ gesture: Request.Gesture, _ id: ByteRange?, to camera: HostedCamera, _ text: Span<UInt8>, from peer: Peer,
+        at now: Double
+    ) {
+        counters.lines += 1
+        turns.add(work: 1)
+        input(gesture, text.extracting(id?.range ?? 0..<0), to: camera, from: peer, at: now)
+        runner.endBatch(of: camera, at: now - camera.clockStart)
+        endLine(at: now)
+    }
+
+    // MARK: Any line
+
+    /// Handles the objects of a line; `false` if their time has not come.
+    private func handle(
+        _ requests: [Request], about camera: HostedCamera?, _ text: Span<UInt8>, from peer: Peer, at now: Double
+    ) -> Bool {
+        let time: Double?
+        do throws(Refusal) {
+            time = try traceTime(requests, peer.replay)
+            try Admission(requests, from: peer, registry, limits).admit(camera)
+        } catch {
+            let isHeader = if case .trace = requests[error.member].body { peer.replay == nil } else { false }
+            let rejection = Rejection(
+                error: error.error, member: error.member, ids: requests.map(\.id), isHeader: isHeader)
+            reject(rejection, text, from: peer, at: now)
+            return true
+        }
+        if let time, let replay = peer.replay {
+            guard replays.reach(time, in: replay, at: now) else { return false }
+            replay.clock.advance(to: replay.clock.time(of: time))
+            replay.summary.events += 1
+        }
+        counters.lines += 1
+        turns.add(work: requests.count)
+        var line = LineContext(from: peer, at: now)
+        for index in requests.indices { apply(requests[index], text, &line) }
+        if let first = line.first { endBatch(of: first, at: now) }
+        for camera in line.others { endBatch(of: camera, at: now) }
+        endLine(at: now)
+        return true
+    }
+
+    private func endBatch(of camera: HostedCamera, at now: Double) {
+        if !camera.isRemoved { runner.endBatch(of: camera, at: camera.time(at: now)) }
+    }
+
+    /// Does what waits for the end of a line.
+    private func endLine(at now: Double) {
+        waits.start(at: now) { runner.catchUp($0, at: now) }
+        subscriptions.startRecorders(at: now)
+        runner.removeUnwanted()
+    }
+
+    /// The time of the line in a replay, in the trace's `timeMs`; `nil` live, and for lines that ask only.
+    private func traceTime(_ requests: [Request], _ replay: Replay?) throws(Refusal) -> Double? {
+        guard let replay else { return nil }
+        var time: Double?
+        for (member, request) in requests.enumerated() {
+            switch request.body {
+            case .gesture, .command: break
+            default: continue
+            }
+            guard let given = request.timeMs ?? time else {
+                throw Refusal(
+                    member, .missingField, "timeMs", "timeMs is missing: in a trace every gesture and command has one")
+            }
+            guard given == time ?? given else {
+                throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
+            }
+            let traceTime = replay.clock.time(of: given)
+            guard traceTime <= ReplayClock.longest else {
+                throw Refusal(
+                    member, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
+            }
+            if traceTime < replay.clock.time {
+                throw Refusal(member, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
+            }
+            time = given
+        }
+        return time
+    }
+
+    // MARK: An object
+
+    /// Applies an object of a line.
+    private func apply(_ request: Request, _ text: Span<UInt8>, _ line: inout LineContext) {
+        let id = text.extracting(request.id?.range ?? 0..<0)
+        let (name, peer, now) = (request.camera, line.peer, line.now)
+        switch request.body {
+        case .gesture(let gesture):
+            let camera = touch(name, &line)
+            input(gesture, id, to: camera, from: peer, at: now)
+        case .command(.removeCamera):
+            sender.acknowledge(id, to: peer)
+            guard let camera = registry.camera(name, of: peer) else { break }
+            runner.remove(camera)
+            observer.note(.removed(camera: camera.name), of: peer)
+        case .command(let command):
+            let camera = touch(name, &line)
+            runner.catchUp(camera, at: now)
+            sender.acknowledge(id, to: peer)
+            camera.apply(command, at: camera.time(at: now))
+        case .query(let query):
+            queries.answer(query, request.body.needsCamera ? cameraAsked(request, line) : nil, id, in: line)
+        case .subscribe(let subscribe):
+            subscriptions.subscribe(peer, to: runner.camera(name, for: peer, at: now), subscribe, id, in: text)
+        case .unsubscribe:
+            subscriptions.unsubscribe(peer, from: registry.camera(name, of: peer))
+            sender.acknowledge(id, to: peer)
+        case .subscribeAll(let subscribe, let points):
+            subscriptions.subscribeAll(peer, subscribe, since: points, id, in: text)
+        case .unsubscribeAll:
+            subscriptions.unsubscribeAll(peer)
+            sender.acknowledge(id, to: peer)
+        case .awaitIdle(let timeoutMs):
+            waits.add(timeoutMs, for: cameraAsked(request, line), id, of: peer, at: now)
+        case .endReplay:
+            sender.acknowledge(id, to: peer)
+            if let replay = registry.camera(name, of: peer)?.replay { replays.cut(replay, at: now) }
+        case .hello:
+            sender.reply(to: peer) { $0.hello(server: server, id) }
+        case .trace(let header):
+            let camera = runner.camera(name, for: peer, at: now)
+            replays.start(header, on: camera, from: peer, id: (0..<id.count).map { id[$0] })
+        case .traceEnd:
+            sender.acknowledge(id, to: peer)
+            if let replay = peer.replay { replays.end(replay, at: now) }
+        }
+    }
+
+    /// The camera of a gesture or a command; its batch ends with the line.
+    private func touch(_ name: String?, _ line: inout LineContext) -> HostedCamera {
+        let camera = runner.camera(name, for: line.peer, at: line.now)
+        line.touch(camera)
+        return camera
+    }
+
+    private func cameraAsked(_ request: Request, _ line: LineContext) -> HostedCamera {
+        runner.cameraAsked(request.camera, creates: request.creates, by: line.peer, at: line.now)
+    }
+
+    /// Gives a report of a gesture to a camera.
+    private func input(
+        _ gesture: Request.Gesture, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer, at now: Double
+    ) {
+        runner.catchUp(camera, at: now)
+        turns.add(work: camera.activeGestures >> 6)
+        // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
+        var event = gesture.event
+        if camera.replay != nil { event.time = nil }
+        peer.inputs.insert(camera)
+        sender.acknowledge(id, to: peer)
+        let key = GestureKey(feed: peer.number, kind: event.kind, label: gesture.label)
+        camera.apply(event, of: key, at: camera.time(at: now))
+    }
+
+    // MARK: Errors
+
+    /// An error's texts are made for it alone.
+    private static let workOfError = 8
+
+    /// Answers a line beyond the limit, of which only the beginning need be there.
+    func rejectTooLong(_ beginning: Span<UInt8>, from peer: Peer, at now: Double) {
+        reject(unsafe decoder.rejectTooLong(beginning), beginning, from: peer, at: now)
+    }
+
+    /// Answers every request of a rejected line that can be answered.
+    private func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer, at now: Double) {
+        counters.errors += 1
+        observer.note(
+            .refused(rejection.error, line: peer.input.framer.lineNumber, camera: peer.lastCamera?.name), of: peer)
+        turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
+        peer.replay?.summary.rejected += 1
+        var isAnswered = false
+        for (member, id) in rejection.ids.enumerated() {
+            let isWrong = rejection.member.map { $0 == member } ?? (rejection.ids.count == 1)
+            guard isWrong || id != nil else { continue }
+            var error = rejection.error
+            if !isWrong {
+                error.message = "the array was rejected as a whole: \(error.message)"
+                error.field = nil
+            }
+            sender.refuse(error, text.extracting(id?.range ?? 0..<0), to: peer)
+            isAnswered = true
+        }
+        if !isAnswered { sender.refuse(rejection.error, Span(), to: peer) }
+        // What follows a header that was refused must not be taken for live input.
+        if rejection.isHeader, peer.replay == nil {
+            clients.linger(peer)
+            runner.cancelGestures(of: peer, at: now)
+        }
+    }
+}

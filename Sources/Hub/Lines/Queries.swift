@@ -1,0 +1,100 @@
+// Questions: answered at once, changing nothing.
+
+import MapCamera
+import GimbalProtocol
+
+final class Queries {
+    private let registry: CameraRegistry
+    private let clients: ClientRegistry
+    private let subscriptions: Subscriptions
+    private let replays: Replays
+    private let sender: Sender
+    private let turns: Turns
+    private let counters: Counters
+    private let observer: ClientObserver
+    /// When the first process of this hub started.
+    var started: Double
+
+    init(_ hub: HubParts, started: Double) {
+        (registry, clients, subscriptions, replays) = (hub.registry, hub.clients, hub.subscriptions, hub.replays)
+        (sender, turns, counters, observer) = (hub.sender, hub.turns, hub.counters, hub.observer)
+        self.started = started
+    }
+
+    /// Answers a question.
+    ///
+    /// - Parameter camera: the one that it is about, if it is about one.
+    func answer(_ query: Request.Query, _ camera: HostedCamera?, _ id: Span<UInt8>, in line: LineContext) {
+        let peer = line.peer
+        switch query {
+        case .ping: sender.reply(to: peer) { $0.pong(id) }
+        case .cameras:
+            let names = registry.namesAsJSON()
+            sender.reply(to: peer) { $0.cameras(names.span, id) }
+        case .stats:
+            sender.putEventsFirst(for: peer)
+            let stats = stats(at: line.now)
+            sender.reply(to: peer) { $0.stats(stats, id) }
+        case .clients(let number):
+            sender.putEventsFirst(for: peer)
+            let page = clients.page(after: number, for: peer)
+            // So many were looked at, and others are to have their turn as well.
+            turns.add(events: page.clients.count)
+            sender.reply(to: peer) { $0.clients(page.clients, hasMore: page.hasMore, id) }
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion:
+            guard let camera else { return }
+            var error: WireError?
+            sender.reply(to: peer) { reply in
+                error = Self.answer(query, about: camera, id, &reply)
+                if let error { reply.error(error, line: peer.input.framer.lineNumber, id) }
+            }
+            guard let error else { return }
+            counters.errors += 1
+            peer.replay?.summary.rejected += 1
+            observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera.name), of: peer)
+        }
+    }
+
+    /// Writes the answer to a question about a camera, or says why there is none.
+    private static func answer(
+        _ query: Request.Query, about camera: HostedCamera, _ id: Span<UInt8>, _ reply: inout LineWriter
+    ) -> WireError? {
+        let projection = camera.camera.projection
+        switch query {
+        case .getCamera:
+            reply.camera(camera.state, id)
+        case .cameraForBounds(let bounds, let insets):
+            let (position, fits) = camera.camera.position(fitting: bounds, insets: insets)
+            reply.cameraForBounds(position.map(PrintedPosition.init), fits: fits, id)
+        case .project(let coordinate):
+            guard let point = projection.point(for: coordinate) else {
+                return WireError(.invalidValue, field: "coordinate", "coordinate must be in front of the camera")
+            }
+            reply.point(point, id)
+        case .unproject(let point):
+            guard let coordinate = projection.coordinate(for: point) else {
+                return WireError(.invalidValue, field: "point", "point must be below the horizon")
+            }
+            reply.coordinate(coordinate, id)
+        case .visibleRegion:
+            guard let region = projection.visibleRegion else {
+                return WireError(.invalidValue, "a corner of the viewport is above the horizon")
+            }
+            reply.visibleRegion(region, id)
+        case .cameras, .stats, .clients, .ping:
+            break
+        }
+        return nil
+    }
+
+    /// What `stats` tells.
+    private func stats(at now: Double) -> [(name: StaticString, count: UInt64)] {
+        [
+            ("uptimeMs", UInt64(max(now - started, 0))), ("connections", UInt64(clients.count)),
+            ("connectionsTotal", clients.total), ("cameras", UInt64(registry.count)),
+            ("subscriptions", UInt64(subscriptions.count)), ("replays", UInt64(replays.count)),
+            ("lines", counters.lines), ("errors", counters.errors), ("events", counters.events),
+            ("bytesIn", counters.bytesIn), ("bytesOut", counters.bytesOut),
+        ]
+    }
+}

@@ -1,0 +1,248 @@
+// What goes out: replies and events in the order in which they arose, in one write for each peer and turn.
+// Nothing is copied for a subscriber but the rest of a line that was cut, and what stands before a reply of its own.
+
+import GimbalProtocol
+
+final class Sender {
+    /// What became of sending to a peer.
+    enum Outcome {
+        /// There is nothing more for it.
+        case sent
+        /// It had as many bytes as one is sent in a turn, and is queued for the next.
+        case unfinished
+        /// Its connection takes no more for now.
+        case blocked
+        /// It reads no more.
+        case broken
+    }
+
+    private let limits: Limits
+    private let turns: Turns
+    private let counters: Counters
+
+    /// Cameras with events that have not been sent.
+    private var changed = CameraList(.changed)
+    private var queue: [Peer] = []
+    /// Peers that have had as many bytes as one is sent in a turn, and more to read.
+    private var unfinished: [Peer] = []
+    /// How often something was emitted.
+    private var emissions: UInt64 = 0
+    private var replyLine = LineWriter()
+    private var offer = Offer()
+
+    /// What is offered to a peer at a time. It is kept, so that nothing is allocated.
+    @safe private struct Offer {
+        // Sound: they point into logs and replies, and are not looked at any more once these have changed.
+        var pieces: [UnsafeRawBufferPointer] = unsafe []
+        var runs: [(subscription: Subscription, run: EventLog.Run)] = []
+
+        mutating func removeAll() {
+            unsafe pieces.removeAll(keepingCapacity: true)
+            runs.removeAll(keepingCapacity: true)
+        }
+    }
+
+    init(limits: Limits, _ turns: Turns, _ counters: Counters) {
+        (self.limits, self.turns, self.counters) = (limits, turns, counters)
+    }
+
+    // MARK: Events
+
+    /// Notes that a camera has emitted something.
+    func note(_ emission: HostedCamera.Emission, of camera: HostedCamera) {
+        emissions += 1
+        turns.add(events: emission.lines)
+        turns.add(work: emission.lines)
+        counters.events += UInt64(emission.events)
+        changed.insert(camera)
+    }
+
+    // MARK: Replies
+
+    /// Acknowledges a request, if it has an id.
+    func acknowledge(_ id: Span<UInt8>, to peer: Peer) {
+        guard !id.isEmpty else { return }
+        reply(to: peer) { $0.ok(id) }
+    }
+
+    /// Tells a peer what is wrong with its line, or with that of a request that waited.
+    func refuse(_ error: WireError, line: UInt64? = nil, _ id: Span<UInt8>, to peer: Peer) {
+        let number = line ?? peer.input.framer.lineNumber
+        reply(to: peer) { $0.error(error, line: number, id) }
+    }
+
+    /// Writes a reply, behind what the peer has subscribed to and was emitted before.
+    func reply(to peer: Peer, _ write: (inout LineWriter) -> Void) {
+        putEventsFirst(for: peer)
+        tell(peer, write)
+    }
+
+    /// Puts what a peer has subscribed to and was emitted before among its replies. With `latest` it does not: there, never
+    /// more than one change is to wait.
+    func putEventsFirst(for peer: Peer) {
+        guard peer.output.lastEmission != emissions else { return }
+        turns.add(work: peer.subscriptions.count >> 5)
+        for subscription in peer.subscriptions where subscription.delivery == .every { flush(subscription) }
+        peer.output.lastEmission = emissions
+    }
+
+    /// Writes lines to a peer, wherever they come among events.
+    func tell(_ peer: Peer, _ write: (inout LineWriter) -> Void) {
+        replyLine.clear()
+        write(&replyLine)
+        guard peer.output.isOpen else { return }
+        replyLine.withBytes { bytes in
+            turns.add(bytes: bytes.count)
+            peer.output.append(bytes)
+        }
+        enqueue(peer)
+    }
+
+    /// Puts what a subscription has waiting among its peer's replies. A peer that reads nothing misses it: a copy for each
+    /// reply would cost more and more.
+    func flush(_ subscription: Subscription) {
+        guard subscription.backlog > 0 else { return }
+        let peer = subscription.peer
+        let isCostly =
+            peer.backlog > UInt64(limits.historyEvents) || peer.output.unreadBytes > limits.unreadReplies
+        let bytes = subscription.backlogBytes
+        if isCostly || subscription.isRecorder && bytes > limits.historyBytes { subscription.giveUp() }
+        announce(subscription)
+        if bytes > 16 << 10, !subscription.hasMissed { peer.output.reserve(bytes) }
+        var end = subscription.cursor
+        subscription.gather(room: .max) { run in
+            turns.add(bytes: unsafe run.bytes.count)
+            unsafe peer.output.append(run.bytes)
+            end = run.entries.upperBound
+        }
+        if end > subscription.cursor { subscription.sent(upTo: end) }
+    }
+
+    /// Puts what goes ahead of a subscription's lines among the peer's replies.
+    private func announce(_ subscription: Subscription) {
+        guard subscription.hasMissed else { return }
+        tell(subscription.peer) { subscription.catchUp(&$0) }
+    }
+
+    // MARK: The end of the turn
+
+    /// Has a peer sent what it has to read, at the end of the turn.
+    func enqueue(_ peer: Peer) {
+        if peer.output.enqueue() { queue.append(peer) }
+    }
+
+    /// Whether some peers have had as many bytes as one is sent in a turn, and more to read.
+    var hasUnfinished: Bool { !unfinished.isEmpty }
+
+    /// Those whose sending was not finished in the last turn have their turn again.
+    func resumeUnfinished() {
+        guard !unfinished.isEmpty else { return }
+        queue.append(contentsOf: unfinished)
+        unfinished.removeAll(keepingCapacity: true)
+    }
+
+    /// Has every peer served that there is something for; whoever is sent little does not wait for those that are sent much.
+    ///
+    /// - Parameter serve: sends to a peer. That can bring more: if the peer turns out to be gone, its gestures end.
+    func serveQueue(_ serve: (Peer) -> Void) {
+        while !changed.isEmpty || !queue.isEmpty {
+            var batch: [Peer] = []
+            swap(&batch, &queue)
+            for camera in changed.cameras {
+                for subscription in camera.subscriptions where subscription.peer.output.enqueue() {
+                    batch.append(subscription.peer)
+                }
+            }
+            changed.removeAll()
+            for peer in batch where turns.isLight(peer) && peer.output.dequeue() { serve(peer) }
+            for peer in batch where peer.output.dequeue() { serve(peer) }
+            batch.removeAll(keepingCapacity: true)
+            if queue.isEmpty { swap(&batch, &queue) }
+        }
+        turns.eventsWereSent()
+    }
+
+    /// Sends a peer what there is for it.
+    func send(to peer: Peer) -> Outcome {
+        if sendRun(peer) { return .sent }
+        var sent = 0
+        while true {
+            let (offered, taken) = sendAll(peer)
+            guard taken >= 0 else { return .broken }
+            note(taken, sentTo: peer)
+            if taken < offered {
+                peer.output.block()
+                return .blocked
+            }
+            sent += taken
+            if sent >= limits.bytesPerTurn, peer.output.enqueue() {
+                unfinished.append(peer)
+                return .unfinished
+            }
+            if offered == 0 || !peer.subscriptions.contains(where: { $0.backlog > 0 }) { return .sent }
+        }
+    }
+
+    /// Sends what nearly every peer has waiting, and nothing else: all new lines of one camera, as they stand in its log.
+    ///
+    /// - Returns: whether that is all. Otherwise what was taken is noted.
+    private func sendRun(_ peer: Peer) -> Bool {
+        guard peer.subscriptions.count == 1, peer.output.unreadBytes == 0 else { return false }
+        let subscription = peer.subscriptions[0]
+        guard let run = subscription.wholeRun else { return false }
+        let taken = unsafe peer.outlet.send(run.bytes)
+        if unsafe taken == run.bytes.count {
+            counters.bytesOut += UInt64(taken)
+            turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
+            subscription.sent(upTo: run.entries.upperBound)
+            return true
+        }
+        offer.removeAll()
+        offer.runs.append((subscription, run))
+        note(max(taken, 0), sentTo: peer)
+        return false
+    }
+
+    private static func work(ofSending bytes: Int, pieces: Int) -> UInt64 {
+        UInt64(truncatingIfNeeded: 4 + pieces / 4 + max(bytes, 0) >> 9)
+    }
+
+    /// Offers a peer all that it has waiting; says how many bytes that were, and how many it took.
+    private func sendAll(_ peer: Peer) -> (offered: Int, taken: Int) {
+        for subscription in peer.subscriptions { announce(subscription) }
+        offer.removeAll()
+        return unsafe peer.output.replies.withUnsafeBytes { replies in
+            var offered = replies.count - peer.output.sentBytes
+            if offered > 0 { unsafe offer.pieces.append(.init(rebasing: replies[peer.output.sentBytes...])) }
+            for subscription in peer.subscriptions where offered < limits.bytesPerTurn {
+                subscription.gather(room: 256) { run in
+                    unsafe offer.pieces.append(run.bytes)
+                    offer.runs.append((subscription, run))
+                    offered += unsafe run.bytes.count
+                }
+            }
+            guard offered > 0 else { return (0, 0) }
+            let taken = unsafe peer.outlet.send(offer.pieces)
+            turns.charge(unsafe Self.work(ofSending: taken, pieces: offer.pieces.count), to: peer)
+            return (offered, taken)
+        }
+    }
+
+    /// Notes what has been sent. A line that was cut keeps its rest among the replies, so that cursors stand between lines.
+    private func note(_ bytes: Int, sentTo peer: Peer) {
+        counters.bytesOut += UInt64(bytes)
+        guard var left = peer.output.noteSent(bytes) else { return }
+        for (subscription, run) in offer.runs {
+            guard left > 0 else { return }
+            let length = unsafe run.bytes.count
+            if left >= length {
+                left -= length
+                subscription.sent(upTo: run.entries.upperBound)
+                continue
+            }
+            let cut = subscription.entry(at: left, of: run)
+            unsafe peer.output.append(UnsafeRawBufferPointer(rebasing: run.bytes[left..<cut.end]))
+            return subscription.sent(upTo: cut.entry + 1)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+// One peer's reading of one camera: a cursor into the camera's log, and what of it the peer wants.
+// Costs the same however far behind it is.
+
+import GimbalProtocol
+
+/// A subscription of a peer to a camera.
+final class Subscription {
+    // Both refer to it until it ends.
+    let peer: Peer
+    let camera: HostedCamera
+    /// The kinds that are sent; `gesture` once ``startInput()`` has been called.
+    private(set) var kinds: EventKinds
+    /// Whether it asks for what the camera is sent.
+    let isRecorder: Bool
+    /// Whether it came of a subscription to all cameras.
+    let isOfAll: Bool
+    private let log: EventLog
+    /// Where it stands among the camera's.
+    var place = 0
+    let delivery: Subscribe.Delivery
+    /// The first entry that has not been sent.
+    private(set) var cursor: UInt64
+    /// What was sent last: with `latest`, what may follow depends on it.
+    private var lastSent: EventKinds = .idle
+    /// What waits is not to be sent any more: the peer is told that it missed it.
+    private var hasGivenUp = false
+
+    init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera, limits: Limits, isOfAll: Bool = false) {
+        self.peer = peer
+        self.camera = camera
+        self.isOfAll = isOfAll
+        isRecorder = subscribe.events.contains(.gesture)
+        kinds = subscribe.events.union(.reset).subtracting(.gesture)
+        log = isRecorder ? camera.startInputLog(limits: limits) : camera.log
+        delivery = subscribe.delivery
+        cursor = log.end
+    }
+
+    func write(to out: inout FieldWriter) {
+        out.put(SubscriptionField.camera, camera.name)
+        out.put(SubscriptionField.isRecorder, isRecorder)
+        out.put(SubscriptionField.kinds, UInt64(kinds.rawValue))
+        out.put(SubscriptionField.isLatest, delivery == .latest)
+        out.put(SubscriptionField.cursor, cursor)
+        out.put(SubscriptionField.lastSent, UInt64(lastSent.rawValue))
+        out.put(SubscriptionField.hasGivenUp, hasGivenUp)
+        out.put(SubscriptionField.isOfAll, isOfAll)
+    }
+
+    /// Goes on where ``write(to:)`` left off.
+    init(
+        _ row: FieldReader, of peer: Peer, _ cameras: [String: HostedCamera], limits: Limits
+    ) throws(FieldReader.Damage) {
+        var row = row
+        var camera: HostedCamera?
+        var (isRecorder, isOfAll) = (false, false)
+        var kinds: EventKinds?
+        var cursor: UInt64?
+        var delivery = Subscribe.Delivery.every
+        while let (tag, field) = try row.next(SubscriptionField.self) {
+            switch tag {
+            case .camera: camera = cameras[try field.text()]
+            case .isRecorder: isRecorder = try field.flag()
+            case .kinds: kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
+            case .isLatest: delivery = try field.flag() ? .latest : .every
+            case .cursor: cursor = try field.number()
+            case .lastSent: lastSent = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
+            case .hasGivenUp: hasGivenUp = try field.flag()
+            case .isOfAll: isOfAll = try field.flag()
+            }
+        }
+        guard let camera else { throw FieldReader.Damage() }
+        (self.peer, self.camera) = (peer, camera)
+        log = isRecorder ? camera.startInputLog(limits: limits) : camera.log
+        (self.isRecorder, self.isOfAll, self.delivery) = (isRecorder, isOfAll, delivery)
+        self.kinds = kinds ?? .all
+        self.cursor = min(cursor ?? log.end, log.end)
+    }
+
+    /// Entries not yet sent.
+    var backlog: UInt64 { log.end - cursor }
+
+    /// The bytes of the log that they are.
+    var backlogBytes: Int { log.byteCount(from: max(cursor, log.first)) }
+
+    /// From now on it is told what the camera is sent; what was waiting has gone out.
+    func startInput() {
+        kinds.insert(.gesture)
+        cursor = log.end
+    }
+
+    /// Goes on from an entry; the peer has read what is before it.
+    func resume(from entry: UInt64) {
+        if entry > log.first { lastSent = log.kind(of: entry - 1) }
+        cursor = entry
+    }
+
+    func sent(upTo entry: UInt64) {
+        lastSent = log.kind(of: entry - 1)
+        cursor = entry
+    }
+
+    /// The entry in which a byte of a run lies, and where in the run the entry ends.
+    func entry(at byte: Int, of run: EventLog.Run) -> (entry: UInt64, end: Int) { log.entry(at: byte, of: run) }
+
+    /// Drops what waits: the peer is told that it missed it.
+    func giveUp() { hasGivenUp = delivery == .every }
+
+    // MARK: What is to be sent
+
+    /// Whether the peer has missed what it is to be told of.
+    var hasMissed: Bool { cursor < log.first || hasGivenUp }
+
+    /// Says what goes ahead of the log's own lines: that events were missed, and what must not be.
+    ///
+    /// With `every` the cursor then stands at the present; with `latest`, at the oldest entry that there is.
+    func catchUp(_ line: inout LineWriter) {
+        guard hasMissed else { return }
+        hasGivenUp = false
+        // With `every` all that is there is skipped; with `latest` what the log still holds comes from there.
+        let isSkipped = delivery == .every || log.lastReset.entry < log.first
+        if log.lastReset.entry >= cursor, isSkipped, !log.lastReset.line.isEmpty {
+            let reset = log.lastReset.line
+            line.write(reset.span)
+            lastSent = .idle
+        }
+        switch delivery {
+        case .every:
+            camera.writeGap(of: backlog, to: &line)
+            cursor = log.end
+        case .latest:
+            let started = log.lastMoveStarted
+            // What is left in the log belongs to a movement that the peer does not know of yet.
+            let isGone = started.entry >= max(cursor, log.lastReset.entry) && started.entry < log.first
+            if lastSent == .idle || lastSent == .reset, isGone {
+                let text = started.line
+                if kinds.contains(.moveStarted) { line.write(text.span) }
+                lastSent = .moveStarted
+            }
+            cursor = log.first
+        }
+    }
+
+    /// All that is to be sent, where that stands in one piece as it is.
+    var wholeRun: EventLog.Run? {
+        guard isWhole, cursor < log.end, !hasMissed else { return nil }
+        let run = log.run(from: cursor, to: log.end)
+        return run.entries.upperBound == log.end ? run : nil
+    }
+
+    /// Whether every line of the log is sent.
+    private var isWhole: Bool { delivery == .every && kinds == .all && !isRecorder }
+
+    /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
+    func gather(room: Int, _ add: (EventLog.Run) -> Void) {
+        guard cursor < log.end else { return }
+        switch delivery {
+        case .every where isWhole: gatherAll(room: room, add)
+        case .every: gatherChosen(room: room, add)
+        case .latest: gatherLatest(add)
+        }
+    }
+
+    private func gatherAll(room: Int, _ add: (EventLog.Run) -> Void) {
+        var entry = cursor
+        var room = room
+        while entry < log.end, room > 0 {
+            let run = log.run(from: entry, to: log.end)
+            add(run)
+            entry = run.entries.upperBound
+            room -= 1
+        }
+    }
+
+    private func gatherChosen(room: Int, _ add: (EventLog.Run) -> Void) {
+        var entry = cursor
+        var room = room
+        while entry < log.end, room > 0 {
+            guard !kinds.isDisjoint(with: log.kind(of: entry)) else {
+                if entry == cursor { cursor += 1 }
+                entry += 1
+                continue
+            }
+            var stop = entry + 1
+            while stop < log.end, !kinds.isDisjoint(with: log.kind(of: stop)) { stop += 1 }
+            let run = log.run(from: entry, to: stop)
+            add(run)
+            entry = run.entries.upperBound
+            room -= 1
+        }
+    }
+
+    /// The newest position, with the `move-started` before it and the `idle` behind it where the grammar asks for them.
+    private func gatherLatest(_ add: (EventLog.Run) -> Void) {
+        var reset: UInt64?
+        var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
+        for entry in cursor..<log.end {
+            switch log.kind(of: entry) {
+            case .reset:
+                reset = entry
+                (started, changed, idle) = (nil, nil, nil)
+            case .moveStarted: (started, changed, idle) = (entry, nil, nil)
+            case .cameraChanged: changed = entry
+            default: idle = entry
+            }
+        }
+        if reset == nil, lastSent == .moveStarted { started = nil }
+        var isEmpty = true
+        for case let entry? in [reset, started, changed, idle] where !kinds.isDisjoint(with: log.kind(of: entry)) {
+            add(log.run(from: entry, to: entry + 1))
+            isEmpty = false
+        }
+        if isEmpty { sent(upTo: log.end) }
+    }
+}

@@ -1,0 +1,237 @@
+// Who has subscribed to what: to a camera by its name, or to all cameras, those to come included.
+//
+// A subscription to all is an ordinary one to each, which begins as soon as there is the camera. Invariant: a follower has
+// been told of each camera that it is subscribed to, and of its end; one that reads so little that it cannot be told of new
+// ones is told of them all once it reads again.
+
+import GimbalProtocol
+
+/// A peer's subscription to all cameras.
+struct AllCameras {
+    let subscribe: Subscribe
+    /// There are cameras that the peer was not told of.
+    var isStale = false
+}
+
+final class Subscriptions {
+    private let limits: Limits
+    private let registry: CameraRegistry
+    private let sender: Sender
+    private let turns: Turns
+    private(set) var count = 0
+    /// Clients that have subscribed to all cameras.
+    private var followers: [Peer] = []
+    /// Cameras that may have come to rest, where recorders wait for that.
+    private var recorded = CameraList(.recorded)
+
+    private static let workOfSubscription = 4
+
+    init(limits: Limits, _ registry: CameraRegistry, _ sender: Sender, _ turns: Turns) {
+        (self.limits, self.registry, self.sender, self.turns) = (limits, registry, sender, turns)
+    }
+
+    // MARK: To one camera
+
+    /// Subscribes to a camera, in place of what the peer has subscribed to there before.
+    ///
+    /// - Parameter line: where the epoch of `since` stands.
+    func subscribe(
+        _ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>, in line: Span<UInt8>
+    ) {
+        turns.add(work: Self.workOfSubscription)
+        sender.putEventsFirst(for: peer)
+        for old in peer.subscriptions where old.camera === camera { end(old) }
+        guard peer.output.isOpen else { return }
+        let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
+        begin(subscription)
+        sender.tell(peer) { reply in
+            Self.write(subscription, id, to: &reply)
+            guard let since = subscribe.since else { return }
+            resume(subscription, since.seq, line.extracting(since.epoch.range), &reply)
+        }
+    }
+
+    /// Ends a peer's subscription to a camera. What was emitted before goes out first.
+    func unsubscribe(_ peer: Peer, from camera: HostedCamera?) {
+        for subscription in peer.subscriptions where subscription.camera === camera {
+            sender.flush(subscription)
+            end(subscription)
+        }
+    }
+
+    private func begin(_ subscription: Subscription) {
+        let (peer, camera) = (subscription.peer, subscription.camera)
+        if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
+        peer.subscriptions.append(subscription)
+        camera.attach(subscription)
+        count += 1
+        guard subscription.isRecorder else { return }
+        camera.addWaitingRecorder(subscription)
+        noteRecorders(of: camera)
+    }
+
+    /// Writes the line that says that a subscription has begun.
+    private static func write(_ subscription: Subscription, _ id: Span<UInt8>, to line: inout LineWriter) {
+        let camera = subscription.camera
+        line.subscribed(camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.published, id)
+    }
+
+    /// Goes on after an event that the peer has read, or tells it what it missed.
+    private func resume(
+        _ subscription: Subscription, _ seq: UInt64, _ epoch: Span<UInt8>, _ line: inout LineWriter
+    ) {
+        let camera = subscription.camera
+        let isSameEpoch =
+            epoch.count == camera.epoch.utf8.count
+            && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
+        let entry = camera.firstEntry + seq
+        // What a camera was sent is kept for nobody who was not there.
+        if isSameEpoch, seq <= camera.seq, entry >= camera.log.first, !subscription.isRecorder {
+            subscription.resume(from: entry)
+            subscription.peer.output.lastEmission = nil
+        } else {
+            let missed = isSameEpoch && seq <= camera.seq ? camera.seq - seq : camera.seq
+            // A camera that has emitted nothing since leaves no gap: `subscribed` tells its epoch.
+            if missed > 0 { camera.writeGap(of: missed, to: &line) }
+        }
+    }
+
+    private func end(_ subscription: Subscription) {
+        subscription.camera.detach(subscription)
+        subscription.peer.subscriptions.removeAll { $0 === subscription }
+        registry.noteUnsubscribed(subscription.camera)
+        count -= 1
+    }
+
+    /// Forgets all subscriptions of a peer that reads no more.
+    func forget(_ peer: Peer) {
+        stopFollowing(peer)
+        for subscription in peer.subscriptions { end(subscription) }
+    }
+
+    // MARK: To all cameras
+
+    /// Subscribes to all cameras in place of what the peer has subscribed to before.
+    ///
+    /// - Parameters:
+    ///   - points: where the peer goes on with some of them.
+    ///   - line: where their epochs stand.
+    func subscribeAll(
+        _ peer: Peer, _ subscribe: Subscribe, since points: [ResumePoint], _ id: Span<UInt8>, in line: Span<UInt8>
+    ) {
+        sender.putEventsFirst(for: peer)
+        unsubscribeAll(peer)
+        guard peer.output.isOpen else { return }
+        peer.all = AllCameras(subscribe: subscribe)
+        followers.append(peer)
+        let read = Dictionary(points.map { ($0.camera, $0) }) { $1 }
+        tell(peer, of: registry.sorted, id) { subscription, reply in
+            guard let point = read[subscription.camera.name] else { return }
+            resume(subscription, point.seq, line.extracting(point.epoch.range), &reply)
+        }
+        for name in read.keys.sorted() where registry.camera(named: name) == nil {
+            sender.tell(peer) { $0.removed(camera: name) }
+        }
+    }
+
+    /// Ends all subscriptions of a peer. What was emitted before goes out first.
+    func unsubscribeAll(_ peer: Peer) {
+        for subscription in peer.subscriptions { sender.flush(subscription) }
+        // From the last one on, so that the list of the peer's is not moved for each.
+        for subscription in peer.subscriptions.reversed() { end(subscription) }
+        stopFollowing(peer)
+    }
+
+    private func stopFollowing(_ peer: Peer) {
+        guard peer.all != nil else { return }
+        peer.all = nil
+        followers.removeAll { $0 === peer }
+    }
+
+    /// Tells a peer that reads again of the cameras that it does not know.
+    func tellNewCameras(to peer: Peer) {
+        guard peer.all?.isStale == true, peer.output.unreadBytes == 0, peer.output.isOpen else { return }
+        peer.all?.isStale = false
+        let known = Set(peer.subscriptions.map { ObjectIdentifier($0.camera) })
+        tell(peer, of: registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, Span()) { _, _ in }
+    }
+
+    /// Subscribes a peer to cameras: one line says how many, then one tells each.
+    private func tell(
+        _ peer: Peer, of cameras: [HostedCamera], _ id: Span<UInt8>,
+        _ began: (Subscription, inout LineWriter) -> Void
+    ) {
+        sender.tell(peer) { $0.subscribedAll(cameras: cameras.count, id) }
+        for camera in cameras { follow(camera, peer, began) }
+        turns.add(events: cameras.count)
+        turns.add(work: Self.workOfSubscription * cameras.count)
+    }
+
+    private func follow(
+        _ camera: HostedCamera, _ peer: Peer, _ began: (Subscription, inout LineWriter) -> Void
+    ) {
+        guard let all = peer.all else { return }
+        let subscription = Subscription(all.subscribe, of: peer, to: camera, limits: limits, isOfAll: true)
+        begin(subscription)
+        sender.tell(peer) { reply in
+            Self.write(subscription, Span(), to: &reply)
+            began(subscription, &reply)
+        }
+    }
+
+    // MARK: Cameras come and go
+
+    /// Subscribes those to a new camera that want them all.
+    func cameraWasMade(_ camera: HostedCamera) {
+        for peer in followers where peer.all?.isStale == false {
+            // One that does not read must not have others' cameras pile up for it.
+            guard peer.output.unreadBytes < limits.unreadReplies else {
+                peer.all?.isStale = true
+                continue
+            }
+            follow(camera, peer) { _, _ in }
+        }
+        turns.add(events: followers.count / 64)
+        turns.add(work: Self.workOfSubscription * followers.count)
+    }
+
+    /// Tells a camera's subscribers that it goes, after all that it has emitted.
+    func cameraWillBeRemoved(_ camera: HostedCamera) {
+        for subscription in camera.subscriptions {
+            sender.flush(subscription)
+            sender.tell(subscription.peer) { $0.removed(camera: camera.name) }
+            end(subscription)
+        }
+    }
+
+    // MARK: Recorders
+
+    /// Notes a camera that recorders wait for, each time that it may have come to rest.
+    func noteRecorders(of camera: HostedCamera) { recorded.insert(camera) }
+
+    /// Tells recorders how their trace begins, as soon as a line of a trace can: when nothing moves by itself. To be called
+    /// between batches.
+    func startRecorders(at now: Double) {
+        guard !recorded.isEmpty else { return }
+        let cameras = recorded.cameras
+        recorded.removeAll()
+        for camera in cameras where camera.nextTick == nil {
+            for recorder in camera.takeWaitingRecorders() {
+                sender.putEventsFirst(for: recorder.peer)
+                recorder.startInput()
+                sender.tell(recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }
+            }
+        }
+    }
+
+    // MARK: From process to process
+
+    /// Goes on with the subscriptions that a peer had in another process.
+    func restore(_ peer: Peer) {
+        for subscription in peer.subscriptions {
+            subscription.camera.attach(subscription)
+            count += 1
+        }
+        if peer.all != nil { followers.append(peer) }
+    }
+}

@@ -1,0 +1,73 @@
+// Fair shares of the hub's time: what the hub does for a peer is counted as work and charged to it, and whoever has had
+// least goes first.
+//
+// This is start-time fair queueing: a peer has a virtual time of its own, which its work moves on, and the queue has one,
+// which is that of the peer it served last. A peer that is not ahead of the queue is served as soon as its bytes come; one
+// that is waits here. Invariant: a peer waits at most once.
+
+/// Peers whose lines wait for their turn.
+struct FairQueue {
+    /// What the queue knows of a peer. It is kept in the peer, and only the queue changes it.
+    struct Share {
+        fileprivate(set) var isWaiting = false
+        /// How much work the peer has had, in the queue's virtual time.
+        fileprivate var time: UInt64 = 0
+        /// The turn in which it was last served.
+        fileprivate var servedIn: UInt64 = 0
+    }
+
+    /// In the order in which they came.
+    private(set) var waiting: [Peer] = []
+    private var time: UInt64 = 0
+    /// The time of the peer that is ahead of all others.
+    private var latest: UInt64 = 0
+
+    /// How much more work than others a peer may have had and still be served at once: some gestures.
+    static let lightWork: UInt64 = 16
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// Whether a peer is to be served ahead of those that wait.
+    func isLight(_ peer: Peer) -> Bool { peer.share.time <= time + Self.lightWork }
+
+    mutating func charge(_ work: UInt64, to peer: Peer) {
+        peer.share.time = max(peer.share.time, time) + work
+        latest = max(latest, peer.share.time)
+    }
+
+    mutating func join(_ peer: Peer) {
+        guard !peer.share.isWaiting, !peer.isClosed else { return }
+        peer.share.isWaiting = true
+        waiting.append(peer)
+    }
+
+    /// Notes that a peer is served in a turn.
+    func serve(_ peer: Peer, in turn: UInt64) { peer.share.servedIn = turn }
+
+    /// Removes the peer that has had the least work; among equals, the one that came first.
+    ///
+    /// - Parameter turn: whoever has been served in it waits on.
+    mutating func next(in turn: UInt64) -> Peer? {
+        waiting.removeAll(where: \.isClosed)
+        var least: Int?
+        for index in waiting.indices where waiting[index].share.servedIn != turn {
+            if let found = least, waiting[found].share.time <= waiting[index].share.time { continue }
+            least = index
+        }
+        guard let least else { return nil }
+        let peer = waiting.remove(at: least)
+        peer.share.isWaiting = false
+        time = max(time, peer.share.time)
+        return peer
+    }
+
+    /// Ends a turn. One in which there was little to do leaves nobody in debt; and whoever asks for little in each is ahead
+    /// of nobody, however many wait.
+    mutating func endTurn(work: UInt64) {
+        let isCalm = waiting.isEmpty && work <= Self.lightWork
+        time = isCalm ? latest : min(time + Self.lightWorkPerTurn, latest)
+    }
+
+    /// How much work of a peer in each turn is no debt: a gesture in every eighth turn, which is some thousand a second.
+    private static let lightWorkPerTurn: UInt64 = 2
+}

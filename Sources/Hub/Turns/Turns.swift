@@ -1,0 +1,93 @@
+// Whose turn it is, and how much of the turn is left: the budgets of work and of events, and the queue of those that wait.
+// Invariant: all that is done between two calls of `endTurn` counts to one turn, and whoever is served is charged for it.
+
+final class Turns {
+    private let limits: Limits
+    private var queue = FairQueue()
+    private var meter = WorkMeter()
+    private var number: UInt64 = 1
+    /// Events that have been emitted and not been sent.
+    private var unsentEvents = 0
+
+    /// What all peers that are served as their bytes come may cost in a turn: some 0.1 ms.
+    private static let lightWorkPerTurn: UInt64 = 256
+
+    init(limits: Limits) { self.limits = limits }
+
+    // MARK: What is done is counted
+
+    /// All work that was ever counted.
+    var work: UInt64 { meter.total }
+
+    func add(work: Int) { meter.add(work) }
+
+    /// Counts bytes that were read or copied.
+    func add(bytes: Int) { meter.add(bytes: bytes) }
+
+    /// Counts events, and answers that are as much work as one.
+    func add(events: Int) { unsentEvents += events }
+
+    /// All events have been sent, as far as they are read.
+    func eventsWereSent() { unsentEvents = 0 }
+
+    func charge(_ work: UInt64, to peer: Peer) { queue.charge(work, to: peer) }
+
+    // MARK: How much is left
+
+    /// Whether whoever is being served has had enough for now.
+    var isUsedUp: Bool { meter.isGrantUsedUp || !hasRoomForEvents }
+
+    /// Whether more events may be emitted before subscribers are written to.
+    var hasRoomForEvents: Bool { unsentEvents < limits.eventsPerTurn }
+
+    // MARK: Who is served
+
+    var isAnybodyWaiting: Bool { !queue.isEmpty }
+
+    /// The peers that wait, in the order in which they came.
+    var waiting: [Peer] { queue.waiting }
+
+    /// Whether a peer has had no more work than others.
+    func isLight(_ peer: Peer) -> Bool { queue.isLight(peer) }
+
+    /// Whether a peer goes ahead of those that wait: it has had no more than they, and the turn is not long yet.
+    func isServedAtOnce(_ peer: Peer) -> Bool {
+        !peer.share.isWaiting && queue.isLight(peer) && meter.ofTurn < Self.lightWorkPerTurn && hasRoomForEvents
+    }
+
+    /// Has a peer wait for its turn.
+    func join(_ peer: Peer) { queue.join(peer) }
+
+    private var grant: UInt64 { UInt64(limits.requestsPerTurn) }
+    private var lightGrant: UInt64 { queue.isEmpty ? grant : min(2 * FairQueue.lightWork, grant) }
+
+    /// Serves a peer as its bytes come, and charges it for what is done meanwhile.
+    @inline(__always)
+    func serveAtOnce(_ peer: Peer, _ body: () -> Void) { serve(peer, grant: lightGrant, body) }
+
+    @inline(__always)
+    private func serve(_ peer: Peer, grant: UInt64, _ body: () -> Void) {
+        queue.serve(peer, in: number)
+        meter.grant(grant)
+        let start = meter.total
+        body()
+        queue.charge(meter.total - start, to: peer)
+    }
+
+    /// Serves those that wait, the least served first, until the turn is used up.
+    func serveWaiting(_ body: (Peer) -> Void) {
+        let end = meter.total + grant
+        while meter.total < end, hasRoomForEvents, let peer = queue.next(in: number) {
+            serve(peer, grant: end - meter.total) { body(peer) }
+        }
+    }
+
+    /// Grants one of several that share a turn its part; nobody is charged for it.
+    func grantPart(of count: Int) { meter.grant(max(grant / UInt64(count), 1)) }
+
+    func endTurn() {
+        number += 1
+        queue.endTurn(work: meter.ofTurn)
+        meter.beginTurn()
+    }
+}

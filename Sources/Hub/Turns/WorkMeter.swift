@@ -1,0 +1,22 @@
+// How much the hub has done. The unit is what an ordinary request costs, some 0.3 µs; what costs more counts for more.
+
+struct WorkMeter {
+    private(set) var total: UInt64 = 0
+    /// Where the turn began.
+    private var turnStart: UInt64 = 0
+    /// Where whoever is being served has had enough.
+    private var grantEnd: UInt64 = 0
+
+    /// The work of this turn.
+    var ofTurn: UInt64 { total - turnStart }
+    var isGrantUsedUp: Bool { total >= grantEnd }
+
+    mutating func add(_ work: Int) { total &+= UInt64(truncatingIfNeeded: work) }
+
+    /// Adds what copying or reading bytes costs.
+    mutating func add(bytes: Int) { add(bytes >> 9) }
+
+    mutating func grant(_ work: UInt64) { grantEnd = total + work }
+
+    mutating func beginTurn() { turnStart = total }
+}

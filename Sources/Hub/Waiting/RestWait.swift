@@ -1,0 +1,133 @@
+// A request that waits until a camera rests, and the queue of those that wait no longer than they said.
+// Invariants: a wait is among its peer's, and in the queue if it has a deadline, until it is over; nothing here costs time
+// proportional to how many wait, but for a logarithm.
+
+import GimbalProtocol
+
+/// A request that waits for a camera to rest.
+final class RestWait {
+    // It and its peer refer to each other until it is over.
+    let peer: Peer
+    let camera: HostedCamera
+    /// The request's id as it was written.
+    let id: [UInt8]
+    /// The number of its line on the connection.
+    let line: UInt64
+    let timeoutMs: Double
+    /// The hub's time at which it is over at the latest; infinite if it waits for ever.
+    let deadline: Double
+    var isOver = false
+    /// Where it stands among its peer's.
+    fileprivate(set) var index = 0
+    /// Where it stands in the queue; `nil` if it does not.
+    fileprivate var place: Int?
+
+    init(_ timeoutMs: Double?, for camera: HostedCamera, of peer: Peer, id: [UInt8], at now: Double) {
+        (self.peer, self.camera, self.id) = (peer, camera, id)
+        line = peer.input.framer.lineNumber
+        self.timeoutMs = timeoutMs ?? .infinity
+        deadline = now + self.timeoutMs
+    }
+}
+
+/// What a peer waits for, in no order.
+struct PeerWaits {
+    private(set) var all: [RestWait] = []
+
+    mutating func insert(_ wait: RestWait) {
+        wait.index = all.count
+        all.append(wait)
+    }
+
+    mutating func remove(_ wait: RestWait) {
+        let last = all.removeLast()
+        guard last !== wait else { return }
+        all[wait.index] = last
+        last.index = wait.index
+    }
+
+    mutating func removeAll() { all = [] }
+}
+
+/// Waits by their deadlines: a binary heap, the earliest first.
+struct RestWaitQueue {
+    private var heap: [RestWait] = []
+
+    var first: RestWait? { heap.first }
+
+    mutating func insert(_ wait: RestWait) {
+        wait.place = heap.count
+        heap.append(wait)
+        rise(from: heap.count - 1)
+    }
+
+    /// Removes a wait, if it is there.
+    mutating func remove(_ wait: RestWait) {
+        guard let place = wait.place else { return }
+        wait.place = nil
+        let last = heap.removeLast()
+        guard last !== wait else { return }
+        put(last, place)
+        rise(from: place)
+        sink(from: last.place ?? place)
+    }
+
+    private mutating func put(_ wait: RestWait, _ place: Int) {
+        heap[place] = wait
+        wait.place = place
+    }
+
+    private mutating func rise(from place: Int) {
+        var place = place
+        while place > 0, heap[place].deadline < heap[(place - 1) / 2].deadline {
+            swap(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    private mutating func sink(from place: Int) {
+        var place = place
+        while true {
+            var least = place
+            for child in [2 * place + 1, 2 * place + 2] where child < heap.count {
+                if heap[child].deadline < heap[least].deadline { least = child }
+            }
+            guard least != place else { return }
+            swap(place, least)
+            place = least
+        }
+    }
+
+    private mutating func swap(_ one: Int, _ other: Int) {
+        let wait = heap[one]
+        put(heap[other], one)
+        put(wait, other)
+    }
+}
+
+/// Waits that came to an end together, and the camera as it was then: they are answered in turns, however many they are.
+final class RestAnswers {
+    enum Outcome {
+        case rest(epoch: String, seq: UInt64, PrintedPosition)
+        /// The camera is no more.
+        case removed
+    }
+
+    let camera: String
+    let outcome: Outcome
+    private let waits: [RestWait]
+    private var index = 0
+
+    init(_ outcome: Outcome, _ waits: [RestWait], for camera: String) {
+        (self.outcome, self.waits, self.camera) = (outcome, waits, camera)
+    }
+
+    /// The next one that is still waited for.
+    func next() -> RestWait? {
+        while index < waits.count {
+            index += 1
+            if !waits[index - 1].isOver { return waits[index - 1] }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,158 @@
+// `await-idle`: requests that are answered when their camera rests, in the moment in which it comes to rest, so that nothing
+// can come between. Answers count as events of a turn: who waits in great numbers delays nobody.
+
+import GimbalProtocol
+
+final class RestWaits {
+    private let limits: Limits
+    private let sender: Sender
+    private let turns: Turns
+    private let counters: Counters
+    /// Requests of the line that is being applied.
+    private var new: [RestWait] = []
+    private var deadlines = RestWaitQueue()
+    /// Waits that are over, to be answered as turns have room for it.
+    private var answers: [RestAnswers] = []
+
+    init(limits: Limits, _ sender: Sender, _ turns: Turns, _ counters: Counters) {
+        (self.limits, self.sender, self.turns, self.counters) = (limits, sender, turns, counters)
+    }
+
+    // MARK: A request waits
+
+    /// Notes a request; whether it has to wait is seen at the end of its line, for an array acts as a whole.
+    func add(_ timeoutMs: Double?, for camera: HostedCamera, _ id: Span<UInt8>, of peer: Peer, at now: Double) {
+        guard peer.output.isOpen else { return }
+        let wait = RestWait(timeoutMs, for: camera, of: peer, id: (0..<id.count).map { id[$0] }, at: now)
+        peer.waits.insert(wait)
+        new.append(wait)
+    }
+
+    /// Answers those requests of a line at once whose camera rests.
+    ///
+    /// - Parameter catchUp: brings a camera to the present.
+    @inline(__always)
+    func start(at now: Double, catchUp: (HostedCamera) -> Void) {
+        if !new.isEmpty { startAll(at: now, catchUp) }
+    }
+
+    private func startAll(at now: Double, _ catchUp: (HostedCamera) -> Void) {
+        var waits: [RestWait] = []
+        swap(&waits, &new)
+        for wait in waits where !wait.isOver {
+            let camera = wait.camera
+            catchUp(camera)
+            if camera.isRemoved {
+                answers.append(RestAnswers(.removed, [wait], for: camera.name))
+            } else if camera.isAtRest {
+                answers.append(RestAnswers(camera.rest, [wait], for: camera.name))
+            } else {
+                camera.addWait(wait)
+                if wait.deadline < .infinity { deadlines.insert(wait) }
+            }
+        }
+        answer()
+        endOverdue(at: now)
+    }
+
+    // MARK: The waiting ends
+
+    /// A camera for which somebody waits may have come to rest. To be called after each batch and each tick of one.
+    func noteBatch(of camera: HostedCamera) {
+        if camera.isAtRest { end(for: camera, camera.rest) }
+    }
+
+    /// Nobody waits for the camera any more: it rests, or it is gone.
+    func end(for camera: HostedCamera, _ outcome: RestAnswers.Outcome) {
+        guard !camera.waits.isEmpty else { return }
+        answers.append(RestAnswers(outcome, camera.takeWaits(), for: camera.name))
+        answer()
+    }
+
+    /// When somebody's waiting ends at the latest, in the hub's time; infinite if nobody's does.
+    var deadline: Double { answers.isEmpty ? deadlines.first?.deadline ?? .infinity : -.infinity }
+
+    /// Answers those whose waiting has come to its end, as many as the turn has room for.
+    func advance(to now: Double) {
+        answer()
+        endOverdue(at: now)
+    }
+
+    private func answer() {
+        while turns.hasRoomForEvents, let next = answers.first {
+            guard let wait = next.next() else {
+                answers.removeFirst()
+                continue
+            }
+            answer(wait, next)
+        }
+    }
+
+    /// Answers all of them, before nothing is answered any more.
+    func answerAll() {
+        for answers in answers {
+            while let wait = answers.next() { answer(wait, answers) }
+        }
+        answers = []
+    }
+
+    private func answer(_ wait: RestWait, _ answers: RestAnswers) {
+        switch answers.outcome {
+        case .rest(let epoch, let seq, let position):
+            let id = wait.id
+            finish(wait) {
+                $0.atRest(camera: answers.camera, epoch: epoch, seq: seq, position: position, id.span)
+            }
+        case .removed:
+            refuse(
+                wait,
+                WireError(.removed, field: "camera", "camera \(answers.camera) was removed before it came to rest"))
+        }
+    }
+
+    /// Ends the waiting of those that wanted to wait no longer.
+    private func endOverdue(at now: Double) {
+        while turns.hasRoomForEvents, let wait = deadlines.first, wait.deadline <= now {
+            let limit = RequestDecoder.plain(wait.timeoutMs)
+            refuse(
+                wait,
+                WireError(.timeout, field: "timeoutMs", "camera \(wait.camera.name) still moves after \(limit) ms"))
+            wait.camera.noteWaitOver()
+        }
+    }
+
+    private func refuse(_ wait: RestWait, _ error: WireError) {
+        counters.errors += 1
+        let id = wait.id
+        finish(wait) { $0.error(error, line: wait.line, id.span) }
+    }
+
+    /// Ends the waiting with its answer.
+    private func finish(_ wait: RestWait, _ write: (inout LineWriter) -> Void) {
+        turns.add(events: 1)
+        turns.add(work: 1)
+        sender.putEventsFirst(for: wait.peer)
+        forget(wait)
+        wait.peer.waits.remove(wait)
+        sender.tell(wait.peer, write)
+    }
+
+    private func forget(_ wait: RestWait) {
+        wait.isOver = true
+        deadlines.remove(wait)
+    }
+
+    /// The peer reads no answers any more.
+    func forget(_ peer: Peer) {
+        for wait in peer.waits.all {
+            forget(wait)
+            wait.camera.noteWaitOver()
+        }
+        peer.waits.removeAll()
+    }
+}
+
+extension HostedCamera {
+    /// What is told to who waits for its rest.
+    fileprivate var rest: RestAnswers.Outcome { .rest(epoch: epoch, seq: seq, published) }
+}
