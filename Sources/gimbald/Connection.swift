@@ -75,7 +75,7 @@ final class Connection: Watcher, Outlet {
     }
 
     private func read(_ peer: Peer) {
-        let count = daemon.read(descriptor) { daemon.hub.receive($0, from: peer, at: daemon.now()) }
+        let count = receive(for: peer)
         if count > 0 { return }
         if count == 0 {
             hasEnded = true
@@ -85,6 +85,12 @@ final class Connection: Watcher, Outlet {
             daemon.hub.endOfInput(peer, at: daemon.now())
         } else if errno != EAGAIN && errno != EINTR {
             vanish()
+        }
+    }
+
+    private func receive(for peer: Peer) -> Int {
+        daemon.read(descriptor, isWithinLine: peer.isWithinLine) { [daemon] bytes in
+            daemon.hub.receive(bytes, from: peer, at: daemon.now())
         }
     }
 
@@ -107,7 +113,7 @@ final class Connection: Watcher, Outlet {
         guard let peer, !isHungUp else { return }
         isHungUp = true
         stop()
-        if !hasEnded { while daemon.read(descriptor, { daemon.hub.receive($0, from: peer, at: daemon.now()) }) > 0 {} }
+        if !hasEnded { while receive(for: peer) > 0 {} }
         daemon.hub.hangUp(peer, at: daemon.now())
     }
 

@@ -41,8 +41,6 @@ import Wire
     var endsBy: Double?
     static let graceMs = 2000.0
 
-    // What is read at once is what is done for a client that floods before others have their turn: some 80 lines.
-    //
     // Sound: both live as long as the daemon, and hold what is on its way between the kernel and the hub, no longer than
     // one call.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 10, alignment: 16)
@@ -284,14 +282,17 @@ import Wire
     }
 
     /// Reads into the shared buffer what has come. As recv(2): 0 is the end, below 0 an error.
-    func read(_ descriptor: CInt, _ body: (Span<UInt8>) -> Void) -> Int {
-        var count = receive(descriptor, at: 0, atMost: Self.usualRead)
-        // While a client goes on sending, recv(2) goes on reading: byte by byte, for milliseconds. So no more is read than
-        // is there now.
-        var there: CInt = 0
-        if count == Self.usualRead, unsafe ioctl(descriptor, UInt(FIONREAD), &there) == 0, there > 0 {
-            let room = unsafe buffer.count - count
-            count += max(receive(descriptor, at: count, atMost: min(Int(there), room)), 0)
+    ///
+    /// While a client goes on sending, recv(2) goes on reading, byte by byte, as long as there is room. So it has room for
+    /// no more than is there.
+    ///
+    /// - Parameter isWithinLine: whether the client has sent a part of a line before. Others are first read as much as
+    ///   most send at once: so a line that comes alone costs one call.
+    func read(_ descriptor: CInt, isWithinLine: Bool, _ body: (Span<UInt8>) -> Void) -> Int {
+        let first = isWithinLine ? available(descriptor, room: buffer.count) : Self.usualRead
+        var count = receive(descriptor, at: 0, atMost: first)
+        if !isWithinLine, count == first {
+            count += max(receive(descriptor, at: count, atMost: available(descriptor, room: buffer.count - count)), 0)
         }
         if count > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
@@ -300,8 +301,14 @@ import Wire
         return count
     }
 
-    /// More than most clients send at once.
-    private static let usualRead = 512
+    private static let usualRead = 256
+
+    /// How many bytes are there now; 1 where there are none, or it cannot be told.
+    private func available(_ descriptor: CInt, room: Int) -> Int {
+        var count: CInt = 0
+        guard unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 else { return 1 }
+        return min(max(Int(count), 1), room)
+    }
 
     private func receive(_ descriptor: CInt, at offset: Int, atMost count: Int) -> Int {
         unsafe Glibc.recv(descriptor, buffer.baseAddress?.advanced(by: offset), count, CInt(MSG_DONTWAIT))

@@ -70,6 +70,9 @@ public final class Peer {
     /// Whether there is more for it than it has been sent.
     public var hasUnsent: Bool { isBlocked || output.isQueued }
 
+    /// Whether bytes of it wait: for the rest of a line, or for their turn.
+    public var isWithinLine: Bool { !input.bytes.isEmpty }
+
     /// Bytes that the hub keeps for this peer alone.
     public var memory: Int { input.bytes.capacity + output.replies.capacity }
 
