@@ -8,7 +8,8 @@ export SCRATCH
 
 PACKAGES = libevent-dev pkg-config
 DEB_PACKAGES = $(PACKAGES) debhelper lintian
-TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema systemd systemd-container dbus libpam-systemd
+TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpmath systemd systemd-container \
+    dbus libpam-systemd
 MINIMUM_SWIFT = 6.2
 
 swift_build = swift build -c release --static-swift-stdlib --scratch-path '$(SCRATCH)'
@@ -151,24 +152,8 @@ endef
 # What only `make bench` runs is built, too: so it does not rot.
 test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
 	$(call quietly,GIMBAL_BENCH=1 swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
-	@$(call unit_tests,--scratch-path '$(SCRATCH)')
 	$(call quietly,$(MAKE) --no-print-directory build)
-	@status=0; for script in $(filter-out %/demo.sh,$(wildcard Tests/System/*.sh)); do $$script || status=1; done; \
-	    exit $$status
-	$(call quietly,Tests/System/demo.sh)
-	@echo 'demo: passed'
-
-# $(call unit_tests,OPTIONS): what passed is left out. The last lines of a run are its summary, or where it broke off.
-define unit_tests
-log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
-if swift test --skip-build $(1) >"$$log" 2>&1; then \
-    grep -E 'Executed [1-9]|Test run with' "$$log" | tail -n 2; \
-else \
-    head -n -5 "$$log" | grep -vE '^(◇|✔|Test (Case|Suite) .* (started|passed))'; \
-    tail -n 5 "$$log"; \
-    exit 1; \
-fi
-endef
+	@Tests/run.sh '$(SCRATCH)'
 
 # Options: BENCH=--quick, BENCH='--long latency', BENCH=--help; BENCH=--keep writes what the README says, too.
 BENCH ?=
@@ -201,7 +186,7 @@ simulate_build = -c release --scratch-path '$(SCRATCH)/simulate'
 simulate: swift deps ## simulate the hub's life from SEEDS (1-1000), 1,500 steps each
 	@echo 'building'
 	$(call quietly,swift build --quiet --build-tests -Xswiftc -enable-testing $(simulate_build))
-	@export GIMBAL_SEEDS='$(SEEDS)'; $(call unit_tests,$(simulate_build) --filter SimulationTests)
+	@export GIMBAL_SEEDS='$(SEEDS)'; Tests/run-units.sh $(simulate_build) --filter SimulationTests
 
 # A program that ends by exit() holds until then what its main's frames held: leaks are the soak's part. Where files may
 # not be large, the thread sanitizer cannot begin; and each has a malloc of its own, which gives back nothing.

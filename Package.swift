@@ -73,7 +73,7 @@ let package = Package(
         // Tests.
         .target(
             name: "TestSupport", dependencies: ["Hub"], path: "Tests/TestSupport", exclude: ["check-schema.py"]),
-        .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"]),
+        .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"], exclude: ["Cases"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
         .testTarget(name: "TouchesTests", dependencies: ["Touches", "Gestures", "MapCamera", "TestSupport"]),
         .testTarget(name: "JSONLinesTests", dependencies: ["JSONLines", "TestSupport"]),

@@ -289,10 +289,11 @@ import Wire
     /// - Parameter isWithinLine: whether the client has sent a part of a line before. Others are first read as much as
     ///   most send at once: so a line that comes alone costs one call.
     func read(_ descriptor: CInt, isWithinLine: Bool, _ body: (Span<UInt8>) -> Void) -> Int {
-        let first = isWithinLine ? available(descriptor, room: buffer.count) : Self.usualRead
+        let first = isWithinLine ? available(descriptor, room: unsafe buffer.count) : Self.usualRead
         var count = receive(descriptor, at: 0, atMost: first)
         if !isWithinLine, count == first {
-            count += max(receive(descriptor, at: count, atMost: available(descriptor, room: buffer.count - count)), 0)
+            let room = unsafe buffer.count - count
+            count += max(receive(descriptor, at: count, atMost: available(descriptor, room: room)), 0)
         }
         if count > 0 {
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)

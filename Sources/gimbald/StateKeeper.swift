@@ -187,7 +187,11 @@ import UnixSocket
     private func failed(_ error: SystemError) {
         file?.close()  // The folder may be another by the next attempt.
         file = nil
-        if !isFailing { log(.warning, "the state cannot be saved, and is tried again: \(error)") }
+        if isFailing {
+            log(.debug, "saving the state failed again: \(error)")
+        } else {
+            log(.warning, "the state cannot be saved, and is tried again: \(error)")
+        }
         isFailing = true
     }
 

@@ -174,14 +174,6 @@ import UnixSocket
 
     private static let (setpriv, socat) = (URL(fileURLWithPath: "/usr/bin/setpriv"), "/usr/bin/socat")
 
-    /// Whether a test can be somebody else; says a word where it cannot.
-    private var canBeAStranger: Bool {
-        let isThere = FileManager.default.isExecutableFile(atPath:)
-        if getuid() == 0, isThere(Self.setpriv.path), isThere(Self.socat) { return true }
-        print("skipped: being somebody else takes root, setpriv and socat")
-        return false
-    }
-
     /// The words that make somebody else connect.
     private func connecting(groups: String = "", to socket: String) -> [String] {
         let groups = groups.isEmpty ? "--clear-groups" : "--groups=\(groups)"
@@ -223,8 +215,7 @@ import UnixSocket
         }
     }
 
-    @Test func aUserHasOnlySoManyConnections() throws {
-        guard canBeAStranger else { return }
+    @Test(.needsRoot, .needs("setpriv", "socat")) func aUserHasOnlySoManyConnections() throws {
         let ping = #"{"type":"ping","id":1}"#
         let daemon = try DaemonProcess(["--mode", "0666", "--max-connections-per-user", "2"], watches: true)
         letIn(daemon)
@@ -252,15 +243,16 @@ import UnixSocket
         #expect(daemon.log().contains("clients are refused: user 54321 has 2 connections"))
     }
 
-    @Test(arguments: [
-        ([], "", true), (["--allow-user", "54322"], "", false),
-        (["--allow-user", "54322", "--allow-user=54321"], "", true),
-        (["--allow-group", "54323"], "", false), (["--allow-group", "54323"], "54324,54323", true),
-        (["--allow-group", "54321"], "", true),
-    ])
+    @Test(
+        .needsRoot, .needs("setpriv", "socat"),
+        arguments: [
+            ([], "", true), (["--allow-user", "54322"], "", false),
+            (["--allow-user", "54322", "--allow-user=54321"], "", true),
+            (["--allow-group", "54323"], "", false), (["--allow-group", "54323"], "54324,54323", true),
+            (["--allow-group", "54321"], "", true),
+        ])
     func onlyWhoIsNamedMayFeed(_ options: [String], _ groups: String, _ isNamed: Bool) throws {
         let daemon = try DaemonProcess(["--mode", "0666"] + options)
-        guard canBeAStranger else { return }
         letIn(daemon)
         let message = try JSON(asStranger(groups: groups, daemon.socket, move))
         #expect(message["code"]?.string == (isNamed ? nil : "denied"))

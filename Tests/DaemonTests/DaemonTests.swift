@@ -20,7 +20,7 @@ import Testing
                 Issue.record("\(error); it wrote: \(daemon.end(SIGTERM)) \(daemon.log())")
             }
         }
-        if let complaints = try Schema.complaints(emitted, from: .server) { #expect(complaints == "") }
+        #expect(try Schema.complaints(emitted, from: .server) == "")
     }
 
     @Test func everySubscriberGetsTheSameBytesAsEveryOther() throws {
@@ -53,12 +53,8 @@ import Testing
         }
     }
 
-    @Test func socatIsAClient() throws {
+    @Test(.needs("socat")) func socatIsAClient() throws {
         let socat = URL(fileURLWithPath: "/usr/bin/socat")
-        guard FileManager.default.isExecutableFile(atPath: socat.path) else {
-            print("skipped: no socat")
-            return
-        }
         let daemon = try DaemonProcess()
         let trace = try Files.data("Protocols/examples/traces/pinch-and-rotate.ndjson")
         let input = Array("{\"type\":\"subscribe\"}\n".utf8) + trace + Array("{\"type\":\"unsubscribe\"}\n".utf8)
@@ -94,27 +90,30 @@ import Testing
         #expect(try replays(other) == 0)
     }
 
-    @Test func aTraceMayBeSlowerThanTheUniverse() throws {
+    /// Looks again and again: each look is a turn of the loop, which sees all that was sent or closed before.
+    private func keepsPlaying(_ other: SocketClient) throws -> Bool {
+        try (0..<100).allSatisfy { _ in try replays(other) == 1 }
+    }
+
+    @Test func aReplayOfTheLeastSpeedGoesOn() throws {
         let daemon = try DaemonProcess()
         let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
         try feed.send(#"{"type":"trace","version":1,"speed":1e-300}"#)
         try feed.send(#"{"type":"rotate","phase":"began","timeMs":-1e15}"#)
         try feed.send(#"{"type":"rotate","phase":"changed","timeMs":1e15}"#)
         for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
-        usleep(20_000)
-        #expect(try replays(other) == 1)
+        #expect(try keepsPlaying(other))
     }
 
-    @Test func whoSaysThatItSendsNoMoreMayGo() throws {
+    @Test func whoSaysThatItSendsNoMoreMayGoWhileItsReplayGoesOn() throws {
         let daemon = try DaemonProcess()
         let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
         try feed.send(longTrace)
         feed.halfClose()
         for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
-        usleep(50_000)
+        #expect(try keepsPlaying(other))
         feed.close()
-        usleep(50_000)
-        #expect(try replays(other) == 1)
+        #expect(try keepsPlaying(other))
     }
 
     @Test func whoWritesAndClosesHasAllOfItTaken() throws {
@@ -368,12 +367,8 @@ import Testing
         #expect(last == "STOPPING=1")
     }
 
-    @Test func itTakesTheSocketThatIsPassed() throws {
+    @Test(.needs("systemd-socket-activate")) func itTakesTheSocketThatIsPassed() throws {
         let activate = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
-        guard FileManager.default.isExecutableFile(atPath: activate.path) else {
-            print("skipped: no systemd-socket-activate")
-            return
-        }
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(
             "passed-\(UUID().uuidString.prefix(8))"
         ).path

@@ -11,13 +11,6 @@ import Testing
         Files.root.appendingPathComponent("Protocols/examples/clients/\(name)")
     }
 
-    /// Whether the programs are there that a client needs.
-    private func has(_ programs: String...) -> Bool {
-        let lacking = programs.filter { !FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)") }
-        if !lacking.isEmpty { print("skipped: no \(lacking.joined(separator: ", "))") }
-        return lacking.isEmpty
-    }
-
     private func run(
         _ name: String, _ arguments: [String] = [], socket: String, input: String = ""
     ) throws -> (status: CInt, output: [String], errors: String) {
@@ -28,8 +21,7 @@ import Testing
 
     // MARK: follow.py
 
-    @Test func aFollowerSeesEveryPositionThoughConnectionsBreak() async throws {
-        guard has("python3") else { return }
+    @Test(.needs("python3")) func aFollowerSeesEveryPositionThoughConnectionsBreak() async throws {
         let daemon = try DaemonProcess()
         let proxy = try StandIn.cutting(after: [600, 330], before: daemon.socket)
         let gimbal = Gimbal(path: daemon.socket)
@@ -46,8 +38,7 @@ import Testing
         #expect(text.split(separator: "\n") == (1...10).map { "0 0 2 \($0) 0" })
     }
 
-    @Test func aFollowerOfAllSeesThoseToComeThoughConnectionsBreak() async throws {
-        guard has("python3") else { return }
+    @Test(.needs("python3")) func aFollowerOfAllSeesThoseToComeThoughConnectionsBreak() async throws {
         let daemon = try DaemonProcess()
         let proxy = try StandIn.cutting(after: [900, 330], before: daemon.socket)
         let gimbal = Gimbal(path: daemon.socket)
@@ -73,8 +64,7 @@ import Testing
         #expect(lines == (1...9).map { "\($0 > 5 ? "new" : "left") 0 0 2 \($0) 0" })
     }
 
-    @Test func aFollowerSaysWhyItEnds() throws {
-        guard has("python3") else { return }
+    @Test(.needs("python3")) func aFollowerSaysWhyItEnds() throws {
         let daemon = try DaemonProcess()
         let refused = try run("follow.py", ["a b"], socket: daemon.socket)
         #expect(refused.status == 1 && refused.output.isEmpty && refused.errors.contains("camera must be"))
@@ -84,8 +74,7 @@ import Testing
 
     // MARK: feed.sh
 
-    @Test func aFeederShowsWhatItsRequestsDo() throws {
-        guard has("socat", "jq") else { return }
+    @Test(.needs("socat", "jq")) func aFeederShowsWhatItsRequestsDo() throws {
         let daemon = try DaemonProcess()
         let input = """
             {"type":"move","update":{"kind":"zoom-to","zoom":12}}
@@ -97,8 +86,7 @@ import Testing
         #expect(fed.output == ["0 0 12 0 0", "0 0 13 0 0", "0 0 2 90 0"])
     }
 
-    @Test func aFeederStopsAtWhatIsRefused() throws {
-        guard has("socat", "jq") else { return }
+    @Test(.needs("socat", "jq")) func aFeederStopsAtWhatIsRefused() throws {
         let daemon = try DaemonProcess()
         let fed = try run("feed.sh", socket: daemon.socket, input: "{\"type\":\"stop\"}\n{\"type\":\"fly\"}\n")
         #expect(fed.status == 1 && fed.output == ["0 0 2 0 0"])

@@ -13,12 +13,6 @@ import Testing
     /// A user that nobody is, and another.
     private static let (user, other): (uid_t, uid_t) = (54_323, 54_324)
 
-    private static func canBeSomebodyElse() -> Bool {
-        if getuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv.path) { return true }
-        print("skipped: being somebody else takes root and setpriv")
-        return false
-    }
-
     private func folder(_ mode: mode_t) throws -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)").path
         #expect(mkdir(path, 0o700) == 0 && chmod(path, mode) == 0)
@@ -57,8 +51,7 @@ import Testing
         #expect(refusal(own + ".link")?.code == EPERM)
     }
 
-    @Test func aFolderOfAnotherUserIsRefused() throws {
-        guard Self.canBeSomebodyElse() else { return }
+    @Test(.needsRoot, .needs("setpriv")) func aFolderOfAnotherUserIsRefused() throws {
         let foreign = try folder(0o700)
         defer { rmdir(foreign) }
         #expect(chown(foreign, Self.other, Self.other) == 0)
@@ -66,8 +59,7 @@ import Testing
         #expect(refusal(foreign)?.description.contains("\(Self.other)") == true)
     }
 
-    @Test func theCommandLineDoesNotSpeakToADaemonOfAnotherUser() throws {
-        guard Self.canBeSomebodyElse() else { return }
+    @Test(.needsRoot, .needs("setpriv")) func theCommandLineDoesNotSpeakToADaemonOfAnotherUser() throws {
         // The program stands where that user may run it.
         let place = try folder(0o755)
         defer { try? FileManager.default.removeItem(atPath: place) }

@@ -47,6 +47,7 @@ struct Simulation {
     private static func limits(isTight: Bool) -> Limits {
         var limits = Limits()
         limits.cameras = 4
+        limits.requestsPerTurn = 128  // The inspector's three lines fit into a turn.
         if isTight {
             (limits.historyEvents, limits.historyBytes, limits.eventsPerTurn) = (32, 4096, 8)
             (limits.unreadReplies, limits.readAhead, limits.gestures) = (4096, 4096, 8)

@@ -10,6 +10,7 @@ public final class DaemonProcess {
     public let watchSocket: String
     public let process = Process()
     private let errors = Pipe()
+    private var logged = ""
 
     /// The folder that the programs were built into: where this test program is.
     public static let products: URL = {
@@ -68,7 +69,19 @@ public final class DaemonProcess {
     }
 
     /// What it wrote to standard error, once it has ended.
-    public func log() -> String { String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
+    public func log() -> String {
+        logged + String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+
+    /// Waits until it has written a text to standard error; `false` if it ends without.
+    public func logs(_ text: String) -> Bool {
+        while !logged.contains(text) {
+            let data = errors.fileHandleForReading.availableData
+            if data.isEmpty { return false }
+            logged += String(decoding: data, as: UTF8.self)
+        }
+        return true
+    }
 
     /// Runs a program of the project to its end.
     public static func run(

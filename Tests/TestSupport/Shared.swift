@@ -7,9 +7,9 @@ public enum Files {
     public static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Recordings and high-precision cases beside the project; `nil` where there are none.
-    public static let shared: URL? = {
-        let folder = root.deletingLastPathComponent().appendingPathComponent("shared")
+    /// Recordings of other projects' beside this one; `nil` where there are none.
+    public static let recordings: URL? = {
+        let folder = root.deletingLastPathComponent().appendingPathComponent("shared/traces")
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }()
 
@@ -45,13 +45,10 @@ public enum Files {
         return all.filter { $0.pathExtension == ext }.sorted { $0.path < $1.path }
     }
 
-    /// The recorded gestures beside the project: name and bytes. Empty, with a word, where there are none.
+    /// The recorded gestures beside the project: name and bytes. None where there are no recordings.
     public static func recordedTraces() throws -> [(name: String, bytes: [UInt8])] {
-        guard let shared else {
-            print("skipped: no folder ../shared with recordings")
-            return []
-        }
-        return try list(shared.appendingPathComponent("traces/gestures"), "ndjson").map {
+        guard let recordings else { return [] }
+        return try list(recordings.appendingPathComponent("gestures"), "ndjson").map {
             ($0.lastPathComponent, Array(try Data(contentsOf: $0)))
         }
     }

@@ -130,14 +130,9 @@ extension Seeded {
 
 /// Real recordings beside the project.
 enum Recordings {
-    static let folder = Files.shared?.appendingPathComponent("traces")
-
-    /// The bytes of a recording, or `nil`, with a word, where there are none.
-    static func bytes(_ path: String) throws -> [UInt8]? {
-        guard let folder else {
-            print("skipped: no folder ../shared with recordings")
-            return nil
-        }
+    /// The bytes of a recording. Whoever asks for one needs them to be there.
+    static func bytes(_ path: String) throws -> [UInt8] {
+        let folder = try #require(Files.recordings)
         return Array(try Data(contentsOf: folder.appendingPathComponent(path)))
     }
 

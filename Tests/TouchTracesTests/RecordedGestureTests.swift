@@ -163,9 +163,8 @@ private let facts: [Fact] = [
 ]
 
 @Suite struct RecordedGestureTests {
-    /// The trace of a recording; `nil` if the recordings are not there.
-    private func convert(_ file: String) throws -> (trace: [UInt8], findings: Findings)? {
-        guard let bytes = try? Files.data("../shared/traces/\(file)") else { return nil }
+    private func convert(_ file: String) throws -> (trace: [UInt8], findings: Findings) {
+        let bytes = try Recordings.bytes(file)
         let converter = TraceConverter()
         var trace: [UInt8] = []
         func take(_ bytes: Span<UInt8>) { for index in 0..<bytes.count { trace.append(bytes[index]) } }
@@ -196,11 +195,10 @@ private let facts: [Fact] = [
         ]
     }
 
-    @Test(arguments: facts.map(\.file))
+    @Test(.needsRecordings, arguments: facts.map(\.file))
     func aRecordingIsWhatAPersonSees(file: String) throws {
-        guard let fact = facts.first(where: { $0.file == file }), let (trace, findings) = try convert(file) else {
-            return print("skipped: no \(file)")
-        }
+        let fact = try #require(facts.first { $0.file == file })
+        let (trace, findings) = try convert(file)
         let comment = Comment(rawValue: "\(file): \(fact.words)")
         #expect(findings.gestures.map(\.kind) == fact.gestures, comment)
         for gesture in findings.gestures {
@@ -211,20 +209,20 @@ private let facts: [Fact] = [
         for (found, known) in zip(camera, fact.camera) { #expect(abs(found - known) < 2e-6, comment) }
     }
 
-    @Test func noRecordingIsLeftOut() throws {
-        guard let shared = Files.shared else { return print("skipped: no folder ../shared with recordings") }
+    @Test(.needsRecordings) func noRecordingIsLeftOut() throws {
+        let recordings = try #require(Files.recordings)
         let there = try ["autotest", "evemu-devices", "monkeyhelper"].flatMap { folder in
-            try FileManager.default.contentsOfDirectory(atPath: shared.appendingPathComponent("traces/\(folder)").path)
+            try FileManager.default.contentsOfDirectory(atPath: recordings.appendingPathComponent(folder).path)
                 .map { "\(folder)/\($0)" }
         }
         #expect(Set(facts.map(\.file)) == Set(there.filter { !$0.hasSuffix(".desc") }))
     }
 
-    @Test func thePlacesUnderTwoFingersAreUnderThemInTheEnd() throws {
+    @Test(.needsRecordings) func thePlacesUnderTwoFingersAreUnderThemInTheEnd() throws {
         var worst = 0.0
         var pairs = 0
         for fact in facts where fact.gestures == twoFingers {
-            guard let bytes = try? Files.data("../shared/traces/\(fact.file)") else { continue }
+            let bytes = try Recordings.bytes(fact.file)
             var hands = Hands()
             var reader = RecordingReader()
             try reader.read(bytes.span) { hands.take($0) }
@@ -232,7 +230,6 @@ private let facts: [Fact] = [
             pairs += hands.pairs
             worst = max(worst, hands.worst)
         }
-        guard pairs > 0 else { return print("skipped: no recordings") }
         print("places under two fingers: \(pairs) pairs in recordings, worst error \(worst) points")
         #expect(pairs >= 6 && worst < 1e-6)
     }

@@ -5,9 +5,9 @@ import Testing
 import TouchTraces
 
 @Suite struct RecordingTests {
-    @Test(arguments: Recordings.facts)
+    @Test(.needsRecordings, arguments: Recordings.facts)
     func factsAreThoseKnown(_ fact: Recordings.Fact) throws {
-        guard let bytes = try Recordings.bytes(fact.path) else { return }
+        let bytes = try Recordings.bytes(fact.path)
         let reading = Reading(bytes)
         #expect(reading.error == nil)
         #expect(reading.reader.format == fact.format)
@@ -21,9 +21,9 @@ import TouchTraces
         #expect(reading.notes.damagedCount == 0, "\(reading.notes.damaged)")
     }
 
-    @Test(arguments: Recordings.facts)
+    @Test(.needsRecordings, arguments: Recordings.facts)
     func framesDoNotDependOnHowBytesAreCut(_ fact: Recordings.Fact) throws {
-        guard let bytes = try Recordings.bytes(fact.path) else { return }
+        let bytes = try Recordings.bytes(fact.path)
         let whole = Reading(bytes)
         var random = Seeded(1)
         for pieces in [2, 7, 100] {
@@ -32,9 +32,9 @@ import TouchTraces
         }
     }
 
-    @Test(arguments: Recordings.facts)
+    @Test(.needsRecordings, arguments: Recordings.facts)
     func damageDoesNoHarm(_ fact: Recordings.Fact) throws {
-        guard let bytes = try Recordings.bytes(fact.path) else { return }
+        let bytes = try Recordings.bytes(fact.path)
         for seed in 0..<5 as Range<UInt64> {
             var random = Seeded(seed)
             var damaged = bytes
@@ -45,14 +45,15 @@ import TouchTraces
         }
     }
 
-    @Test(arguments: [
-        ("Wacom_Bamboo_16FG_4x5_Finger", "_double-center-circle.events", 4096.0, 4096.0),
-        ("Wacom_ISDv4_E6_Finger", ".double-center-circle.events", 2776, 1569),
-    ])
+    @Test(
+        .needsRecordings,
+        arguments: [
+            ("Wacom_Bamboo_16FG_4x5_Finger", "_double-center-circle.events", 4096.0, 4096.0),
+            ("Wacom_ISDv4_E6_Finger", ".double-center-circle.events", 2776, 1569),
+        ])
     func descriptionsAreReadByThemselves(_ name: String, _ recording: String, _ x: Double, _ y: Double) throws {
         let path = "evemu-devices/tablets__\(name)"
-        guard let description = try Recordings.bytes(path + ".desc"), let bytes = try Recordings.bytes(path + recording)
-        else { return }
+        let (description, bytes) = try (Recordings.bytes(path + ".desc"), Recordings.bytes(path + recording))
         let device = try DeviceDescription(description.span)
         #expect(device.name == name.replacing("_", with: " "))
         #expect(device.x == DeviceAxis(minimum: 0, maximum: x) && device.y == DeviceAxis(minimum: 0, maximum: y))
@@ -62,14 +63,13 @@ import TouchTraces
     }
 
     /// What the known quirks of real recordings are counted as.
-    @Test func quirksAreCounted() throws {
-        func notes(_ path: String) throws -> RecordingNotes? { try Recordings.bytes(path).map { Reading($0).notes } }
+    @Test(.needsRecordings) func quirksAreCounted() throws {
+        func notes(_ path: String) throws -> RecordingNotes { Reading(try Recordings.bytes(path)).notes }
         let tablets = "evemu-devices/tablets__"
-        guard let circle = try notes(tablets + "Wacom_Bamboo_16FG_4x5_Finger_double-center-circle.events"),
-            let click = try notes("evemu-devices/touchpads__bcm5974.three-finger-click.events"),
-            let phone = try notes("monkeyhelper/traces__Phone__phone-two-finger-drag.txt"),
-            let canvas = try notes(tablets + "dell_canvas_touch.evemu")
-        else { return }
+        let circle = try notes(tablets + "Wacom_Bamboo_16FG_4x5_Finger_double-center-circle.events")
+        let click = try notes("evemu-devices/touchpads__bcm5974.three-finger-click.events")
+        let phone = try notes("monkeyhelper/traces__Phone__phone-two-finger-drag.txt")
+        let canvas = try notes(tablets + "dell_canvas_touch.evemu")
         #expect(circle[.noHead] == 1 && circle[.epochClock] == 1 && circle[.noSlotBeforeData] == 1)
         #expect(circle[.mixedTimes] == 419 && circle[.landedTogether] == 1 && circle.contactProtocol == .slots)
         #expect(click.contactProtocol == .wholeFrames && click[.negative] > 100 && click[.noHead] == 0)
@@ -77,16 +77,15 @@ import TouchTraces
         #expect(canvas[.mixedTimes] == 0 && canvas[.epochClock] == 0 && canvas[.leftDown] == 0)
     }
 
-    @Test func aScreenThatTellsItsSizeHasIt() throws {
+    @Test(.needsRecordings) func aScreenThatTellsItsSizeHasIt() throws {
         let path = "evemu-devices/tablets__dell_canvas_touch.evemu"
-        guard let bytes = try Recordings.bytes(path) else { return }
-        let reading = Reading(bytes)
+        let reading = Reading(try Recordings.bytes(path))
         // 27 inches of 16:9 at 160 points an inch.
         let viewport = try #require(reading.reader.surface?.viewport)
         #expect(abs(viewport.width - 3753) < 1 && abs(viewport.height - 2106) < 1)
     }
 
-    @Test func gimbalsOwnTracesAreHandedOn() throws {
+    @Test(.needsRecordings) func gimbalsOwnTracesAreHandedOn() throws {
         for (name, bytes) in try Files.recordedTraces() {
             let reading = Reading(bytes, cutAt: [10, 100, 5000])
             #expect(reading.reader.format == .trace && reading.trace == bytes, "\(name)")
