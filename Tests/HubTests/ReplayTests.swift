@@ -249,7 +249,7 @@ enum Traces {
             feed.send("{\"type\":\"trace\",\"version\":1,\"speed\":\(speed)}")
             feed.send(#"{"type":"animate","timeMs":0,"durationMs":3600000,"update":{"kind":"zoom-to","zoom":9}}"#)
             feed.close()
-            for _ in 0..<3000 { host.turn() }
+            while host.moveOn() {}
             other.send(#"{"type":"get-camera"}"#)
             #expect(try JSON(other.receive() ?? "")["position"]?["zoom"]?.number == 9)
             other.send(#"{"type":"remove-camera","id":1}"#)

@@ -195,7 +195,7 @@ import Testing
         }
         #expect(sent < 10_000)
         rude.makeRoom(nil)
-        for _ in 0..<50 { host.turn() }
+        while host.moveOn() {}
         #expect(rude.lines().count == sent)
         #expect(rude.isReading)
     }
