@@ -14,7 +14,7 @@ import Testing
 
     private func type(_ line: String?) throws -> String? { try JSON(line ?? "")["type"]?.string }
 
-    @Test func noFrameMakesMoreCamerasThanThereMayBe() throws {
+    @Test func arraysCannotPassTheLimitOfCameras() throws {
         let host = host(cameras: 3)
         let peer = host.connect()
         for index in 0..<20 {
@@ -33,7 +33,7 @@ import Testing
         #expect(try type(one.receive()) == "ok")
     }
 
-    @Test func aCameraHasSoManyGesturesWhoeverBeganThem() throws {
+    @Test func gesturesOfACameraAreLimitedAcrossConnections() throws {
         var limits = Limits()
         limits.cameraGestures = 3
         let host = HubHost(limits: limits)
@@ -48,18 +48,18 @@ import Testing
         #expect(try pan(one, 2, "changed") == "ok" && pan(two, 1, "ended") == "ok" && pan(one, 3, "changed") == "ok")
     }
 
-    @Test func aCameraThatIsRemovedKeepsNoHistory() throws {
+    @Test func removedCameraFreesItsHistory() throws {
         let host = HubHost()
         let (idle, feed) = (host.connect(), host.connect())
         idle.send(#"{"type":"get-camera"}"#)
         for step in 0..<200 { feed.send(#"{"type":"move","update":{"kind":"set-bearing","bearing":\#(step)}}"#) }
-        let camera = try #require(idle.peer.lastCamera)
-        #expect(camera.log.end - camera.log.first == 597)
+        #expect(host.histories.count == 1 && host.histories.bytes > 100_000)
+        // Who has named it last may refer to it for long.
         feed.send(#"{"type":"remove-camera"}"#)
-        #expect(idle.peer.lastCamera === camera && camera.log.end == camera.log.first)
+        #expect(idle.isReading && host.histories.count == 0)
     }
 
-    @Test func aTraceIsNotLongerThanAClockCanGoOnFrom() throws {
+    @Test func traceLongerThanAClockCanContinueFromIsRejected() throws {
         let host = HubHost()
         let peer = host.connect()
         peer.send(#"{"type":"trace","version":1,"speed":"max"}"#)
@@ -72,7 +72,7 @@ import Testing
         #expect(try SavedState(state.bytes).cameras.count == 1)
     }
 
-    @Test func aFrameIsJudgedByWhatItMakesOfTheZoomRange() throws {
+    @Test func zoomRangesWithinAnArrayAreAdmittedInSequence() throws {
         let host = HubHost()
         let peer = host.connect()
         peer.send(
@@ -85,7 +85,7 @@ import Testing
         #expect(peer.lines().suffix(2).allSatisfy { $0.contains("\"ok\"") })
     }
 
-    @Test func activeGesturesAreCountedAsTheFrameLeavesThem() throws {
+    @Test func gesturesEndedEarlierInAnArrayAreNotCounted() throws {
         let host = HubHost()
         let peer = host.connect()
         for index in 0..<64 { peer.send(#"{"type":"pan","phase":"began","gesture":\#(index)}"#) }
@@ -103,7 +103,7 @@ import Testing
         #expect(try type(peer.receive()) == "ok")
     }
 
-    @Test func aFeedCostsNothingForCamerasThatAreGone() throws {
+    @Test func removedCamerasLeaveNothingWithThePeersThatUsedThem() throws {
         let host = HubHost()
         let peer = host.connect()
         for _ in 0..<300 {
@@ -113,7 +113,7 @@ import Testing
         #expect(peer.peer.inputs.slots.count <= 2)
     }
 
-    @Test func nobodyStarvesBesideAFlood() throws {
+    @Test func floodingClientsGetSimilarSharesAndAQuietOneIsAnswered() throws {
         let host = HubHost()
         let feeds = ["a", "b", "c"].map { ($0, host.connect()) }
         let quiet = host.connect()
@@ -139,7 +139,7 @@ import Testing
         #expect(least > 0.6 * most, "\(seqs)")
     }
 
-    @Test func aCommandOfTheFrameMakesRoomForItsGestures() throws {
+    @Test func commandEarlierInAnArrayFreesGesturesForLaterObjects() throws {
         let host = HubHost()
         let peer = host.connect()
         for end in ["stop", "remove-camera"] {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func subscriptionsAreCountedAsTheFrameLeavesThem() throws {
+    @Test func subscriptionsEndedEarlierInAnArrayAreNotCounted() throws {
         var limits = Limits()
         limits.subscriptions = 2
         let host = HubHost(limits: limits)
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"type":"ping"}"#, "{", #"[{"type":"stop"},{"type":"ping"}]"#])
-    func aClientsTurnIsSoManyRequests(_ line: String) throws {
+    func floodIsServedALimitedNumberOfRequestsPerTurn(_ line: String) throws {
         var limits = Limits()
         limits.requestsPerTurn = 10
         let host = HubHost(limits: limits)
@@ -198,7 +198,7 @@ import Testing
         #expect((20...201).contains(turns))
     }
 
-    @Test func aLineAndAnArrayMayBeMadeLonger() throws {
+    @Test func limitsOfLineAndArrayAreConfigurable() throws {
         var limits = Limits()
         (limits.line, limits.frame, limits.readAhead) = (100_000, 100, 1000)
         let host = HubHost(limits: limits)
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func aLongReplayLetsOthersHaveTheirTurn() throws {
+    @Test func longReplayLeavesTurnsToOtherClients() throws {
         let host = HubHost()
         let (feed, burst, other) = (host.connect(), host.connect(), host.connect())
         feed.put(Array("{\"type\":\"trace\",\"version\":1,\"speed\":\"max\",\"camera\":\"film\"}\n".utf8))

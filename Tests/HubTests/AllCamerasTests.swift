@@ -17,7 +17,7 @@ import Testing
         return "\(line["type"]?.string ?? "") \(line["camera"]?.string ?? "")\(seq)"
     }
 
-    @Test func whatComesIsWhatEachCamerasOwnSubscriberSees() throws {
+    @Test func subscriptionToAllBringsTheLinesOfEachCamera() throws {
         let host = HubHost()
         let (feed, all) = (host.connect(), host.connect())
         all.send(#"{"type":"subscribe","camera":"*"}"#)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aFollowerGoesOnWhereItWas() throws {
+    @Test func subscriptionToAllResumesEachCameraWhereItWasRead() throws {
         let host = HubHost()
         let (feed, first) = (host.connect(), host.connect())
         for name in ["a", "b", "gone"] { move(feed, name, 3) }
@@ -67,7 +67,7 @@ import Testing
 
     /// Others may make and remove as many cameras as they like: what a reader who does not read costs is bounded, and once it
     /// reads it knows what is there.
-    @Test func aReaderWhoDoesNotReadIsToldOnceItDoes() throws {
+    @Test func stalledReaderIsToldOfNewCamerasOnceItReads() throws {
         var limits = Limits()
         limits.unreadReplies = 4096
         let host = HubHost(limits: limits)
@@ -102,7 +102,7 @@ import Testing
         #expect(try messages(slow).map(text) == ["move-started last 4", "camera-changed last 5", "idle last 6"])
     }
 
-    @Test func theLimitOfSubscriptionsIsForThoseByName() throws {
+    @Test func subscriptionToAllDoesNotCountToTheLimit() throws {
         var limits = Limits()
         limits.subscriptions = 1
         let host = HubHost(limits: limits)
@@ -130,7 +130,7 @@ import Testing
         #expect(clients.map { $0["all"]?.bool } == [nil, true])
     }
 
-    @Test func itKeepsAHalfClosedConnectionUntilItIsOver() throws {
+    @Test func halfClosedConnectionStaysWhileItWaits() throws {
         let host = HubHost()
         let (feed, all) = (host.connect(), host.connect())
         all.send(#"{"type":"subscribe","camera":"*"}"#)

@@ -15,7 +15,7 @@ import Testing
         try testCase.play({ host.connect(role: Self.role($0)) }, emitted: { _ in })
     }
 
-    @Test func emittedLinesAreInTheSchema() throws {
+    @Test func emittedLinesAreValidByTheSchema() throws {
         var emitted: [String] = []
         for testCase in try ConformanceCase.all() {
             let host = HubHost()

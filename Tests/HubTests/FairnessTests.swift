@@ -30,7 +30,7 @@ import GimbalProtocol
     }()
 
     @Test(arguments: hostileLines.indices)
-    func aQuietClientIsAnsweredInTheTurnInWhichItAsks(_ kind: Int) throws {
+    func quietClientIsAnsweredInTheSameTurnBesideFloods(_ kind: Int) throws {
         let host = HubHost()
         let quiet = host.connect()
         quiet.send(#"{"type":"subscribe","camera":"quiet"}"#)
@@ -62,7 +62,7 @@ import GimbalProtocol
         #expect(most < 3000, "\(most)")
     }
 
-    @Test func whoHasHadLeastIsServedFirst() throws {
+    @Test func clientsGetEqualSharesAndALatecomerIsServedAtOnce() throws {
         var limits = Limits()
         limits.requestsPerTurn = 8
         let host = HubHost(limits: limits)
@@ -83,7 +83,7 @@ import GimbalProtocol
         #expect(late.lines().count == 1)
     }
 
-    @Test func whoReadsAllThatThereIsIsSentSoMuchInATurn() {
+    @Test func fastReaderIsSentALimitedNumberOfBytesPerTurn() {
         let host = HubHost()
         let (reader, feed) = (host.connect(), host.connect())
         for index in 0..<40 { reader.send("{\"type\":\"subscribe\",\"camera\":\"c\(index)\"}") }
@@ -105,7 +105,7 @@ import GimbalProtocol
         #expect(reader.lines().count { $0.hasPrefix(#"{"type":"idle""#) } == 40 * 200)
     }
 
-    @Test func whoEndsWithMoreThanATurnsWorkIsClosed() {
+    @Test func halfClosedClientWithMoreThanATurnsWorkIsClosed() {
         let host = HubHost()
         for last in [Array(repeating: UInt8(ascii: " "), count: 60_000), Array("{\"type\":\"ping\"}".utf8)] {
             let peer = host.connect()
@@ -116,7 +116,7 @@ import GimbalProtocol
         }
     }
 
-    @Test func aRefusedHeaderTakesNothingFromWhoReadsSlowly() throws {
+    @Test func slowReaderGetsAllRepliesBeforeARefusedHeaderClosesIt() throws {
         let host = HubHost()
         let peer = host.connect()
         peer.makeRoom(0)
@@ -134,7 +134,7 @@ import GimbalProtocol
         #expect(peer.peer.isClosed)
     }
 
-    @Test func everyObjectBeforeAnotherIsLookedAtOnce() throws {
+    @Test func lookbackVisitsEachEarlierObjectOnce() throws {
         var decoder = RequestDecoder()
         var requests: [Request] = []
         let line = Array("[\(repeatElement("{\"type\":\"stop\"}", count: 64).joined(separator: ","))]".utf8)

@@ -141,7 +141,7 @@ private struct Node: Equatable {
 
     /// What was recorded with any revision up to this one.
     @Test(arguments: 1...HandoverLayout.revision)
-    func whatAnEarlierVersionLeftIsGoneOnWith(revision: UInt64) throws {
+    func handoverOfEveryEarlierRevisionIsRead(revision: UInt64) throws {
         let text = try Files.text("\(folder)/handover-\(revision).base64")
         let left = Array(try #require(Data(base64Encoded: text, options: .ignoreUnknownCharacters)))
         let host = HubHost()
@@ -165,7 +165,7 @@ private struct Node: Equatable {
 
     // MARK: Other versions
 
-    @Test func whatALaterVersionAddsIsSkipped() throws {
+    @Test func fieldsOfALaterVersionAreSkipped() throws {
         let (host, watcher) = furnished()
         var plain: [UInt8] = []
         try host.handOver { left in
@@ -182,7 +182,7 @@ private struct Node: Equatable {
     /// The fields that have to be there: a camera's state, a peer's key and number, a subscription's camera.
     private static let needed: Set<String> = ["4.1", "5.1", "5.2", "5.11.1"]
 
-    @Test func whatAnEarlierVersionDoesNotKnowIsDoneWithout() throws {
+    @Test func missingFieldsOfAnEarlierVersionHaveDefaults() throws {
         let shape = Node.shape(try Node.all(FieldReader(furnished().host.leave()[...])))
         let paths = shape.compactMap { $0.split(separator: " ").first.map(String.init) }
         for path in paths.sorted() {

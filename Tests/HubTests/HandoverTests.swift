@@ -5,38 +5,10 @@ import Hub
 import TestSupport
 import Testing
 
-/// A connection of a hub that is not gone on with.
-private final class Nowhere: Outlet {
-    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int { -1 }
-    func setReading(_ isReading: Bool) {}
-    func finishSending() {}
-    func close() {}
-    func keepQueueShort() {}
-}
-
 @Suite struct HandoverTests {
     // MARK: The same bytes
 
-    /// A line that some client may send.
-    private func line(_ random: inout Seeded) -> String {
-        let camera = ["left", "right"][random.integer(0...1)]
-        switch random.integer(0...20) {
-        case 0: return #"{"type":"subscribe","camera":"\#(camera)","id":1}"#
-        case 1: return #"{"type":"subscribe","camera":"\#(camera)","delivery":"latest"}"#
-        case 2: return #"{"type":"subscribe","camera":"\#(camera)","events":["idle"]}"#
-        case 3: return #"{"type":"unsubscribe","camera":"\#(camera)","id":"u"}"#
-        case 4: return #"{"type":"no such type"}"#
-        case 5: return String(repeating: " ", count: 70_000)
-        case 6: return #"{"type":"stats"}"#
-        case 8: return #"{"type":"subscribe","camera":"\#(camera)","events":["gesture","idle"]}"#
-        case 7: return #"{"type":"set-zoom-range","camera":"\#(camera)","minZoom":\#(random.integer(2...9))}"#
-        default:
-            let zoom = random.number(2...21)
-            return #"{"type":"move","camera":"\#(camera)","id":2,"update":{"kind":"zoom-to","zoom":\#(zoom)}}"#
-        }
-    }
-
-    /// What every client of a world is sent, when the hub is replaced with some likelihood after each step.
+    /// What every client is sent, when the hub is replaced with some likelihood after each step.
     private func play(seed: UInt64, handovers: Double) throws -> [[UInt8]] {
         var (random, chance) = (Seeded(seed), Seeded(seed + 1000))
         var limits = Limits()
@@ -51,7 +23,7 @@ private final class Nowhere: Outlet {
             case 0: clients[index].makeRoom(random.integer(0...9000))
             case 1: clients[index].makeRoom(nil)
             default:
-                unsent[index] += Array((line(&random) + "\n").utf8)
+                unsent[index] += Array((SimulatedLine.still(&random) + "\n").utf8)
                 let count = random.integer(0...unsent[index].count)
                 clients[index].send(Array(unsent[index].prefix(count)))
                 unsent[index].removeFirst(count)
@@ -65,7 +37,7 @@ private final class Nowhere: Outlet {
     }
 
     @Test(arguments: UInt64(1)...12)
-    func everybodyIsSentTheSameAsWithoutIt(seed: UInt64) throws {
+    func handoverChangesNoByteThatClientsGet(seed: UInt64) throws {
         let once = try play(seed: seed, handovers: 0)
         let often = try play(seed: seed, handovers: 0.1)
         for (index, (alone, other)) in zip(once, often).enumerated() {
@@ -78,7 +50,7 @@ private final class Nowhere: Outlet {
 
     // MARK: What is ended by it
 
-    @Test func whatMovesComesToRest() throws {
+    @Test func handoverBringsAMovingCameraToRest() throws {
         let host = HubHost()
         let client = host.connect()
         client.send(#"{"type":"subscribe"}"#)
@@ -91,7 +63,7 @@ private final class Nowhere: Outlet {
         #expect(events.suffix(4).map { $0["type"]?.string } == ["idle", "move-started", "camera-changed", "idle"])
     }
 
-    @Test func aReplayEndsAndItsRestIsThrownAway() throws {
+    @Test func handoverCutsAReplayAndDiscardsItsRemainingLines() throws {
         let host = HubHost()
         let (feed, watcher) = (host.connect(), host.connect())
         watcher.send(#"{"type":"subscribe"}"#)
@@ -110,7 +82,7 @@ private final class Nowhere: Outlet {
         #expect(watcher.messages.compactMap { $0["position"]?["zoom"]?.number }.last == 5)
     }
 
-    @Test func whoMayOnlyWatchGoesOnDoingOnlyThat() throws {
+    @Test func watcherMayOnlyWatchAfterAHandover() throws {
         let host = HubHost()
         let (watcher, feed) = (host.connect(role: .watchOnly(because: "so it is")), host.connect())
         watcher.send(#"{"type":"subscribe","camera":"held"}"#)
@@ -123,7 +95,7 @@ private final class Nowhere: Outlet {
         #expect(host.hub.savedState(isLast: true).count == 1)
     }
 
-    @Test func whoIsNotThereAnyMoreIsForgotten() throws {
+    @Test func clientLostInAHandoverIsNotCounted() throws {
         let host = HubHost()
         let (gone, stays) = (host.connect(), host.connect())
         gone.send(#"{"type":"subscribe"}"#)
@@ -141,7 +113,7 @@ private final class Nowhere: Outlet {
         while try row.next() != nil {}
     }
 
-    @Test func whatIsCutIsNotTaken() throws {
+    @Test func truncatedHandoverIsRefusedAsAWhole() throws {
         let host = HubHost()
         let client = host.connect()
         client.send(#"{"type":"subscribe"}"#)
@@ -150,7 +122,9 @@ private final class Nowhere: Outlet {
         for count in left.indices {
             let hub = Hub(server: "gimbald", epochSeed: 8, at: host.now)
             let isEnd = (try? fields(left[..<count])) != nil
-            let peers = try? hub.takeOver(FieldReader(left[..<count]), at: host.now) { _ in (Nowhere(), .everything) }
+            let peers = try? hub.takeOver(FieldReader(left[..<count]), at: host.now) { _ in
+                (RecordingOutlet(), .everything)
+            }
             // What is cut between two fields is whole, but for what comes after.
             #expect((peers != nil) == isEnd && (isEnd || hub.cameraCount == 0), "\(count)")
         }
@@ -193,7 +167,7 @@ private final class Nowhere: Outlet {
         #expect(Array(resumed.lines().dropFirst()) == Array(told[5001...]))
     }
 
-    @Test func noHistoryIsKeptForACameraThatIsNotThereAnyMore() throws {
+    @Test func historyOfARemovedCameraIsFreedAfterAHandover() throws {
         let (host, _, recorder) = full()
         recorder.close()
         #expect(host.histories.count == 1)
@@ -204,7 +178,7 @@ private final class Nowhere: Outlet {
     }
 
     /// Subscriptions and their peers hold each other: one that were made for who has gone would stay for ever.
-    @Test func whoGoesBetweenTwoProcessesLeavesNothing() throws {
+    @Test func clientLostInAHandoverLeavesNothing() throws {
         let (host, watcher, recorder) = full()
         try host.handOver(without: [watcher, recorder])
         // Nobody records any more.

@@ -181,7 +181,7 @@ private struct Interleaving {
 }
 
 @Suite struct InterleavingTests {
-    @Test func theEventsFollowFingersAndMotionInEveryOrder() {
+    @Test func eventsFollowGesturesAndMotionInEveryOrder() {
         var seen: [String: Int] = [:]
         for seed in UInt64(1)...2000 {
             var interleaving = Interleaving(seed: seed)

@@ -77,7 +77,7 @@ enum Traces {
         }
     }
 
-    @Test func onlyTheEpochOfResetTellsRunsApart() throws {
+    @Test func runsDifferOnlyInTheEpochOfReset() throws {
         let trace = Array(
             """
             {"type":"trace","version":1,"speed":"max"}
@@ -91,7 +91,7 @@ enum Traces {
         #expect(first[0].dropLast(epochs[0].count + 2) == second[0].dropLast(epochs[1].count + 2))
     }
 
-    @Test func everyStreamIsOfTheGrammar() throws {
+    @Test func streamsOfAllTracesFollowTheGrammar() throws {
         for (name, trace) in try Traces.all() {
             let (events, answer) = try replay(trace, speed: "\"max\"")
             var checker = StreamChecker(isEvery: true)
@@ -109,7 +109,7 @@ enum Traces {
         }
     }
 
-    @Test func aPacedReplayTakesItsTime() throws {
+    @Test func replayEmitsEventsAtThePaceOfItsSpeed() throws {
         let trace = """
             {"type":"trace","version":1,"speed":2}
             {"type":"pinch","phase":"began","timeMs":5000}
@@ -136,7 +136,7 @@ enum Traces {
         #expect(try JSON(end[1])["durationMs"]?.number == 1000)
     }
 
-    @Test func aClientThatVanishesStopsItsReplay() throws {
+    @Test func disconnectEndsTheReplayAndFreesTheCamera() throws {
         let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         other.send(#"{"type":"subscribe"}"#)
@@ -153,7 +153,7 @@ enum Traces {
         #expect(lines.map { $0["type"]?.string } == ["idle", "ok"])
     }
 
-    @Test func whoHalfClosesIsPlayedToTheEnd() throws {
+    @Test func traceOfAHalfClosedClientIsPlayedToItsEnd() throws {
         let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"trace","version":1}"#)
@@ -166,7 +166,7 @@ enum Traces {
         #expect(feed.isClosed())
     }
 
-    @Test func aHeaderThatIsTooLongIsStillAHeader() throws {
+    @Test func traceAfterATooLongHeaderIsNotTakenForLiveInput() throws {
         let host = HubHost()
         let feed = host.connect()
         let padding = String(repeating: "x", count: 70_000)
@@ -179,7 +179,7 @@ enum Traces {
         #expect(try JSON(probe.receive() ?? "")["position"]?["zoom"]?.number == 2)
     }
 
-    @Test func aFarAheadFeedIsNotReadFrom() throws {
+    @Test func replayFarAheadOfItsClockIsNotReadFrom() throws {
         let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"trace","version":1,"speed":0.001}"#)
@@ -191,7 +191,7 @@ enum Traces {
         #expect(feed.isReading)
     }
 
-    @Test func aTimeNamedOnceInAFrameIsThatOfAllItsObjects() throws {
+    @Test func timeOfOneObjectIsThatOfItsWholeArray() throws {
         func trace(_ own: (Int) -> String) -> [UInt8] {
             var lines = [#"{"type":"trace","version":1}"#]
             for (time, phase) in [(0, "began"), (20, "changed"), (40, "changed"), (60, "ended")] {
@@ -206,7 +206,7 @@ enum Traces {
         #expect(named.events.count > 50 && named.events == once.events)
     }
 
-    @Test func liveTimeGoesOnFromTheTracesLast() throws {
+    @Test func liveClockContinuesFromTheEndOfTheTrace() throws {
         let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"trace","version":1,"speed":"max"}"#)
@@ -242,7 +242,7 @@ enum Traces {
         #expect(try String(contentsOf: file, encoding: .utf8) == found)
     }
 
-    @Test func aReplayWhoseClientIsGoneHoldsNobodyUp() throws {
+    @Test func replayOfADisconnectedClientIsPlayedAtOnce() throws {
         for speed in ["1e-300", "0.001", "1"] {
             let host = HubHost()
             let (feed, other) = (host.connect(), host.connect())
@@ -257,7 +257,7 @@ enum Traces {
         }
     }
 
-    @Test func aQuestionWithoutAnAnswerIsARejectedLine() throws {
+    @Test func queryWithoutAnAnswerCountsAsRejectedInAReplay() throws {
         let host = HubHost()
         let feed = host.connect()
         feed.send(

@@ -14,6 +14,25 @@ enum SimulatedLine {
         return random.chance(0.7) ? command(&random) : query(&random)
     }
 
+    /// A line after which nothing moves by itself: subscriptions, moves, questions and rubbish.
+    static func still(_ random: inout Seeded) -> String {
+        let camera = cameras[random.integer(1...2)]
+        switch random.integer(0...20) {
+        case 0: return #"{"type":"subscribe","camera":"\#(camera)","id":1}"#
+        case 1: return #"{"type":"subscribe","camera":"\#(camera)","delivery":"latest"}"#
+        case 2: return #"{"type":"subscribe","camera":"\#(camera)","events":["idle"]}"#
+        case 3: return #"{"type":"unsubscribe","camera":"\#(camera)","id":"u"}"#
+        case 4: return #"{"type":"no such type"}"#
+        case 5: return String(repeating: " ", count: 70_000)
+        case 6: return #"{"type":"stats"}"#
+        case 8: return #"{"type":"subscribe","camera":"\#(camera)","events":["gesture","idle"]}"#
+        case 7: return #"{"type":"set-zoom-range","camera":"\#(camera)","minZoom":\#(random.integer(2...9))}"#
+        default:
+            let zoom = random.number(2...21)
+            return #"{"type":"move","camera":"\#(camera)","id":2,"update":{"kind":"zoom-to","zoom":\#(zoom)}}"#
+        }
+    }
+
     /// An array that is always rejected, whatever of it is right.
     static func rejected(_ random: inout Seeded, camera: String) -> String {
         let good = (0..<random.integer(0...3)).map { _ in #"{"camera":"\#(camera)",\#(body(&random))},"# }

@@ -13,7 +13,7 @@ struct Simulation {
     /// Whether limits are so small that they are met all the time. Then no line is longer than what is read ahead.
     private let isTight: Bool
     private var clients: [SimulatedClient] = []
-    private var twins: [String: Twins] = [:]
+    private var pairs: [String: SubscriberPair] = [:]
     private var recorders: [Recorder] = []
     private var inspector: Inspector
     /// What is on the disk.
@@ -25,7 +25,7 @@ struct Simulation {
     private(set) var lines: [String] = []
     private let keepsLines: Bool
 
-    /// What the twins of each camera ask for.
+    /// What the pairs of each camera ask for.
     private static let tastes = [
         "main": #""move-started","camera-changed","idle""#, "left": #""gesture","camera-changed","idle""#,
         "right": #""idle","camera-changed""#,
@@ -39,7 +39,7 @@ struct Simulation {
         host = HubHost(limits: Self.limits(isTight: isTight))
         inspector = Inspector(host)
         saved = host.hub.savedState(isLast: false).bytes
-        for camera in Self.tastes.keys.sorted() { twins[camera] = newTwins(camera) }
+        for camera in Self.tastes.keys.sorted() { pairs[camera] = newPair(camera) }
         guard isRecorded || seed.isMultiple(of: 3) else { return }
         recorders = SimulatedLine.cameras.map { Recorder(host, camera: $0, tape: isRecorded ? TraceTape() : nil) }
     }
@@ -55,7 +55,9 @@ struct Simulation {
         return limits
     }
 
-    private func newTwins(_ camera: String) -> Twins { Twins(host, camera: camera, events: Self.tastes[camera] ?? "") }
+    private func newPair(_ camera: String) -> SubscriberPair {
+        SubscriberPair(host, camera: camera, events: Self.tastes[camera] ?? "")
+    }
 
     /// What was recorded.
     var traces: [TraceTape.Trace] { recorders.compactMap(\.tape).flatMap(\.traces) }
@@ -79,7 +81,7 @@ struct Simulation {
     // MARK: What happens
 
     private mutating func act() {
-        for camera in twins.keys.sorted() { renewTwins(camera) }
+        for camera in pairs.keys.sorted() { renewPair(camera) }
         switch random.integer(0...20) {
         case 0 where clients.count < 12: clients.append(SimulatedClient(connect()))
         case 1, 8: letTimePass()
@@ -87,7 +89,7 @@ struct Simulation {
         case 3, 9: if let index = anyClient() { changeAppetite(index) }
         case 4 where random.chance(0.1): if let index = anyClient() { leave(index) }
         case 5 where random.chance(0.15): if let index = anyClient() { startOrEndReplay(index) }
-        case 6: befall()
+        case 6: injectFault()
         // Who subscribes anew begins a trace in the middle of things.
         case 7 where !recorders.isEmpty && random.chance(0.2): recorders[random.integer(0...2)].begin()
         case 10 where random.chance(0.3): if let index = anyClient() { wait(index) }
@@ -224,13 +226,13 @@ struct Simulation {
         return "{" + members.joined(separator: ",") + "}"
     }
 
-    // MARK: What befalls the hub
+    // MARK: Faults and restarts
 
-    private mutating func befall() {
+    private mutating func injectFault() {
         switch random.integer(0...99) {
         case 0...19: saved = host.hub.savedState(isLast: false).bytes
         case 20...23: handOver()
-        case 24: host.handOverInVain()
+        case 24: host.abandonHandover()
         case 25: end()
         case 26: die()
         default: inspect()
@@ -252,7 +254,7 @@ struct Simulation {
         host.hub.end(at: host.now)
         host.turn()
         collect()
-        beginAnew(with: host.hub.savedState(isLast: true).bytes, keepsEpochs: true)
+        restart(with: host.hub.savedState(isLast: true).bytes, keepsEpochs: true)
     }
 
     /// At any time, with what is on the disk: perhaps not all of it, or something else.
@@ -261,20 +263,20 @@ struct Simulation {
         switch random.integer(0...3) {
         case 0: saved.removeLast(random.integer(1...saved.count))
         case 1: saved[random.integer(0...(saved.count - 1))] ^= UInt8(random.integer(1...255))
-        default: return beginAnew(with: saved, keepsEpochs: false)
+        default: return restart(with: saved, keepsEpochs: false)
         }
         if (try? SavedState(saved)) != nil { complain("a damaged state is taken") }
-        host.beginAnew()
+        host.restart()
         returnOfTheClients()
     }
 
-    private mutating func beginAnew(with bytes: [UInt8], keepsEpochs: Bool) {
+    private mutating func restart(with bytes: [UInt8], keepsEpochs: Bool) {
         do {
             let state = try SavedState(bytes)
             // With its epochs a state comes back to the last byte.
-            host.beginAnew(with: state, keepsEpochs: true)
+            host.restart(with: state, keepsEpochs: true)
             if host.hub.savedState(isLast: state.isLast).bytes != bytes { complain("another state came back") }
-            if !keepsEpochs { host.beginAnew(with: state) }
+            if !keepsEpochs { host.restart(with: state) }
         } catch {
             complain("what was saved is not taken: \(error)")
         }
@@ -286,7 +288,7 @@ struct Simulation {
         saved = host.hub.savedState(isLast: false).bytes
         inspector = Inspector(host)
         clients = clients.filter { _ in random.chance(0.7) }.map { SimulatedClient(connect(), after: $0) }
-        for camera in twins.keys.sorted() { twins[camera] = newTwins(camera) }
+        for camera in pairs.keys.sorted() { pairs[camera] = newPair(camera) }
         for index in recorders.indices { recorders[index].comeBack(host) }
     }
 
@@ -298,7 +300,7 @@ struct Simulation {
         // Nothing else is to happen in the turn.
         guard host.hub.deadline.map({ $0 > host.now }) != false else { return }
         let camera = SimulatedLine.anyCamera(&random)
-        let last = twins[camera].flatMap { $0.isSpent ? nil : $0.last }
+        let last = pairs[camera].flatMap { $0.isSpent ? nil : $0.last }
         let rejected = SimulatedLine.rejected(&random, camera: camera)
         complain(inspector.inspect(camera, host, rejected: rejected, last: last))
     }
@@ -311,14 +313,14 @@ struct Simulation {
             if memory > (isTight ? 1 << 19 : 6 << 20) { complain("client \(index) has the hub hold \(memory) bytes") }
         }
         clients.removeAll { $0.peer.isOver }
-        for camera in twins.keys.sorted() { complain(twins[camera]?.look(&random)) }
+        for camera in pairs.keys.sorted() { complain(pairs[camera]?.look(&random)) }
         for index in recorders.indices { complain(recorders[index].look()) }
     }
 
-    private mutating func renewTwins(_ camera: String) {
-        guard let spent = twins[camera], spent.isSpent else { return }
+    private mutating func renewPair(_ camera: String) {
+        guard let spent = pairs[camera], spent.isSpent else { return }
         spent.leave()
-        twins[camera] = newTwins(camera)
+        pairs[camera] = newPair(camera)
     }
 
     private mutating func look(at line: String, _ index: Int) {
@@ -350,7 +352,7 @@ struct Simulation {
         }
         host.pass(20_000)
         collect()
-        for twins in twins.values { twins.leave() }
+        for pair in pairs.values { pair.leave() }
         for recorder in recorders { recorder.leave() }
         if let deadline = host.hub.deadline { complain("still something to do at \(deadline)") }
         let stats = inspector.stats()

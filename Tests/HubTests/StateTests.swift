@@ -50,7 +50,7 @@ import Testing
 
     // MARK: Whole
 
-    @Test func everythingComesBackToTheLastBit() throws {
+    @Test func restoredStateIsTheSameToTheLastBit() throws {
         let before = furnished()
         let saved = bytes(of: before)
         let after = try restored(saved)
@@ -59,17 +59,17 @@ import Testing
         #expect(answers(after) == told && told.count == 3 && told[0].contains(#""seq":"#))
     }
 
-    @Test func aStateOfNoCamerasIsOne() throws {
+    @Test func stateWithoutCamerasIsReadBack() throws {
         #expect(try SavedState(bytes(of: HubHost())).count == 0)
     }
 
-    @Test func theTwoKindsOfEndAreToldApart() throws {
+    @Test func savedStateSaysWhetherItIsTheLast() throws {
         let host = furnished()
         #expect(try SavedState(bytes(of: host)).isLast)
         #expect(try !SavedState(bytes(of: host, isLast: false)).isLast)
     }
 
-    @Test func camerasBeyondTheLimitAreNotLost() throws {
+    @Test func savedCamerasBeyondTheLimitAreRestored() throws {
         var limits = Limits()
         limits.cameras = 2
         let host = HubHost(limits: limits)
@@ -81,14 +81,14 @@ import Testing
 
     // MARK: Damaged
 
-    @Test func whatIsCutIsNoState() {
+    @Test func truncatedStateIsRefused() {
         let whole = bytes(of: furnished())
         for count in whole.indices {
             #expect(throws: SavedState.Damage.self) { try SavedState(Array(whole[..<count])) }
         }
     }
 
-    @Test func whatIsAlteredIsNoState() {
+    @Test func alteredStateIsRefused() {
         let whole = bytes(of: furnished())
         for index in whole.indices {
             for bit in [0, 1, 5] as [UInt8] {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func linesThatAreNoStateAreNone() {
+    @Test func otherLinesAreRefusedAsAState() {
         for text in ["", "\n", "{}\n", "{}\n{}\n", #"{"type":"end","cameras":0,"checksum":"0"}"# + "\n"] {
             #expect(throws: SavedState.Damage.self) { try SavedState(Array(text.utf8)) }
         }
@@ -107,7 +107,7 @@ import Testing
 
     // MARK: Going on
 
-    @Test func atTheEndEveryCameraComesToRest() throws {
+    @Test func endBringsEveryCameraToRest() throws {
         let host = HubHost()
         let (watcher, _) = try subscription(host)
         let peer = host.connect()
@@ -121,7 +121,7 @@ import Testing
         #expect(lines[0]["seq"] == last["seq"] && lines[0]["position"] == last["position"])
     }
 
-    @Test func whoHasReadAllGoesOnWhereItWas() throws {
+    @Test func subscriberResumesAfterARestore() throws {
         let host = furnished()
         let (_, before) = try subscription(host)
         let (seq, epoch) = (before[0]["seq"]?.number ?? 0, before[0]["epoch"]?.string ?? "")
@@ -138,7 +138,7 @@ import Testing
         #expect(older.count == 2 && older[1]["type"]?.string == "lagged" && older[1]["missed"]?.number == 4)
     }
 
-    @Test func timesDoNotGoBack() throws {
+    @Test func timesGoOnAfterARestore() throws {
         let host = HubHost()
         let (watcher, _) = try subscription(host)
         host.pass(5000)
@@ -152,7 +152,7 @@ import Testing
         #expect(time == 5000 && later == 5010)
     }
 
-    @Test func whereSomethingMayBeLostTheEpochIsAnother() throws {
+    @Test func stateThatMayLackEventsGetsANewEpoch() throws {
         let host = furnished()
         let (_, before) = try subscription(host)
         let epoch = before[0]["epoch"]?.string ?? ""

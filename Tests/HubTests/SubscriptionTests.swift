@@ -11,7 +11,7 @@ import Testing
         feed.compact()
     }
 
-    @Test func aStoppedReaderLagsAndGoesOnFromThere() throws {
+    @Test func stalledReaderGetsLaggedAndThenNewEvents() throws {
         let host = HubHost()
         let (slow, feed) = (host.connect(), host.connect())
         slow.send(#"{"type":"subscribe"}"#)
@@ -30,7 +30,7 @@ import Testing
         #expect(try JSON(slow.lines().first ?? "")["seq"]?.number == 9001)
     }
 
-    @Test func aReaderWithinTheHistoryMissesNothing() throws {
+    @Test func readerWithinTheHistoryGetsEveryEvent() throws {
         let host = HubHost()
         let (slow, feed) = (host.connect(), host.connect())
         slow.send(#"{"type":"subscribe"}"#)
@@ -96,7 +96,7 @@ import Testing
         #expect(types.last == "idle" && types.first == "move-started")
     }
 
-    @Test func sinceResendsWhatCameAfter() throws {
+    @Test func sinceResendsTheEventsAfterIt() throws {
         let host = HubHost()
         let (first, feed) = (host.connect(), host.connect())
         first.send(#"{"type":"subscribe"}"#)
@@ -127,7 +127,7 @@ import Testing
         #expect(told.count == 2 && told[1]["type"]?.string == "lagged" && told[1]["missed"]?.number == 3)
     }
 
-    @Test func whoHasReadAReplayToItsEndGoesOnWithoutAGap() throws {
+    @Test func subscriberOfAFinishedReplayResumesWithoutAGap() throws {
         let host = HubHost()
         let (reader, feed) = (host.connect(), host.connect())
         reader.send(#"{"type":"subscribe"}"#)
@@ -155,7 +155,7 @@ import Testing
         #expect(other[1]["seq"]?.number == 9 && other[1]["epoch"] == other[0]["epoch"])
     }
 
-    @Test func nobodyIsToldOfAGapInWhichNothingWasMissed() throws {
+    @Test func resumingWhereNothingWasMissedIsToldOfNoGap() throws {
         let host = HubHost()
         let feed = host.connect()
         for _ in 0..<2 { feed.send(#"{"type":"trace","version":1}"#); feed.send(#"{"type":"trace-end"}"#) }
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func resetReachesEverySubscriberEvenOneThatLags() throws {
+    @Test func laggingSubscriberGetsReset() throws {
         let host = HubHost()
         let (slow, chosen, feed) = (host.connect(), host.connect(), host.connect())
         slow.send(#"{"type":"subscribe"}"#)
@@ -184,7 +184,7 @@ import Testing
         #expect(types.prefix(2) == ["reset", "lagged"])
     }
 
-    @Test func aPeerThatNeverReadsItsRepliesIsNotReadFrom() throws {
+    @Test func peerWithManyUnreadRepliesIsNotReadFrom() throws {
         let host = HubHost()
         let rude = host.connect()
         rude.makeRoom(0)
@@ -201,7 +201,7 @@ import Testing
     }
 
     /// A reader that is always a little behind is kept what it has not read, not what it has.
-    @Test func aPeerThatNeverQuiteCatchesUpCostsNoMore() throws {
+    @Test func memoryOfAPeerThatIsAlwaysBehindIsBounded() throws {
         let host = HubHost()
         let peer = host.connect()
         peer.makeRoom(0)
@@ -216,7 +216,7 @@ import Testing
         #expect(peer.peer.memory < 1 << 20)
     }
 
-    @Test func aFrameCannotPassTheLimitOfGestures() throws {
+    @Test func arrayBeyondTheGestureLimitIsRejected() throws {
         let host = HubHost()
         let peer = host.connect()
         func began(_ labels: Range<Int>) -> String {
@@ -235,7 +235,7 @@ import Testing
         #expect(try JSON(other.lines().first ?? "")["code"]?.string == "limit-reached")
     }
 
-    @Test func aFollowerOfItsOwnReplayLosesNothingAtAnySpeed() throws {
+    @Test func replayingClientThatSubscribesLosesNoEventAtAnySpeed() throws {
         let host = HubHost()
         let feed = host.connect()
         feed.send(#"{"type":"subscribe"}"#)
@@ -261,7 +261,7 @@ import Testing
         #expect(isEnded && checker.events == 20_001)
     }
 
-    @Test func whoLagsIsToldOfTheResetThatItMissed() throws {
+    @Test func laggingSubscriberIsToldOfAMissedReset() throws {
         let host = HubHost()
         let (slow, feed) = (host.connect(), host.connect())
         slow.send(#"{"type":"subscribe"}"#)
@@ -280,7 +280,7 @@ import Testing
     }
 
     @Test(arguments: ["move-started", "idle"])
-    func latestOfOneKindComesEachTime(kind: String) throws {
+    func latestOfOneKindIsSentEachTime(kind: String) throws {
         let host = HubHost()
         let (reader, feed) = (host.connect(), host.connect())
         reader.send(#"{"type":"subscribe","delivery":"latest","events":["\#(kind)"]}"#)
@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test func answersDoNotMakeLatestAQueue() throws {
+    @Test func repliesDoNotQueuePositionsOfALatestReader() throws {
         var limits = Limits()
         limits.requestsPerTurn = 1000
         let host = HubHost(limits: limits)
@@ -309,7 +309,7 @@ import Testing
         #expect(types.suffix(2) == ["move-started", "camera-changed"])
     }
 
-    @Test func aStoppedReaderOfManyCamerasCostsLittleWhenTheyGo() throws {
+    @Test func memoryOfAStalledReaderIsBoundedWhenManyCamerasAreRemoved() throws {
         let host = HubHost()
         let (slow, feed) = (host.connect(), host.connect())
         let names = (0..<20).map { "c\($0)" }
@@ -331,7 +331,7 @@ import Testing
         #expect(lines.count { $0.contains("\"lagged\"") } > 15)
     }
 
-    @Test func aLatestReaderBehindTheHistoryOutlivesAReset() {
+    @Test func latestReaderBehindTheHistoryGetsItsResetAndGoesOn() {
         var limits = Limits()
         (limits.historyEvents, limits.historyBytes) = (8, 512)
         let host = HubHost(limits: limits)
@@ -348,7 +348,7 @@ import Testing
         #expect(reader.lines().last?.contains("\"reset\"") == true)
     }
 
-    @Test func aLatestReaderOfAResetIsToldThatAMovementBegan() {
+    @Test func latestReaderBehindAResetGetsMoveStarted() {
         var limits = Limits()
         (limits.historyEvents, limits.historyBytes) = (8, 512)
         let host = HubHost(limits: limits)

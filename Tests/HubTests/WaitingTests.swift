@@ -9,7 +9,7 @@ import Testing
         try peer.lines().map { try JSON($0)["type"]?.string ?? "" }
     }
 
-    @Test func anAnswerComesInTheMomentOfTheRest() throws {
+    @Test func waitIsAnsweredInTheTurnOfTheRest() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":9}}"#)
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The next movement begins in the same turn: the answer is still that of the rest.
-    @Test func anAnswerTellsTheRestAndNotWhatCameAfter() throws {
+    @Test func answerToAWaitHasThePositionAtTheRest() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"began"}"#)
@@ -38,7 +38,7 @@ import Testing
         #expect(rest["seq"]?.number == 3)
     }
 
-    @Test func aTimeoutEndsTheWaitingAndARestAtTheSameTimeComesFirst() throws {
+    @Test func waitTimesOutAndARestAtTheSameTimeComesFirst() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":9}}"#)
@@ -53,7 +53,7 @@ import Testing
         #expect(host.hub.deadline == nil)
     }
 
-    @Test func oneConnectionWaitsForSoMuchAndNoMore() throws {
+    @Test func waitsOfOneConnectionAreLimited() throws {
         var limits = Limits()
         limits.waits = 3
         let host = HubHost(limits: limits)
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// However many wait, and whenever they go: everybody who is there is answered, and others have their turns.
-    @Test func greatNumbersAreAnsweredInTurns() throws {
+    @Test func manyWaitsAreAnsweredOverSeveralTurns() throws {
         let host = HubHost()
         let (feed, quiet) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"began"}"#)
@@ -104,7 +104,7 @@ import Testing
         #expect(crowd.allSatisfy { $0.lines().isEmpty } && host.hub.deadline == nil)
     }
 
-    @Test func manyTimeoutsEndInTheirOrder() throws {
+    @Test func timeoutsEndInTheOrderOfTheirDeadlines() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"began"}"#)
@@ -118,7 +118,7 @@ import Testing
         #expect(ended == times.sorted())
     }
 
-    @Test func aReplayAnswersAtItsRests() throws {
+    @Test func requestsThatWaitAreAnsweredAtTheRestsOfAReplay() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","version":1}"#)
@@ -135,7 +135,7 @@ import Testing
         #expect(try types(feed) == ["at-rest", "trace-ended"])
     }
 
-    @Test func aHandoverAnswersWhoWaits() throws {
+    @Test func handoverAnswersRequestsThatWaitForRest() throws {
         let host = HubHost()
         let (feed, waiting) = (host.connect(), host.connect())
         feed.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
@@ -151,7 +151,7 @@ import Testing
         #expect(try JSON(waiting.lines().last ?? "")["clients"]?.array?.count == 2)
     }
 
-    @Test func aReplayThatIsEndedByAnotherGivesNothingOfItsTraceToTheCamera() throws {
+    @Test func endReplayDiscardsTheRemainingLinesOfTheTrace() throws {
         let host = HubHost()
         let (feed, other) = (host.connect(), host.connect())
         feed.send(#"{"type":"trace","id":1,"version":1}"#)
@@ -167,7 +167,7 @@ import Testing
         #expect(try JSON(other.lines().last ?? "")["position"]?["zoom"]?.number == 4)
     }
 
-    @Test func clientsAreToldInPages() throws {
+    @Test func clientsAreListedInPages() throws {
         let host = HubHost()
         var peers = (0..<150).map { _ in host.connect() }
         for index in stride(from: 140, to: 0, by: -10) { peers.remove(at: index).close() }

@@ -8,7 +8,7 @@ import Testing
 @testable import Hub
 
 @Suite struct WatchOnlyTests {
-    @Test func aWatcherLostBetweenTwoHubsTakesItsCameraAlong() throws {
+    @Test func ephemeralCameraOfALostWatcherIsGoneAfterAHandover() throws {
         let host = HubHost()
         let watcher = host.connect(role: .watchOnly(because: "it is a test"))
         watcher.send(#"{"type":"subscribe"}"#)
@@ -46,7 +46,7 @@ import Testing
     private func code(_ peer: HubPeer) throws -> String? { try JSON(peer.receive() ?? "")["code"]?.string }
 
     @Test(arguments: denied)
-    func whatChangesSomethingIsDenied(_ line: String) throws {
+    func requestsOfWatchersThatChangeSomethingAreDenied(_ line: String) throws {
         let (host, _, watcher) = host()
         let before = host.hub.savedState(isLast: true).bytes
         for sent in [line, "[\(line)]", "[{\"type\":\"subscribe\"},\(line)]"]
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: allowed)
-    func watchingAndAskingIsNot(_ line: String) throws {
+    func watchersMaySubscribeAndAsk(_ line: String) throws {
         let (host, _, watcher) = host()
         let before = host.hub.savedState(isLast: true).bytes
         let type = try JSON(line)["type"]?.string
@@ -74,7 +74,7 @@ import Testing
         #expect(host.hub.savedState(isLast: true).bytes == before, "\(type ?? "")")
     }
 
-    @Test func aDeniedTraceIsThrownAway() throws {
+    @Test func deniedTraceIsDiscardedAndTheConnectionCloses() throws {
         let (host, feed, watcher) = host()
         watcher.send(#"{"type":"trace","version":1}"#)
         watcher.send(#"{"type":"ping"}"#)
@@ -87,7 +87,7 @@ import Testing
 
     // MARK: Cameras that are not there yet
 
-    @Test func askingMakesNoCamera() throws {
+    @Test func queriesOfWatchersMakeNoCamera() throws {
         let (host, _, watcher) = host()
         let another = HubHost()
         let fresh = another.connect()
@@ -100,7 +100,7 @@ import Testing
         #expect(host.hub.cameraCount == 1)
     }
 
-    @Test func whoWatchesFirstSeesTheFirstEvent() throws {
+    @Test func earlyWatcherGetsTheFirstEventOfItsCamera() throws {
         let (host, feed, watcher) = host()
         watcher.send(#"{"type":"subscribe","camera":"later"}"#)
         _ = watcher.receive()
@@ -113,7 +113,7 @@ import Testing
         #expect(host.hub.cameraCount == 2 && host.hub.parts.registry.ephemeralCount == 0)
     }
 
-    @Test func aCameraThatIsOnlyWatchedGoesWithItsLastWatcher() throws {
+    @Test func ephemeralCameraIsRemovedWithItsLastSubscriber() throws {
         let (host, _, watcher) = host()
         let other = host.connect(role: Self.watchOnly)
         for peer in [watcher, other] { peer.send(#"{"type":"subscribe","camera":"later"}"#) }
@@ -131,7 +131,7 @@ import Testing
         #expect(host.hub.cameraCount == 1 && host.hub.parts.registry.ephemeralCount == 0)
     }
 
-    @Test func watchersTakeNoPlaceOfAFeeders() throws {
+    @Test func ephemeralCamerasDoNotCountToTheLimitOfOthers() throws {
         var limits = Limits()
         limits.cameras = 3
         let (host, feed, watcher) = host(limits: limits)

@@ -116,7 +116,7 @@ public final class HubHost {
     }
 
     /// Stops for another hub, which then does not come about.
-    public func handOverInVain() {
+    public func abandonHandover() {
         pause()
         hub.resume()
         turn()
@@ -131,7 +131,7 @@ public final class HubHost {
     ///
     /// - Returns: how many cameras it has taken.
     @discardableResult
-    public func beginAnew(with saved: SavedState? = nil, keepsEpochs: Bool = false) -> Int {
+    public func restart(with saved: SavedState? = nil, keepsEpochs: Bool = false) -> Int {
         for peer in peers { peer.cutOff() }
         forgetPeers()
         peers = []
@@ -249,7 +249,7 @@ public final class HubPeer: ConformancePeer {
 }
 
 /// Takes what a hub sends, as much as there is room for.
-final class RecordingOutlet: Outlet {
+public final class RecordingOutlet: Outlet {
     var received: [UInt8] = []
     /// Nothing more is sent.
     var isOver = false
@@ -260,7 +260,9 @@ final class RecordingOutlet: Outlet {
     /// How many bytes the next sending takes; `nil` is all.
     var room: Int?
 
-    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
+    public init() {}
+
+    public func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
         if isOver || isBroken { return -1 }
         var taken = 0
         for piece in pieces {
@@ -273,8 +275,8 @@ final class RecordingOutlet: Outlet {
         return taken
     }
 
-    func keepQueueShort() {}
-    func setReading(_ isReading: Bool) { self.isReading = isReading }
-    func finishSending() { isOver = true }
-    func close() { (isOver, isForgotten) = (true, true) }
+    public func keepQueueShort() {}
+    public func setReading(_ isReading: Bool) { self.isReading = isReading }
+    public func finishSending() { isOver = true }
+    public func close() { (isOver, isForgotten) = (true, true) }
 }

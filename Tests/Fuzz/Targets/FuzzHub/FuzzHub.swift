@@ -1,4 +1,4 @@
-// A byte string as a conversation of several clients with a hub. Control bytes that no line has are what befalls
+// A byte string as a conversation of several clients with a hub. Control bytes that no line has are faults of
 // clients, clock and hub; everything else is what the client in hand sends. Two watchers subscribe to a camera, one for
 // each delivery: their streams keep the grammar. Nobody makes the hub hold more than a bound, and in the end nothing is
 // left to do.
@@ -14,7 +14,7 @@ private enum Step: UInt8 {
     /// The client in hand; the last two are the watchers.
     case client0 = 0x10, client1, client2, client3, every, latest
     /// Another hub goes on with everything; or does not come about.
-    case handOver, handOverInVain
+    case handOver, abandonHandover
 }
 
 private struct Watcher {
@@ -60,9 +60,9 @@ private final class Conversation {
         case .second: host.pass(1000)
         case .hour: host.jump(3_600_000)
         case .handOver: handOver()
-        case .handOverInVain: host.handOverInVain()
+        case .abandonHandover: host.abandonHandover()
         case .client0, .client1, .client2, .client3, .every, .latest: inHand = Int(byte & 7)
-        default: befall(step)
+        default: inject(step)
         }
         look()
     }
@@ -76,7 +76,7 @@ private final class Conversation {
         if client.isReading, !client.isOver { client.put(data) }
     }
 
-    private func befall(_ step: Step) {
+    private func inject(_ step: Step) {
         guard let peer = inHand < clients.count ? clients[inHand] : watchers[inHand - clients.count].peer else {
             return
         }

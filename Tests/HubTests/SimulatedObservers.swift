@@ -6,7 +6,7 @@ import Hub
 import TestSupport
 
 /// Two clients that subscribe to the same at one moment. One reads at once, the other in drops.
-struct Twins {
+struct SubscriberPair {
     private let prompt: HubPeer
     private let slow: HubPeer
     /// What the prompt one has read and the slow one has not.
@@ -46,7 +46,7 @@ struct Twins {
             if matched < unmatched.count, line == unmatched[matched] {
                 matched += 1
             } else {
-                doubt = "twins are told \(matched < unmatched.count ? unmatched[matched] : "nothing") and \(line)"
+                doubt = "a pair is told \(matched < unmatched.count ? unmatched[matched] : "nothing") and \(line)"
                 // A reset among what was missed goes ahead of the word that it was.
                 guard line.hasPrefix(#"{"type":"reset""#) else { return doubt }
             }
@@ -72,7 +72,7 @@ struct Recorder {
     private var peer: HubPeer
     /// What it has written down, if it does.
     private(set) var tape: TraceTape?
-    private var confines: Confines?
+    private var limits: PositionLimits?
 
     init(_ host: HubHost, camera: String, tape: TraceTape?) {
         (self.camera, self.tape) = (camera, tape)
@@ -108,25 +108,25 @@ struct Recorder {
         if let complaint = try? tape?.take(line) { return complaint }
         switch json["type"]?.string {
         case "removed", "lagged":
-            confines = nil
+            limits = nil
             begin()
-        case "subscribed", "reset": confines = nil
+        case "subscribed", "reset": limits = nil
         case "gesture": for request in json["line"]?.array ?? [json["line"] ?? .null] { take(request: request) }
         case "camera-changed", "idle":
-            if let position = json["position"], confines?.hold(position) == false { return "it is outside" }
+            if let position = json["position"], limits?.contains(position) == false { return "it is outside" }
         default: break
         }
         return nil
     }
 
     private mutating func take(request: JSON) {
-        if request["type"]?.string == "trace" { confines = Confines() }
-        confines?.take(request)
+        if request["type"]?.string == "trace" { limits = PositionLimits() }
+        limits?.take(request)
     }
 }
 
 /// What a camera may not leave: a model that knows nothing but the settings.
-struct Confines {
+struct PositionLimits {
     private var zoom = (min: 2.0, max: 21.0)
     private var bounds: (south: Double, west: Double, north: Double, east: Double)?
     /// Half of the last digit that is printed of a coordinate, and of a zoom.
@@ -146,7 +146,7 @@ struct Confines {
         }
     }
 
-    func hold(_ position: JSON) -> Bool {
+    func contains(_ position: JSON) -> Bool {
         guard let latitude = position["target"]?["latitude"]?.number,
             let longitude = position["target"]?["longitude"]?.number, let level = position["zoom"]?.number
         else { return false }
@@ -185,9 +185,9 @@ struct Inspector {
         if let last, last.seq != state["seq"] || last.position != state["position"] {
             return "\(before), and the last event said \(last)"
         }
-        var confines = Confines()
-        confines.take(state)
-        return state["position"].map(confines.hold) == true ? nil : "outside: \(before)"
+        var limits = PositionLimits()
+        limits.take(state)
+        return state["position"].map(limits.contains) == true ? nil : "outside: \(before)"
     }
 
     /// What the daemon counts.

@@ -4,7 +4,7 @@ import Hub
 import TestSupport
 import Testing
 
-@Suite struct FeedRecordingTests {
+@Suite struct InputRecordingTests {
     /// Plays a trace into a camera of its own; says what came of it.
     private func play(_ lines: [String]) throws -> (events: [String], errors: [String]) {
         let host = HubHost()
@@ -26,7 +26,7 @@ import Testing
     private func changes(_ events: [String]) -> [String] { events.filter { $0.hasPrefix("camera-changed") } }
 
     @Test(arguments: UInt64(1)...10)
-    func aRecordingMakesTheSameCamera(seed: UInt64) throws {
+    func replayedRecordingMakesTheSameEvents(seed: UInt64) throws {
         var simulation = Simulation(seed: seed, isRecorded: true)
         simulation.run(steps: 1500)
         #expect(simulation.complaints == [])
@@ -53,7 +53,7 @@ import Testing
 
     private func lines(_ peer: HubPeer) throws -> [JSON] { try peer.lines().compactMap { try JSON($0)["line"] } }
 
-    @Test func aFlingIsWrittenOut() throws {
+    @Test func recordingOfAFlingHasItsMeasuredVelocity() throws {
         let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
         feed.send(#"{"type":"pan","phase":"began","id":1,"camera":"main"}"#)
@@ -64,7 +64,7 @@ import Testing
         #expect(told[1]["velocity"] == .object(["x": .number(400), "y": .number(0)]))
     }
 
-    @Test func aVelocityMeasuredOverNextToNoTimeIsTheGreatestThatALineCanCarry() throws {
+    @Test func recordedVelocityIsClampedToTheLargestThatALineCarries() throws {
         let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
         feed.send(#"{"type":"pan","phase":"began","timeMs":0}"#)
@@ -74,7 +74,7 @@ import Testing
         #expect(told.last?["velocity"] == .object(["x": .number(-1e9), "y": .number(0)]))
     }
 
-    @Test func theGesturesOfAFeedThatGoesAreCancelled() throws {
+    @Test func gesturesOfADisconnectedClientAreRecordedAsCancelled() throws {
         let host = HubHost()
         let (recorder, first, second) = (try recorder(host), host.connect(), host.connect())
         first.send(#"[{"type":"pan","phase":"began","gesture":"a"},{"type":"tilt","phase":"began"}]"#)
@@ -90,7 +90,7 @@ import Testing
         #expect(told[3]["gesture"]?.number == 1 && told.count == 4)
     }
 
-    @Test func whatIsRejectedOrAskedIsNotTold() throws {
+    @Test func recordingLeavesOutRejectedLinesAndQueries() throws {
         let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
         feed.send(#"[{"type":"move","update":{"kind":"zoom-in"}},{"type":"pinch","phase":"changed","scale":0}]"#)
@@ -104,7 +104,7 @@ import Testing
         #expect(told.map { $0["type"]?.string } == ["set-gestures"])
     }
 
-    @Test func aTraceBeginsWhenNothingMovesByItself() throws {
+    @Test func recordingBeginsOnceNothingMovesByItself() throws {
         let host = HubHost()
         let (recorder, feed) = (host.connect(), host.connect())
         feed.send(#"{"type":"animate","durationMs":100,"update":{"kind":"zoom-to","zoom":3}}"#)
@@ -119,7 +119,7 @@ import Testing
         #expect(told[1]["line"]?["position"]?["zoom"]?.number == 3 && told[1]["line"]?["maxZoom"]?.number == 9)
     }
 
-    @Test func nobodyElseNoticesARecorder() throws {
+    @Test func recorderChangesNothingForOtherSubscribers() throws {
         func events(isRecorded: Bool) throws -> [String] {
             let host = HubHost()
             let (slow, feed) = (host.connect(), host.connect())
@@ -142,7 +142,7 @@ import Testing
         #expect(try events(isRecorded: true) == events(isRecorded: false))
     }
 
-    @Test func whoReadsTooSlowlyIsToldSo() throws {
+    @Test func slowRecorderGetsLagged() throws {
         let host = HubHost()
         let (slow, feed) = (try recorder(host), host.connect())
         slow.makeRoom(0)
