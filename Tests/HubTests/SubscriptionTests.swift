@@ -195,6 +195,7 @@ import Testing
         }
         #expect(sent < 10_000)
         rude.makeRoom(nil)
+        host.turn()
         while host.moveOn() {}
         #expect(rude.lines().count == sent)
         #expect(rude.isReading)
