@@ -123,7 +123,7 @@ demo: swift deps ## build, then replay a sample trace through a daemon of its ow
 	@Tests/System/demo.sh
 
 # What other programs may import, each behind those that its pages link to.
-libraries = MapCamera Gestures GimbalClient
+libraries = MapCamera Gestures GimbalProtocol GimbalClient
 docs = $(SCRATCH)/docs
 
 docs: swift ## render the documentation of the libraries

@@ -33,13 +33,13 @@ let package = Package(
         .target(name: "Gestures", dependencies: ["MapCamera"], swiftSettings: strict),
         .target(name: "JSONLines", swiftSettings: strict),
         .target(name: "GimbalProtocol", dependencies: ["JSONLines", "Gestures", "MapCamera"], swiftSettings: strict),
-        .target(name: "Wire", dependencies: ["GimbalProtocol"], swiftSettings: strict),
         .target(name: "Hub", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
 
         // A recorded touch's way to the gestures of a trace.
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(
-            name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "Wire"], swiftSettings: strict),
+            name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "GimbalProtocol"],
+            swiftSettings: strict),
 
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
         // Only its core is linked.
@@ -51,21 +51,21 @@ let package = Package(
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CPipe"),
 
-        // The client of other programs. Its JSON is FoundationEssentials', which the toolchain brings: a client's lines are
-        // no hot path, and the daemon, whose lines are one, does not import this.
+        // The client of other programs: it speaks the daemon's own protocol, and needs no Foundation.
         .target(
-            name: "GimbalClient", dependencies: ["Gestures", "MapCamera", "UnixSocket"], swiftSettings: strict),
+            name: "GimbalClient", dependencies: ["GimbalProtocol", "Gestures", "MapCamera", "UnixSocket"],
+            swiftSettings: strict),
 
         // A picture of what a trace does to a camera, as a pure function.
-        .target(name: "Plotting", dependencies: ["Wire", "Gestures", "MapCamera"], swiftSettings: strict),
+        .target(name: "Plotting", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
 
         .executableTarget(
-            name: "gimbald", dependencies: ["Hub", "Wire", "Libevent", "UnixSocket", "CMalloc"], cSettings: gnu,
+            name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "UnixSocket", "CMalloc"], cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "GimbalClient", "Hub", "Plotting", "TouchTraces", "Wire", "UnixSocket", "CPipe",
+                "GimbalClient", "GimbalProtocol", "Hub", "Plotting", "TouchTraces", "UnixSocket", "CPipe",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),
@@ -81,10 +81,10 @@ let package = Package(
         .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
-        .testTarget(name: "PlottingTests", dependencies: ["Plotting", "Wire", "gimbal", "TestSupport"]),
+        .testTarget(name: "PlottingTests", dependencies: ["Plotting", "GimbalProtocol", "gimbal", "TestSupport"]),
         .testTarget(
             name: "GimbalClientTests",
-            dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "Wire", "gimbald", "gimbal", "TestSupport"]),
+            dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "gimbald", "gimbal", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
@@ -94,6 +94,6 @@ let package = Package(
 if Context.environment["GIMBAL_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "kernels", dependencies: ["Hub", "Wire", "MapCamera"], path: "Tests/Benchmarks/Kernels",
+            name: "kernels", dependencies: ["Hub", "GimbalProtocol", "MapCamera"], path: "Tests/Benchmarks/Kernels",
             swiftSettings: strict))
 }

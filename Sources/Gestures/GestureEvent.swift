@@ -3,7 +3,7 @@
 import MapCamera
 
 /// Where a gesture is in its life. (UIKit: `UIGestureRecognizer.State`.)
-public enum GesturePhase: Sendable {
+public enum GesturePhase: CaseIterable, Sendable {
     /// Fingers have been recognized as this gesture.
     case began
     /// They have moved.

@@ -1,5 +1,6 @@
-// One import is enough: the requests and replies are made of the camera's and the gestures' own types, so who uses this
-// module has always to name some of them.
+// One import is enough: the requests and replies are the protocol's, and made of the camera's and the gestures' own types,
+// so who uses this module has always to name some of them.
 
+@_exported import GimbalProtocol
 @_exported import Gestures
 @_exported import MapCamera

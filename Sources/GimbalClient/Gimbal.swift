@@ -38,7 +38,7 @@ public final class Gimbal: Sendable {
     /// Connects, and makes sure that the daemon speaks this version of the protocol. Who does not call it is connected
     /// by the first request.
     ///
-    /// - Throws: `GimbalConnectionError` if there is no daemon; ``GimbalError`` with the code `unsupportedVersion`.
+    /// - Throws: `GimbalConnectionError` if there is no daemon; ``/GimbalProtocol/GimbalError`` with the code `unsupportedVersion`.
     @discardableResult
     public func connect() async throws -> DaemonHello {
         try await ask(.hello()) { if case .hello(let hello) = $0 { hello } else { nil } }
@@ -66,7 +66,7 @@ public final class Gimbal: Sendable {
     /// What all cameras do, those that are made later included, from now on or from where somebody stopped reading.
     ///
     /// - Parameters:
-    ///   - kinds: the kinds wanted, ``EventKind/gesture`` not among them; subscriptions, gaps and resets are told in any case.
+    ///   - kinds: the kinds wanted, ``/GimbalProtocol/EventKind/gesture`` not among them; subscriptions, gaps and resets are told in any case.
     ///   - delivery: what is to be skipped while the reader is slow.
     ///   - since: where to go on, by the cameras' names; see ``CameraEvents/AsyncIterator/resumePoints``.
     ///   - reconnecting: what happens when the daemon goes away.
@@ -86,7 +86,7 @@ public final class Gimbal: Sendable {
         try await ask(.stats) { if case .stats(let stats) = $0 { stats } else { nil } }
     }
 
-    /// Who is connected to the daemon, sorted by ``Client/number``: this connection, too.
+    /// Who is connected to the daemon, sorted by ``/GimbalProtocol/Client/number``: this connection, too.
     ///
     /// - Throws: `GimbalConnectionError`.
     public func clients() async throws -> [Client] {
@@ -162,11 +162,11 @@ public final class Gimbal: Sendable {
 extension ClientRequest {
     /// Whether it changes nothing, and is answered at once.
     fileprivate var isQuestion: Bool {
-        switch self {
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
-            .hello:
-            true
-        default:
+        switch body {
+        case .query, .hello: true
+        case .gesture, .command, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .trace,
+            .traceEnd,
+            .endReplay:
             false
         }
     }

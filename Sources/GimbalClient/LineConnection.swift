@@ -10,6 +10,8 @@ import UnixSocket
 import Glibc
 
 final class LineConnection: Sendable {
+    /// As much as is read at once.
+    private static let piece = 16 << 10
     private static let queue = DispatchQueue(label: "gimbal connections")
 
     private let state: Mutex<State>
@@ -126,7 +128,7 @@ final class LineConnection: Sendable {
                 if let line = try state.incoming.next() { return .line(line) }
                 if state.isClosed { return .closed }
                 if state.isAtEnd { return .end }
-                let count = unsafe state.incoming.append { [descriptor = state.descriptor] room in
+                let count = unsafe state.incoming.append(upTo: Self.piece) { [descriptor = state.descriptor] room in
                     unsafe recv(descriptor, room.baseAddress, room.count, CInt(MSG_DONTWAIT))
                 }
                 if count < 0, errno == EAGAIN { return .nothing }
@@ -215,37 +217,5 @@ final class LineConnection: Sendable {
         writable.setEventHandler { [weak self] in self?.becameWritable() }
         writable.resume()
         state.writable = writable
-    }
-}
-
-/// Bytes that have come, cut into lines.
-struct LineBuffer {
-    /// As much as is read at once.
-    private static let piece = 16 << 10
-
-    private var bytes: [UInt8] = []
-    /// Where the next line begins, and up to where there is no LF behind that.
-    private var (start, searched) = (0, 0)
-
-    /// The next line without its LF, if it is there whole.
-    mutating func next() throws(GimbalConnectionError) -> ArraySlice<UInt8>? {
-        guard let end = bytes[searched...].firstIndex(of: 0x0a) else {
-            searched = bytes.count
-            guard bytes.count - start <= JSONLine.longest else { throw .lineTooLong }
-            return nil
-        }
-        defer { (start, searched) = (end + 1, end + 1) }
-        return bytes[start..<end]
-    }
-
-    /// Takes what a body writes into a buffer, as many bytes as it says; returns what it says.
-    mutating func append(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
-        bytes.removeFirst(start)
-        (start, searched) = (0, searched - start)
-        return unsafe withUnsafeTemporaryAllocation(byteCount: Self.piece, alignment: 1) { room in
-            let count = unsafe body(room)
-            unsafe bytes.append(contentsOf: room.prefix(max(count, 0)))
-            return count
-        }
     }
 }

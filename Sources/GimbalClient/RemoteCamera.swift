@@ -6,7 +6,7 @@ import MapCamera
 
 /// A camera that the daemon owns.
 ///
-/// Every method throws ``GimbalError`` if the daemon refuses, and the camera is then exactly what it was;
+/// Every method throws ``/GimbalProtocol/GimbalError`` if the daemon refuses, and the camera is then exactly what it was;
 /// ``GimbalConnectionError`` if it cannot be reached or goes away; and `EncodingError` for what the protocol cannot
 /// say, such as a number that is not finite. A task that is cancelled stops waiting; what it sent may still be done.
 public struct RemoteCamera: Sendable {
@@ -68,7 +68,7 @@ public struct RemoteCamera: Sendable {
     ///   - durationMs: 0 to 3,600,000 milliseconds.
     ///   - easing: the pace.
     /// - Returns: where the camera rests.
-    /// - Throws: ``GimbalError`` with the code `removed` if the camera is removed meanwhile.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `removed` if the camera is removed meanwhile.
     @discardableResult
     public func animateToRest(
         _ update: CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default
@@ -83,7 +83,7 @@ public struct RemoteCamera: Sendable {
     ///
     /// - Parameter timeoutMs: how long to wait at the most, 0 to 3,600,000 milliseconds; `nil` is for ever.
     /// - Returns: where the camera rests.
-    /// - Throws: ``GimbalError`` with the code `timeout` if it still moves then, and `removed` if it is removed meanwhile.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `timeout` if it still moves then, and `removed` if it is removed meanwhile.
     @discardableResult
     public func rest(timeoutMs: Double? = nil) async throws -> CameraRest {
         try await ask(.awaitIdle(timeoutMs: timeoutMs)) { if case .atRest(let rest) = $0 { rest } else { nil } }
@@ -94,7 +94,7 @@ public struct RemoteCamera: Sendable {
 
     /// Ends the replay that somebody plays into the camera: the camera comes to rest where it is.
     ///
-    /// - Throws: ``GimbalError`` with the code `noReplay` where none runs.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs.
     public func endReplay() async throws { try await ask(.endReplay) { if case .ok = $0 { () } else { nil } } }
 
     // MARK: Settings
@@ -133,21 +133,21 @@ public struct RemoteCamera: Sendable {
 
     /// The point of the screen that shows a place, in points from the top left.
     ///
-    /// - Throws: ``GimbalError`` with the code `invalidValue` for a place behind the camera.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `invalidValue` for a place behind the camera.
     public func point(for coordinate: LatLng) async throws -> ScreenPoint {
         try await ask(.project(coordinate)) { if case .point(let point) = $0 { point } else { nil } }
     }
 
     /// The place that a point of the screen shows.
     ///
-    /// - Throws: ``GimbalError`` with the code `invalidValue` for a point at the horizon or above.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `invalidValue` for a point at the horizon or above.
     public func coordinate(for point: ScreenPoint) async throws -> LatLng {
         try await ask(.unproject(point)) { if case .coordinate(let coordinate) = $0 { coordinate } else { nil } }
     }
 
     /// The corners of what the screen shows.
     ///
-    /// - Throws: ``GimbalError`` with the code `invalidValue` if a corner shows no ground.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `invalidValue` if a corner shows no ground.
     public func visibleRegion() async throws -> VisibleRegion {
         try await ask(.visibleRegion) { if case .visibleRegion(let region) = $0 { region } else { nil } }
     }
@@ -181,12 +181,10 @@ public struct RemoteCamera: Sendable {
 extension ClientRequest {
     /// Whether nothing but `ok` or an error answers it: gestures, commands and settings.
     fileprivate var isAnsweredByOk: Bool {
-        switch self {
-        case .gesture, .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport,
-            .removeCamera:
-            true
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .awaitIdle,
-            .ping, .hello, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .trace, .traceEnd, .endReplay:
+        switch body {
+        case .gesture, .command: true
+        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello, .trace, .traceEnd,
+            .endReplay:
             false
         }
     }

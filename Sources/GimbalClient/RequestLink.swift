@@ -6,7 +6,7 @@ import Synchronization
 
 final class RequestLink: Sendable {
     /// As many bytes as a line may have, by the protocol.
-    static let longestRequest = 65_536
+    static let longestRequest = RequestDecoder.longestLine
     /// More than a line has requests, for each of them has more than a byte.
     private static let idsOfLine = longestRequest
     /// As many lines as may wait for their answers.

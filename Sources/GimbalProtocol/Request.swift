@@ -1,4 +1,6 @@
-// What a client may ask, as values. A request borrows nothing: only its id and epoch are places in the line it came from.
+// What a client may ask: the list of all requests, as values, and the switches that read and write them by their type. What
+// each is made of stands in the file of its family. A request that is added gets a case here; the compiler asks for the
+// rest. The names of all members stand here, too. A request borrows nothing: only its id is a place in its line.
 
 import Gestures
 import JSONLines
@@ -16,6 +18,9 @@ package struct Request: Sendable {
     package var creates = true
     package var body: Body
 
+    /// What stands for all cameras where a camera's name would.
+    package static let allCameras = "*"
+
     package enum Body: Sendable {
         case gesture(Gesture)
         case command(Command)
@@ -23,34 +28,24 @@ package struct Request: Sendable {
         case subscribe(Subscribe)
         case unsubscribe
         /// To all cameras, those to come included; with where some of them have been read up to.
-        case subscribeAll(Subscribe, since: [ResumePoint])
+        case subscribeAll(Subscribe, since: [CameraResumePoint])
         case unsubscribeAll
         /// Answered when the camera rests; after so many milliseconds with an error, if there are any.
         case awaitIdle(timeoutMs: Double?)
         /// Ends the replay of another connection.
         case endReplay
-        case hello
+        /// The version of the protocol that the client speaks.
+        case hello(version: Int)
         /// Rare, and larger than all others.
         indirect case trace(TraceHeader)
         case traceEnd
-    }
-
-    /// A report, and which of several gestures of its kind it is about.
-    package struct Gesture: Sendable {
-        package var event: GestureEvent
-        package var label: GestureKey.Label
-
-        package init(_ event: GestureEvent, label: GestureKey.Label) {
-            self.event = event
-            self.label = label
-        }
     }
 
     package enum Command: Sendable {
         case move(CameraUpdate)
         case animate(CameraUpdate, durationMs: Double, easing: Easing)
         case stop
-        case setGestures(GestureSettingsChange)
+        case setGestures(GestureSwitches)
         case setZoomRange(min: Double?, max: Double?)
         case setTargetBounds(CoordinateBounds?)
         case setViewport(Viewport)
@@ -71,95 +66,243 @@ package struct Request: Sendable {
     }
 }
 
-/// The kinds of event, as a subscriber chooses them.
-package struct EventKinds: OptionSet, Sendable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+/// The `type` of a line that a client writes.
+package enum RequestType: Hashable, Sendable {
+    case gesture(GestureKind)
+    case other(Word)
 
-    package static let moveStarted = EventKinds(rawValue: 1)
-    package static let cameraChanged = EventKinds(rawValue: 2)
-    package static let idle = EventKinds(rawValue: 4)
-    /// What the camera is fed: only for who names it.
-    package static let gesture = EventKinds(rawValue: 8)
-    /// Goes to every subscriber, whatever it chose.
-    package static let reset = EventKinds(rawValue: 16)
-    /// What a subscriber gets that names none.
-    package static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
-}
-
-package struct Subscribe: Sendable {
-    package enum Delivery: Sendable {
-        case every, latest
+    package enum Word: String, CaseIterable, Sendable {
+        case move, animate, stop
+        case setGestures = "set-gestures"
+        case setZoomRange = "set-zoom-range"
+        case setTargetBounds = "set-target-bounds"
+        case setViewport = "set-viewport"
+        case removeCamera = "remove-camera"
+        case getCamera = "get-camera"
+        case cameraForBounds = "camera-for-bounds"
+        case project, unproject
+        case visibleRegion = "visible-region"
+        case cameras, stats, clients, ping
+        case subscribe, unsubscribe, hello, trace
+        case traceEnd = "trace-end"
+        case endReplay = "end-replay"
+        case awaitIdle = "await-idle"
     }
 
-    package var events: EventKinds = .all
-    package var delivery = Delivery.every
-    /// Resend what came after this event of this epoch.
-    package var since: (seq: UInt64, epoch: ByteRange)?
-}
+    package static let all = GestureKind.allCases.map(Self.gesture) + Word.allCases.map(Self.other)
 
-extension Subscribe {
-    /// A subscription from now on.
-    package init(_ events: EventKinds, _ delivery: Delivery) { self.init(events: events, delivery: delivery) }
-}
+    package var word: String {
+        switch self {
+        case .gesture(let kind): kind.type
+        case .other(let word): word.rawValue
+        }
+    }
 
-/// How far a camera's events have been read.
-package struct ResumePoint: Sendable {
-    package var camera: String
-    package var seq: UInt64
-    package var epoch: ByteRange
-}
-
-/// The gesture settings that a line names.
-package struct GestureSettingsChange: Sendable {
-    package var scroll: Bool?
-    package var zoom: Bool?
-    package var rotate: Bool?
-    package var tilt: Bool?
-    package var scrollDuringRotateOrZoom: Bool?
-    package var fling: Bool?
-    package var inertia: Bool?
-
-    package func applied(to settings: GestureSettings) -> GestureSettings {
-        var settings = settings
-        settings.scroll = scroll ?? settings.scroll
-        settings.zoom = zoom ?? settings.zoom
-        settings.rotate = rotate ?? settings.rotate
-        settings.tilt = tilt ?? settings.tilt
-        settings.scrollDuringRotateOrZoom = scrollDuringRotateOrZoom ?? settings.scrollDuringRotateOrZoom
-        settings.fling = fling ?? settings.fling
-        settings.inertia = inertia ?? settings.inertia
-        return settings
+    /// Whether it stands on a line of its own.
+    var standsAlone: Bool {
+        switch self {
+        case .other(.trace), .other(.traceEnd), .other(.endReplay): true
+        default: false
+        }
     }
 }
 
-extension GestureSettingsChange {
-    /// A change to these settings, whatever they were.
-    init(_ settings: GestureSettings) {
-        self.init(
-            scroll: settings.scroll, zoom: settings.zoom, rotate: settings.rotate, tilt: settings.tilt,
-            scrollDuringRotateOrZoom: settings.scrollDuringRotateOrZoom, fling: settings.fling,
-            inertia: settings.inertia)
+/// Every member name that some request knows; the case's name is the member's.
+enum Field: UInt8, CaseIterable, Sendable {
+    case type, id, camera, timeMs, version
+    case phase, gesture, focus, translation, scale, rotationDeg, velocity, x, y
+    case position, target, latitude, longitude, zoom, bearing, viewingAngle
+    case update, kind, amount, padding, insets, bounds, durationMs, easing
+    case southWest, northEast, top, left, bottom, right
+    case minZoom, maxZoom, targetBounds, viewport, width, height
+    case scroll, rotate, tilt, scrollDuringRotateOrZoom, fling, inertia
+    case events, delivery, since, epoch, seq, timeoutMs, after
+    case coordinate, point, speed, gestures
+    case create
+
+    var name: String { "\(self)" }
+}
+
+extension Request.Body {
+    package var type: RequestType {
+        switch self {
+        case .gesture(let gesture): .gesture(gesture.event.kind)
+        case .command(let command): .other(command.word)
+        case .query(let query): .other(query.word)
+        case .subscribe, .subscribeAll: .other(.subscribe)
+        case .unsubscribe, .unsubscribeAll: .other(.unsubscribe)
+        case .awaitIdle: .other(.awaitIdle)
+        case .endReplay: .other(.endReplay)
+        case .hello: .other(.hello)
+        case .trace: .other(.trace)
+        case .traceEnd: .other(.traceEnd)
+        }
+    }
+
+    /// Why the protocol has no words for it; `nil` if it has.
+    var problem: String? {
+        switch self {
+        case .gesture(let gesture): gesture.problem
+        case .command(.move(let update)), .command(.animate(let update, _, _)):
+            update.kind == nil ? "only gestures pan, rotate and tilt by differences" : nil
+        case .command, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .endReplay,
+            .hello, .trace, .traceEnd:
+            nil
+        }
     }
 }
 
-/// The first line of a trace: the camera that the trace begins with, and how fast it is played.
-package struct TraceHeader: Sendable {
-    /// Trace milliseconds per millisecond; infinite for `"max"`.
-    package var speed = 1.0
-    package var viewport = Viewport.standard
-    package var position = CameraPosition.initial
-    package var constraints = CameraConstraints()
-    package var gestures = GestureSettingsChange()
+extension Request.Command {
+    fileprivate var word: RequestType.Word {
+        switch self {
+        case .move: .move
+        case .animate: .animate
+        case .stop: .stop
+        case .setGestures: .setGestures
+        case .setZoomRange: .setZoomRange
+        case .setTargetBounds: .setTargetBounds
+        case .setViewport: .setViewport
+        case .removeCamera: .removeCamera
+        }
+    }
 }
 
-extension TraceHeader {
-    /// The header of a trace that begins with a camera as it is.
-    package init(_ camera: Camera, _ settings: GestureSettings) {
-        self.init()
-        viewport = camera.viewport
-        position = camera.position
-        constraints = camera.constraints
-        gestures = GestureSettingsChange(settings)
+extension Request.Query {
+    fileprivate var word: RequestType.Word {
+        switch self {
+        case .getCamera: .getCamera
+        case .cameraForBounds: .cameraForBounds
+        case .project: .project
+        case .unproject: .unproject
+        case .visibleRegion: .visibleRegion
+        case .cameras: .cameras
+        case .stats: .stats
+        case .clients: .clients
+        case .ping: .ping
+        }
+    }
+}
+
+// MARK: In
+
+extension RequestDecoder {
+    static let types = Words(RequestType.all, \.word)
+
+    /// Reads what a request of a type is made of.
+    func body(
+        _ type: RequestType, _ object: Int, _ line: Span<UInt8>, _ time: Double?
+    ) throws(WireError) -> Request.Body {
+        switch type {
+        case .gesture(let kind): try gesture(kind, object, line, time)
+        case .other(let word): try body(word, object, line)
+        }
+    }
+
+    @inline(never)
+    private func body(_ word: RequestType.Word, _ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Body {
+        switch word {
+        case .move: .command(.move(try update(object, line)))
+        case .animate: .command(try animate(object, line))
+        case .stop: .command(.stop)
+        case .setGestures: .command(.setGestures(try gestureSwitches(object, nil)))
+        case .setZoomRange: .command(try zoomRange(object))
+        case .setTargetBounds: .command(.setTargetBounds(try targetBounds(object)))
+        case .setViewport: .command(.setViewport(try viewport(object, nil)))
+        case .removeCamera: .command(.removeCamera)
+        case .getCamera: .query(.getCamera)
+        case .cameraForBounds:
+            .query(
+                .cameraForBounds(
+                    try bounds(object, FieldPath(.bounds), .bounds),
+                    insets: try insets(object, FieldPath(.insets), .insets) ?? EdgeInsets()))
+        case .project: .query(.project(try latLng(object, FieldPath(.coordinate), .coordinate)))
+        case .unproject: .query(.unproject(try requiredPoint(object, FieldPath(.point), .point)))
+        case .visibleRegion: .query(.visibleRegion)
+        case .cameras: .query(.cameras)
+        case .stats: .query(.stats)
+        case .clients: .query(.clients(after: try clients(object, line)))
+        case .ping: .query(.ping)
+        case .subscribe: .subscribe(try subscribe(object, line))
+        case .unsubscribe: .unsubscribe
+        case .hello: try hello(object)
+        case .trace: .trace(try header(object, line))
+        case .traceEnd: .traceEnd
+        case .endReplay: .endReplay
+        case .awaitIdle: try awaitIdle(object)
+        }
+    }
+}
+
+// MARK: Out
+
+extension LineWriter {
+    /// Writes a request as the decoder reads it, without LF. Its numbers read back unharmed.
+    ///
+    /// - Parameter timeMs: milliseconds of the trace's clock.
+    package mutating func request(
+        _ body: Request.Body, camera: String? = nil, id: RequestID? = nil, timeMs: Double? = nil, creates: Bool = true
+    ) {
+        open(body.type)
+        if let timeMs { member("timeMs", exact: timeMs) }
+        switch body {
+        case .subscribeAll, .unsubscribeAll: member("camera", Request.allCameras)
+        default: if let camera { member("camera", camera) }
+        }
+        if let id { member("id", id) }
+        if !creates { write(",\"create\":false") }
+        switch body {
+        case .gesture(let gesture): self.gesture(gesture, .exact)
+        case .command(let command): self.command(command)
+        case .query(let query): self.query(query)
+        case .subscribe(let subscribe): self.subscribe(subscribe)
+        case .subscribeAll(let subscribe, let since): subscribeAll(subscribe, since: since)
+        case .awaitIdle(let timeoutMs): if let timeoutMs { member("timeoutMs", exact: timeoutMs) }
+        case .hello(let version): member("version", exact: Double(version))
+        case .trace(let header): self.header(header)
+        case .unsubscribe, .unsubscribeAll, .endReplay, .traceEnd: break
+        }
+        write("}")
+    }
+
+    /// Writes requests of one frame: an object, or an array of several; without LF.
+    mutating func requests(_ frame: [Request.Body], timeMs: Double) {
+        if frame.count > 1 { write("[") }
+        for (index, body) in frame.enumerated() {
+            if index > 0 { write(",") }
+            // A frame has one time, which its first object names.
+            request(body, timeMs: index == 0 ? timeMs : nil)
+        }
+        if frame.count > 1 { write("]") }
+    }
+
+    mutating func open(_ type: RequestType.Word) { open(.other(type)) }
+
+    private mutating func open(_ type: RequestType) {
+        write("{\"type\":")
+        write(string: type.word)
+    }
+
+    private mutating func command(_ command: Request.Command) {
+        switch command {
+        case .move(let update): self.update(update)
+        case .animate(let update, let duration, let easing): animate(update, durationMs: duration, easing)
+        case .setGestures(let switches): self.switches(switches, isFirst: false)
+        case .setZoomRange(let min, let max): zoomRange(min: min, max: max)
+        case .setTargetBounds(let bounds): targetBounds(bounds)
+        case .setViewport(let viewport): self.viewport(exact: viewport)
+        case .stop, .removeCamera: break
+        }
+    }
+
+    private mutating func query(_ query: Request.Query) {
+        switch query {
+        case .cameraForBounds(let bounds, let insets):
+            self.bounds("bounds", exact: bounds)
+            self.insets("insets", insets)
+        case .project(let place): self.place("coordinate", exact: place)
+        case .unproject(let point): self.point("point", point)
+        case .clients(let number): if number != 0 { member("after", exact: Double(number)) }
+        case .getCamera, .visibleRegion, .cameras, .stats, .ping: break
+        }
     }
 }

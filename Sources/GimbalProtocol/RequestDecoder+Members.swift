@@ -57,8 +57,13 @@ extension RequestDecoder {
         }
     }
 
-    /// The number of a string's word in a table.
-    func word(_ node: Int, _ table: WordTable, _ line: Span<UInt8>) -> Int? {
+    /// What a string's word stands for.
+    @inline(__always)
+    func word<Value>(_ node: Int, _ words: Words<Value>, _ line: Span<UInt8>) -> Value? {
+        number(of: node, in: words.table, line).map { words[$0] }
+    }
+
+    private func number(of node: Int, in table: WordTable, _ line: Span<UInt8>) -> Int? {
         let slice = tape[node].text
         guard tape[node].isEscaped else {
             return table.quoted(in: line, at: Int(slice.start) - 1)?.index
@@ -68,23 +73,24 @@ extension RequestDecoder {
         return table.index(of: plain.span, 0, plain.count)
     }
 
-    func word(
-        _ object: Int, _ field: Field, _ table: WordTable, _ line: Span<UInt8>, _ words: String
-    ) throws(WireError) -> Int? {
+    /// - Parameter wanted: the words, as an error says them.
+    func word<Value>(
+        _ object: Int, _ field: Field, _ words: Words<Value>, _ line: Span<UInt8>, _ wanted: String
+    ) throws(WireError) -> Value? {
         guard let node = child(object, field) else { return nil }
-        guard tape[node].kind == .string, let index = word(node, table, line) else {
-            throw .wrong(FieldPath(field), "must be \(words)")
+        guard tape[node].kind == .string, let value = word(node, words, line) else {
+            throw .wrong(FieldPath(field), "must be \(wanted)")
         }
-        return index
+        return value
     }
 
-    func requiredWord(
-        _ object: Int, _ field: Field, _ table: WordTable, _ line: Span<UInt8>, _ words: String
-    ) throws(WireError) -> Int {
-        guard let index = try word(object, field, table, line, words) else {
-            throw .missing(FieldPath(field), "it is \(words)")
+    func requiredWord<Value>(
+        _ object: Int, _ field: Field, _ words: Words<Value>, _ line: Span<UInt8>, _ wanted: String
+    ) throws(WireError) -> Value {
+        guard let value = try word(object, field, words, line, wanted) else {
+            throw .missing(FieldPath(field), "it is \(wanted)")
         }
-        return index
+        return value
     }
 
     func text(_ node: Int, _ line: Span<UInt8>) -> String {
@@ -138,7 +144,7 @@ extension RequestDecoder {
         guard let node = child(object, .camera), tape[node].kind == .string, tape[node].text.count <= 6 else {
             return false
         }
-        return text(node, line) == "*"
+        return text(node, line) == Request.allCameras
     }
 
     func isLastName(_ slice: ByteRange, _ line: Span<UInt8>) -> Bool {
@@ -154,5 +160,28 @@ extension RequestDecoder {
         default:
             false
         }
+    }
+}
+
+/// Where a field stands in its request, for error messages.
+struct FieldPath: CustomStringConvertible, Sendable {
+    private var fields: (Field?, Field?, Field?, Field?)
+
+    init(_ field: Field) { fields = (field, nil, nil, nil) }
+
+    static func / (path: FieldPath, field: Field) -> FieldPath {
+        var path = path
+        if path.fields.1 == nil {
+            path.fields.1 = field
+        } else if path.fields.2 == nil {
+            path.fields.2 = field
+        } else {
+            path.fields.3 = field
+        }
+        return path
+    }
+
+    var description: String {
+        [fields.0, fields.1, fields.2, fields.3].compactMap { $0?.name }.joined(separator: ".")
     }
 }

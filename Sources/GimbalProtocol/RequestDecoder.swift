@@ -34,13 +34,6 @@ package struct RequestDecoder: ~Copyable {
     static let longestName = 64
 
     var tape = JSONTape(names: Field.allCases.map(\.name))
-    static let types = WordTable(MessageType.allCases.map(\.rawValue))
-    static let updates = WordTable(UpdateKind.allCases.map(\.rawValue))
-    static let phases = WordTable(["began", "changed", "ended", "cancelled"])
-    static let easings = WordTable(["default", "linear", "ease-in", "ease-out", "ease-in-out"])
-    static let eventNames = WordTable(["move-started", "camera-changed", "idle", "gesture"])
-    static let deliveries = WordTable(["every", "latest"])
-    static let speeds = WordTable(["max"])
     /// The camera name read last: a long name costs its string only once.
     var lastName = ""
 
@@ -116,7 +109,7 @@ package struct RequestDecoder: ~Copyable {
         let end = isFrame ? Int(tape[0].next) : tape[0].kind == .object ? 1 : 0
         while object < end {
             ids.append(readableID(object, line))
-            isHeader = isHeader || type(of: object, line) == .trace
+            isHeader = isHeader || type(of: object, line) == .other(.trace)
             object = Int(tape[object].next)
         }
         return Rejection(error: error, member: member, ids: ids, isHeader: isHeader)
@@ -128,9 +121,9 @@ package struct RequestDecoder: ~Copyable {
         return id
     }
 
-    private func type(of object: Int, _ line: Span<UInt8>) -> MessageType? {
+    private func type(of object: Int, _ line: Span<UInt8>) -> RequestType? {
         guard let node = child(object, .type), tape[node].kind == .string else { return nil }
-        return word(node, Self.types, line).map { MessageType.allCases[$0] }
+        return word(node, Self.types, line)
     }
 
     /// Whether a line that is no JSON, or not all there, was meant to be a header: wherever it is broken, `"type":"trace"`
@@ -153,99 +146,31 @@ package struct RequestDecoder: ~Copyable {
 
     // MARK: One request
 
-    enum MessageType: String, CaseIterable {
-        case pan, pinch, rotate, tilt
-        case oneFingerZoom = "one-finger-zoom"
-        case doubleTap = "double-tap"
-        case twoFingerTap = "two-finger-tap"
-        case move, animate, stop
-        case setGestures = "set-gestures"
-        case setZoomRange = "set-zoom-range"
-        case setTargetBounds = "set-target-bounds"
-        case setViewport = "set-viewport"
-        case removeCamera = "remove-camera"
-        case getCamera = "get-camera"
-        case cameraForBounds = "camera-for-bounds"
-        case project, unproject
-        case visibleRegion = "visible-region"
-        case cameras, stats, clients, ping
-        case subscribe, unsubscribe, hello, trace
-        case traceEnd = "trace-end"
-        case endReplay = "end-replay"
-        case awaitIdle = "await-idle"
-
-        /// Whether it stands on a line of its own.
-        var standsAlone: Bool { self == .trace || self == .traceEnd || self == .endReplay }
-    }
-
-    /// Every type that is known, for tests of the documentation.
-    static let knownTypes = MessageType.allCases.map(\.rawValue)
-
     private mutating func request(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(WireError) -> Request {
         guard tape[object].kind == .object else { throw Self.notALine }
         guard let typeNode = child(object, .type) else {
             throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
         }
         guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
-        guard let known = word(typeNode, Self.types, line) else {
+        guard let type = word(typeNode, Self.types, line) else {
             let given = JSONText.text(line, tape[typeNode].text).prefix(40)
             throw WireError(.unknownType, field: "type", "nothing is known of the type \"\(given)\"")
         }
-        let type = MessageType.allCases[known]
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node, line) }
-        if type == .subscribe || type == .unsubscribe, namesAllCameras(object, line) {
-            let body = type == .subscribe ? try subscribeAll(object, line) : .unsubscribeAll
-            return Request(id: id, camera: nil, timeMs: nil, body: body)
+        switch type {
+        case .other(.subscribe) where namesAllCameras(object, line):
+            return Request(id: id, body: try subscribeAll(object, line))
+        case .other(.unsubscribe) where namesAllCameras(object, line):
+            return Request(id: id, body: .unsubscribeAll)
+        case .gesture, .other: break
         }
         let camera = try cameraName(object, line)
         if isFrame && type.standsAlone {
             throw .wrong(
-                FieldPath(.type), "must not be \"\(type.rawValue)\" in an array: it stands on a line of its own")
+                FieldPath(.type), "must not be \"\(type.word)\" in an array: it stands on a line of its own")
         }
         let time = try number(object, FieldPath(.timeMs), .timeMs, in: -1e15...1e15)
         let creates = try flag(object, nil, .create) ?? true
         return Request(id: id, camera: camera, timeMs: time, creates: creates, body: try body(type, object, line, time))
-    }
-
-    private func body(
-        _ type: MessageType, _ object: Int, _ line: Span<UInt8>, _ time: Double?
-    ) throws(WireError) -> Request.Body {
-        switch type {
-        case .pan: try gesture(.pan, object, line, time)
-        case .pinch: try gesture(.pinch, object, line, time)
-        case .rotate: try gesture(.rotate, object, line, time)
-        case .tilt: try gesture(.tilt, object, line, time)
-        case .oneFingerZoom: try gesture(.oneFingerZoom, object, line, time)
-        case .doubleTap: try gesture(.doubleTap, object, line, time)
-        case .twoFingerTap: try gesture(.twoFingerTap, object, line, time)
-        case .move: .command(.move(try update(object, line)))
-        case .animate: .command(try animate(object, line))
-        case .stop: .command(.stop)
-        case .setGestures: .command(.setGestures(try gestureSettings(object, nil)))
-        case .setZoomRange: .command(try zoomRange(object))
-        case .setTargetBounds: .command(.setTargetBounds(try targetBounds(object)))
-        case .setViewport: .command(.setViewport(try viewport(object, nil)))
-        case .removeCamera: .command(.removeCamera)
-        case .getCamera: .query(.getCamera)
-        case .cameraForBounds:
-            .query(
-                .cameraForBounds(
-                    try bounds(object, FieldPath(.bounds), .bounds),
-                    insets: try insets(object, FieldPath(.insets), .insets) ?? EdgeInsets()))
-        case .project: .query(.project(try latLng(object, FieldPath(.coordinate), .coordinate)))
-        case .unproject: .query(.unproject(try requiredPoint(object, FieldPath(.point), .point)))
-        case .visibleRegion: .query(.visibleRegion)
-        case .cameras: .query(.cameras)
-        case .stats: .query(.stats)
-        case .clients: .query(.clients(after: try clients(object, line)))
-        case .ping: .query(.ping)
-        case .subscribe: .subscribe(try subscribe(object, line))
-        case .unsubscribe: .unsubscribe
-        case .hello: try hello(object)
-        case .trace: .trace(try header(object, line))
-        case .traceEnd: .traceEnd
-        case .endReplay: .endReplay
-        case .awaitIdle: .awaitIdle(timeoutMs: try number(object, FieldPath(.timeoutMs), .timeoutMs, in: 0...3_600_000))
-        }
     }
 }

@@ -29,6 +29,9 @@ import Darwin
         try body(unsafe Span(_unsafeStart: base, count: end))
     }
 
+    /// Whether a number was written that JSON has no words for, in place of which there is `null`.
+    package private(set) var hasUnwritableNumber = false
+
     /// Forgets what has been written.
     package mutating func clear() { end = 0 }
 
@@ -97,6 +100,10 @@ import Darwin
     /// Writes a finite number with no more digits than it takes to read it back unharmed. It may have an exponent.
     package mutating func write(exact number: Double) {
         guard let whole = Int64(exactly: number), whole.magnitude < 1 << 53 else {
+            guard number.isFinite else {
+                hasUnwritableNumber = true
+                return write("null")
+            }
             for byte in number.description.utf8 { write(byte: byte) }
             return
         }

@@ -1,7 +1,7 @@
 // Keeps book of the fingers that a trace's lines tell of: which gestures are active, since when, and what time it is.
 
 import Gestures
-import Wire
+import GimbalProtocol
 
 /// Keeps book of gestures.
 public struct GestureBook {

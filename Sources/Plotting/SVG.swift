@@ -1,6 +1,6 @@
 // SVG as text that grows. Numbers have two decimals at the most, so that the same journey gives the same bytes.
 
-import Wire
+import GimbalProtocol
 
 struct SVG {
     private(set) var text = ""

@@ -1,6 +1,6 @@
 // What recordings there are, and why a file is none that can be read.
 
-import Wire
+import GimbalProtocol
 
 /// The tools and shapes whose recordings can be read.
 public enum RecordingFormat: String, CaseIterable, Sendable {

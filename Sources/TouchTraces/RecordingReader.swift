@@ -4,8 +4,8 @@
 // Invariant: what is handed out does not depend on how the bytes are cut into reads.
 
 import Gestures
+import GimbalProtocol
 import MapCamera
-import Wire
 
 /// Reads recorded touches, whatever tool has written them.
 ///
@@ -103,7 +103,8 @@ public struct RecordingReader: Sendable {
         case .webTouches, .devTools, .webDriver: return web.device
         case .libinputDebugEvents: return libinputTouches.device
         case .motionEvents: return nil
-        default: return heads.description(of: tracker.device)
+        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents, .trace, nil:
+            return heads.description(of: tracker.device)
         }
     }
 
@@ -165,7 +166,8 @@ public struct RecordingReader: Sendable {
             web.finish(&notes)
             for frame in web.frames { try hand(frame, take) }
         case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, take) }
-        default: if tracker.finish(&notes) { try hand(tracker.frame, take) }
+        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents:
+            if tracker.finish(&notes) { try hand(tracker.frame, take) }
         }
         if let first = notes.damaged.first, !hasTouches || notes.damagedCount > 9 * understood {
             throw RecordingError.notUnderstood(first, count: notes.damagedCount)
@@ -377,7 +379,8 @@ public struct RecordingReader: Sendable {
         case .getevent: content = getevent.parse(line, &heads)
         case .evtest: content = evtest.parse(line, &heads)
         case .libinputRecord: content = libinputRecord.parse(line, &heads)
-        default: return try parseOther(line, number: number, take)
+        case .libinputDebugEvents, .webTouches, .devTools, .webDriver, .motionEvents, .inputEvents, .trace, nil:
+            return try parseOther(line, number: number, take)
         }
         switch content {
         case .event(let event):
@@ -417,7 +420,9 @@ public struct RecordingReader: Sendable {
             }
             understood += 1
             try hand(motionEvents.frame, take)
-        default: try parseDebugEvents(line, number: number, take)
+        case .libinputDebugEvents: try parseDebugEvents(line, number: number, take)
+        // Of these no text is parsed, or it was before.
+        case .inputEvents, .trace, .evemu, .getevent, .evtest, .libinputRecord, nil: break
         }
     }
 

@@ -2,9 +2,9 @@
 // through as it is. Invariant: the bytes that come out depend on the recording alone, not on how it was cut into reads.
 
 import Gestures
+import GimbalProtocol
 import MapCamera
 import Touches
-import Wire
 
 /// What a trace that is made of a recording begins with.
 public struct TraceOptions: Sendable {
@@ -155,6 +155,6 @@ private final class TraceMaker {
         if surface == nil {
             lines.traceHeader(viewport: options.surface.viewport ?? .standard, position: options.position)
         }
-        lines.write("{\"type\":\"trace-end\"}\n")
+        lines.traceEnd()
     }
 }

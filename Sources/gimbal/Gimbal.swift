@@ -2,7 +2,7 @@
 // says how the process ends.
 
 import ArgumentParser
-import Wire
+import GimbalProtocol
 import Glibc
 
 @main

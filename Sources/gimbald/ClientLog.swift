@@ -4,7 +4,7 @@
 import Glibc
 import Hub
 import UnixSocket
-import Wire
+import GimbalProtocol
 
 struct ClientLog {
     private let log: Log

@@ -5,7 +5,7 @@ import Glibc
 import Hub
 import Libevent
 import UnixSocket
-import Wire
+import GimbalProtocol
 
 @safe final class Daemon {
     let loop: EventLoop

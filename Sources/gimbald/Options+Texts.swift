@@ -1,7 +1,7 @@
 // What is told of the options: to people as help, to swift-argument-parser's manual generator as the JSON that its own
 // programs print, to shells as completions. All of it from the table, so that none can say more or less than another.
 
-import Wire
+import GimbalProtocol
 
 /// A shell that completes a command line.
 enum Shell: String, CaseIterable {

@@ -4,7 +4,7 @@
 
 import Glibc
 import UnixSocket
-import Wire
+import GimbalProtocol
 
 extension ServiceManager {
     /// As many clients as can wait at a socket. Who comes after them is told by the next process.

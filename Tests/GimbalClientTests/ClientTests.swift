@@ -249,7 +249,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
 
     @Test func anEndlessLineIsNotTaken() async throws {
         let stranger = try StandIn { _, connection in
-            StandIn.write([UInt8](repeating: 0x20, count: JSONLine.longest + 2), to: connection)
+            StandIn.write([UInt8](repeating: 0x20, count: LineBuffer.longestLine + 2), to: connection)
         }
         #expect(
             await error { try await Gimbal(path: stranger.path).ping() } as? GimbalConnectionError == .lineTooLong)
@@ -278,7 +278,7 @@ private func remaining(_ gimbal: Gimbal) async throws -> Int {
             while !rest.isEmpty {
                 let piece = rest.prefix(random.integer(1...6))
                 rest = rest.dropFirst(piece.count)
-                _ = buffer.append { room in
+                _ = buffer.append(upTo: 16 << 10) { room in
                     room.copyBytes(from: piece)
                     return piece.count
                 }

@@ -51,7 +51,7 @@ import Testing
     @Test func aHeaderIsWrittenAsItIsMeant() throws {
         for line in try Files.fenced("json client", in: "Protocols/README.md") where line.contains("\"trace\"") {
             guard case .trace(let header)? = try decode(line).first?.body else { continue }
-            guard case .trace(let again)? = try decode(written { $0.header(header) }).first?.body else {
+            guard case .trace(let again)? = try decode(written { $0.request(.trace(header)) }).first?.body else {
                 Issue.record("no header")
                 continue
             }

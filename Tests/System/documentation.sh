@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 modules=${SCRATCH:-.build}/debug/Modules
 
 # What other programs may import. A library is looked at from the day that it is there.
-libraries=(MapCamera Gestures GimbalClient)
+libraries=(MapCamera Gestures GimbalProtocol GimbalClient)
 
 fail() { printf 'documentation: FAILED: %s\n' "$*" && exit 1; }
 

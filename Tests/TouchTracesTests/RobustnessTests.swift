@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 import TouchTraces
-import Wire
+import GimbalProtocol
 
 @Suite struct RobustnessTests {
     /// One small recording of each format, with most of what can stand in it.

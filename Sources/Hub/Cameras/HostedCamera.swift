@@ -187,7 +187,7 @@ final class HostedCamera {
 
     /// What is to be kept of it.
     var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: lastTime) }
-    var state: CameraState { CameraState(name: name, seq: seq, camera: camera, gestures: gestures.settings) }
+    var state: CameraSnapshot { CameraSnapshot(name: name, seq: seq, camera: camera, gestures: gestures.settings) }
 
     // MARK: Who waits for its rest
 

@@ -9,7 +9,7 @@ import GimbalProtocol
 
 /// A camera as it outlives a run.
 struct SavedCamera {
-    var state: CameraState
+    var state: CameraSnapshot
     var epoch: String
     /// Milliseconds of the camera's clock, not before its last event.
     var clock: Double
@@ -51,10 +51,10 @@ extension SavedCamera {
                 throw SavedState.Damage(description: "camera \(name) stands there twice")
             }
             let camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
-            let state = CameraState(
-                name: name, seq: since.seq, camera: camera, gestures: header.gestures.applied(to: GestureSettings()))
-            let epoch = since.epoch.range.map { subscription[$0] }
-            return SavedCamera(state: state, epoch: String(decoding: epoch, as: UTF8.self), clock: clock)
+            let state = CameraSnapshot(
+                name: name, seq: UInt64(since.seq), camera: camera,
+                gestures: header.gestures.applied(to: GestureSettings()))
+            return SavedCamera(state: state, epoch: since.epoch, clock: clock)
         }
 
         private mutating func request(_ line: Span<UInt8>) throws(SavedState.Damage) -> Request {
@@ -208,64 +208,14 @@ extension LineWriter {
     }
 
     private mutating func writeHeader(_ saved: SavedCamera) {
-        let (camera, gestures) = (saved.state.camera, saved.state.gestures)
-        write("{\"type\":\"trace\",\"version\":1,\"camera\":")
-        write(string: saved.state.name)
-        exact(",\"timeMs\":", saved.clock)
-        write(",\"viewport\":{")
-        exact("\"width\":", camera.viewport.width)
-        exact(",\"height\":", camera.viewport.height)
-        exact(",\"padding\":{\"top\":", camera.viewport.padding.top)
-        exact(",\"left\":", camera.viewport.padding.left)
-        exact(",\"bottom\":", camera.viewport.padding.bottom)
-        exact(",\"right\":", camera.viewport.padding.right)
-        place("}},\"position\":{\"target\":", camera.position.target)
-        exact(",\"zoom\":", camera.position.zoom)
-        exact(",\"bearing\":", camera.position.bearing)
-        exact(",\"viewingAngle\":", camera.position.viewingAngle)
-        exact("},\"minZoom\":", camera.constraints.zoomRange.min)
-        exact(",\"maxZoom\":", camera.constraints.zoomRange.max)
-        if let bounds = camera.constraints.targetBounds {
-            place(",\"targetBounds\":{\"southWest\":", bounds.southWest)
-            place(",\"northEast\":", bounds.northEast)
-            write("}")
-        }
-        flag(",\"gestures\":{\"scroll\":", gestures.scroll)
-        flag(",\"zoom\":", gestures.zoom)
-        flag(",\"rotate\":", gestures.rotate)
-        flag(",\"tilt\":", gestures.tilt)
-        flag(",\"scrollDuringRotateOrZoom\":", gestures.scrollDuringRotateOrZoom)
-        flag(",\"fling\":", gestures.fling)
-        flag(",\"inertia\":", gestures.inertia)
-        write("}}\n")
+        let header = TraceHeader(saved.state.camera, saved.state.gestures)
+        request(.trace(header), camera: saved.state.name, timeMs: saved.clock)
+        write("\n")
     }
 
     private mutating func writeSubscription(_ saved: SavedCamera) {
-        write("{\"type\":\"subscribe\",\"camera\":")
-        write(string: saved.state.name)
-        write(",\"since\":")
-        write(saved.state.seq)
-        write(",\"epoch\":")
-        write(string: saved.epoch)
-        write("}\n")
-    }
-
-    /// A number in the fewest digits that give it back.
-    private mutating func exact(_ lead: StaticString, _ number: Double) {
-        write(lead)
-        var digits = number.description
-        digits.withUTF8 { unsafe write(Span(_unsafeElements: $0)) }
-    }
-
-    private mutating func place(_ lead: StaticString, _ place: LatLng) {
-        write(lead)
-        exact("{\"latitude\":", place.latitude)
-        exact(",\"longitude\":", place.longitude)
-        write("}")
-    }
-
-    private mutating func flag(_ lead: StaticString, _ flag: Bool) {
-        write(lead)
-        write(flag)
+        let point = ResumePoint(seq: Int(saved.state.seq), epoch: saved.epoch)
+        request(.subscribe(Subscribe(since: point)), camera: saved.state.name)
+        write("\n")
     }
 }

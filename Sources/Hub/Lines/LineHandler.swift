@@ -181,12 +181,12 @@ final class LineHandler {
         case .query(let query):
             queries.answer(query, request.body.needsCamera ? cameraAsked(request, line) : nil, id, in: line)
         case .subscribe(let subscribe):
-            subscriptions.subscribe(peer, to: runner.camera(name, for: peer, at: now), subscribe, id, in: text)
+            subscriptions.subscribe(peer, to: runner.camera(name, for: peer, at: now), subscribe, id)
         case .unsubscribe:
             subscriptions.unsubscribe(peer, from: registry.camera(name, of: peer))
             sender.acknowledge(id, to: peer)
         case .subscribeAll(let subscribe, let points):
-            subscriptions.subscribeAll(peer, subscribe, since: points, id, in: text)
+            subscriptions.subscribeAll(peer, subscribe, since: points, id)
         case .unsubscribeAll:
             subscriptions.unsubscribeAll(peer)
             sender.acknowledge(id, to: peer)

@@ -33,11 +33,7 @@ final class Subscriptions {
     // MARK: To one camera
 
     /// Subscribes to a camera, in place of what the peer has subscribed to there before.
-    ///
-    /// - Parameter line: where the epoch of `since` stands.
-    func subscribe(
-        _ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>, in line: Span<UInt8>
-    ) {
+    func subscribe(_ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>) {
         turns.add(work: Self.workOfSubscription)
         sender.putEventsFirst(for: peer)
         for old in peer.subscriptions where old.camera === camera { end(old) }
@@ -47,7 +43,7 @@ final class Subscriptions {
         sender.tell(peer) { reply in
             Self.write(subscription, id, to: &reply)
             guard let since = subscribe.since else { return }
-            resume(subscription, since.seq, line.extracting(since.epoch.range), &reply)
+            resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
         }
     }
 
@@ -113,12 +109,8 @@ final class Subscriptions {
 
     /// Subscribes to all cameras in place of what the peer has subscribed to before.
     ///
-    /// - Parameters:
-    ///   - points: where the peer goes on with some of them.
-    ///   - line: where their epochs stand.
-    func subscribeAll(
-        _ peer: Peer, _ subscribe: Subscribe, since points: [ResumePoint], _ id: Span<UInt8>, in line: Span<UInt8>
-    ) {
+    /// - Parameter points: where the peer goes on with some of them.
+    func subscribeAll(_ peer: Peer, _ subscribe: Subscribe, since points: [CameraResumePoint], _ id: Span<UInt8>) {
         sender.putEventsFirst(for: peer)
         unsubscribeAll(peer)
         guard peer.output.isOpen else { return }
@@ -127,7 +119,7 @@ final class Subscriptions {
         let read = Dictionary(points.map { ($0.camera, $0) }) { $1 }
         tell(peer, of: registry.sorted, id) { subscription, reply in
             guard let point = read[subscription.camera.name] else { return }
-            resume(subscription, point.seq, line.extracting(point.epoch.range), &reply)
+            resume(subscription, UInt64(point.point.seq), point.point.epoch.utf8Span.span, &reply)
         }
         for name in read.keys.sorted() where registry.camera(named: name) == nil {
             sender.tell(peer) { $0.removed(camera: name) }

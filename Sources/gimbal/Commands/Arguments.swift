@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import UnixSocket
 
 struct SocketOptions: ParsableArguments {
@@ -129,7 +130,7 @@ struct Speed {
 }
 
 /// Kinds of events, with commas between them.
-struct EventKinds {
+struct EventKindList {
     let kinds: [EventKind]
 
     static let words = EventKind.allCases.map(\.rawValue)

@@ -2,10 +2,10 @@
 // by the daemon's own mind; what it would take, though nobody means it, is found here.
 
 import ArgumentParser
-import GimbalClient
 import Gestures
+import GimbalClient
+import GimbalProtocol
 import TouchTraces
-import Wire
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -188,13 +188,13 @@ private final class CheckSession {
             }
         } catch let rejection as Rejection where rejection.isHeader {
             add(Finding(line: number, rejection.error))
-            return try start(.main, Self.header)
+            return try start(.main, try Self.header)
         } catch is Rejection {
             // No header, and wrong besides: the hub says so, too.
         }
         add(Finding(line: number, Self.noHeader))
         linesBefore += 1
-        try start(.main, Self.header)
+        try start(.main, try Self.header)
         try played?.play(rest, take)
     }
 
@@ -204,7 +204,8 @@ private final class CheckSession {
         try played.play(header, take)
     }
 
-    private static let header = Array("{\"type\":\"trace\",\"version\":1,\"speed\":\"max\"}\n".utf8)
+    /// What a trace is played behind that has no header of its own.
+    private static var header: [UInt8] { get throws { try ClientRequest.trace(TraceHeader(speed: .infinity)).line() } }
     private static let noHeader = WireError(
         .missingField, field: "type", "the first line of a trace is its header, {\"type\":\"trace\",\"version\":1,…}")
 
@@ -216,11 +217,11 @@ private final class CheckSession {
         var isRejected = false
         for message in line.messages {
             switch message.type {
-            case "error":
+            case .error:
                 isRejected = true
-                if let error = message.decode(GimbalError.self) { add(Finding(line: number, error)) }
-            case "trace-ended":
-                guard let ended = message.decode(TraceEnded.self) else { continue }
+                if let error = message.error { add(Finding(line: number, error)) }
+            case .traceEnded:
+                guard let ended = message.traceEnded else { continue }
                 frames += ended.frames
                 durationMs += ended.durationMs
             default: break
@@ -241,7 +242,7 @@ private final class CheckSession {
         if finding.isError { errors += 1 }
         guard findings <= options.limit else { return }
         if options.json {
-            if let line = try? JSONLine.encode(finding.json(file: name)) { output.add(line[...]) }
+            output.add(finding.json(file: name).bytes[...])
         } else {
             output.add(printable("\(name):\(finding.line): \(finding.text)"))
         }
@@ -285,7 +286,7 @@ struct Finding {
     var text: String { "\(isError ? "error" : "warning"): \(message)\(field.map { " (\($0))" } ?? "")" }
 
     func json(file: String) -> JSONValue {
-        var members: [String: JSONValue] = [
+        var members: JSONObject = [
             "file": .string(file), "line": .number(Double(line)), "severity": .string(isError ? "error" : "warning"),
             "code": .string(code), "message": .string(message),
         ]

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import TouchTraces
-import Wire
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,7 +43,7 @@ struct Inspect: ParsableCommand {
         let report = InspectReport(source, source.format == .trace ? own : nil)
         let output = Output()
         if json {
-            output.add(ArraySlice(try JSONLine.encode(report.json)))
+            output.add(report.json.bytes[...])
         } else {
             for row in report.rows { output.add(row) }
         }
@@ -154,9 +154,9 @@ private struct InspectReport {
     // MARK: For programs
 
     var json: JSONValue {
-        var members: [String: JSONValue] = [
+        var members: JSONObject = [
             "file": .string(name), "format": .string(format?.rawValue ?? ""),
-            "quirks": .object(Dictionary(uniqueKeysWithValues: quirks.map { ("\($0)", .number(Double($1))) })),
+            "quirks": .object(JSONObject(quirks.map { ("\($0)", .number(Double($1))) })),
             "damagedCount": .number(Double(damagedCount)),
             "damaged": .array(
                 damaged.map {
@@ -165,7 +165,7 @@ private struct InspectReport {
         ]
         // Of several traces each is told by itself; what they share stands beside them.
         if sections.count == 1 {
-            members.merge(json(sections[0].findings)) { first, _ in first }
+            for member in json(sections[0].findings).members { members[member.name] = member.value }
         } else {
             members["traces"] = .array(
                 sections.map { section in
@@ -179,7 +179,7 @@ private struct InspectReport {
             members["viewport"] = .object(["width": .number(viewport.width), "height": .number(viewport.height)])
         }
         if let device {
-            var described: [String: JSONValue] = ["semiMT": .bool(device.isSemiMT)]
+            var described: JSONObject = ["semiMT": .bool(device.isSemiMT)]
             if let name = device.name { described["name"] = .string(name) }
             if let size = device.sizeMm {
                 described["widthMm"] = .number(size.width)
@@ -190,7 +190,7 @@ private struct InspectReport {
         return .object(members)
     }
 
-    private func json(_ findings: Findings) -> [String: JSONValue] {
+    private func json(_ findings: Findings) -> JSONObject {
         [
             "frames": .number(Double(findings.frames)), "durationMs": .number(milliseconds(findings.durationMs)),
             "fingers": .number(Double(findings.landed)), "fingersAtOnce": .number(Double(findings.mostFingers)),
@@ -199,7 +199,7 @@ private struct InspectReport {
     }
 
     private func json(_ gesture: FoundGesture) -> JSONValue {
-        var members: [String: JSONValue] = [
+        var members: JSONObject = [
             "type": .string(gesture.kind.type), "startMs": .number(milliseconds(gesture.startMs)),
             "cancelled": .bool(gesture.isCancelled),
         ]

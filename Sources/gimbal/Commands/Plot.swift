@@ -99,7 +99,7 @@ private final class PlotSession {
 
     private func take(_ line: TraceRun.Line) throws {
         guard !isOver else { return }
-        let isRejected = line.messages.contains { $0.type == "error" }
+        let isRejected = line.messages.contains { $0.type == .error }
         let isSetting = !isRejected && book.take(line.requests, into: &journey)
         for message in line.messages { try take(message) }
         if isSetting { try learnLimits() }
@@ -107,30 +107,31 @@ private final class PlotSession {
 
     private func take(_ message: Message) throws {
         switch message.type {
-        case "reset":
-            guard let reset = message.decode(CameraReset.self) else { return }
+        case .reset:
+            guard case .reset(let reset)? = message.event else { return }
             journey = Journey(from: reset.position)
             try learnLimits()
-        case "error": report(message)
-        case "trace-ended":
-            guard let ended = message.decode(TraceEnded.self) else { return }
+        case .error: report(message)
+        case .traceEnded:
+            guard let ended = message.traceEnded else { return }
             book.finish(&journey)
             journey.durationMs = ended.durationMs
             (journey.events, journey.rejected) = (ended.events, ended.rejected)
             isOver = true
-        default: take(event: message)
+        default:
+            if message.isEvent, let event = message.event { take(event) }
         }
     }
 
-    private func take(event message: Message) {
-        guard let kind = EventKind(rawValue: message.type), let move = message.decode(CameraMove.self) else { return }
-        switch kind {
-        case .moveStarted: journey.moveStarted(at: move.timeMs, from: move.position)
-        case .cameraChanged:
+    private func take(_ event: CameraEvent) {
+        switch event {
+        case .moveStarted(let move): journey.moveStarted(at: move.timeMs, from: move.position)
+        case .cameraChanged(let move):
             journey.moved(at: move.timeMs, to: move.position, cause(of: move))
             journey.frames += 1
-        case .idle: journey.rested(at: move.timeMs)
-        case .gesture: break  // The book reads the trace's own lines.
+        case .idle(let move): journey.rested(at: move.timeMs)
+        // The book reads the trace's own lines.
+        case .fed, .subscribed, .subscribedToAll, .reset, .lagged, .removed: break
         }
     }
 
@@ -144,7 +145,7 @@ private final class PlotSession {
 
     private func learnLimits() throws {
         for message in try play.ask(.getCamera) {
-            guard message.type == "camera", let state = message.decode(CameraState.self) else { continue }
+            guard case .camera(let state)? = message.content else { continue }
             journey.limit(
                 from: book.timeMs, zoomRange: state.zoomRange, targetBounds: state.targetBounds,
                 viewport: state.viewport)
@@ -152,7 +153,7 @@ private final class PlotSession {
     }
 
     private func report(_ message: Message) {
-        guard let error = message.decode(GimbalError.self) else { return }
+        guard let error = message.error else { return }
         rejected += 1
         bar.clear()
         say("\(reader.name):\(error.line): \(error)")

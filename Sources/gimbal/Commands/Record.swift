@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import Glibc
 
 struct Record: ParsableCommand {
@@ -132,70 +133,61 @@ private final class RecordSession {
     private func take(_ line: ArraySlice<UInt8>) throws {
         let message = try Message(fromDaemon: line)
         switch message.type {
-        case "subscribed": connection.hasAnswered()
-        case EventKind.gesture.rawValue: tape.add(message)
-        case "reset": tape.cut()
-        case "ok": isOver = true
-        case "lagged":
-            let text = message.decode(Lagged.self)?.text ?? "something was missed"
-            throw Failure(.ioError, "\(text); the recording ends before them")
-        case "removed": throw Failure(.unavailable, "camera \(camera.text) was removed; the recording ends there")
-        case "error":
-            if let error = message.decode(GimbalError.self) { throw Failure(error) }
+        case .subscribed: connection.hasAnswered()
+        case .gesture: if case .fed(let fed)? = message.event { tape.add(fed) }
+        case .reset: tape.cut()
+        case .ok: isOver = true
+        case .lagged:
+            guard case .lagged(let lagged)? = message.event else { return }
+            throw Failure(.ioError, "\(lagged.text); the recording ends before them")
+        case .removed: throw Failure(.unavailable, "camera \(camera.text) was removed; the recording ends there")
+        case .error:
+            if let error = message.error { throw Failure(error) }
         default: break
         }
     }
 }
 
 /// Lines on their way into a file of traces.
-private struct Tape {
+private struct Tape: ~Copyable {
     /// Lines of gestures, commands and settings.
     private(set) var lines = 0
     /// Whether a trace has begun, so that one line more makes it longer.
     private(set) var isRunning = false
     private(set) var hasBegun = false
     /// The header of a trace that has no lines yet: the next one may take its place.
-    private var header: ArraySlice<UInt8> = []
+    private var header = ""
     private var bytes: [UInt8] = []
+    private var decoder = RequestDecoder()
 
-    private static let member = Array(#","line":"#.utf8)
-    private static let headerOpening = Array(#"{"type":"trace","#.utf8)
-    private static let ending = Array("{\"type\":\"trace-end\"}\n".utf8)
-
-    /// Adds the line that a message of the daemon's tells: its last member.
-    mutating func add(_ message: Message) {
-        let bytes = message.bytes
-        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: Self.member) }) else { return }
-        let line = bytes[(start + Self.member.count)...].dropLast()
+    /// Adds a line of the camera's input.
+    mutating func add(_ input: FedLine) {
         isRunning = true
         hasBegun = true
-        if line.starts(with: Self.headerOpening) {
-            header = line
+        if case .trace? = try? decoder.decode(input.line.utf8Span.span).first?.body {
+            header = input.line
             return
         }
         lines += 1
         if !header.isEmpty { append(header) }
-        header = []
-        append(line)
+        header = ""
+        append(input.line)
     }
 
-    private mutating func append(_ line: ArraySlice<UInt8>) {
-        bytes += line
-        bytes.append(0x0a)
-    }
+    private mutating func append(_ line: String) { bytes += (line + "\n").utf8 }
 
     /// Ends a trace that another one follows; one without lines leaves nothing behind.
     mutating func cut() {
-        if isRunning, header.isEmpty { bytes += Self.ending }
+        if isRunning, header.isEmpty { bytes += Request.traceEndLine }
         isRunning = false
-        header = []
+        header = ""
     }
 
     /// Ends the last trace. It may be without lines where it is the only one.
     mutating func end() {
         if lines == 0, !header.isEmpty {
             append(header)
-            header = []
+            header = ""
         }
         cut()
     }
@@ -222,7 +214,7 @@ private struct RecordStatus {
     /// How long to wait between two updates, in milliseconds; `nil` if there is nothing to update.
     var timeout: Int? { isOn ? 200 : nil }
 
-    mutating func update(_ tape: Tape) {
+    mutating func update(_ tape: borrowing Tape) {
         let now = ContinuousClock.now
         guard isOn, now - (lastDrawn ?? started) >= Self.interval else { return }
         lastDrawn = now

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import Glibc
 
 struct Send: ParsableCommand {
@@ -96,10 +97,10 @@ private final class SendSession {
     private func take(_ line: ArraySlice<UInt8>) {
         let message = Message(line)
         switch message.type {
-        case "error": hasErrors = true
-        case "subscribed", "removed":
-            guard case .event(let event)? = message.decode(ServerMessage.self) else { break }
-            if message.type == "removed" { followed.remove(event.camera) } else { followed.insert(event.camera) }
+        case .error: hasErrors = true
+        case .subscribed, .removed:
+            guard let camera = message.event?.camera else { break }
+            if message.type == .removed { followed.remove(camera) } else { followed.insert(camera) }
         default: break
         }
         output.add(line)

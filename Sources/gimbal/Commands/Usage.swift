@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 
 enum Usage {
     /// Checks the word that names the subcommand, and those behind `help`.
@@ -63,7 +64,7 @@ enum Usage {
             ("--\(word)", "--\(word)", true),
             ("--no-\(word)", "--no-\(word)", true),
             ("--target", "--target \(word)", (try? LatLng(typed: word)) != nil),
-            ("--events", "--events \(word)", (try? EventKinds(typed: word)) != nil),
+            ("--events", "--events \(word)", (try? EventKindList(typed: word)) != nil),
             ("--output", "-o \(word)", word.contains(".") || word.contains("/")),
             ("--zoom", "--zoom \(word)", (try? Number(typed: word)) != nil),
             ("--camera", "--camera \(word)", CameraName(word) != nil),
@@ -82,48 +83,35 @@ enum Usage {
     // MARK: What there is
 
     /// A command and its arguments, as the parser describes them.
-    private struct Command: Decodable {
-        struct Argument: Decodable {
-            struct Name: Decodable {
-                let kind: String
-                let name: String
+    private struct Command {
+        struct Argument {
+            let kind: String?
+            let names: [String]
 
-                var text: String { kind == "short" ? "-\(name)" : "--\(name)" }
+            init(_ json: JSONValue) {
+                kind = json["kind"]?.string
+                names = (json["names"]?.array ?? []).compactMap { name in
+                    name["name"]?.string.map { name["kind"]?.string == "short" ? "-\($0)" : "--\($0)" }
+                }
             }
-
-            let kind: String
-            let names: [Name]?
         }
 
         let commandName: String
-        private(set) var nested: [Command]?
-        private(set) var arguments: [Argument]?
+        let subcommands: [Command]
+        private let arguments: [Argument]
 
-        init(commandName: String) { self.commandName = commandName }
-
-        enum CodingKeys: String, CodingKey {
-            case commandName, arguments
-            case nested = "subcommands"
+        init(_ json: JSONValue?) {
+            commandName = json?["commandName"]?.string ?? "gimbal"
+            subcommands = (json?["subcommands"]?.array ?? []).map(Command.init)
+            arguments = (json?["arguments"]?.array ?? []).map(Argument.init)
         }
 
-        var subcommands: [Command] { nested ?? [] }
-        var takesArguments: Bool { (arguments ?? []).contains { $0.kind == "positional" } }
+        var takesArguments: Bool { arguments.contains { $0.kind == "positional" } }
         /// The long names of its options and flags.
-        var options: [String] {
-            (arguments ?? []).flatMap { $0.names ?? [] }.map(\.text).filter { $0.hasPrefix("--") }
-        }
+        var options: [String] { arguments.flatMap(\.names).filter { $0.hasPrefix("--") } }
 
-        func argument(_ name: String) -> Argument? {
-            (arguments ?? []).first { ($0.names ?? []).contains { $0.text == name } }
-        }
+        func argument(_ name: String) -> Argument? { arguments.first { $0.names.contains(name) } }
     }
 
-    private struct Tool: Decodable {
-        let command: Command
-    }
-
-    private static let tool: Command = {
-        let description = try? JSONLine.decode(Tool.self, Array(Gimbal._dumpHelp().utf8))
-        return description?.command ?? Command(commandName: "gimbal")
-    }()
+    private static let tool = Command((try? JSONValue(Gimbal._dumpHelp().utf8))?["command"])
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import Glibc
 
 struct Watch: ParsableCommand {
@@ -40,8 +41,8 @@ struct Watch: ParsableCommand {
         help: ArgumentHelp(
             "Only these, with commas between them: move-started, camera-changed, idle; gesture, what a camera is fed.",
             valueName: "kinds"),
-        completion: .list(EventKinds.words), transform: EventKinds.init(typed:))
-    var events: EventKinds?
+        completion: .list(EventKindList.words), transform: EventKindList.init(typed:))
+    var events: EventKindList?
 
     @Flag(help: "Skip what is old when output is slow, instead of missing what is new.")
     var latest = false
@@ -133,7 +134,7 @@ private final class WatchSession {
 
     /// Takes note of how far a camera has been read.
     private func note(_ message: Message) {
-        guard options.reconnect, let event = message.decode(CameraEvent.self) else { return }
+        guard options.reconnect, let event = message.event else { return }
         delay = Self.firstDelay
         let camera = event.camera
         switch event {
@@ -155,23 +156,23 @@ private final class WatchSession {
         connection.hasAnswered()
         note(message)
         switch message.type {
-        case "subscribed":
+        case .subscribed:
             if table != nil { show(message) }
-        case "lagged":
-            if let lagged = message.decode(Lagged.self) { say("gimbal: \(lagged.text)") }
+        case .lagged:
+            if case .lagged(let lagged)? = message.event { say("gimbal: \(lagged.text)") }
             show(message)
-        case "removed":
-            guard let camera = message.decode(CameraEvent.self)?.camera else { return }
+        case .removed:
+            guard let camera = message.event?.camera else { return }
             say("gimbal: camera \(camera) was removed")
             watched.remove(camera)
             show(message)
-        case "error":
+        case .error:
             // Line 0 is the connection itself: its end follows, and perhaps another attempt.
             if options.reconnect, !read.isEmpty, message.error?.line == 0 { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case _ where message.isEvent:
             show(message)
-            if message.type != "reset" { left -= 1 }
+            if message.type != .reset { left -= 1 }
         default: break
         }
     }

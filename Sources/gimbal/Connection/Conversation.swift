@@ -1,6 +1,7 @@
 // A connection on which one request is answered before the next is sent. An error of the daemon's ends the program.
 
 import GimbalClient
+import GimbalProtocol
 
 final class Conversation {
     private let connection: DaemonConnection
@@ -65,7 +66,7 @@ final class Conversation {
     /// - Parameters:
     ///   - answer: the type of an answer that says no more than that.
     ///   - creates: whether it makes the camera if that is not there.
-    func command(_ request: ClientRequest, answer: String = "ok", creates: Bool = true) throws {
+    func command(_ request: ClientRequest, answer: MessageType = .ok, creates: Bool = true) throws {
         connection.queue(try request.line(camera: camera?.text, id: "command", creates: creates))
         connection.expectAnswer()
         while try next().type != answer {}
@@ -120,7 +121,7 @@ final class Conversation {
     /// Sends a command, and waits until the camera rests; nobody else's request comes between the two.
     private func commandAndRest(_ request: ClientRequest) throws {
         // Whatever the kinds, a subscriber is told that a trace has taken the camera.
-        try command(.subscribe(kinds: [.moveStarted]), answer: "subscribed")
+        try command(.subscribe(kinds: [.moveStarted]), answer: .subscribed)
         connection.queue(
             try ClientRequest.line(frame: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
         connection.expectAnswer()
@@ -128,13 +129,12 @@ final class Conversation {
         repeat {
             message = try next()
             switch message.type {
-            case "ok": connection.hasAnswered()
-            case "reset": throw Failure(.busy, "a trace has taken the camera")
-            case EventKind.moveStarted.rawValue:
-                isTakenOver = message.decode(CameraMove.self)?.reason != .animation
+            case .ok: connection.hasAnswered()
+            case .reset: throw Failure(.busy, "a trace has taken the camera")
+            case .moveStarted: isTakenOver = message.event?.move?.reason != .animation
             default: break
             }
-        } while message.type != "at-rest"
+        } while message.type != .atRest
     }
 
     /// Stops the camera where it is, unless something else than this command moves it by now, and ends the command.
@@ -143,7 +143,7 @@ final class Conversation {
         if !isTakenOver {
             connection.queue(try ClientRequest.stop.line(camera: camera?.text, id: "stop"))
             connection.expectAnswer(within: Self.lastPatience)
-            while let message = try? next(), !message.isAnswer(to: "stop") {}
+            while let message = try? next(), message.id != "stop" {}
         }
         throw interrupt
     }
@@ -200,18 +200,10 @@ extension Failure {
 }
 
 extension Message {
-    /// The error that it is, if it is one.
-    var error: GimbalError? { type == "error" ? decode(GimbalError.self) : nil }
-
-    /// Whether it is the reply to a request.
-    fileprivate func isAnswer(to id: RequestID) -> Bool { decode(ServerLine.self)?.id == id }
-
     /// What it says.
     fileprivate func meaning() throws(Failure) -> ServerMessage {
-        guard let meaning = decode(ServerMessage.self) else {
-            throw Failure(.unavailable, "the daemon's answer cannot be read")
-        }
-        return meaning
+        guard let content else { throw Failure(.unavailable, "the daemon's answer cannot be read") }
+        return content
     }
 }
 

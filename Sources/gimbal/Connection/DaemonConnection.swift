@@ -31,9 +31,10 @@ final class DaemonConnection {
     /// Whether the daemon still takes what is sent.
     private(set) var canSend = true
     private var isFinishing = false
-    /// The beginning of a line that has not come to its end.
-    private var incoming: [UInt8] = []
-    private var buffer = [UInt8](repeating: 0, count: 128 << 10)
+    private var incoming = LineBuffer()
+
+    /// As much as is read at once.
+    private static let piece = 128 << 10
 
     /// Connects to the daemon.
     ///
@@ -183,22 +184,19 @@ final class DaemonConnection {
 
     /// Reads what has come; `false` at the end.
     private func receive(_ take: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
-        let count = unsafe buffer.withUnsafeMutableBytes { room in
-            unsafe recv(descriptor, room.baseAddress, room.count, CInt(MSG_DONTWAIT))
+        let count = unsafe incoming.append(upTo: Self.piece) { [descriptor] buffer in
+            unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
         }
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        incoming += buffer[..<count]
-        // No line ends in what was there before.
-        var (start, searched) = (0, incoming.count - count)
-        while let end = incoming[searched...].firstIndex(of: 0x0a) {
-            try take(incoming[start..<end])
-            start = end + 1
-            searched = start
-        }
-        incoming.removeFirst(start)
-        guard incoming.count <= JSONLine.longest else {
-            throw Failure(.unavailable, "\(GimbalConnectionError.lineTooLong)")
-        }
+        while let line = try nextLine() { try take(line) }
         return true
+    }
+
+    private func nextLine() throws(Failure) -> ArraySlice<UInt8>? {
+        do throws(GimbalConnectionError) {
+            return try incoming.next()
+        } catch {
+            throw Failure(.unavailable, "\(error)")
+        }
     }
 }

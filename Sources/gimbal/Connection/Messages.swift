@@ -1,17 +1,18 @@
 // What the daemon says, as far as the program looks into it. A line is passed on as it came; only what is shown to people
-// or decides something is decoded.
+// or decides something is read further than its type.
 
 import GimbalClient
+import GimbalProtocol
 
 /// A line from the daemon.
 struct Message {
     let bytes: ArraySlice<UInt8>
-    /// Its `type`; empty for what is no message.
-    let type: String
+    /// Its type; `nil` for one that this version does not know, and for what is no message.
+    let type: MessageType?
 
     init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
-        type = Self.leadingType(bytes) ?? Self.decode(Typed.self, bytes)?.type ?? ""
+        type = MessageType(of: bytes)
     }
 
     /// A line from a daemon, which other programs may be taken for.
@@ -19,39 +20,43 @@ struct Message {
     /// - Throws: a `Failure` if it is no message.
     init(fromDaemon bytes: ArraySlice<UInt8>) throws(Failure) {
         self.init(bytes)
-        guard !type.isEmpty else { throw Failure(.unavailable, "\(GimbalConnectionError.unexpected(bytes))") }
+        if type == nil, line == nil { throw Failure(.unavailable, "\(GimbalConnectionError.unexpected(bytes))") }
     }
 
-    /// The type of a line that begins with it, as the daemon's lines do: thousands of them are only looked at.
-    private static func leadingType(_ bytes: ArraySlice<UInt8>) -> String? {
-        guard bytes.starts(with: opening) else { return nil }
-        let rest = bytes.dropFirst(opening.count)
-        guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
-        return String(decoding: rest[..<end], as: UTF8.self)
+    private var line: ServerLine? { try? ServerLine(line: bytes) }
+
+    /// What it says; `nil` if that cannot be read.
+    var content: ServerMessage? { line?.message }
+
+    /// The id of the request that it answers.
+    var id: RequestID? { line?.id }
+
+    /// The event that it is, or that it tells of a subscription.
+    var event: CameraEvent? { if case .event(let event)? = content { event } else { nil } }
+
+    /// The error that it is, if it is one.
+    var error: GimbalError? {
+        guard type == .error, case .error(let error)? = content else { return nil }
+        return error
     }
 
-    private static let opening = Array(#"{"type":""#.utf8)
+    /// How a replay went, if it tells that.
+    var traceEnded: TraceEnded? { if case .traceEnded(let ended)? = content { ended } else { nil } }
 
-    private struct Typed: Decodable {
-        var type: String
-    }
-
-    func decode<Body: Decodable>(_ body: Body.Type) -> Body? { Self.decode(body, bytes) }
-
-    private static func decode<Body: Decodable>(_ body: Body.Type, _ bytes: ArraySlice<UInt8>) -> Body? {
-        try? JSONLine.decode(body, bytes)
-    }
-
-    /// The line without what differs from run to run of one trace: the epoch of a `reset`, its last member.
+    /// The line without what differs from run to run of one trace: the epoch of a `reset`.
     var withoutEpoch: ArraySlice<UInt8> {
-        guard type == "reset", let epoch = decode(CameraReset.self)?.epoch else { return bytes }
-        let ending = Array(#","epoch":"\#(epoch)"}"#.utf8)
-        guard bytes.suffix(ending.count).elementsEqual(ending) else { return bytes }
-        return bytes.dropLast(ending.count) + [UInt8(ascii: "}")]
+        guard type == .reset, case .object(var members)? = try? JSONValue(bytes) else { return bytes }
+        members["epoch"] = nil
+        return JSONValue.object(members).bytes[...]
     }
 
     /// Whether it tells a movement of a camera.
-    var isEvent: Bool { EventKind(rawValue: type) != nil || type == "reset" }
+    var isEvent: Bool {
+        switch type {
+        case .moveStarted, .cameraChanged, .idle, .gesture, .reset: true
+        default: false
+        }
+    }
 }
 
 // MARK: As people read it

@@ -2,6 +2,7 @@
 // on the screen that it is on. Invariant: rows under one heading have the heading's columns.
 
 import GimbalClient
+import GimbalProtocol
 import Glibc
 
 struct EventTable {
@@ -51,7 +52,7 @@ struct EventTable {
     /// The lines that show a message's event, or what `subscribed` and `reset` say of a camera, under a heading where one
     /// is due; other messages make none.
     mutating func lines(_ message: Message) -> [String] {
-        guard let event = message.decode(CameraEvent.self) else { return [] }
+        guard let event = message.event else { return [] }
         if case .fed(let fed) = event {
             rowsLeft -= 1
             return [row(fed)]
@@ -61,7 +62,8 @@ struct EventTable {
         let places = isWide ? 6 : 4
         let cells =
             [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
-                String(seq), message.type, event.move?.reason.rawValue ?? "", fixed(position.target.latitude, places),
+                String(seq), message.type?.rawValue ?? "", event.move?.reason.rawValue ?? "",
+                fixed(position.target.latitude, places),
                 fixed(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
                 fixed(position.bearing, 1), fixed(position.viewingAngle, 1),
             ]
@@ -90,7 +92,7 @@ struct EventTable {
     /// What a camera is fed has nothing in common with the columns but its time.
     private func row(_ fed: FedLine) -> String {
         let camera = showsCamera ? "\(filled(fed.camera, 6)) " : ""
-        let line = try? JSONLine.decode(JSONValue.self, Array(fed.line.utf8))
+        let line = try? JSONValue(fed.line.utf8)
         let text = printable(line?.requestText ?? fed.line)
         let row = "\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(text)"
         return style.dim(String(row.prefix(Terminal.columns(STDOUT_FILENO))))
@@ -128,9 +130,9 @@ extension JSONValue {
     /// The time is told once for each line, and every trace has the version.
     private static let untold = ["timeMs", "version"]
 
-    private static func text(_ members: [String: JSONValue]) -> String {
+    private static func text(_ members: JSONObject) -> String {
         let words = leading.compactMap { members[$0]?.text }
-        let rest = members.keys.sorted().filter { !leading.contains($0) && !untold.contains($0) }
+        let rest = members.members.map(\.name).sorted().filter { !leading.contains($0) && !untold.contains($0) }
         let facts = rest.map { "\($0) \(members[$0]?.text ?? "")" }
         return ([words.joined(separator: " ")] + facts).filter { !$0.isEmpty }.joined(separator: "  ")
     }

@@ -1,7 +1,7 @@
 // What the daemon says of a camera, in words.
 
-import Glibc
 import GimbalClient
+import Glibc
 
 private let degree = Terminal.isUTF8 ? "\u{b0}" : " degrees"
 

@@ -3,7 +3,7 @@
 
 import Gestures
 import GimbalClient
-import Wire
+import GimbalProtocol
 
 struct TraceRules {
     private struct Down {

@@ -63,11 +63,11 @@ final class LiveSession {
     private func take(_ line: ArraySlice<UInt8>) throws {
         let message = Message(line)
         switch message.type {
-        case "error":
-            guard let error = message.decode(GimbalError.self) else { return }
+        case .error:
+            guard let error = message.error else { return }
             rejected += 1
             say("\(source.name): \(error)")
-        case "pong": isOver = isOver || message.decode(ServerLine.self)?.id == Self.endMark
+        case .pong: isOver = isOver || message.id == Self.endMark
         case _ where follows && message.isEvent:
             guard table != nil else { return output.add(message.bytes) }
             for line in table?.lines(message) ?? [] { output.add(line) }

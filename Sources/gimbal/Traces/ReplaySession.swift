@@ -107,14 +107,14 @@ final class ReplaySession {
         let message = try Message(fromDaemon: line)
         lastError = nil
         switch message.type {
-        case "error": report(message)
-        case "trace-ended": conclude(message)
-        case "pong": isOver = isOver || message.decode(ServerLine.self)?.id == Self.endMark
-        case EventKind.cameraChanged.rawValue:
+        case .error: report(message)
+        case .traceEnded: conclude(message)
+        case .pong: isOver = isOver || message.id == Self.endMark
+        case .cameraChanged:
             progress.frames += 1
             if follows { show(message) }
-        case "lagged" where follows:
-            if let lagged = message.decode(Lagged.self) { announce("gimbal: \(lagged.text)") }
+        case .lagged where follows:
+            if case .lagged(let lagged)? = message.event { announce("gimbal: \(lagged.text)") }
             show(message)
         case _ where follows && message.isEvent: show(message)
         default: break
@@ -128,7 +128,7 @@ final class ReplaySession {
     }
 
     private func report(_ message: Message) {
-        guard let error = message.decode(GimbalError.self) else { return }
+        guard let error = message.error else { return }
         lastError = error
         let line = error.line - linesBefore
         guard line > 0 else { return }
@@ -137,7 +137,7 @@ final class ReplaySession {
     }
 
     private func conclude(_ message: Message) {
-        let ended = message.decode(TraceEnded.self)
+        let ended = message.traceEnded
         isCut = ended?.cut == true
         guard output.isTerminal, let ended else { return output.add(message.bytes) }
         let style = Style(STDOUT_FILENO)

@@ -2,9 +2,9 @@
 // and for the progress the times at the seams of the pieces.
 
 import GimbalClient
+import GimbalProtocol
 import Glibc
 import TouchTraces
-import Wire
 
 /// The first line of a trace.
 struct HeaderLine {
@@ -42,14 +42,14 @@ struct HeaderLine {
     /// Sets members anew. One that is not right stays as it is.
     mutating func set(speed: Speed?, camera: CameraName?, of name: String) throws {
         guard isRight, speed != nil || camera != nil else { return }
-        guard case .object(var members)? = try? JSONLine.decode(JSONValue.self, bytes) else {
+        guard case .object(var members)? = try? JSONValue(bytes) else {
             throw Failure(.dataError, "\(name): the header holds what cannot be written anew: play it without options")
         }
         if let speed { members["speed"] = speed.json }
         if let camera { members["camera"] = .string(camera.text) }
         self.speed = speed ?? self.speed
         self.camera = camera ?? self.camera
-        bytes = try JSONLine.encode(JSONValue.object(members))
+        bytes = JSONValue.object(members).bytes
     }
 }
 
@@ -127,7 +127,7 @@ final class TraceReader {
         let last = lines.last { line in line.contains { $0 != 0x20 && $0 != 0x09 } }
         let separator: [UInt8] = tail.last == 0x0a ? [] : [0x0a]
         if let last, Self.isEnd(Array(last)) { return separator }
-        return separator + Array("{\"type\":\"trace-end\"}\n".utf8)
+        return separator + Request.traceEndLine
     }
 
     private static func isEnd(_ line: [UInt8]) -> Bool {

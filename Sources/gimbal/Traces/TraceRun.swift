@@ -2,8 +2,8 @@
 // what it asks, and what it is answered and causes. Nothing of what has been handed over is kept.
 
 import GimbalClient
+import GimbalProtocol
 import Hub
-import Wire
 
 final class TraceRun {
     /// A line of the trace and what came of it.

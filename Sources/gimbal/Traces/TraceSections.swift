@@ -1,8 +1,8 @@
 // The traces of a file, one behind the other: each from its header to its end, with what its lines tell. Times count as a
 // replay's do, from a trace's first line that has one.
 
+import GimbalProtocol
 import TouchTraces
-import Wire
 
 /// What the lines of Gimbal traces tell.
 final class TraceSections {

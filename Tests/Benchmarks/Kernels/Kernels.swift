@@ -4,7 +4,7 @@
 import Glibc
 import Hub
 import MapCamera
-import Wire
+import GimbalProtocol
 
 @main struct Kernels {
     static func main() {

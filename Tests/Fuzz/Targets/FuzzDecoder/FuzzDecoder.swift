@@ -3,7 +3,7 @@
 
 import Foundation
 import FuzzSupport
-import Wire
+import GimbalProtocol
 
 /// What a line says, in words that can be compared.
 private func meaning(_ line: [UInt8], _ decoder: inout RequestDecoder) -> String {

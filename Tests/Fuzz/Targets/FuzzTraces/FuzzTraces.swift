@@ -3,7 +3,7 @@
 
 import FuzzSupport
 import TouchTraces
-import Wire
+import GimbalProtocol
 
 private struct Conversion: Equatable {
     var trace: [UInt8] = []

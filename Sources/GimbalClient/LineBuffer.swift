@@ -1,0 +1,39 @@
+// Bytes of a daemon, cut into lines: what every connection to one has in common, whoever waits for it and how.
+
+import GimbalProtocol
+
+/// Bytes that have come.
+package struct LineBuffer {
+    /// The longest line that a daemon may write, in bytes; far longer than any that it does write.
+    package static let longestLine = 1 << 20
+
+    private var bytes: [UInt8] = []
+    /// Where the next line begins.
+    private var start = 0
+    private var framer = LineFramer(longest: Self.longestLine)
+
+    package init() {}
+
+    /// The next line without its LF, if it is there whole.
+    package mutating func next() throws(GimbalConnectionError) -> ArraySlice<UInt8>? {
+        let bytes = bytes
+        switch framer.next(in: bytes.span, at: &start) {
+        case .line(let range): return bytes[range]
+        case .tooLong: throw .lineTooLong
+        case nil: return nil
+        }
+    }
+
+    /// Adds what a body writes into a buffer, as many bytes as it says; returns what it says.
+    ///
+    /// - Parameter count: as much as is read at once.
+    package mutating func append(upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        bytes.removeFirst(start)
+        start = 0
+        return unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { buffer in
+            let count = unsafe body(buffer)
+            unsafe bytes.append(contentsOf: buffer.prefix(max(count, 0)))
+            return count
+        }
+    }
+}

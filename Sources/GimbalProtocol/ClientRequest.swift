@@ -1,0 +1,202 @@
+// Requests as programs write them: every request of `Request` under one name, with the types that are easy to name where the
+// hub wants those that are quick to use (kinds as a set, an easing by its name). It adds nothing: `body` says what each is.
+
+import Gestures
+import JSONLines
+import MapCamera
+
+/// A request of the protocol: a gesture, a command, a query, a subscription, or a part of a trace.
+///
+/// ``line(camera:id:timeMs:creates:)`` makes the line that the daemon reads; `RemoteCamera` sends it and waits for the
+/// answer.
+public enum ClientRequest: Sendable {
+    /// A report of a gesture; the label tells apart two gestures of one kind on one connection.
+    case gesture(GestureEvent, label: GestureKey.Label = .none)
+
+    /// Changes the camera at once.
+    case move(CameraUpdate)
+    /// Changes the camera over a time: 0 to 3,600,000 ms.
+    case animate(CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default)
+    /// Ends animation, fling and active gestures where they are.
+    case stop
+    /// Switches gestures on and off.
+    case setGestures(GestureSwitches)
+    /// Sets the ends of the zoom range, 2 to 21; an end that is `nil` stays as it is. One of the two must be there.
+    case setZoomRange(min: Double? = nil, max: Double? = nil)
+    /// Keeps the target inside of bounds; `nil` lets it go anywhere.
+    case setTargetBounds(CoordinateBounds?)
+    /// Sets the size of the screen, 0.001 to 100,000 points, and its padding.
+    case setViewport(Viewport)
+    /// Frees the camera's name.
+    case removeCamera
+
+    /// Asks for a ``CameraState``.
+    case getCamera
+    /// Asks for the ``BoundsFit`` of bounds inside of insets.
+    case cameraForBounds(CoordinateBounds, insets: EdgeInsets = EdgeInsets())
+    /// Asks for the point of the screen that shows a place.
+    case project(LatLng)
+    /// Asks for the place that a point of the screen shows.
+    case unproject(ScreenPoint)
+    /// Asks for the corners of what the screen shows.
+    case visibleRegion
+    /// Asks for the names of all cameras.
+    case cameras
+    /// Asks for the daemon's ``DaemonStats``.
+    case stats
+    /// Asks for the clients whose ``Client/number`` is greater: 64 of them at the most.
+    case clients(after: Int = 0)
+    /// Asks for a ``CameraRest`` when the camera rests; after 0 to 3,600,000 ms for an error, `nil` is never.
+    case awaitIdle(timeoutMs: Double? = nil)
+    /// Asks for a `pong`.
+    case ping
+
+    /// Says which version of the protocol this side speaks.
+    case hello(version: Int = 1)
+    /// Asks for a camera's events: those of ``EventKind/movements`` where no kinds are named, each of them where no
+    /// delivery is.
+    case subscribe(kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: ResumePoint? = nil)
+    /// Ends a subscription.
+    case unsubscribe
+    /// Asks for the events of all cameras, those to come included, in place of all subscriptions of the connection;
+    /// with how far each camera's have been read, by its name. What cameras are fed cannot be asked for.
+    case subscribeAll(
+        kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: [String: ResumePoint] = [:])
+    /// Ends all subscriptions of the connection.
+    case unsubscribeAll
+
+    /// Begins a replay.
+    case trace(TraceHeader)
+    /// Ends a replay.
+    case traceEnd
+    /// Ends the replay that another connection plays into the camera.
+    case endReplay
+}
+
+/// What a request is known by in its reply: a number within ±(2^53−1), or a text of at most 256 bytes as JSON writes
+/// it.
+public enum RequestID: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    /// A number.
+    case number(Int)
+    /// A text.
+    case text(String)
+
+    /// An id that is a number.
+    public init(integerLiteral number: Int) { self = .number(number) }
+    /// An id that is a text.
+    public init(stringLiteral text: String) { self = .text(text) }
+}
+
+extension ClientRequest {
+    /// The request as a line, its LF included.
+    ///
+    /// - Parameters:
+    ///   - camera: 1 to 64 of `A-Z a-z 0-9 . _ -`; "main" where it is left out.
+    ///   - id: what its reply is to carry; without one it is answered only by an error, or by what it asks for.
+    ///   - timeMs: milliseconds of the trace's clock, for a line of a trace. A gesture's own time goes before it.
+    ///   - creates: whether a camera is made that is not there. If not, the answer is an error of the code
+    ///     `unknownCamera`; a query that names no camera is answered as by a new one.
+    /// - Throws: `EncodingError` for a number that is not finite, for an update that fingers make, and for a gesture
+    ///   whose value is another kind's.
+    public func line(
+        camera: String? = nil, id: RequestID? = nil, timeMs: Double? = nil, creates: Bool = true
+    ) throws -> [UInt8] {
+        var line = LineWriter()
+        try write(to: &line, camera: camera, id: id, timeMs: timeMs, creates: creates)
+        line.write("\n")
+        return line.bytes
+    }
+
+    /// Requests as one line, which is applied as a whole or not at all; its LF included.
+    ///
+    /// - Parameters:
+    ///   - frame: 1 to 64 requests; no trace's header nor end.
+    ///   - camera: whose requests they are; "main" where it is left out.
+    ///   - ids: the ids of the requests, in their order; those beyond have none.
+    ///   - timeMs: as ``line(camera:id:timeMs:creates:)`` has it.
+    /// - Throws: as ``line(camera:id:timeMs:creates:)`` does.
+    public static func line(
+        frame: [ClientRequest], camera: String? = nil, ids: [RequestID] = [], timeMs: Double? = nil
+    ) throws -> [UInt8] {
+        var line = LineWriter()
+        line.write("[")
+        for (index, request) in frame.enumerated() {
+            if index > 0 { line.write(",") }
+            let id = index < ids.count ? ids[index] : nil
+            try request.write(to: &line, camera: camera, id: id, timeMs: timeMs, creates: true)
+        }
+        line.write("]\n")
+        return line.bytes
+    }
+
+    private func write(
+        to line: inout LineWriter, camera: String?, id: RequestID?, timeMs: Double?, creates: Bool
+    ) throws {
+        let body = body
+        var time = timeMs
+        if case .gesture(let gesture) = body { time = gesture.event.time ?? timeMs }
+        let problem = body.problem
+        if problem == nil {
+            line.request(body, camera: camera, id: id, timeMs: time, creates: creates)
+        }
+        guard let why = problem ?? (line.hasUnwritableNumber ? "a number is not finite" : nil) else { return }
+        throw EncodingError.invalidValue(self, EncodingError.Context(codingPath: [], debugDescription: why))
+    }
+
+    /// The `type` of the request's line.
+    public var type: String { body.type.word }
+
+    /// The request as the hub has it.
+    package var body: Request.Body {
+        switch self {
+        case .gesture(let event, let label): .gesture(Request.Gesture(event, label: label))
+        case .move(let update): .command(.move(update))
+        case .animate(let update, let durationMs, let easing):
+            .command(.animate(update, durationMs: durationMs, easing: easing.easing))
+        case .stop: .command(.stop)
+        case .setGestures(let switches): .command(.setGestures(switches))
+        case .setZoomRange(let min, let max): .command(.setZoomRange(min: min, max: max))
+        case .setTargetBounds(let bounds): .command(.setTargetBounds(bounds))
+        case .setViewport(let viewport): .command(.setViewport(viewport))
+        case .removeCamera: .command(.removeCamera)
+        case .getCamera: .query(.getCamera)
+        case .cameraForBounds(let bounds, let insets): .query(.cameraForBounds(bounds, insets: insets))
+        case .project(let place): .query(.project(place))
+        case .unproject(let point): .query(.unproject(point))
+        case .visibleRegion: .query(.visibleRegion)
+        case .cameras: .query(.cameras)
+        case .stats: .query(.stats)
+        case .clients(let number): .query(.clients(after: number))
+        case .ping: .query(.ping)
+        case .awaitIdle(let timeoutMs): .awaitIdle(timeoutMs: timeoutMs)
+        case .hello(let version): .hello(version: version)
+        case .subscribe(let kinds, let delivery, let since):
+            .subscribe(Subscribe(kinds.map { EventKinds($0) } ?? .all, delivery ?? .every, since: since))
+        case .unsubscribe: .unsubscribe
+        case .subscribeAll(let kinds, let delivery, let points):
+            .subscribeAll(
+                Subscribe(kinds.map { EventKinds($0) } ?? .all, delivery ?? .every),
+                since: points.sorted { $0.key < $1.key }.map { CameraResumePoint(camera: $0, point: $1) })
+        case .unsubscribeAll: .unsubscribeAll
+        case .trace(let header): .trace(header)
+        case .traceEnd: .traceEnd
+        case .endReplay: .endReplay
+        }
+    }
+}
+
+extension RequestID: MessageReadable {
+    init(_ json: JSONValue) throws(DecodingError) {
+        if case .string(let text) = json { self = .text(text) } else { self = .number(try Int(json)) }
+    }
+}
+
+extension LineWriter {
+    mutating func member(_ name: StaticString, _ id: RequestID) {
+        member(name)
+        switch id {
+        case .number(let number): write(exact: Double(number))
+        case .text(let text): write(string: text)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// `error` (client.* → server.error): what a peer did wrong, in the protocol's own codes. It is written in one place,
+// `LineWriter.error`, and read in one, `GimbalError`.
+
+import JSONLines
+
+/// What kind of error it is. A code that this version does not know is kept by its name.
+public struct ErrorCode: RawRepresentable, Hashable, Sendable {
+    /// The code as the protocol writes it.
+    public let rawValue: String
+
+    /// A code as the protocol writes it.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The line is not strict JSON.
+    public static let invalidJSON = ErrorCode(rawValue: "invalid-json")
+    /// The line is longer than 65,536 bytes.
+    public static let lineTooLong = ErrorCode(rawValue: "line-too-long")
+    /// The daemon does not know this type of request.
+    public static let unknownType = ErrorCode(rawValue: "unknown-type")
+    /// A required field is not there.
+    public static let missingField = ErrorCode(rawValue: "missing-field")
+    /// A value is outside its range or of a wrong type, or the question has no answer.
+    public static let invalidValue = ErrorCode(rawValue: "invalid-value")
+    /// The daemon speaks another version of the protocol.
+    public static let unsupportedVersion = ErrorCode(rawValue: "unsupported-version")
+    /// In a replay, time went back.
+    public static let timeReversed = ErrorCode(rawValue: "time-reversed")
+    /// There is no such camera, and the request said that it is to make none.
+    public static let unknownCamera = ErrorCode(rawValue: "unknown-camera")
+    /// A replay runs on this camera.
+    public static let busy = ErrorCode(rawValue: "busy")
+    /// The daemon does not accept this request from this connection.
+    public static let denied = ErrorCode(rawValue: "denied")
+    /// A limit was reached; the message names it.
+    public static let limitReached = ErrorCode(rawValue: "limit-reached")
+    /// No replay runs on this camera.
+    public static let noReplay = ErrorCode(rawValue: "no-replay")
+    /// What was waited for did not come in time.
+    public static let timeout = ErrorCode(rawValue: "timeout")
+    /// The camera that was waited for was removed.
+    public static let removed = ErrorCode(rawValue: "removed")
+    /// The daemon could not start; the message says why.
+    public static let unavailable = ErrorCode(rawValue: "unavailable")
+
+    /// Every code of this version. Tests hold it against the table of the protocol and against the schema.
+    package static let known: [ErrorCode] = [
+        .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion, .timeReversed,
+        .unknownCamera, .busy, .denied, .limitReached, .noReplay, .timeout, .removed, .unavailable,
+    ]
+}
+
+/// What was wrong with a request, where, and what would be right. On its way to the peer it gets the number of the line.
+package struct WireError: Error, Equatable, Sendable {
+    package var code: ErrorCode
+    /// The field as a dotted path, where one is to blame.
+    package var field: String?
+    package var message: String
+
+    package init(_ code: ErrorCode, field: String? = nil, _ message: String) {
+        self.code = code
+        self.field = field
+        self.message = message
+    }
+
+    static func wrong(_ path: FieldPath, _ message: String) -> WireError {
+        WireError(.invalidValue, field: path.description, "\(path) \(message)")
+    }
+
+    static func missing(_ path: FieldPath, _ message: String) -> WireError {
+        WireError(.missingField, field: path.description, "\(path) is missing: \(message)")
+    }
+
+    /// The protocol's error for a line that the JSON reader does not take.
+    init(_ error: JSONError) {
+        let code: ErrorCode =
+            switch error.kind {
+            case .malformed: .invalidJSON
+            case .limitReached: .limitReached
+            }
+        self.init(code, error.message)
+    }
+}
+
+/// A request that the daemon refused. The camera is exactly what it was.
+public struct GimbalError: Error, Equatable, Sendable {
+    /// What kind of error it is.
+    public typealias Code = ErrorCode
+
+    /// Counts the lines of the connection from 1; 0 is the connection itself.
+    public let line: Int
+    /// What kind of error it is.
+    public let code: Code
+    /// The field that is wrong as a dotted path, such as `update.zoom`, where one is to blame.
+    public let field: String?
+    /// What was wrong and what would be right, for people; it may change.
+    public let message: String
+}
+
+extension GimbalError: CustomStringConvertible {
+    /// The message, and the field where there is one that the message does not begin with.
+    public var description: String {
+        guard let field, !message.hasPrefix(field) else { return message }
+        return "\(message) (\(field))"
+    }
+}
+
+extension ErrorCode: MessageReadable {}
+
+extension GimbalError: MessageReadable {
+    init(_ json: JSONValue) throws(DecodingError) {
+        let members = try json.members()
+        line = try members.get("line")
+        code = try members.get("code")
+        field = try members.get(ifPresent: "field")
+        message = try members.get("message")
+    }
+}
+
+extension LineWriter {
+    package mutating func error(_ error: WireError, line: UInt64, _ id: Span<UInt8>) {
+        open(.error, id)
+        member("line", line)
+        member("code", error.code.rawValue)
+        if let field = error.field { member("field", field) }
+        member("message", error.message)
+        close()
+    }
+}

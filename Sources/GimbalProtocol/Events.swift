@@ -1,0 +1,297 @@
+// What a camera broadcasts: `move-started`, `camera-changed`, `idle`, `reset`, and `gesture`, its input (schema:
+// server.move-started and so on). Each event is encoded once, here, however many read it.
+
+import JSONLines
+import MapCamera
+
+/// A line of a camera's subscription.
+///
+/// Movements match `(moveStarted cameraChanged+)+ idle`, over and over.
+public enum CameraEvent: Equatable, Sendable {
+    /// The subscription begins, and where the camera is now.
+    case subscribed(Subscribed)
+    /// The subscription to all cameras begins; so many of them are told of next, by ``subscribed(_:)`` each. It comes again,
+    /// with those that were missed, to a reader that was so slow that it could not be told of new ones.
+    case subscribedToAll(cameras: Int)
+    /// The camera is about to move, and where from. Another one without ``idle(_:)`` says that the reason has changed.
+    case moveStarted(CameraMove)
+    /// The camera has moved.
+    case cameraChanged(CameraMove)
+    /// The camera rests; exactly once for each movement, at the position of the last change.
+    case idle(CameraMove)
+    /// The camera is fed; told only to who asks for ``EventKind/gesture``.
+    case fed(FedLine)
+    /// A replay has set the camera anew; `seq` and clock start again.
+    case reset(CameraReset)
+    /// Events were missed; the next ones follow from now.
+    case lagged(Lagged)
+    /// The camera of this name is no more, and the subscription is over.
+    case removed(camera: String)
+}
+
+/// What moved the camera.
+public enum MoveReason: String, Sendable {
+    /// Fingers; a fling, inertia and what a tap does, too.
+    case gesture
+    /// An animation that was asked for.
+    case animation
+    /// A command that takes no time.
+    case command
+}
+
+/// One step of a movement.
+public struct CameraMove: Equatable, Sendable {
+    /// The camera's name.
+    public let camera: String
+    /// Counts the camera's events from 1, with no gaps where they arise.
+    public let seq: Int
+    /// Milliseconds of the camera's clock.
+    public let timeMs: Double
+    /// What moved it.
+    public let reason: MoveReason
+    /// Where the camera is.
+    public let position: CameraPosition
+}
+
+/// What a camera is fed: a line of a trace that makes the same camera.
+public struct FedLine: Equatable, Sendable {
+    /// The camera's name.
+    public let camera: String
+    /// Milliseconds of the camera's clock.
+    public let timeMs: Double
+    /// The line as JSON, without its LF. The first one is a trace's header.
+    public let line: String
+}
+
+/// A camera that a replay has set anew.
+public struct CameraReset: Equatable, Sendable {
+    /// The camera's name.
+    public let camera: String
+    /// 0: the next event is the first.
+    public let seq: Int
+    /// 0, in milliseconds: the clock is the trace's own.
+    public let timeMs: Double
+    /// Where the trace begins.
+    public let position: CameraPosition
+    /// What `seq` counts in from now on; `nil` from an older daemon.
+    public let epoch: String?
+}
+
+extension CameraEvent {
+    /// The camera's name; `"*"` in ``subscribedToAll(cameras:)``.
+    public var camera: String {
+        switch self {
+        case .subscribedToAll: Request.allCameras
+        case .subscribed(let subscribed): subscribed.camera
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.camera
+        case .fed(let fed): fed.camera
+        case .reset(let reset): reset.camera
+        case .lagged(let lagged): lagged.camera
+        case .removed(let camera): camera
+        }
+    }
+
+    /// Where the camera is; `nil` if it is no more.
+    public var position: CameraPosition? {
+        switch self {
+        case .subscribed(let subscribed): subscribed.position
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
+        case .reset(let reset): reset.position
+        case .lagged(let lagged): lagged.position
+        case .fed, .removed, .subscribedToAll: nil
+        }
+    }
+
+    /// The number of the camera's last event as of now, where the line tells it.
+    public var seq: Int? {
+        switch self {
+        case .subscribed(let subscribed): subscribed.seq
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
+        case .reset(let reset): reset.seq
+        case .lagged(let lagged): lagged.seq
+        case .fed, .removed, .subscribedToAll: nil
+        }
+    }
+
+    /// Milliseconds of the camera's clock, where the line tells them.
+    public var timeMs: Double? {
+        switch self {
+        case .reset(let reset): reset.timeMs
+        case .fed(let fed): fed.timeMs
+        default: move?.timeMs
+        }
+    }
+
+    /// The step, if it is one of a movement.
+    public var move: CameraMove? {
+        switch self {
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
+        case .subscribed, .subscribedToAll, .fed, .reset, .lagged, .removed: nil
+        }
+    }
+
+    /// The kind, if it is one that a subscriber chooses.
+    public var kind: EventKind? {
+        switch self {
+        case .moveStarted: .moveStarted
+        case .cameraChanged: .cameraChanged
+        case .idle: .idle
+        case .fed: .gesture
+        case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
+        }
+    }
+}
+
+// MARK: Out
+
+/// One event of one camera.
+package struct Event: Sendable {
+    package enum Kind: Sendable {
+        case moveStarted, cameraChanged, idle
+
+        package var mask: EventKinds {
+            switch self {
+            case .moveStarted: .moveStarted
+            case .cameraChanged: .cameraChanged
+            case .idle: .idle
+            }
+        }
+    }
+
+    package var kind: Kind
+    package var seq: UInt64
+    /// Milliseconds of the camera's clock.
+    package var timeMs: Double
+    package var reason: MoveReason
+    package var position: PrintedPosition
+
+    /// What the longest line takes, the camera's name not counted.
+    static let longest = 256 + PrintedPosition.longest
+
+    package init(kind: Kind, seq: UInt64, timeMs: Double, reason: MoveReason, position: PrintedPosition) {
+        self.kind = kind
+        self.seq = seq
+        self.timeMs = timeMs
+        self.reason = reason
+        self.position = position
+    }
+}
+
+extension LineWriter {
+    /// Writes an event line of a camera, LF included.
+    package mutating func event(_ event: Event, camera: Span<UInt8>) {
+        withRoom(Event.longest + camera.count) { line in
+            switch event.kind {
+            case .moveStarted: line.write("{\"type\":\"move-started\",\"camera\":\"")
+            case .cameraChanged: line.write("{\"type\":\"camera-changed\",\"camera\":\"")
+            case .idle: line.write("{\"type\":\"idle\",\"camera\":\"")
+            }
+            line.write(camera)
+            line.write("\",\"seq\":")
+            line.write(event.seq)
+            line.write(",\"timeMs\":")
+            line.write(FixedDecimal(event.timeMs, places: 3))
+            switch event.reason {
+            case .gesture: line.write(",\"reason\":\"gesture\",\"position\":")
+            case .animation: line.write(",\"reason\":\"animation\",\"position\":")
+            case .command: line.write(",\"reason\":\"command\",\"position\":")
+            }
+            event.position.write(to: &line)
+            line.write("}\n")
+        }
+    }
+
+    /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
+    package mutating func fed(_ frame: [Request.Body], camera: String, timeMs: Double) {
+        openFed(camera, timeMs)
+        requests(frame, timeMs: timeMs)
+        write("}\n")
+    }
+
+    /// Writes the line that tells how a trace of what a camera is fed begins.
+    package mutating func fed(_ header: TraceHeader, camera: String, timeMs: Double) {
+        openFed(camera, timeMs)
+        request(.trace(header))
+        write("}\n")
+    }
+
+    private mutating func openFed(_ camera: String, _ timeMs: Double) {
+        write("{\"type\":\"gesture\",\"camera\":")
+        write(string: camera)
+        write(",\"timeMs\":")
+        write(FixedDecimal(timeMs, places: 3))
+        write(",\"line\":")
+    }
+
+    /// Writes the line that tells of a replay's new camera. The epoch stands last: all before it follows from the trace.
+    package mutating func reset(camera: String, position: PrintedPosition, epoch: String) {
+        write("{\"type\":\"reset\",\"camera\":")
+        write(string: camera)
+        write(",\"seq\":0,\"timeMs\":0,\"position\":")
+        write(position)
+        write(",\"epoch\":")
+        write(string: epoch)
+        write("}\n")
+    }
+}
+
+// MARK: In
+
+extension MoveReason: MessageReadable {}
+
+extension CameraMove: MessageReadable {
+    init(_ json: JSONValue) throws(DecodingError) {
+        let members = try json.members()
+        camera = try members.get("camera")
+        seq = try members.get("seq")
+        timeMs = try members.get("timeMs")
+        reason = try members.get("reason")
+        position = try members.get("position")
+    }
+}
+
+extension CameraReset: MessageReadable {
+    init(_ json: JSONValue) throws(DecodingError) {
+        let members = try json.members()
+        camera = try members.get("camera")
+        seq = try members.get("seq")
+        timeMs = try members.get("timeMs")
+        position = try members.get("position")
+        epoch = try members.get(ifPresent: "epoch")
+    }
+}
+
+extension CameraEvent {
+    /// Reads an event of a type; `nil` if the type is none of an event.
+    init?(_ type: MessageType, _ json: JSONValue, of line: [UInt8]) throws(DecodingError) {
+        switch type {
+        case .subscribed:
+            let members = try json.members()
+            if try members.get("camera") == Request.allCameras {
+                self = .subscribedToAll(cameras: try members.get("cameras"))
+            } else {
+                self = .subscribed(try Subscribed(json))
+            }
+        case .moveStarted: self = .moveStarted(try CameraMove(json))
+        case .cameraChanged: self = .cameraChanged(try CameraMove(json))
+        case .idle: self = .idle(try CameraMove(json))
+        case .gesture: self = .fed(try FedLine(json, of: line))
+        case .reset: self = .reset(try CameraReset(json))
+        case .lagged: self = .lagged(try Lagged(json))
+        case .removed: self = .removed(camera: try json.members().get("camera"))
+        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .atRest,
+            .traceEnded, .hello, .pong, .ok, .error:
+            return nil
+        }
+    }
+}
+
+extension FedLine {
+    fileprivate init(_ json: JSONValue, of line: [UInt8]) throws(DecodingError) {
+        let members = try json.members()
+        camera = try members.get("camera")
+        timeMs = try members.get("timeMs")
+        guard let text = members.text(of: "line") else { throw .wrong("line is missing") }
+        self.line = String(decoding: line[text], as: UTF8.self)
+    }
+}

@@ -1,0 +1,164 @@
+// Reports of gestures: `pan`, `pinch`, `rotate`, `tilt`, `one-finger-zoom`, `double-tap` and `two-finger-tap` (schema:
+// client.pan and so on). A kind that is added needs its word and its value here; the compiler asks for both.
+
+import Gestures
+import JSONLines
+import MapCamera
+
+extension GestureKind {
+    /// The `type` of the gesture's line.
+    public var type: String {
+        switch self {
+        case .pan: "pan"
+        case .pinch: "pinch"
+        case .rotate: "rotate"
+        case .tilt: "tilt"
+        case .oneFingerZoom: "one-finger-zoom"
+        case .doubleTap: "double-tap"
+        case .twoFingerTap: "two-finger-tap"
+        }
+    }
+}
+
+extension GesturePhase {
+    /// The phase as the protocol writes it.
+    var word: StaticString {
+        switch self {
+        case .began: "began"
+        case .changed: "changed"
+        case .ended: "ended"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension Request {
+    /// A report, and which of several gestures of its kind it is about.
+    package struct Gesture: Sendable {
+        package var event: GestureEvent
+        package var label: GestureKey.Label
+
+        package init(_ event: GestureEvent, label: GestureKey.Label) {
+            self.event = event
+            self.label = label
+        }
+    }
+}
+
+extension Request.Gesture {
+    /// Why the protocol has no words for it; `nil` if it has.
+    var problem: String? {
+        switch (event.kind, event.value) {
+        case (.pan, .pan), (.pinch, .pinch), (.rotate, .rotate), (.tilt, .tilt), (.oneFingerZoom, .oneFingerZoom),
+            (_, nil):
+            nil
+        case (let kind, .some): "the value is not one of the gesture \(kind.type)"
+        }
+    }
+}
+
+// MARK: In
+
+extension RequestDecoder {
+    static let phases = Words(GesturePhase.allCases) { "\($0.word)" }
+
+    @inline(__always)
+    func gesture(
+        _ kind: GestureKind, _ object: Int, _ line: Span<UInt8>, _ time: Double?
+    ) throws(WireError) -> Request.Body {
+        let phase = try phase(object, line, isRequired: !kind.isTap)
+        var event = GestureEvent(kind, phase)
+        event.time = time
+        event.focus = try point(object, FieldPath(.focus), .focus)
+        switch kind {
+        case .pan:
+            event.value = try translation(object).map { .pan($0) }
+            if phase == .ended { event.velocity = try point(object, FieldPath(.velocity), .velocity) }
+        case .pinch:
+            event.value = try number(object, FieldPath(.scale), .scale, in: 1e-9...1e9).map { .pinch($0) }
+        case .rotate:
+            event.value = try number(object, FieldPath(.rotationDeg), .rotationDeg, in: -1e9...1e9).map { .rotate($0) }
+        case .tilt:
+            event.value = try translation(object).map { .tilt($0.y) }
+        case .oneFingerZoom:
+            event.value = try translation(object).map { .oneFingerZoom($0.y) }
+        case .doubleTap, .twoFingerTap:
+            break
+        }
+        return .gesture(Request.Gesture(event, label: try label(object, line)))
+    }
+
+    /// A tap has happened when it is reported: its phase is `ended`, and may be left out.
+    private func phase(_ object: Int, _ line: Span<UInt8>, isRequired: Bool) throws(WireError) -> GesturePhase {
+        if !isRequired, child(object, .phase) == nil { return .ended }
+        return try requiredWord(object, .phase, Self.phases, line, "began, changed, ended or cancelled")
+    }
+
+    private func translation(_ object: Int) throws(WireError) -> ScreenPoint? {
+        let path = FieldPath(.translation)
+        guard let inner = try self.object(object, path, .translation) else { return nil }
+        return ScreenPoint(
+            x: try number(inner, path / .x, .x, in: -1e9...1e9) ?? 0,
+            y: try number(inner, path / .y, .y, in: -1e9...1e9) ?? 0)
+    }
+
+    private func label(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> GestureKey.Label {
+        guard let node = child(object, .gesture) else { return .none }
+        if tape[node].kind == .string, tape[node].text.count <= Self.longestLabel {
+            return .text(text(node, line))
+        }
+        if let number = integer(node, line) { return .number(number) }
+        throw .wrong(FieldPath(.gesture), "must be an integer, or a string of at most \(Self.longestLabel) bytes")
+    }
+}
+
+// MARK: Out
+
+extension LineWriter {
+    /// Writes the members of a report behind those that any request may have. Where it is rounded, points and degrees are
+    /// to 6 decimals and a scale to 9.
+    mutating func gesture(_ gesture: Request.Gesture, _ precision: Precision) {
+        let event = gesture.event
+        write(",\"phase\":\"")
+        write(event.phase.word)
+        write("\"")
+        switch gesture.label {
+        case .none: break
+        case .number(let number): member("gesture", exact: Double(number))
+        case .text(let text):
+            member("gesture")
+            write(string: text)
+        }
+        if let focus = event.focus { point("focus", focus, precision) }
+        switch event.value {
+        case .pan(let translation): point("translation", translation, precision)
+        case .pinch(let scale): member("scale", scale, places: 9, precision)
+        case .rotate(let degrees): member("rotationDeg", degrees, places: 6, precision)
+        case .tilt(let y), .oneFingerZoom(let y):
+            write(",\"translation\":{\"y\":")
+            number(y, places: 6, precision)
+            write("}")
+        case nil: break
+        }
+        if let velocity = event.velocity { point("velocity", velocity, precision) }
+    }
+
+    /// Writes the reports of one frame as a line of a trace that is made of a recording, LF included. Times are rounded to
+    /// 3 decimals.
+    ///
+    /// - Parameter camera: the camera that they name; a trace has it in its header.
+    package mutating func frame(_ events: [GestureEvent], timeMs: Double, camera: String? = nil) {
+        if events.count > 1 { write("[") }
+        for index in events.indices {
+            if index > 0 { write(",") }
+            write("{\"type\":")
+            write(string: events[index].kind.type)
+            // A frame has one time, which its first object names.
+            if index == 0 { member("timeMs", timeMs, places: 3, .rounded) }
+            gesture(Request.Gesture(events[index], label: .none), .rounded)
+            if let camera { member("camera", camera) }
+            write("}")
+        }
+        write(events.count > 1 ? "]\n" : "\n")
+    }
+}

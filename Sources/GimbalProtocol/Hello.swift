@@ -1,0 +1,56 @@
+// `hello`, `ping` and `ok` (schema: client.hello, client.ping, server.hello, server.pong, server.ok): who answers, and that
+// somebody does.
+
+import JSONLines
+
+/// Who answers.
+public struct DaemonHello: Equatable, Sendable {
+    /// The version of the protocol: 1.
+    public let version: Int
+    /// The program and its version.
+    public let server: String
+}
+
+extension RequestDecoder {
+    /// The version of the protocol that is spoken here.
+    static let version = 1
+
+    func hello(_ object: Int) throws(WireError) -> Request.Body {
+        try version(object)
+        return .hello(version: Self.version)
+    }
+
+    func version(_ object: Int) throws(WireError) {
+        guard child(object, .version) != nil else { throw .missing(FieldPath(.version), "it is 1") }
+        guard try number(object, FieldPath(.version), .version) == Double(Self.version) else {
+            throw WireError(.unsupportedVersion, field: "version", "only version 1 is spoken here")
+        }
+    }
+}
+
+extension LineWriter {
+    package mutating func ok(_ id: Span<UInt8>) {
+        open(.ok, id)
+        close()
+    }
+
+    package mutating func hello(server: String, _ id: Span<UInt8>) {
+        open(.hello, id)
+        member("version", UInt64(RequestDecoder.version))
+        member("server", server)
+        close()
+    }
+
+    package mutating func pong(_ id: Span<UInt8>) {
+        open(.pong, id)
+        close()
+    }
+}
+
+extension DaemonHello: MessageReadable {
+    init(_ json: JSONValue) throws(DecodingError) {
+        let members = try json.members()
+        version = try members.get("version")
+        server = try members.get("server")
+    }
+}

@@ -1,0 +1,318 @@
+// `subscribe` and `unsubscribe`, and what a subscriber is told of the subscription itself: `subscribed`, `lagged` and
+// `removed` (schema: client.subscribe, client.unsubscribe, server.subscribed, server.lagged, server.removed).
+
+import JSONLines
+import MapCamera
+
+// MARK: Types
+
+/// The kinds of events that a subscriber chooses from.
+public enum EventKind: String, CaseIterable, Sendable {
+    /// A movement begins.
+    case moveStarted = "move-started"
+    /// The camera is somewhere else.
+    case cameraChanged = "camera-changed"
+    /// The movement is over.
+    case idle
+    /// The camera is fed. A header says where that begins; the lines after it make the same camera. Every one of them is
+    /// delivered, or missed: nothing is resent after ``CameraEvent/lagged(_:)``.
+    case gesture
+
+    /// The kinds that tell what the camera does.
+    public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
+}
+
+extension EventKinds {
+    /// These kinds, and what every subscriber gets.
+    package init(_ kinds: Set<EventKind>) {
+        self = .reset
+        for kind in kinds { insert(Self(kind)) }
+    }
+
+    init(_ kind: EventKind) {
+        self =
+            switch kind {
+            case .moveStarted: .moveStarted
+            case .cameraChanged: .cameraChanged
+            case .idle: .idle
+            case .gesture: .gesture
+            }
+    }
+}
+
+/// The kinds of event that a subscription is for, in bits: the hub asks for each event and each subscriber.
+package struct EventKinds: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let moveStarted = EventKinds(rawValue: 1)
+    package static let cameraChanged = EventKinds(rawValue: 2)
+    package static let idle = EventKinds(rawValue: 4)
+    /// The input of the camera: only for who names it.
+    package static let gesture = EventKinds(rawValue: 8)
+    /// Goes to every subscriber, whatever it chose.
+    package static let reset = EventKinds(rawValue: 16)
+    /// What a subscriber gets that names none.
+    package static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
+}
+
+/// What a subscriber that reads slowly is to get.
+public enum EventDelivery: String, CaseIterable, Sendable {
+    /// Each event, in order; who falls behind the camera's history is told by ``CameraEvent/lagged(_:)``.
+    case every
+    /// The newest position; older ones are skipped, and `seq` shows it.
+    case latest
+}
+
+/// How far a camera's events have been read: what comes after it can be asked for again.
+public struct ResumePoint: Equatable, Sendable {
+    /// The `seq` of the last event that was read, from 0.
+    public var seq: Int
+    /// The epoch that it counts in.
+    public var epoch: String
+
+    /// A place in an epoch, at most 64 bytes long.
+    public init(seq: Int, epoch: String) {
+        self.seq = seq
+        self.epoch = epoch
+    }
+}
+
+package struct Subscribe: Sendable {
+    package typealias Delivery = EventDelivery
+
+    package var events: EventKinds = .all
+    package var delivery = EventDelivery.every
+    /// Resend what came after this event of this epoch.
+    package var since: ResumePoint?
+
+    package init(_ events: EventKinds = .all, _ delivery: EventDelivery = .every, since: ResumePoint? = nil) {
+        (self.events, self.delivery, self.since) = (events, delivery, since)
+    }
+}
+
+/// The beginning of a subscription.
+public struct Subscribed: Equatable, Sendable {
+    /// The camera's name.
+    public let camera: String
+    /// Changes when the camera is made or reset; `seq` counts within it.
+    public let epoch: String
+    /// The `seq` of the camera's last event; 0 before the first.
+    public let seq: Int
+    /// Where the camera is.
+    public let position: CameraPosition
+}
+
+/// A gap in a subscription.
+public struct Lagged: Equatable, Sendable {
+    /// The camera's name.
+    public let camera: String
+    /// How many events were missed up to now.
+    public let missed: Int
+    /// Where the camera is now.
+    public let position: CameraPosition
+    /// The `seq` of the camera's last event; `nil` from an older daemon.
+    public let seq: Int?
+    /// What `seq` counts in; `nil` from an older daemon.
+    public let epoch: String?
+}
+
+// MARK: Requests in
+
+extension RequestDecoder {
+    static let eventKinds = Words(EventKind.allCases, \.rawValue)
+    static let deliveries = Words(EventDelivery.allCases, \.rawValue)
+
+    func subscribe(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
+        var subscribe = try wanted(object, line)
+        if let node = child(object, .since) {
+            subscribe.since = ResumePoint(seq: try seq(node, line, .since), epoch: try epoch(object, line))
+        }
+        return subscribe
+    }
+
+    /// What is to be sent of whatever cameras.
+    private func wanted(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
+        var subscribe = Subscribe()
+        if let node = child(object, .events) { subscribe.events = try events(node, line) }
+        subscribe.delivery =
+            try word(object, .delivery, Self.deliveries, line, "\"every\" or \"latest\"") ?? .every
+        if subscribe.delivery == .latest, subscribe.events.contains(.gesture) {
+            throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \"gesture\"")
+        }
+        return subscribe
+    }
+
+    private func seq(_ node: Int, _ line: Span<UInt8>, _ field: Field) throws(WireError) -> Int {
+        guard let seq = integer(node, line), seq >= 0 else {
+            throw .wrong(FieldPath(field), "must be a seq: an integer from 0")
+        }
+        return Int(seq)
+    }
+
+    /// A subscription to all cameras.
+    mutating func subscribeAll(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Body {
+        let subscribe = try wanted(object, line)
+        if subscribe.events.contains(.gesture) {
+            throw .wrong(FieldPath(.events), "must not have \"gesture\" where camera is \"*\": name each camera")
+        }
+        var points: [CameraResumePoint] = []
+        if let array = child(object, .since) {
+            func wrong() -> WireError {
+                .wrong(
+                    FieldPath(.since), "must be an array of objects with camera, seq and epoch where camera is \"*\"")
+            }
+            guard tape[array].kind == .array else { throw wrong() }
+            var index = array + 1
+            while index < Int(tape[array].next) {
+                guard tape[index].kind == .object, let name = try cameraName(index, line),
+                    let node = child(index, .seq)
+                else { throw wrong() }
+                let point = ResumePoint(seq: try seq(node, line, .seq), epoch: try epoch(index, line))
+                points.append(CameraResumePoint(camera: name, point: point))
+                index = Int(tape[index].next)
+            }
+        }
+        return .subscribeAll(subscribe, since: points)
+    }
+
+    private func epoch(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> String {
+        guard let node = child(object, .epoch) else {
+            throw .missing(FieldPath(.epoch), "since counts within the epoch that \"subscribed\" told")
+        }
+        guard tape[node].kind == .string, tape[node].text.count <= Self.longestLabel else {
+            throw .wrong(FieldPath(.epoch), "must be a string of at most \(Self.longestLabel) bytes")
+        }
+        return text(node, line)
+    }
+
+    private func events(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> EventKinds {
+        func wrong() -> WireError {
+            .wrong(
+                FieldPath(.events),
+                "must be an array of \"move-started\", \"camera-changed\", \"idle\" and \"gesture\"")
+        }
+        guard tape[array].kind == .array else { throw wrong() }
+        var kinds: EventKinds = .reset
+        var index = array + 1
+        while index < Int(tape[array].next) {
+            guard tape[index].kind == .string, let kind = word(index, Self.eventKinds, line) else { throw wrong() }
+            kinds.insert(EventKinds(kind))
+            index = Int(tape[index].next)
+        }
+        return kinds
+    }
+}
+
+/// How far the events of one of several cameras have been read.
+package struct CameraResumePoint: Sendable {
+    package var camera: String
+    package var point: ResumePoint
+}
+
+// MARK: Requests out
+
+extension LineWriter {
+    mutating func subscribe(_ subscribe: Subscribe) {
+        wanted(subscribe)
+        if let since = subscribe.since {
+            member("since", UInt64(clamping: since.seq))
+            member("epoch", since.epoch)
+        }
+    }
+
+    mutating func subscribeAll(_ subscribe: Subscribe, since points: [CameraResumePoint]) {
+        wanted(subscribe)
+        guard !points.isEmpty else { return }
+        member("since")
+        for (index, point) in points.enumerated() {
+            write(index == 0 ? "[{\"camera\":" : ",{\"camera\":")
+            write(string: point.camera)
+            member("seq", UInt64(clamping: point.point.seq))
+            member("epoch", point.point.epoch)
+            write("}")
+        }
+        write("]")
+    }
+
+    private mutating func wanted(_ subscribe: Subscribe) {
+        if subscribe.events != .all {
+            member("events")
+            write("[")
+            var isFirst = true
+            for kind in EventKind.allCases where subscribe.events.contains(EventKinds(kind)) {
+                if !isFirst { write(",") }
+                write(string: kind.rawValue)
+                isFirst = false
+            }
+            write("]")
+        }
+        if subscribe.delivery != .every { member("delivery", subscribe.delivery.rawValue) }
+    }
+}
+
+// MARK: Answers
+
+extension LineWriter {
+    package mutating func subscribed(
+        camera: String, epoch: String, seq: UInt64, position: PrintedPosition, _ id: Span<UInt8>
+    ) {
+        open(.subscribed, id)
+        member("camera", camera)
+        member("epoch", epoch)
+        member("seq", seq)
+        member("position", position)
+        close()
+    }
+
+    /// Tells that the subscription to all cameras stands, and how many cameras are told of next.
+    package mutating func subscribedAll(cameras: Int, _ id: Span<UInt8>) {
+        open(.subscribed, id)
+        member("camera", Request.allCameras)
+        member("cameras", UInt64(cameras))
+        close()
+    }
+
+    package mutating func lagged(
+        camera: String, missed: UInt64, position: PrintedPosition, seq: UInt64, epoch: String
+    ) {
+        open(.lagged, Span())
+        member("camera", camera)
+        member("missed", missed)
+        member("position", position)
+        member("seq", seq)
+        member("epoch", epoch)
+        close()
+    }
+
+    package mutating func removed(camera: String) {
+        open(.removed, Span())
+        member("camera", camera)
+        close()
+    }
+}
+
+extension EventKind: MessageReadable {}
+
+extension EventDelivery: MessageReadable {}
+
+extension Subscribed: MessageReadable {
+    init(_ json: JSONValue) throws(DecodingError) {
+        let members = try json.members()
+        camera = try members.get("camera")
+        epoch = try members.get("epoch")
+        seq = try members.get("seq")
+        position = try members.get("position")
+    }
+}
+
+extension Lagged: MessageReadable {
+    init(_ json: JSONValue) throws(DecodingError) {
+        let members = try json.members()
+        camera = try members.get("camera")
+        missed = try members.get("missed")
+        position = try members.get("position")
+        seq = try members.get(ifPresent: "seq")
+        epoch = try members.get(ifPresent: "epoch")
+    }
+}

@@ -1,0 +1,228 @@
+// JSON as a value, for what is not read thousands of times a second: answers in a client, a header that is changed in one
+// member, what a command prints. Invariants: what is read is as strict as the tape is, members keep their order, and
+// reading nests no deeper than a limit.
+
+/// A value of JSON.
+package enum JSONValue: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+}
+
+/// An object, its members in the order in which they are written.
+package struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+    package struct Member: Sendable {
+        package let name: String
+        package var value: JSONValue
+        /// Where the value stands in the text that was read; empty if it was not read.
+        package fileprivate(set) var text: Range<Int>
+    }
+
+    package private(set) var members: [Member] = []
+
+    package init() {}
+
+    package init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
+
+    package init(_ elements: some Sequence<(String, JSONValue)>) {
+        for (name, value) in elements { self[name] = value }
+    }
+
+    fileprivate init(read members: [Member]) { self.members = members }
+
+    /// The value of a member. A new one is added behind the others; `nil` removes it.
+    package subscript(name: String) -> JSONValue? {
+        get { members.first { $0.name == name }?.value }
+        set {
+            let index = members.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): (members[index].value, members[index].text) = (value, 0..<0)
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(name: name, value: value, text: 0..<0))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Where the value of a member stands in the text that was read.
+    package func text(of name: String) -> Range<Int>? { members.first { $0.name == name }?.text }
+
+    package static func == (a: JSONObject, b: JSONObject) -> Bool {
+        a.members.count == b.members.count
+            && zip(a.members, b.members).allSatisfy { $0.name == $1.name && $0.value == $1.value }
+    }
+}
+
+extension JSONValue {
+    package var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
+    package var number: Double? { if case .number(let number) = self { number } else { nil } }
+    package var string: String? { if case .string(let string) = self { string } else { nil } }
+    package var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
+    package var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
+
+    /// The member of an object.
+    package subscript(name: String) -> JSONValue? { object?[name] }
+
+    // MARK: Reading
+
+    /// Reads a text that is one value.
+    package init(_ text: some Collection<UInt8>) throws(JSONError) {
+        let bytes = Array(text)
+        try self.init(reading: bytes.span)
+    }
+
+    package init(reading text: Span<UInt8>) throws(JSONError) {
+        var position = JSONText.skipSpace(text, 0)
+        self = try Self.value(text, &position, depth: 0)
+        position = JSONText.skipSpace(text, position)
+        guard position == text.count else { throw JSONText.broken("nothing may follow the value", at: position) }
+    }
+
+    /// As deep as values may be nested: twice what a line may have that a client sends.
+    private static let deepest = 2 * JSONTape.deepest
+
+    private static func value(_ text: Span<UInt8>, _ position: inout Int, depth: Int) throws(JSONError) -> JSONValue {
+        guard position < text.count else { throw JSONText.broken("a value is missing", at: position) }
+        guard depth <= deepest else {
+            throw JSONError(.limitReached, "values may be nested at most \(deepest) deep")
+        }
+        switch text[position] {
+        case UInt8(ascii: "{"): return .object(try object(text, &position, depth))
+        case UInt8(ascii: "["): return .array(try array(text, &position, depth))
+        case UInt8(ascii: "\""): return .string(try string(text, &position))
+        case UInt8(ascii: "t"): return try literal(text, &position, "true", .bool(true))
+        case UInt8(ascii: "f"): return try literal(text, &position, "false", .bool(false))
+        case UInt8(ascii: "n"): return try literal(text, &position, "null", .null)
+        default: return .number(try number(text, &position))
+        }
+    }
+
+    private static func object(
+        _ text: Span<UInt8>, _ position: inout Int, _ depth: Int
+    ) throws(JSONError) -> JSONObject {
+        var members: [JSONObject.Member] = []
+        var names: Set<String> = []
+        try list(text, &position, closedBy: UInt8(ascii: "}")) { text, position throws(JSONError) in
+            let start = position
+            guard text[position] == UInt8(ascii: "\"") else {
+                throw JSONText.broken("a member's name in double quotes was expected", at: position)
+            }
+            let name = try string(text, &position)
+            guard names.insert(name).inserted else {
+                throw JSONText.broken("the name \"\(name)\" stands twice in one object", at: start)
+            }
+            position = JSONText.skipSpace(text, position)
+            guard position < text.count, text[position] == UInt8(ascii: ":") else {
+                throw JSONText.broken("':' was expected after a member's name", at: position)
+            }
+            position = JSONText.skipSpace(text, position + 1)
+            let begin = position
+            let value = try value(text, &position, depth: depth + 1)
+            members.append(JSONObject.Member(name: name, value: value, text: begin..<position))
+        }
+        return JSONObject(read: members)
+    }
+
+    private static func array(
+        _ text: Span<UInt8>, _ position: inout Int, _ depth: Int
+    ) throws(JSONError) -> [JSONValue] {
+        var values: [JSONValue] = []
+        try list(text, &position, closedBy: UInt8(ascii: "]")) { text, position throws(JSONError) in
+            values.append(try value(text, &position, depth: depth + 1))
+        }
+        return values
+    }
+
+    /// Reads what stands between brackets, with commas between.
+    private static func list(
+        _ text: Span<UInt8>, _ position: inout Int, closedBy bracket: UInt8,
+        _ item: (Span<UInt8>, inout Int) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        position = JSONText.skipSpace(text, position + 1)
+        if position < text.count, text[position] == bracket {
+            position += 1
+            return
+        }
+        while true {
+            guard position < text.count else { throw JSONText.broken("a value is missing", at: position) }
+            try item(text, &position)
+            position = JSONText.skipSpace(text, position)
+            guard position < text.count, text[position] == UInt8(ascii: ",") || text[position] == bracket else {
+                throw JSONText.broken("',' or '\(Character(Unicode.Scalar(bracket)))' was expected", at: position)
+            }
+            position += 1
+            if text[position - 1] == bracket { return }
+            position = JSONText.skipSpace(text, position)
+        }
+    }
+
+    private static func string(_ text: Span<UInt8>, _ position: inout Int) throws(JSONError) -> String {
+        let (range, isEscaped, end) = try JSONText.string(text, position)
+        position = end
+        return isEscaped ? JSONText.text(text, range) : plain(text, range.range)
+    }
+
+    private static func plain(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
+        unsafe text.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func literal(
+        _ text: Span<UInt8>, _ position: inout Int, _ word: StaticString, _ value: JSONValue
+    ) throws(JSONError) -> JSONValue {
+        position = try JSONText.literal(text, position, word)
+        return value
+    }
+
+    private static func number(_ text: Span<UInt8>, _ position: inout Int) throws(JSONError) -> Double {
+        let start = position
+        var value: Double
+        (value, position) = try JSONText.number(text, start)
+        // The line's reader does not look at a number that ends the text.
+        if position == text.count { value = Double(plain(text, start..<position)) ?? value }
+        guard value.isFinite else { throw JSONText.broken("the number is too large", at: start) }
+        return value
+    }
+}
+
+extension LineWriter {
+    /// Writes a value; numbers with no more digits than it takes to read them back unharmed.
+    package mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: write("null")
+        case .bool(let bool): write(bool)
+        case .number(let number): write(exact: number)
+        case .string(let string): write(string: string)
+        case .array(let values):
+            write("[")
+            for (index, value) in values.enumerated() {
+                if index > 0 { write(",") }
+                write(value)
+            }
+            write("]")
+        case .object(let object):
+            write("{")
+            for (index, member) in object.members.enumerated() {
+                if index > 0 { write(",") }
+                write(string: member.name)
+                write(":")
+                write(member.value)
+            }
+            write("}")
+        }
+    }
+
+    /// What has been written, as an array of its own.
+    package var bytes: [UInt8] { withBytes { span in unsafe span.withUnsafeBufferPointer { unsafe Array($0) } } }
+}
+
+extension JSONValue {
+    /// The value as text, without a line feed.
+    package var bytes: [UInt8] {
+        var line = LineWriter()
+        line.write(self)
+        return line.bytes
+    }
+}

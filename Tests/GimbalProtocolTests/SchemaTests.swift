@@ -1,0 +1,283 @@
+// The code, the JSON Schema and the tables of the specification know the same messages and the same members, in both
+// directions. What code knows is found out by asking it: a member that is read cannot be `[[]]`, which is no value of any.
+
+import Gestures
+import MapCamera
+import TestSupport
+import Testing
+
+@testable import GimbalProtocol
+
+/// The schema, as far as it says which members an object has.
+private struct Members {
+    let schema: JSON
+
+    init() throws { schema = try JSON(Files.text("Protocols/gimbal.schema.json")) }
+
+    func definition(_ name: String) -> JSON { schema["$defs"]?[name] ?? .null }
+
+    /// The schemas that hold for a value: one, what it refers to, and what its conditions choose.
+    private func parts(_ schema: JSON, _ value: JSON) -> [JSON] {
+        var parts = [schema]
+        if let name = schema["$ref"]?.string?.split(separator: "/").last {
+            parts += self.parts(definition(String(name)), value)
+        }
+        for part in schema["allOf"]?.array ?? [] { parts += self.parts(part, value) }
+        if let condition = schema["if"] {
+            if holds(condition, value) { parts.append(condition) }
+            if let chosen = holds(condition, value) ? schema["then"] : schema["else"] {
+                parts += self.parts(chosen, value)
+            }
+        }
+        return parts
+    }
+
+    /// The conditions that the schema makes: a member that is a word, or the kind of a value.
+    private func holds(_ condition: JSON, _ value: JSON) -> Bool {
+        if let type = condition["type"]?.string {
+            switch value {
+            case .null: return type == "null"
+            case .string: return type == "string"
+            case .array: return type == "array"
+            default: return false
+            }
+        }
+        guard case .object(let wanted)? = condition["properties"] else { return false }
+        return wanted.allSatisfy { name, rule in rule["const"] == value[name] }
+    }
+
+    func properties(_ schema: JSON, _ value: JSON) -> [String: JSON] {
+        parts(schema, value).reduce(into: [:]) { all, part in
+            guard case .object(let properties)? = part["properties"] else { return }
+            all.merge(properties) { first, _ in first }
+        }
+    }
+
+    /// All names of members that stand anywhere in the schema.
+    var names: Set<String> {
+        func names(_ json: JSON) -> Set<String> {
+            switch json {
+            case .object(let members):
+                var all = members.values.reduce(into: Set<String>()) { $0.formUnion(names($1)) }
+                if case .object(let properties)? = members["properties"] { all.formUnion(properties.keys) }
+                return all
+            case .array(let items): return items.reduce(into: []) { $0.formUnion(names($1)) }
+            default: return []
+            }
+        }
+        return names(schema)
+    }
+
+    /// Calls a body with every object of a value: where it stands, its members by the schema, and a way to set one of its
+    /// members in the whole.
+    func visit(
+        _ schema: JSON, _ value: JSON, at path: String = "", _ rebuild: @escaping (JSON) -> JSON = { $0 },
+        _ body: (_ path: String, _ known: Set<String>, _ object: [String: JSON], _ with: (String, JSON) -> JSON) -> Void
+    ) {
+        switch value {
+        case .object(let object):
+            let properties = properties(schema, value)
+            body(path, Set(properties.keys), object) { name, member in
+                var changed = object
+                changed[name] = member
+                return rebuild(.object(changed))
+            }
+            for (name, member) in object {
+                guard let inner = properties[name] else { continue }
+                visit(
+                    inner, member, at: "\(path)/\(name)",
+                    { changed in
+                        var whole = object
+                        whole[name] = changed
+                        return rebuild(.object(whole))
+                    }, body)
+            }
+        case .array(let items):
+            guard let inner = parts(schema, value).lazy.compactMap({ $0["items"] }).first else { return }
+            for (index, item) in items.enumerated() {
+                visit(
+                    inner, item, at: "\(path)/*",
+                    { changed in
+                        var whole = items
+                        whole[index] = changed
+                        return rebuild(.array(whole))
+                    }, body)
+            }
+        default: break
+        }
+    }
+}
+
+/// What no member may be.
+private let wrong = JSON.array([.array([])])
+
+@Suite struct SchemaMembersTests {
+    private func meaning(of request: JSON) -> String {
+        var decoder = RequestDecoder()
+        let line = Array(request.text.utf8)
+        do {
+            return try decoder.decode(line.span).map { request in
+                let id = request.id.map { String(decoding: line[$0.range], as: UTF8.self) } ?? "none"
+                return "\(id) \(request.camera ?? "none") \(request.timeMs ?? 0) \(request.creates) \(request.body)"
+            }.joined()
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func theSchemaAndTheDecoderKnowTheSameMembersOfRequests() throws {
+        let members = try Members()
+        var known: [String: Set<String>] = [:]
+        var wanted: [String: Set<String>] = [:]
+        let fields = Field.allCases.map(\.name)
+        for request in everyRequest {
+            let line = try request.line(camera: "left", id: 1, timeMs: 2, creates: false)
+            let json = try JSON(String(decoding: line, as: UTF8.self))
+            let normal = meaning(of: json)
+            #expect(normal.hasPrefix("1 "), "\(json.text): \(normal)")
+            members.visit(members.definition("clientMessage"), json) { path, properties, object, with in
+                let place = "\(request.type)\(path)\(object["kind"]?.string.map { "(\($0))" } ?? "")"
+                #expect(Set(object.keys).isSubset(of: properties), "\(place) is written with more than the schema has")
+                wanted[place, default: []].formUnion(properties)
+                let read = fields.filter { meaning(of: with($0, wrong)) != normal }
+                known[place, default: []].formUnion(read)
+            }
+        }
+        #expect(known.count > 60)
+        for (place, properties) in wanted {
+            let read = known[place] ?? []
+            #expect(read.subtracting(properties) == [], "\(place): code reads what the schema does not have")
+            #expect(properties.subtracting(read) == [], "\(place): the schema has what code does not read")
+        }
+    }
+
+    // MARK: Answers
+
+    /// Lines of every type, each with every member that there is.
+    private func everyAnswer() throws -> [String] {
+        let id: [UInt8] = Array("\"a\"".utf8)
+        let position = CameraPosition(
+            target: LatLng(latitude: 1, longitude: 2), zoom: 3, bearing: 4, viewingAngle: 5)
+        let printed = PrintedPosition(position)
+        let bounds = try #require(
+            CoordinateBounds(
+                southWest: LatLng(latitude: -1, longitude: 5), northEast: LatLng(latitude: 1, longitude: 6)))
+        var constraints = CameraConstraints()
+        constraints.targetBounds = bounds
+        let camera = Camera(position: position, viewport: .standard, constraints: constraints)
+        var ended = TraceSummary()
+        ended.isCut = true
+        var client = ClientSummary()
+        (client.number, client.isSelf, client.user, client.process) = (7, true, 8, 9)
+        (client.replay, client.followsAll) = ("left", true)
+        client.subscriptions = [ClientSummary.Following(camera: "left", delivery: .latest, behind: 3)]
+        var line = LineWriter()
+        line.ok(id.span)
+        line.error(WireError(.busy, field: "camera", "wait"), line: 3, id.span)
+        line.hello(server: "gimbald", id.span)
+        line.pong(id.span)
+        line.subscribed(camera: "left", epoch: "e", seq: 3, position: printed, id.span)
+        line.subscribedAll(cameras: 3, id.span)
+        line.lagged(camera: "left", missed: 2, position: printed, seq: 3, epoch: "e")
+        line.removed(camera: "left")
+        line.traceEnded(ended, position: printed, id.span)
+        line.atRest(camera: "left", epoch: "e", seq: 3, position: printed, id.span)
+        line.camera(CameraSnapshot(name: "left", seq: 3, camera: camera, gestures: GestureSettings()), id.span)
+        line.cameraForBounds(printed, fits: true, id.span)
+        line.point(ScreenPoint(x: 1, y: 2), id.span)
+        line.coordinate(position.target, id.span)
+        line.visibleRegion(
+            VisibleRegion(
+                nearLeft: position.target, nearRight: position.target, farLeft: position.target,
+                farRight: position.target), id.span)
+        line.cameras(Array("[\"left\"]".utf8).span, id.span)
+        line.clients([client], hasMore: true, id.span)
+        for kind in [Event.Kind.moveStarted, .cameraChanged, .idle] {
+            let event = Event(kind: kind, seq: 3, timeMs: 4.5, reason: .animation, position: printed)
+            line.event(event, camera: Array("left".utf8).span)
+        }
+        line.fed([.command(.stop)], camera: "left", timeMs: 5)
+        line.fed(TraceHeader(), camera: "left", timeMs: 5)
+        line.reset(camera: "left", position: printed, epoch: "e")
+        let written = String(decoding: line.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        // The hub names its counters; they are those of the specification.
+        let stats = try Files.fenced("json server", in: "Protocols/README.md").filter { $0.contains("\"stats\"") }
+        return written + stats
+    }
+
+    @Test func theSchemaAndTheCodeKnowTheSameMembersOfAnswers() throws {
+        let members = try Members()
+        let names = members.names
+        var types: Set<String> = []
+        for line in try everyAnswer() {
+            let json = try JSON(line)
+            let type = try #require(json["type"]?.string)
+            types.insert(type)
+            let normal = try ServerLine(line: json.text.utf8)
+            members.visit(members.definition("serverLine"), json) { path, properties, object, with in
+                // What a camera is fed is a request.
+                guard !path.hasPrefix("/line") || type != "gesture" else { return }
+                let place = "\(type)\(path)"
+                #expect(Set(object.keys) == properties, "\(place): written and in the schema")
+                let read = names.filter { (try? ServerLine(line: with($0, wrong).text.utf8)) != normal }
+                // Any line may carry the id of a request.
+                let more = read.subtracting(properties).subtracting(path.isEmpty ? ["id"] : [])
+                #expect(more == [], "\(place): code reads what the schema does not have")
+                #expect(properties.subtracting(read) == [], "\(place): the schema has what code does not read")
+            }
+        }
+        #expect(types == Set(MessageType.allCases.map(\.rawValue)))
+        let enumerated = members.definition("serverLine")["properties"]?["type"]?["enum"]?.array ?? []
+        #expect(Set(enumerated.compactMap(\.string)) == types)
+    }
+
+    // MARK: Tables of the specification
+
+    /// The rows of the table whose heading begins so, as the words in backquotes of each cell.
+    private func table(_ heading: String) throws -> [[[String]]] {
+        let lines = try Files.text("Protocols/README.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex { $0.hasPrefix(heading) }, "there is no table \(heading)")
+        return lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { row in
+            row.split(separator: "|").map { cell in
+                cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                    .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+            }
+        }
+    }
+
+    private func firstWords(_ heading: String) throws -> Set<String> { Set(try table(heading).flatMap(\.[0])) }
+
+    @Test func theTablesHaveWhatTheCodeHas() throws {
+        #expect(try firstWords("| Code |") == Set(ErrorCode.known.map(\.rawValue)))
+        #expect(try firstWords("| Type | Value") == Set(GestureKind.allCases.map(\.type)))
+        #expect(try firstWords("| `kind` |").subtracting(["kind"]) == Set(UpdateKind.allCases.map(\.rawValue)))
+        let asked = try firstWords("| Request |").union(firstWords("| Command |"))
+        #expect(asked.subtracting(RequestType.all.map(\.word)) == [])
+        let answers = Set(try table("| Request |").compactMap { $0.last?.first })
+        #expect(answers.subtracting(MessageType.allCases.map(\.rawValue)) == [])
+    }
+
+    @Test func theTablesHaveTheMembersOfTheSchema() throws {
+        let members = try Members()
+        let common: Set = ["type", "id", "camera", "timeMs", "create"]
+        func properties(_ name: String) -> Set<String> {
+            Set(members.properties(members.definition(name), .object([:])).keys)
+        }
+        for row in try table("| `kind` |") {
+            for kind in row[0] { #expect(properties("update.\(kind)").subtracting(["kind"]) == Set(row[1]), "\(kind)") }
+        }
+        for row in try table("| Command |") {
+            for command in row[0] where command != "set-gestures" {
+                let fields = Set(row[1]).subtracting(["null"])
+                #expect(properties("client.\(command)").subtracting(common) == fields, "\(command)")
+            }
+        }
+        for row in try table("| Request |") {
+            for request in row[0] where !["subscribe", "trace"].contains(request) {
+                #expect(properties("client.\(request)").subtracting(common) == Set(row[1]), "\(request)")
+            }
+        }
+        #expect(try firstWords("| Switch |") == properties("gestures"))
+        #expect(try firstWords("| Field | Meaning |") == properties("server.trace-ended").subtracting(common))
+    }
+}
