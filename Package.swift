@@ -60,7 +60,8 @@ let package = Package(
         .target(name: "Plotting", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
 
         .executableTarget(
-            name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "UnixSocket", "CMalloc"], cSettings: gnu,
+            name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "UnixSocket", "CMalloc"],
+            cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(
             name: "gimbal",
