@@ -21,10 +21,13 @@ struct CameraList {
 
     var isEmpty: Bool { cameras.isEmpty }
 
-    mutating func insert(_ camera: HostedCamera) {
-        guard camera.lists.bits & bit == 0 else { return }
+    /// Inserts a camera; `false` if it is there.
+    @discardableResult
+    mutating func insert(_ camera: HostedCamera) -> Bool {
+        guard camera.lists.bits & bit == 0 else { return false }
         camera.lists.bits |= bit
         cameras.append(camera)
+        return true
     }
 
     mutating func removeAll(where shouldRemove: (HostedCamera) -> Bool) {

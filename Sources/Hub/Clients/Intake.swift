@@ -135,9 +135,9 @@ final class Intake {
 
     /// Whether a peer does not read what it has subscribed to: then its own lines wait, before it lags.
     private func isBehind(_ peer: Peer) -> Bool {
-        !peer.subscriptions.isEmpty
+        !peer.output.pending.isEmpty
             && (peer.backlog > UInt64(limits.historyEvents / 2)
-                || peer.subscriptions.contains { $0.isRecorder && $0.backlogBytes > limits.historyBytes / 2 })
+                || peer.output.pending.contains { $0.isRecorder && $0.backlogBytes > limits.historyBytes / 2 })
     }
 
     // MARK: Stopping

@@ -78,7 +78,7 @@ public final class Peer {
 
     /// Events that this peer has subscribed to and not been sent.
     var backlog: UInt64 {
-        subscriptions.reduce(0) { $0 + ($1.delivery == .every ? $1.backlog : 0) }
+        output.pending.reduce(0) { $0 + ($1.delivery == .every ? $1.backlog : 0) }
     }
 }
 

@@ -1,4 +1,4 @@
-// What waits to be sent to a client beside the events in its cameras' logs: replies, and the rest of a line that was cut.
+// What waits to be sent to a client: replies, the rest of a line that was cut, and, in its cameras' logs, events.
 
 struct PeerOutput {
     enum State: Equatable {
@@ -18,6 +18,9 @@ struct PeerOutput {
     private(set) var replies: [UInt8] = []
     /// How many bytes of the replies have been sent.
     private(set) var sentBytes = 0
+    /// Those of its subscriptions that may have something to send, in the order in which they began: who has hundreds hears
+    /// of a few at a time. Invariant: one that has something is among them.
+    private(set) var pending: [Subscription] = []
     /// The emission that was the last one when the replies were last put behind all events; `nil` if events may go ahead.
     var lastEmission: UInt64?
 
@@ -76,6 +79,31 @@ struct PeerOutput {
     }
 
     mutating func close() { state = .closed }
+
+    // MARK: Events
+
+    /// Notes that a subscription may have something to send.
+    mutating func insert(_ subscription: Subscription) {
+        guard !subscription.isPending else { return }
+        subscription.isPending = true
+        let behind = pending.lastIndex { $0.number < subscription.number }
+        pending.insert(subscription, at: behind.map { $0 + 1 } ?? 0)
+    }
+
+    /// Forgets one that has ended.
+    mutating func remove(_ subscription: Subscription) {
+        guard subscription.isPending else { return }
+        subscription.isPending = false
+        pending.removeAll { $0 === subscription }
+    }
+
+    /// Forgets those that have been sent what there was. To be called once their cameras are looked at anew.
+    mutating func removeSent() {
+        pending.removeAll { subscription in
+            if !subscription.hasUnsent { subscription.isPending = false }
+            return !subscription.isPending
+        }
+    }
 
     // MARK: Replies
 

@@ -20,7 +20,7 @@ final class Sender {
     private let turns: Turns
     private let counters: Counters
 
-    /// Cameras with events that have not been sent.
+    /// Cameras whose subscribers have been queued since they were last served.
     private var changed = CameraList(.changed)
     private var queue: [Peer] = []
     /// Peers that have had as many bytes as one is sent in a turn, and more to read.
@@ -54,7 +54,11 @@ final class Sender {
         turns.add(events: emission.lines)
         turns.add(work: emission.lines)
         counters.events += UInt64(emission.events)
-        changed.insert(camera)
+        guard changed.insert(camera) else { return }
+        for subscription in camera.subscriptions {
+            subscription.peer.output.insert(subscription)
+            enqueue(subscription.peer)
+        }
     }
 
     // MARK: Replies
@@ -81,8 +85,8 @@ final class Sender {
     /// more than one change is to wait.
     func putEventsFirst(for peer: Peer) {
         guard peer.output.lastEmission != emissions else { return }
-        turns.add(work: peer.subscriptions.count >> 5)
-        for subscription in peer.subscriptions where subscription.delivery == .every { flush(subscription) }
+        turns.add(work: peer.output.pending.count >> 5)
+        for subscription in peer.output.pending where subscription.delivery == .every { flush(subscription) }
         peer.output.lastEmission = emissions
     }
 
@@ -145,20 +149,16 @@ final class Sender {
     ///
     /// - Parameter serve: sends to a peer. That can bring more: if the peer turns out to be gone, its gestures end.
     func serveQueue(_ serve: (Peer) -> Void) {
-        while !changed.isEmpty || !queue.isEmpty {
+        while !queue.isEmpty {
             var batch: [Peer] = []
             swap(&batch, &queue)
-            for camera in changed.cameras {
-                for subscription in camera.subscriptions where subscription.peer.output.enqueue() {
-                    batch.append(subscription.peer)
-                }
-            }
             changed.removeAll()
             for peer in batch where turns.isLight(peer) && peer.output.dequeue() { serve(peer) }
             for peer in batch where peer.output.dequeue() { serve(peer) }
             batch.removeAll(keepingCapacity: true)
             if queue.isEmpty { swap(&batch, &queue) }
         }
+        changed.removeAll()
         turns.eventsWereSent()
     }
 
@@ -179,7 +179,8 @@ final class Sender {
                 unfinished.append(peer)
                 return .unfinished
             }
-            if offered == 0 || !peer.subscriptions.contains(where: { $0.backlog > 0 }) { return .sent }
+            peer.output.removeSent()
+            if offered == 0 || peer.output.pending.isEmpty { return .sent }
         }
     }
 
@@ -195,6 +196,7 @@ final class Sender {
             counters.bytesOut += UInt64(taken)
             turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
             subscription.sent(upTo: run.entries.upperBound)
+            peer.output.removeSent()
             return true
         }
         offer.removeAll()
@@ -209,12 +211,12 @@ final class Sender {
 
     /// Offers a peer all that it has waiting; says how many bytes that were, and how many it took.
     private func sendAll(_ peer: Peer) -> (offered: Int, taken: Int) {
-        for subscription in peer.subscriptions { announce(subscription) }
+        for subscription in peer.output.pending { announce(subscription) }
         offer.removeAll()
         return unsafe peer.output.replies.withUnsafeBytes { replies in
             var offered = replies.count - peer.output.sentBytes
             if offered > 0 { unsafe offer.pieces.append(.init(rebasing: replies[peer.output.sentBytes...])) }
-            for subscription in peer.subscriptions where offered < limits.bytesPerTurn {
+            for subscription in peer.output.pending where offered < limits.bytesPerTurn {
                 subscription.gather(room: 256) { run in
                     unsafe offer.pieces.append(run.bytes)
                     offer.runs.append((subscription, run))

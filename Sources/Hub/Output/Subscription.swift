@@ -17,6 +17,10 @@ final class Subscription {
     private let log: EventLog
     /// Where it stands among the camera's.
     var place = 0
+    /// Tells which began first.
+    var number = 0
+    /// Whether it is among those of its peer that may have something to send. Only ``PeerOutput`` changes it.
+    var isPending = false
     let delivery: Subscribe.Delivery
     /// The first entry that has not been sent.
     private(set) var cursor: UInt64
@@ -79,6 +83,9 @@ final class Subscription {
 
     /// Entries not yet sent.
     var backlog: UInt64 { log.end - cursor }
+
+    /// Whether there is something that has not been sent.
+    var hasUnsent: Bool { backlog > 0 || hasMissed }
 
     /// The bytes of the log that they are.
     var backlogBytes: Int { log.byteCount(from: max(cursor, log.first)) }

@@ -19,6 +19,8 @@ final class Subscriptions {
     private let sender: Sender
     private let turns: Turns
     private(set) var count = 0
+    /// How many there have been.
+    private var total = 0
     /// Clients that have subscribed to all cameras.
     private var followers: [Peer] = []
     /// Cameras that may have come to rest, where recorders wait for that.
@@ -59,11 +61,18 @@ final class Subscriptions {
         let (peer, camera) = (subscription.peer, subscription.camera)
         if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
         peer.subscriptions.append(subscription)
-        camera.attach(subscription)
-        count += 1
+        attach(subscription)
         guard subscription.isRecorder else { return }
         camera.addWaitingRecorder(subscription)
         noteRecorders(of: camera)
+    }
+
+    private func attach(_ subscription: Subscription) {
+        count += 1
+        total += 1
+        subscription.number = total
+        subscription.camera.attach(subscription)
+        subscription.peer.output.insert(subscription)
     }
 
     /// Writes the line that says that a subscription has begun.
@@ -95,6 +104,7 @@ final class Subscriptions {
     private func end(_ subscription: Subscription) {
         subscription.camera.detach(subscription)
         subscription.peer.subscriptions.removeAll { $0 === subscription }
+        subscription.peer.output.remove(subscription)
         registry.noteUnsubscribed(subscription.camera)
         count -= 1
     }
@@ -220,10 +230,7 @@ final class Subscriptions {
 
     /// Goes on with the subscriptions that a peer had in another process.
     func restore(_ peer: Peer) {
-        for subscription in peer.subscriptions {
-            subscription.camera.attach(subscription)
-            count += 1
-        }
+        for subscription in peer.subscriptions { attach(subscription) }
         if peer.all != nil { followers.append(peer) }
     }
 }
