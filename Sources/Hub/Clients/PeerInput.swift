@@ -61,12 +61,8 @@ struct PeerInput {
         return taken
     }
 
-    /// Gives back what ``takeBytes()`` gave, without the beginning that has been handled.
-    mutating func giveBack(_ taken: consuming [UInt8], without count: Int) {
-        guard !isDiscarding else { return }
-        bytes = taken
-        bytes.removeFirst(count)
-    }
+    /// Gives back what is left of what ``takeBytes()`` gave.
+    mutating func giveBack(_ rest: [UInt8]) { bytes = rest }
 
     /// Drops what waits.
     mutating func clear() { bytes = [] }
