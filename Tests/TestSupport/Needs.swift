@@ -1,5 +1,7 @@
 // What some tests need and not every machine has. A test that lacks it is disabled, and the last lines of `make test` say so.
 
+// It is there only where tests are built.
+#if canImport(Testing)
 import Foundation
 import Testing
 
@@ -18,3 +20,4 @@ extension Trait where Self == ConditionTrait {
         .enabled(if: Files.recordings != nil, "there are no recordings in ../shared/traces")
     }
 }
+#endif
