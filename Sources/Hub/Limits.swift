@@ -38,7 +38,7 @@ public struct Limits: Sendable {
     /// Bytes of a peer's lines that wait, for their time in a trace or for their turn, before no more are read from it.
     public var readAhead = 128 << 10
     /// What is done for one peer before others get their turn, counted in ordinary requests; some cost more than one.
-    public var requestsPerTurn = 32
+    public var requestsPerTurn = 128
     /// Bytes that a peer is sent before others get their turn, as long as it reads that fast.
     public var bytesPerTurn = 64 << 10
     /// Events emitted before subscribers are written to: a part of the history, so that nobody lags who reads.
