@@ -128,7 +128,7 @@ package enum JSONText {
         }
     }
 
-    /// The code unit of `\uXXXX` at a position.
+    /// The code unit of an escape at a position: `\u` and four hexadecimal digits.
     private static func codeUnit(_ line: Span<UInt8>, _ position: Int) -> UInt16? {
         guard position + 6 <= line.count, line[position] == UInt8(ascii: "\\"), line[position + 1] == UInt8(ascii: "u")
         else { return nil }

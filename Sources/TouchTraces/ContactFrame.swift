@@ -38,6 +38,18 @@ public struct ContactFrame: Equatable, Sendable {
         self.isImplied = isImplied
     }
 
+    /// Becomes the last frame of a recording that ends while contacts are there: they are cancelled.
+    ///
+    /// - Returns: whether there were any; otherwise no frame is needed.
+    mutating func endRecording(losing count: Int, _ notes: inout RecordingNotes) -> Bool {
+        guard count > 0 else { return false }
+        notes.add(.leftDown, count)
+        contacts.removeAll()
+        isCancelled = true
+        isImplied = true
+        return true
+    }
+
     /// How many contacts have landed since the frame before. Numbers say nothing of the order in which contacts appear.
     func landed(since before: [Contact]) -> Int {
         var landed = 0

@@ -181,12 +181,7 @@ struct ContactTracker {
 
     /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) -> Bool {
-        guard !frame.contacts.isEmpty else { return false }
-        notes.add(.leftDown, frame.contacts.count)
-        frame.contacts.removeAll()
-        frame.isCancelled = true
-        frame.isImplied = true
-        return true
+        frame.endRecording(losing: frame.contacts.count, &notes)
     }
 }
 

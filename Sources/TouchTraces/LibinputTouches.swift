@@ -141,12 +141,7 @@ struct LibinputTouches {
 
     /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
     mutating func finish(_ notes: inout RecordingNotes) -> Bool {
-        guard !fingers.isEmpty else { return false }
-        notes.add(.leftDown, fingers.count)
-        fingers.removeAll()
-        frame.contacts.removeAll()
-        frame.isCancelled = true
-        frame.isImplied = true
-        return true
+        defer { fingers.removeAll() }
+        return frame.endRecording(losing: fingers.count, &notes)
     }
 }
