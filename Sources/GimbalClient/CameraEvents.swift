@@ -133,7 +133,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 }
             case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
                 resumePoints[camera]?.seq = move.seq
-            case .fed:
+            case .fed, .replay, .marker:
                 break
             case .removed:
                 if events.camera == nil { resumePoints[camera] = nil } else { end() }

@@ -92,11 +92,6 @@ public struct RemoteCamera: Sendable {
     /// Ends animation, fling and active gestures where they are.
     public func stop() async throws { try await send([.stop]) }
 
-    /// Ends the replay that somebody plays into the camera: the camera comes to rest where it is.
-    ///
-    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs.
-    public func endReplay() async throws { try await ask(.endReplay) { if case .ok = $0 { () } else { nil } } }
-
     // MARK: Settings
 
     /// Switches gestures on and off; switches that are left out stay as they are.
@@ -152,7 +147,7 @@ public struct RemoteCamera: Sendable {
         try await ask(.visibleRegion) { if case .visibleRegion(let region) = $0 { region } else { nil } }
     }
 
-    private func ask<Answer: Sendable>(
+    func ask<Answer: Sendable>(
         _ request: ClientRequest, _ take: (ServerMessage) -> Answer?
     ) async throws -> Answer {
         try await gimbal.ask(request, camera: name, take)
@@ -182,9 +177,9 @@ extension ClientRequest {
     /// Whether nothing but `ok` or an error answers it: gestures, commands and settings.
     fileprivate var isAnsweredByOk: Bool {
         switch body {
-        case .gesture, .command: true
+        case .gesture, .command, .marker: true
         case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello, .trace, .traceEnd,
-            .endReplay:
+            .steerReplay:
             false
         }
     }

@@ -69,8 +69,22 @@ public enum ClientRequest: Sendable {
     case trace(TraceHeader)
     /// Ends a replay.
     case traceEnd
+    /// Stops the clock of the replay that another connection plays into the camera.
+    case pauseReplay
+    /// Lets the replay go on.
+    case resumeReplay
+    /// Pauses the replay, then plays what it takes to send 1 to 1,000,000 more changes of the camera.
+    case stepReplay(count: Int = 1)
+    /// Goes to another place of the replay; it stays paused, or goes on playing, as it was.
+    case seekReplay(ReplayTarget)
+    /// Sets the speed of the replay: above 0, infinite is as fast as possible.
+    case setReplaySpeed(Double)
     /// Ends the replay that another connection plays into the camera.
     case endReplay
+    /// Asks for a ``ReplayStatus``.
+    case getReplay
+    /// Names the present of the camera, or a time of a trace; the label has 1 to 256 bytes.
+    case marker(label: String)
 }
 
 /// What a request is known by in its reply: a number within ±(2^53−1), or a text of at most 256 bytes as JSON writes
@@ -180,7 +194,14 @@ extension ClientRequest {
         case .unsubscribeAll: .unsubscribeAll
         case .trace(let header): .trace(header)
         case .traceEnd: .traceEnd
-        case .endReplay: .endReplay
+        case .pauseReplay: .steerReplay(.pause)
+        case .resumeReplay: .steerReplay(.resume)
+        case .stepReplay(let count): .steerReplay(.step(count: count))
+        case .seekReplay(let target): .steerReplay(.seek(target))
+        case .setReplaySpeed(let speed): .steerReplay(.setSpeed(speed))
+        case .endReplay: .steerReplay(.end)
+        case .getReplay: .query(.getReplay)
+        case .marker(let label): .marker(label: label)
         }
     }
 }

@@ -1,5 +1,5 @@
 // What a camera broadcasts: `move-started`, `camera-changed`, `idle`, `reset`, and `gesture`, its input (schema:
-// server.move-started and so on). Each event is encoded once, here, however many read it.
+// server.move-started and so on); what `replay` and `marker` tell stands in Replays.swift. Each event is encoded once, here, however many read it.
 
 import JSONLines
 import MapCamera
@@ -21,8 +21,12 @@ public enum CameraEvent: Equatable, Sendable {
     case idle(CameraMove)
     /// The camera is fed; told only to who asks for ``EventKind/gesture``.
     case fed(FedLine)
-    /// A replay has set the camera anew; `seq` and clock start again.
+    /// A replay has set the camera anew; `seq` and clock are those of the place where it goes on.
     case reset(CameraReset)
+    /// The replay on the camera stands otherwise; told only to who asks for ``EventKind/replay``.
+    case replay(ReplayStatus)
+    /// A marker is set; told only to who asks for ``EventKind/marker``.
+    case marker(CameraMarker)
     /// Events were missed; the next ones follow from now.
     case lagged(Lagged)
     /// The camera of this name is no more, and the subscription is over.
@@ -67,12 +71,14 @@ public struct FedLine: Equatable, Sendable {
 public struct CameraReset: Equatable, Sendable {
     /// The camera's name.
     public let camera: String
-    /// 0: the next event is the first.
+    /// The number of the last event that an unbroken replay has sent there, where the next one follows; 0 at its beginning.
     public let seq: Int
-    /// 0, in milliseconds: the clock is the trace's own.
+    /// The time of that event in milliseconds of the trace's clock, which is now the camera's; 0 before the first.
     public let timeMs: Double
-    /// Where the trace begins.
+    /// Where the camera is.
     public let position: CameraPosition
+    /// What is in the middle of moving it, where the replay goes on within a movement; `nil` at rest.
+    public let moving: MoveReason?
     /// What `seq` counts in from now on; `nil` from an older daemon.
     public let epoch: String?
 }
@@ -86,6 +92,8 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.camera
         case .fed(let fed): fed.camera
         case .reset(let reset): reset.camera
+        case .replay(let status): status.camera
+        case .marker(let marker): marker.camera
         case .lagged(let lagged): lagged.camera
         case .removed(let camera): camera
         }
@@ -98,7 +106,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .fed, .removed, .subscribedToAll: nil
+        case .fed, .replay, .marker, .removed, .subscribedToAll: nil
         }
     }
 
@@ -109,7 +117,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .fed, .removed, .subscribedToAll: nil
+        case .fed, .replay, .marker, .removed, .subscribedToAll: nil
         }
     }
 
@@ -118,6 +126,8 @@ extension CameraEvent {
         switch self {
         case .reset(let reset): reset.timeMs
         case .fed(let fed): fed.timeMs
+        case .replay(let status): status.timeMs
+        case .marker(let marker): marker.timeMs
         default: move?.timeMs
         }
     }
@@ -126,7 +136,7 @@ extension CameraEvent {
     public var move: CameraMove? {
         switch self {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
-        case .subscribed, .subscribedToAll, .fed, .reset, .lagged, .removed: nil
+        case .subscribed, .subscribedToAll, .fed, .reset, .replay, .marker, .lagged, .removed: nil
         }
     }
 
@@ -137,6 +147,8 @@ extension CameraEvent {
         case .cameraChanged: .cameraChanged
         case .idle: .idle
         case .fed: .gesture
+        case .replay: .replay
+        case .marker: .marker
         case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
         }
     }
@@ -224,11 +236,21 @@ extension LineWriter {
     }
 
     /// Writes the line that tells of a replay's new camera. The epoch stands last: all before it follows from the trace.
-    package mutating func reset(camera: String, position: PrintedPosition, epoch: String) {
+    ///
+    /// - Parameters:
+    ///   - seq: the number of the last event of an unbroken replay.
+    ///   - timeMs: its time.
+    ///   - moving: why the camera moves, where that is in the middle of a movement.
+    package mutating func reset(
+        camera: String, seq: UInt64 = 0, timeMs: Double = 0, position: PrintedPosition, moving: MoveReason? = nil,
+        epoch: String
+    ) {
         write("{\"type\":\"reset\",\"camera\":")
         write(string: camera)
-        write(",\"seq\":0,\"timeMs\":0,\"position\":")
-        write(position)
+        member("seq", seq)
+        member("timeMs", timeMs, places: 3)
+        member("position", position)
+        if let moving { member("moving", moving.rawValue) }
         write(",\"epoch\":")
         write(string: epoch)
         write("}\n")
@@ -257,6 +279,7 @@ extension CameraReset: MessageReadable {
         seq = try members.get("seq")
         timeMs = try members.get("timeMs")
         position = try members.get("position")
+        moving = try members.get(ifPresent: "moving")
         epoch = try members.get(ifPresent: "epoch")
     }
 }
@@ -277,6 +300,8 @@ extension CameraEvent {
         case .idle: self = .idle(try CameraMove(json))
         case .gesture: self = .fed(try FedLine(json, of: line))
         case .reset: self = .reset(try CameraReset(json))
+        case .replay: self = .replay(try ReplayStatus(json))
+        case .marker: self = .marker(try CameraMarker(json))
         case .lagged: self = .lagged(try Lagged(json))
         case .removed: self = .removed(camera: try json.members().get("camera"))
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .atRest,

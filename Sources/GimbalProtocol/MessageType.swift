@@ -8,7 +8,7 @@ import MapCamera
 package enum MessageType: String, CaseIterable, Sendable {
     case moveStarted = "move-started"
     case cameraChanged = "camera-changed"
-    case idle, gesture, reset
+    case idle, gesture, reset, replay, marker
     case subscribed, lagged, removed
     case camera
     case cameraForBounds = "camera-for-bounds"
@@ -79,6 +79,8 @@ public enum ServerMessage: Equatable, Sendable {
     case clients(ClientPage)
     /// Answers ``ClientRequest/awaitIdle(timeoutMs:)``, when the camera rests.
     case atRest(CameraRest)
+    /// Answers ``ClientRequest/getReplay``, with the markers.
+    case replay(ReplayStatus)
     /// Answers ``ClientRequest/trace(_:)``, when the replay is over.
     case traceEnded(TraceEnded)
     /// Answers ``ClientRequest/hello(version:)``.
@@ -158,7 +160,8 @@ extension ServerMessage {
         case .pong: self = .pong
         case .ok: self = .ok
         case .error: self = .error(try GimbalError(json))
-        case .moveStarted, .cameraChanged, .idle, .gesture, .reset, .subscribed, .lagged, .removed:
+        case .replay where json["markers"] != nil: self = .replay(try ReplayStatus(json))
+        case .moveStarted, .cameraChanged, .idle, .gesture, .reset, .replay, .marker, .subscribed, .lagged, .removed:
             guard let event = try CameraEvent(type, json, of: line) else { throw .wrong("\(word) is no event") }
             self = .event(event)
         }

@@ -32,8 +32,10 @@ package struct Request: Sendable {
         case unsubscribeAll
         /// Answered when the camera rests; after so many milliseconds with an error, if there are any.
         case awaitIdle(timeoutMs: Double?)
-        /// Ends the replay of another connection.
-        case endReplay
+        /// Steers the replay of another connection.
+        case steerReplay(ReplaySteering)
+        /// Names a time of the camera's clock.
+        case marker(label: String)
         /// The version of the protocol that the client speaks.
         case hello(version: Int)
         /// Rare, and larger than all others.
@@ -63,6 +65,7 @@ package struct Request: Sendable {
         /// Clients whose numbers are greater.
         case clients(after: Int)
         case ping
+        case getReplay
     }
 }
 
@@ -85,7 +88,14 @@ package enum RequestType: Hashable, Sendable {
         case cameras, stats, clients, ping
         case subscribe, unsubscribe, hello, trace
         case traceEnd = "trace-end"
+        case pauseReplay = "pause-replay"
+        case resumeReplay = "resume-replay"
+        case stepReplay = "step-replay"
+        case seekReplay = "seek-replay"
+        case setReplaySpeed = "set-replay-speed"
         case endReplay = "end-replay"
+        case getReplay = "get-replay"
+        case marker
         case awaitIdle = "await-idle"
     }
 
@@ -101,7 +111,9 @@ package enum RequestType: Hashable, Sendable {
     /// Whether it stands on a line of its own.
     var standsAlone: Bool {
         switch self {
-        case .other(.trace), .other(.traceEnd), .other(.endReplay): true
+        case .other(.trace), .other(.traceEnd), .other(.pauseReplay), .other(.resumeReplay), .other(.stepReplay),
+            .other(.seekReplay), .other(.setReplaySpeed), .other(.endReplay):
+            true
         default: false
         }
     }
@@ -119,6 +131,8 @@ enum Field: UInt8, CaseIterable, Sendable {
     case events, delivery, since, epoch, seq, timeoutMs, after
     case coordinate, point, speed, gestures
     case create
+    case paused, fromMs, untilMs, loop, idleTimeLimitMs, pauseOnMarkers
+    case count, toMs, byMs, marker, label
 
     var name: String { "\(self)" }
 }
@@ -132,7 +146,8 @@ extension Request.Body {
         case .subscribe, .subscribeAll: .other(.subscribe)
         case .unsubscribe, .unsubscribeAll: .other(.unsubscribe)
         case .awaitIdle: .other(.awaitIdle)
-        case .endReplay: .other(.endReplay)
+        case .steerReplay(let steering): .other(steering.word)
+        case .marker: .other(.marker)
         case .hello: .other(.hello)
         case .trace: .other(.trace)
         case .traceEnd: .other(.traceEnd)
@@ -145,8 +160,8 @@ extension Request.Body {
         case .gesture(let gesture): gesture.problem
         case .command(.move(let update)), .command(.animate(let update, _, _)):
             update.kind == nil ? "only gestures pan, rotate and tilt by differences" : nil
-        case .command, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .endReplay,
-            .hello, .trace, .traceEnd:
+        case .command, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay,
+            .marker, .hello, .trace, .traceEnd:
             nil
         }
     }
@@ -179,6 +194,7 @@ extension Request.Query {
         case .stats: .stats
         case .clients: .clients
         case .ping: .ping
+        case .getReplay: .getReplay
         }
     }
 }
@@ -227,7 +243,14 @@ extension RequestDecoder {
         case .hello: try hello(object)
         case .trace: .trace(try header(object, line))
         case .traceEnd: .traceEnd
-        case .endReplay: .endReplay
+        case .pauseReplay: .steerReplay(.pause)
+        case .resumeReplay: .steerReplay(.resume)
+        case .stepReplay: .steerReplay(try step(object, line))
+        case .seekReplay: .steerReplay(try seek(object, line))
+        case .setReplaySpeed: .steerReplay(try replaySpeed(object, line))
+        case .endReplay: .steerReplay(.end)
+        case .getReplay: .query(.getReplay)
+        case .marker: .marker(label: try label(object, .label, line))
         case .awaitIdle: try awaitIdle(object)
         }
     }
@@ -258,8 +281,10 @@ extension LineWriter {
         case .subscribeAll(let subscribe, let since): subscribeAll(subscribe, since: since)
         case .awaitIdle(let timeoutMs): if let timeoutMs { member("timeoutMs", exact: timeoutMs) }
         case .hello(let version): member("version", exact: Double(version))
+        case .steerReplay(let steering): self.steering(steering)
+        case .marker(let label): member("label", label)
         case .trace(let header): self.header(header)
-        case .unsubscribe, .unsubscribeAll, .endReplay, .traceEnd: break
+        case .unsubscribe, .unsubscribeAll, .traceEnd: break
         }
         write("}")
     }
@@ -302,7 +327,7 @@ extension LineWriter {
         case .project(let place): self.place("coordinate", exact: place)
         case .unproject(let point): self.point("point", point)
         case .clients(let number): if number != 0 { member("after", exact: Double(number)) }
-        case .getCamera, .visibleRegion, .cameras, .stats, .ping: break
+        case .getCamera, .visibleRegion, .cameras, .stats, .ping, .getReplay: break
         }
     }
 }

@@ -17,6 +17,10 @@ public enum EventKind: String, CaseIterable, Sendable {
     /// The camera is fed. A header says where that begins; the lines after it make the same camera. Every one of them is
     /// delivered, or missed: nothing is resent after ``CameraEvent/lagged(_:)``.
     case gesture
+    /// A replay on the camera pauses, goes on, seeks, changes its speed or ends.
+    case replay
+    /// A trace or a client sets a marker.
+    case marker
 
     /// The kinds that tell what the camera does.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
@@ -36,6 +40,8 @@ extension EventKinds {
             case .cameraChanged: .cameraChanged
             case .idle: .idle
             case .gesture: .gesture
+            case .replay: .replay
+            case .marker: .marker
             }
     }
 }
@@ -52,6 +58,11 @@ package struct EventKinds: OptionSet, Sendable {
     package static let gesture = EventKinds(rawValue: 8)
     /// Goes to every subscriber, whatever it chose.
     package static let reset = EventKinds(rawValue: 16)
+    /// How a replay stands, and markers: only for who names them. They have no `seq`.
+    package static let replay = EventKinds(rawValue: 64)
+    package static let marker = EventKinds(rawValue: 128)
+    /// The kinds that have no `seq`, and stand in a camera's history only while somebody has asked for them.
+    package static let unnumbered: EventKinds = [.replay, .marker]
     /// What a subscriber gets that names none.
     package static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
 }
@@ -190,7 +201,8 @@ extension RequestDecoder {
         func wrong() -> WireError {
             .wrong(
                 FieldPath(.events),
-                "must be an array of \"move-started\", \"camera-changed\", \"idle\" and \"gesture\"")
+                "must be an array of \"move-started\", \"camera-changed\", \"idle\", \"gesture\", \"replay\" and \"marker\""
+            )
         }
         guard tape[array].kind == .array else { throw wrong() }
         var kinds: EventKinds = .reset

@@ -19,12 +19,14 @@ public struct TraceHeader: Equatable, Sendable {
     public var targetBounds: CoordinateBounds?
     /// Which gestures move it.
     public var gestures: GestureSwitches
+    /// Whether it begins paused, and from where to where and how often it is played.
+    public var playback: TracePlayback
 
     /// A header; what is left out is as a new camera has it.
     public init(
         speed: Double = 1, viewport: Viewport = .standard, position: CameraPosition = .initial,
         zoomRange: ZoomRange = .all, targetBounds: CoordinateBounds? = nil,
-        gestures: GestureSwitches = GestureSwitches()
+        gestures: GestureSwitches = GestureSwitches(), playback: TracePlayback = TracePlayback()
     ) {
         self.speed = speed
         self.viewport = viewport
@@ -32,7 +34,37 @@ public struct TraceHeader: Equatable, Sendable {
         self.zoomRange = zoomRange
         self.targetBounds = targetBounds
         self.gestures = gestures
+        self.playback = playback
     }
+}
+
+/// How a trace is played beside its speed; what is left out is played from its beginning to its end, once.
+public struct TracePlayback: Equatable, Sendable {
+    /// How many times a trace is played.
+    public enum Loop: Equatable, Sendable {
+        /// So many times, from 1.
+        case times(Int)
+        /// Until it is ended.
+        case forever
+    }
+
+    /// Whether it begins paused.
+    public var paused = false
+    /// Where it begins, from 0 to 1e14 milliseconds after the trace's first event; what comes before is applied unseen.
+    public var fromMs: Double?
+    /// Where it ends, likewise; not before ``fromMs``.
+    public var untilMs: Double?
+    /// How many times it is played.
+    public var loop = Loop.times(1)
+    /// How long it waits at the most between two lines or frames, from 0 to 1e14 milliseconds.
+    public var idleTimeLimitMs: Double?
+    /// Whether it pauses after each marker.
+    public var pauseOnMarkers = false
+    /// How long the trace is, from 0 to 1e14 milliseconds, for those who show it.
+    public var durationMs: Double?
+
+    /// A trace that is played from its beginning to its end, once.
+    public init() {}
 }
 
 extension TraceHeader {
@@ -91,14 +123,7 @@ extension RequestDecoder {
     func header(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> TraceHeader {
         try version(object)
         var header = TraceHeader()
-        if let node = child(object, .speed) {
-            let number = tape[node].kind == .number ? tape[node].number : 0
-            let isMax = tape[node].kind == .string && word(node, Self.speeds, line) != nil
-            guard isMax || (number > 0 && number.isFinite) else {
-                throw .wrong(FieldPath(.speed), "must be a number above 0, or \"max\"")
-            }
-            header.speed = isMax ? .infinity : number
-        }
+        header.speed = try speed(object, line) ?? 1
         if let inner = try self.object(object, FieldPath(.viewport), .viewport) {
             header.viewport = try viewport(inner, FieldPath(.viewport))
         }
@@ -111,7 +136,44 @@ extension RequestDecoder {
         if let inner = try self.object(object, FieldPath(.gestures), .gestures) {
             header.gestures = try gestureSwitches(inner, FieldPath(.gestures))
         }
+        header.playback = try playback(object, line)
         return header
+    }
+
+    /// A speed; infinite for `"max"`.
+    func speed(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Double? {
+        guard let node = child(object, .speed) else { return nil }
+        let number = tape[node].kind == .number ? tape[node].number : 0
+        let isMax = tape[node].kind == .string && word(node, Self.speeds, line) != nil
+        guard isMax || (number > 0 && number.isFinite) else {
+            throw .wrong(FieldPath(.speed), "must be a number above 0, or \"max\"")
+        }
+        return isMax ? .infinity : number
+    }
+
+    private func playback(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> TracePlayback {
+        func time(_ field: Field) throws(WireError) -> Double? {
+            try number(object, FieldPath(field), field, in: 0...1e14)
+        }
+        var playback = TracePlayback()
+        playback.paused = try flag(object, nil, .paused) ?? false
+        (playback.fromMs, playback.untilMs) = (try time(.fromMs), try time(.untilMs))
+        if let from = playback.fromMs, let until = playback.untilMs, until < from {
+            throw .wrong(FieldPath(.untilMs), "must not be before fromMs")
+        }
+        if let node = child(object, .loop) { playback.loop = try loop(node, line) }
+        playback.idleTimeLimitMs = try time(.idleTimeLimitMs)
+        playback.pauseOnMarkers = try flag(object, nil, .pauseOnMarkers) ?? false
+        playback.durationMs = try time(.durationMs)
+        return playback
+    }
+
+    private func loop(_ node: Int, _ line: Span<UInt8>) throws(WireError) -> TracePlayback.Loop {
+        if tape[node].kind == .true { return .forever }
+        guard let times = integer(node, line), times >= 1 else {
+            throw .wrong(FieldPath(.loop), "must be an integer from 1, or true")
+        }
+        return .times(Int(times))
     }
 }
 
@@ -133,11 +195,8 @@ extension LineWriter {
     /// Writes the members of a header behind those that any request may have; a speed of 1 is left out.
     mutating func header(_ header: TraceHeader) {
         member("version", UInt64(RequestDecoder.version))
-        if header.speed == .infinity {
-            write(",\"speed\":\"max\"")
-        } else if header.speed != 1 {
-            member("speed", exact: header.speed)
-        }
+        if header.speed != 1 { speed(header.speed) }
+        playback(header.playback)
         write(",\"viewport\":{")
         size(header.viewport)
         write("}")
@@ -148,6 +207,20 @@ extension LineWriter {
         write(",\"gestures\":{")
         switches(header.gestures, isFirst: true)
         write("}")
+    }
+
+    private mutating func playback(_ playback: TracePlayback) {
+        if playback.paused { write(",\"paused\":true") }
+        if let from = playback.fromMs { member("fromMs", exact: from) }
+        if let until = playback.untilMs { member("untilMs", exact: until) }
+        switch playback.loop {
+        case .times(1): break
+        case .times(let times): member("loop", UInt64(clamping: times))
+        case .forever: write(",\"loop\":true")
+        }
+        if let limit = playback.idleTimeLimitMs { member("idleTimeLimitMs", exact: limit) }
+        if playback.pauseOnMarkers { write(",\"pauseOnMarkers\":true") }
+        if let duration = playback.durationMs { member("durationMs", exact: duration) }
     }
 
     /// Writes the first line of a trace that is made of a recording, LF included: sizes and the position are rounded, and

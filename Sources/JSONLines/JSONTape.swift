@@ -33,7 +33,9 @@
     static let mostUnknown = 256
 
     /// The number of a member that has none of the known names. It is checked as JSON and otherwise ignored.
-    package static let unknownName: UInt8 = 63
+    package static let unknownName: UInt8 = 127
+    /// Names have a bit each up to this number; those from it on share the last.
+    static let sharedBit: UInt8 = 63
 
     // Sound: `base` has room for `mostMembers` nodes and one that is being read, of which the first `count` are initialized
     // (nodes are trivial), and is freed only here. Who asks for a node from outside is checked; the links between nodes
@@ -42,9 +44,9 @@
     @usableFromInline var count = 0
     private let names: WordTable
 
-    /// A tape that numbers the members of these names, from 0: at most 63, for an object has a bit for each that it has.
+    /// A tape that numbers the members of these names, from 0: at most 127. The first 63 are found most quickly.
     package init(names: [String]) {
-        precondition(names.count <= Int(Self.unknownName), "an object's bits are too few for so many names")
+        precondition(names.count <= Int(Self.unknownName), "a member's number is too small for so many names")
         self.names = WordTable(names)
     }
 
@@ -68,9 +70,12 @@
     @inlinable @inline(__always)
     package func child(of object: Int, name: UInt8) -> Int? {
         // What is no object has something else there than the names that it has.
-        guard self[object].kind == .object, self[object].payload & (1 &<< UInt64(name)) != 0 else { return nil }
-        return member(of: object, name: name)
+        guard self[object].kind == .object, self[object].payload & Self.bit(name) != 0 else { return nil }
+        return name < Self.sharedBit ? member(of: object, name: name) : rareMember(of: object, name: name)
     }
+
+    @inlinable @inline(__always)
+    static func bit(_ name: UInt8) -> UInt64 { 1 &<< UInt64(min(name, sharedBit)) }
 
     @usableFromInline
     func member(of object: Int, name: UInt8) -> Int {
@@ -78,6 +83,18 @@
         var member = unsafe base + object + 1
         while unsafe member.pointee.field != name { unsafe member = base + Int(member.pointee.next) }
         return unsafe member - base
+    }
+
+    /// The node of a member whose name shares its bit with others. While the object is open, its members end with the tape.
+    @usableFromInline
+    func rareMember(of object: Int, name: UInt8) -> Int? {
+        let end = Int(self[object].next) > object ? Int(self[object].next) : count
+        var member = object + 1
+        while member < end {
+            if self[member].field == name { return member }
+            member = Int(self[member].next)
+        }
+        return nil
     }
 
     /// How many values stand in an object or an array.
@@ -238,8 +255,11 @@
     private mutating func take(
         _ field: Int, of object: Int, _ line: Span<UInt8>, at start: Int
     ) throws(JSONError) {
-        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: field)
-        if self[object].payload & bit != 0 { throw duplicate(line, at: start) }
+        let name = UInt8(truncatingIfNeeded: field)
+        let bit = Self.bit(name)
+        if self[object].payload & bit != 0, name < Self.sharedBit || rareMember(of: object, name: name) != nil {
+            throw duplicate(line, at: start)
+        }
         self[object].payload |= bit
     }
 

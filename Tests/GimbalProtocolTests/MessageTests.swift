@@ -83,7 +83,8 @@ private let queries: [Pair] = [
     (.cameraForBounds(bounds), .query(.cameraForBounds(bounds, insets: EdgeInsets()))),
     (.project(paris), .query(.project(paris))), (.unproject(point), .query(.unproject(point))),
     (.visibleRegion, .query(.visibleRegion)), (.cameras, .query(.cameras)), (.stats, .query(.stats)),
-    (.ping, .query(.ping)), (.clients(), .query(.clients(after: 0))), (.clients(after: 7), .query(.clients(after: 7))),
+    (.ping, .query(.ping)), (.getReplay, .query(.getReplay)), (.clients(), .query(.clients(after: 0))),
+    (.clients(after: 7), .query(.clients(after: 7))),
 ]
 
 private let others: [Pair] = {
@@ -94,6 +95,13 @@ private let others: [Pair] = {
     header.constraints.zoomRange = present(ZoomRange(min: 3, max: 18))
     header.constraints.targetBounds = bounds
     header.gestures = GestureSwitches(tilt: false)
+    header.playback.paused = true
+    (header.playback.fromMs, header.playback.untilMs) = (1.0 / 3, 65_000.5)
+    header.playback.loop = .times(3)
+    (header.playback.idleTimeLimitMs, header.playback.durationMs) = (1000, 70_000.25)
+    header.playback.pauseOnMarkers = true
+    var endless = TraceHeader()
+    endless.playback.loop = .forever
     return [
         (.hello(), .hello(version: 1)), (.unsubscribe, .unsubscribe), (.subscribe(), .subscribe(Subscribe())),
         (
@@ -107,15 +115,24 @@ private let others: [Pair] = {
             .subscribeAll(kinds: [.idle], delivery: .latest),
             .subscribeAll(Subscribe([.idle, .reset], .latest), since: [])
         ),
-        (.endReplay, .endReplay), (.traceEnd, .traceEnd), (.trace(.init()), .trace(TraceHeader())),
+        (.pauseReplay, .steerReplay(.pause)), (.resumeReplay, .steerReplay(.resume)),
+        (.stepReplay(), .steerReplay(.step(count: 1))), (.stepReplay(count: 30), .steerReplay(.step(count: 30))),
+        (.seekReplay(.time(1.0 / 3)), .steerReplay(.seek(.time(1.0 / 3)))),
+        (.seekReplay(.offset(-5000)), .steerReplay(.seek(.offset(-5000)))),
+        (.seekReplay(.marker("a\"é\n")), .steerReplay(.seek(.marker("a\"é\n")))),
+        (.setReplaySpeed(0.25), .steerReplay(.setSpeed(0.25))),
+        (.setReplaySpeed(.infinity), .steerReplay(.setSpeed(.infinity))), (.endReplay, .steerReplay(.end)),
+        (.marker(label: "lost the corner"), .marker(label: "lost the corner")),
+        (.traceEnd, .traceEnd), (.trace(.init()), .trace(TraceHeader())),
         (
             .trace(
                 .init(
                     speed: .infinity, viewport: header.viewport, position: position,
                     zoomRange: header.constraints.zoomRange, targetBounds: bounds,
-                    gestures: GestureSwitches(tilt: false))),
+                    gestures: GestureSwitches(tilt: false), playback: header.playback)),
             .trace(header)
         ),
+        (.trace(.init(playback: endless.playback)), .trace(endless)),
     ]
 }()
 
@@ -254,10 +271,44 @@ let everyRequest: [ClientRequest] =
         #expect(
             try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place),"epoch":"e-2"}"#)
                 == .event(
-                    .reset(CameraReset(camera: "left", seq: 0, timeMs: 0, position: position, epoch: "e-2"))))
+                    .reset(
+                        CameraReset(
+                            camera: "left", seq: 0, timeMs: 0, position: position, moving: nil, epoch: "e-2"))))
         #expect(
             try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place)}"#)
-                == .event(.reset(CameraReset(camera: "left", seq: 0, timeMs: 0, position: position, epoch: nil))))
+                == .event(
+                    .reset(
+                        CameraReset(
+                            camera: "left", seq: 0, timeMs: 0, position: position, moving: nil, epoch: nil))))
+        let landed =
+            #"{"type":"reset","camera":"left","seq":7,"timeMs":41.5,"position":\#(place),"moving":"animation"}"#
+        #expect(
+            try message(landed)
+                == .event(
+                    .reset(
+                        CameraReset(
+                            camera: "left", seq: 7, timeMs: 41.5, position: position, moving: .animation, epoch: nil))))
+        let change = #"{"type":"replay","camera":"left","state":"paused","timeMs":2.5,"speed":"max","round":2}"#
+        #expect(
+            try message(change)
+                == .event(
+                    .replay(
+                        ReplayStatus(
+                            camera: "left", state: .paused, timeMs: 2.5, durationMs: nil, speed: .infinity, round: 2,
+                            markers: nil))))
+        let answer = """
+            {"type":"replay","camera":"left","state":"seeking","timeMs":2.5,"durationMs":60000,"speed":0.5,"round":1,\
+            "markers":[{"timeMs":0.5,"label":"a"}]}
+            """
+        #expect(
+            try message(answer)
+                == .replay(
+                    ReplayStatus(
+                        camera: "left", state: .seeking, timeMs: 2.5, durationMs: 60000, speed: 0.5, round: 1,
+                        markers: [ReplayMarker(timeMs: 0.5, label: "a")])))
+        #expect(
+            try message(#"{"type":"marker","camera":"left","timeMs":0.5,"label":"a"}"#)
+                == .event(.marker(CameraMarker(camera: "left", timeMs: 0.5, label: "a"))))
         #expect(
             try message(#"{"type":"camera-for-bounds","position":null,"fits":false}"#)
                 == .cameraForBounds(BoundsFit(position: nil, fits: false)))

@@ -198,7 +198,12 @@ private let wrong = JSON.array([.array([])])
         }
         line.fed([.command(.stop)], camera: "left", timeMs: 5)
         line.fed(TraceHeader(), camera: "left", timeMs: 5)
-        line.reset(camera: "left", position: printed, epoch: "e")
+        line.reset(camera: "left", seq: 3, timeMs: 4.5, position: printed, moving: .gesture, epoch: "e")
+        line.replay(
+            ReplayStatus(
+                camera: "left", state: .paused, timeMs: 4.5, durationMs: 60, speed: 2, round: 1,
+                markers: [ReplayMarker(timeMs: 1, label: "a")]), id.span)
+        line.marker("a", camera: "left", timeMs: 4.5)
         let written = String(decoding: line.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         // The hub names its counters; they are those of the specification.
         let stats = try Files.fenced("json server", in: "Protocols/README.md").filter { $0.contains("\"stats\"") }

@@ -102,6 +102,7 @@ struct Admission {
         func busy() -> Refusal {
             Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
+        func noReplay() -> Refusal { Refusal(member, .noReplay, "camera", "no replay runs on this camera") }
         switch requests[member].body {
         case .gesture:
             if isBusy { throw busy() }
@@ -128,15 +129,19 @@ struct Admission {
             try admitSubscription(member, &earlier)
         case .awaitIdle:
             try admitWait(member)
-        case .endReplay:
+        case .steerReplay(let steering):
             if peer.replay != nil {
-                throw Refusal(
-                    member, .invalidValue, "type",
-                    "a trace ends with trace-end; end-replay comes from another connection")
+                let message =
+                    if case .end = steering {
+                        "a trace ends with trace-end; end-replay comes from another connection"
+                    } else {
+                        "the lines of a trace wait for their time: a replay is steered from another connection"
+                    }
+                throw Refusal(member, .invalidValue, "type", message)
             }
-            if camera?.replay == nil {
-                throw Refusal(member, .noReplay, "camera", "no replay runs on this camera")
-            }
+            guard case .end = steering, camera?.replay != nil else { throw noReplay() }
+        case .query(.getReplay):
+            throw noReplay()
         case .subscribeAll:
             // It is as much work as there are cameras, and an array is done in one go.
             if requests.count > 1 {
@@ -144,7 +149,7 @@ struct Admission {
                     member, .invalidValue, "camera",
                     "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
             }
-        case .query, .unsubscribe, .unsubscribeAll, .hello:
+        case .query, .marker, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
     }
@@ -258,7 +263,8 @@ extension Request.Body {
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {
-        case .hello, .traceEnd, .endReplay, .query(.cameras), .query(.stats), .query(.clients), .query(.ping),
+        case .hello, .traceEnd, .steerReplay, .query(.getReplay), .query(.cameras), .query(.stats), .query(.clients),
+            .query(.ping),
             .command(.removeCamera), .unsubscribe, .subscribeAll, .unsubscribeAll:
             false
         default: true

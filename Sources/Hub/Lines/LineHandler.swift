@@ -135,12 +135,13 @@ final class LineHandler {
         var time: Double?
         for (member, request) in requests.enumerated() {
             switch request.body {
-            case .gesture, .command: break
+            case .gesture, .command, .marker: break
             default: continue
             }
             guard let given = request.timeMs ?? time else {
                 throw Refusal(
-                    member, .missingField, "timeMs", "timeMs is missing: in a trace every gesture and command has one")
+                    member, .missingField, "timeMs",
+                    "timeMs is missing: in a trace every gesture, command and marker has one")
             }
             guard given == time ?? given else {
                 throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
@@ -192,9 +193,11 @@ final class LineHandler {
             sender.acknowledge(id, to: peer)
         case .awaitIdle(let timeoutMs):
             waits.add(timeoutMs, for: cameraAsked(request, line), id, of: peer, at: now)
-        case .endReplay:
+        case .steerReplay:
             sender.acknowledge(id, to: peer)
             if let replay = registry.camera(name, of: peer)?.replay { replays.cut(replay, at: now) }
+        case .marker:
+            sender.acknowledge(id, to: peer)
         case .hello:
             sender.reply(to: peer) { $0.hello(server: server, id) }
         case .trace(let header):

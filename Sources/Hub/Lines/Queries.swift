@@ -28,6 +28,7 @@ final class Queries {
         let peer = line.peer
         switch query {
         case .ping: sender.reply(to: peer) { $0.pong(id) }
+        case .getReplay: break
         case .cameras:
             let names = registry.namesAsJSON()
             sender.reply(to: peer) { $0.cameras(names.span, id) }
@@ -81,7 +82,7 @@ final class Queries {
                 return WireError(.invalidValue, "a corner of the viewport is above the horizon")
             }
             reply.visibleRegion(region, id)
-        case .cameras, .stats, .clients, .ping:
+        case .cameras, .stats, .clients, .ping, .getReplay:
             break
         }
         return nil

@@ -131,7 +131,7 @@ private final class PlotSession {
             journey.frames += 1
         case .idle(let move): journey.rested(at: move.timeMs)
         // The book reads the trace's own lines.
-        case .fed, .subscribed, .subscribedToAll, .reset, .lagged, .removed: break
+        case .fed, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
         }
     }
 

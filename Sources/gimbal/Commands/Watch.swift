@@ -146,7 +146,7 @@ private final class WatchSession {
             if let seq = lagged.seq, let epoch = lagged.epoch { read[camera] = ResumePoint(seq: seq, epoch: epoch) }
         case .removed: read[camera] = nil
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): read[camera]?.seq = move.seq
-        case .fed, .subscribedToAll: break
+        case .fed, .replay, .marker, .subscribedToAll: break
         }
     }
 

@@ -109,7 +109,7 @@ struct EventTable {
         case .moveStarted: style.green(row)
         case .cameraChanged: row
         case .reset: style.yellow(row)
-        case .idle, .fed, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
+        case .idle, .fed, .replay, .marker, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
         }
     }
 }

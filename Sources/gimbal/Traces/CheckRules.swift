@@ -29,12 +29,12 @@ struct TraceRules {
                 follow(request.timeMs, line, add)
                 let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
                 take(gesture.event, key, line, add)
-            case .command: follow(request.timeMs, line, add)
+            case .command, .marker: follow(request.timeMs, line, add)
             case .trace: (isOver, lastTime) = (false, nil)
             case .traceEnd:
                 end(add)
                 isOver = true
-            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .endReplay, .hello: break
+            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello: break
             }
         }
     }
