@@ -35,6 +35,10 @@ let package = Package(
         .target(name: "GimbalProtocol", dependencies: ["JSONLines", "Gestures", "MapCamera"], swiftSettings: strict),
         .target(name: "Hub", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
 
+        // A trace in memory: its lines with their times, and a run of it without a daemon.
+        .target(
+            name: "Traces", dependencies: ["Hub", "GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
+
         // A recorded touch's way to the gestures of a trace.
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(
@@ -57,7 +61,9 @@ let package = Package(
             swiftSettings: strict),
 
         // A picture of what a trace does to a camera, as a pure function.
-        .target(name: "Plotting", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
+        .target(
+            name: "Plotting", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"],
+            swiftSettings: strict),
 
         .executableTarget(
             name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "UnixSocket", "CMalloc"],
@@ -66,7 +72,8 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "GimbalClient", "GimbalProtocol", "Hub", "Plotting", "TouchTraces", "UnixSocket", "CPipe",
+                "GimbalClient", "GimbalProtocol", "Plotting", "TouchTraces", "Traces", "UnixSocket",
+                "CPipe",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),
@@ -80,6 +87,7 @@ let package = Package(
         .testTarget(name: "JSONLinesTests", dependencies: ["JSONLines", "TestSupport"]),
         .testTarget(name: "GimbalProtocolTests", dependencies: ["GimbalProtocol", "TestSupport"]),
         .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
+        .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(name: "PlottingTests", dependencies: ["Plotting", "GimbalProtocol", "gimbal", "TestSupport"]),

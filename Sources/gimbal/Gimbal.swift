@@ -28,7 +28,8 @@ struct Gimbal: ParsableCommand {
             Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Bounds.self, ZoomRangeCommand.self,
             ViewportCommand.self,
             GesturesCommand.self, Get.self, Project.self, Unproject.self, Region.self, Cameras.self, Remove.self,
-            Stats.self, Clients.self, Watch.self, Replay.self, Record.self, Convert.self, Inspect.self, Plot.self,
+            Stats.self, Clients.self, Watch.self, Replay.self, Run.self, Record.self, Convert.self, Inspect.self,
+            Plot.self,
             Check.self,
             Send.self,
         ]

@@ -6,6 +6,7 @@ import Gestures
 import GimbalClient
 import GimbalProtocol
 import TouchTraces
+import Traces
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -69,10 +70,8 @@ private final class CheckSession {
     /// How much was found, and how much of it are errors.
     private(set) var findings = 0
     private(set) var errors = 0
-    /// The beginning of a line that has not come to its end.
-    private var rest: [UInt8] = []
-    /// Lines that were put in front of the trace's own.
-    private var linesBefore = 0
+    private var splitter = LineSplitter()
+    private var decoder = RequestDecoder()
     private var lines = 0
     private var frames = 0
     private var durationMs = 0.0
@@ -98,7 +97,7 @@ private final class CheckSession {
             bytes += piece.count
             bar.update { ProgressState(frames: frames, share: file.size.map { Double(bytes) / Double(max($0, 1)) }) }
         }
-        if !rest.isEmpty { try play() }
+        try splitter.finish { try play($0) }
         try finish()
         bar.clear()
         try conclude()
@@ -135,87 +134,64 @@ private final class CheckSession {
         bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
-    private func take(_ piece: [UInt8]) throws {
-        var start = 0
-        while let end = piece[start...].firstIndex(of: 0x0a) {
-            rest += piece[start...end]
-            start = end + 1
-            try play()
-        }
-        rest += piece[start...]
-        // A line that is too long is refused by its beginning.
-        if rest.count > RequestDecoder.longestLine + 1 { try play() }
-    }
+    private func take(_ piece: [UInt8]) throws { try splitter.read(piece) { try play($0) } }
 
-    /// Plays what has come of a line.
-    private func play() throws {
-        defer { rest.removeAll(keepingCapacity: true) }
-        let isBlank = rest.allSatisfy { [0x20, 0x09, 0x0d, 0x0a].contains($0) }
-        if played == nil, isBlank, rest.last == 0x0a {
-            linesBefore -= 1
-            return
+    private func play(_ line: LineSplitter.Line) throws {
+        try Interrupt.check()
+        lines = line.number
+        if let played {
+            take(played.play(readyForPlay(line)))
+        } else if !line.isBlank {
+            try begin(line)
         }
-        guard let played else { return try begin() }
-        try played.play(readyForPlay(rest), take)
     }
 
     /// A header that may follow another trace plays at the highest speed, too; any other line is as it is.
-    private func readyForPlay(_ line: [UInt8]) -> [UInt8] {
-        guard line.count <= RequestDecoder.longestLine, rules.isOver,
-            var header = try? HeaderLine(trimmed(line), of: name),
-            (try? header.set(speed: Speed(factor: .infinity), camera: nil, of: name)) != nil
-        else { return line }
-        return header.bytes + [0x0a]
-    }
-
-    private func trimmed(_ line: [UInt8]) -> [UInt8] {
-        Array(line.prefix(line.count - line.reversed().prefix { $0 == 0x0a || $0 == 0x0d }.count))
+    private func readyForPlay(_ line: LineSplitter.Line) -> LineSplitter.Line {
+        guard rules.isOver, !line.isTooLong, let header = try? HeaderLine(Array(line.text)).atHighestSpeed() else {
+            return line
+        }
+        return line.with(header.bytes)
     }
 
     // MARK: The first line
 
     /// Begins with the header; what is none, or not right, is told, and the rest is held against a new camera.
-    private func begin() throws {
-        let line = trimmed(rest)
-        let number = 1 - linesBefore
-        var decoder = RequestDecoder()
+    private func begin(_ line: LineSplitter.Line) throws {
         do {
-            let requests = try decoder.decode(line.span)
+            let requests = try decoder.decode(line.text.span)
             if requests.count == 1, case .trace = requests[0].body {
-                var header = try HeaderLine(line, of: name)
-                try header.set(speed: Speed(factor: .infinity), camera: nil, of: name)
-                return try start(header.camera, header.bytes + [0x0a])
+                let header = try HeaderLine(Array(line.text), of: name).atHighestSpeed()
+                return try start(header.camera, line.with(header.bytes))
             }
         } catch let rejection as Rejection where rejection.isHeader {
-            add(Finding(line: number, rejection.error))
-            return try start(.main, try Self.header)
+            add(Finding(line: line.number, rejection.error))
+            return try start("main", nil)
         } catch is Rejection {
             // No header, and wrong besides: the hub says so, too.
         }
-        add(Finding(line: number, Self.noHeader))
-        linesBefore += 1
-        try start(.main, try Self.header)
-        try played?.play(rest, take)
+        add(Finding(line: line.number, Self.noHeader))
+        try start("main", nil)
+        if let played { take(played.play(line)) }
     }
 
-    private func start(_ camera: CameraName, _ header: [UInt8]) throws {
-        let played = try TraceRun(camera: camera.text)
+    /// Begins a run of a camera behind a header, or one that says nothing where the trace has none of its own.
+    private func start(_ camera: String, _ header: LineSplitter.Line?) throws {
+        let played = try TraceRun(camera: camera)
         self.played = played
-        try played.play(header, take)
+        if let header { return take(played.play(header)) }
+        played.play(try ClientRequest.trace(TraceHeader(speed: .infinity)).line()) { _ in }
     }
 
-    /// What a trace is played behind that has no header of its own.
-    private static var header: [UInt8] { get throws { try ClientRequest.trace(TraceHeader(speed: .infinity)).line() } }
     private static let noHeader = WireError(
         .missingField, field: "type", "the first line of a trace is its header, {\"type\":\"trace\",\"version\":1,…}")
 
     // MARK: What is found
 
-    private func take(_ line: TraceRun.Line) {
-        let number = line.number - linesBefore
-        lines = max(lines, number)
+    private func take(_ played: TraceRun.Line) {
+        let number = played.line?.number ?? lines
         var isRejected = false
-        for message in line.messages {
+        for message in played.messages {
             switch message.type {
             case .error:
                 isRejected = true
@@ -227,12 +203,13 @@ private final class CheckSession {
             default: break
             }
         }
-        if !isRejected { rules.take(line.requests, number) { add($0) } }
+        guard !isRejected, let line = played.line, let requests = try? decoder.decode(line.text.span) else { return }
+        rules.take(requests, number) { add($0) }
     }
 
     private func finish() throws {
         guard let played else { return add(Finding(line: 1, Self.noHeader)) }
-        try played.finish(take)
+        played.finish(take)
         rules.end { add($0) }
     }
 

@@ -2,8 +2,10 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import Glibc
 import Plotting
+import Traces
 
 struct Plot: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -49,59 +51,37 @@ struct Plot: ParsableCommand {
     }
 }
 
-/// One trace's way through a camera of this process.
+/// One trace's way into a picture.
 private final class PlotSession {
-    private let reader: TraceReader
-    private let opening: TraceReader.Opening
-    private let play: TraceRun
+    private let session: RunSession
     private var journey = Journey(from: .initial)
     private var book = GestureBook()
-    private var bar: ProgressBar
-    private var isOver = false
-    private(set) var rejected = 0
+    private var decoder = RequestDecoder()
 
     init(_ name: String, _ options: RecordingOptions, _ number: Int?) throws {
-        reader = try TraceReader(name, options, number: number, endsBySignal: true)
-        var opening = try reader.opening()
-        try opening.header.set(speed: Speed(factor: .infinity), camera: nil, of: name)
-        self.opening = opening
-        play = try TraceRun(camera: opening.header.camera.text)
-        bar = ProgressBar(name, isWanted: true)
+        session = try RunSession(name, options, number: number)
     }
 
+    /// Lines that were rejected.
+    var rejected: Int { session.rejected }
+
     func run() throws -> Journey {
-        defer { bar.clear() }
-        try play.play(opening.blank + opening.header.bytes + [0x0a], take)
-        guard opening.header.isRight, rejected == 0 else {
-            throw Failure(.dataError, "\(reader.name) was not drawn")
-        }
-        try play.play(opening.rest, take)
-        while !reader.isAtEnd, !isOver {
-            try play.play(try reader.read(), take)
-            bar.update(progress)
-        }
-        if !isOver { try play.finish(take) }
-        bar.clear()
-        reader.reportDamage()
+        try session.play(take)
+        let reader = session.reader
         for track in reader.tracks { journey.finger(through: track.points, isCancelled: track.isCancelled) }
         let file = reader.name.split(separator: "/").last.map(String.init) ?? reader.name
         journey.title = reader.name == "-" ? "standard input" : file
         return journey
     }
 
-    private func progress() -> ProgressState {
-        var state = ProgressState(frames: journey.frames)
-        if let size = reader.size, size > 0 { state.share = Double(reader.bytes) / Double(size) }
-        return state
-    }
-
     // MARK: From the camera
 
-    private func take(_ line: TraceRun.Line) throws {
-        guard !isOver else { return }
-        let isRejected = line.messages.contains { $0.type == .error }
-        let isSetting = !isRejected && book.take(line.requests, into: &journey)
-        for message in line.messages { try take(message) }
+    private func take(_ played: TraceRun.Line) throws {
+        let messages = played.messages
+        let isRejected = messages.contains { $0.type == .error }
+        let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
+        let isSetting = !isRejected && book.take(requests, into: &journey)
+        for message in messages { try take(message) }
         if isSetting { try learnLimits() }
     }
 
@@ -111,13 +91,11 @@ private final class PlotSession {
             guard case .reset(let reset)? = message.event else { return }
             journey = Journey(from: reset.position)
             try learnLimits()
-        case .error: report(message)
         case .traceEnded:
             guard let ended = message.traceEnded else { return }
             book.finish(&journey)
             journey.durationMs = ended.durationMs
             (journey.events, journey.rejected) = (ended.events, ended.rejected)
-            isOver = true
         default:
             if message.isEvent, let event = message.event { take(event) }
         }
@@ -144,18 +122,11 @@ private final class PlotSession {
     }
 
     private func learnLimits() throws {
-        for message in try play.ask(.getCamera) {
+        for message in try session.run.ask(.getCamera) {
             guard case .camera(let state)? = message.content else { continue }
             journey.limit(
                 from: book.timeMs, zoomRange: state.zoomRange, targetBounds: state.targetBounds,
                 viewport: state.viewport)
         }
-    }
-
-    private func report(_ message: Message) {
-        guard let error = message.error else { return }
-        rejected += 1
-        bar.clear()
-        say("\(reader.name):\(error.line): \(error)")
     }
 }

@@ -94,6 +94,11 @@ final class Output {
         bytes.append(0x0a)
     }
 
+    /// Writes what was added, once it is worth a call.
+    ///
+    /// - Throws: as ``flush()`` does.
+    func flushIfLarge() throws { if bytes.count >= 64 << 10 { try flush() } }
+
     /// Writes what was added.
     ///
     /// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.

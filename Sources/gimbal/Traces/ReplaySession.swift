@@ -2,7 +2,9 @@
 // when all is over. The sending side stays open until then: who vanishes has not half-closed, and the daemon stops.
 
 import GimbalClient
+import GimbalProtocol
 import Glibc
+import Traces
 
 final class ReplaySession {
     private let reader: TraceReader
@@ -10,7 +12,7 @@ final class ReplaySession {
     private let output: Output
     private let opening: TraceReader.Opening
     private let follows: Bool
-    private var table: EventTable?
+    private let printed: ReplayOutput
     private var bar: ProgressBar
     private var progress: TraceProgress
 
@@ -34,10 +36,10 @@ final class ReplaySession {
         var opening = try reader.opening()
         try opening.header.set(speed: options.speed, camera: options.camera, of: name)
         self.opening = opening
-        table = follows && output.isTerminal ? EventTable(cameras: [opening.header.camera.text]) : nil
+        printed = ReplayOutput(name, following: follows ? opening.header.camera : nil, output)
         let title = name == "-" ? "standard input" : name.split(separator: "/").last.map(String.init) ?? name
         // Rows that scroll by show well enough how far it is.
-        bar = ProgressBar(title, isWanted: table == nil)
+        bar = ProgressBar(title, isWanted: !printed.hasRows)
         progress = TraceProgress(opening, of: reader, isWanted: bar.isOn)
     }
 
@@ -64,7 +66,7 @@ final class ReplaySession {
         if follows || bar.isOn {
             // The bar counts the frames that the camera makes, and nobody else can.
             let subscription = ClientRequest.subscribe(kinds: follows ? nil : [.cameraChanged])
-            connection.queue(try subscription.line(camera: opening.header.camera.text))
+            connection.queue(try subscription.line(camera: opening.header.camera))
             linesBefore = 1
         }
         connection.queue(opening.blank + opening.header.bytes + [0x0a])
@@ -108,23 +110,19 @@ final class ReplaySession {
         lastError = nil
         switch message.type {
         case .error: report(message)
-        case .traceEnded: conclude(message)
+        case .traceEnded:
+            isCut = message.traceEnded?.cut == true
+            printed.conclude(message)
         case .pong: isOver = isOver || message.id == Self.endMark
         case .cameraChanged:
             progress.frames += 1
-            if follows { show(message) }
+            if follows { printed.show(message) }
         case .lagged where follows:
             if case .lagged(let lagged)? = message.event { announce("gimbal: \(lagged.text)") }
-            show(message)
-        case _ where follows && message.isEvent: show(message)
+            printed.show(message)
+        case _ where follows && message.isEvent: printed.show(message)
         default: break
         }
-    }
-
-    /// Prints a row for people, where it makes one, or the line.
-    private func show(_ message: Message) {
-        guard table != nil else { return output.add(message.withoutEpoch) }
-        for line in table?.lines(message) ?? [] { output.add(line) }
     }
 
     private func report(_ message: Message) {
@@ -134,20 +132,6 @@ final class ReplaySession {
         guard line > 0 else { return }
         rejected += 1
         announce("\(reader.name):\(line): \(error)")
-    }
-
-    private func conclude(_ message: Message) {
-        let ended = message.traceEnded
-        isCut = ended?.cut == true
-        guard output.isTerminal, let ended else { return output.add(message.bytes) }
-        let style = Style(STDOUT_FILENO)
-        let rejected = "\(grouped(ended.rejected)) rejected"
-        let counts = [
-            counted(ended.events, "event"), ended.rejected > 0 ? style.yellow(rejected) : rejected,
-            counted(ended.frames, "frame"), clock(milliseconds: ended.durationMs, 3),
-        ]
-        output.add("\(style.bold(printable(reader.name))): \(counts.joined(separator: ", "))")
-        output.add("  \(ended.position.text)")
     }
 
     /// A line to standard error that the progress does not get mixed up with.

@@ -1,6 +1,8 @@
 // How far a replay has come, as well as the client can know. At "max" that is how much has been sent; otherwise the daemon
 // sets the pace, reads ahead, and the clock tells.
 
+import Traces
+
 /// How far a trace has come.
 struct ProgressState {
     /// Frames that the camera has made of it.
@@ -30,7 +32,7 @@ struct TraceProgress {
 
     /// - Parameter isWanted: whether anybody will ask.
     init(_ opening: TraceReader.Opening, of reader: TraceReader, isWanted: Bool) {
-        speed = opening.header.speed.factor
+        speed = opening.header.header?.speed ?? 1
         firstTime = isWanted ? TraceTime.first(in: opening.rest) : nil
         endTime = isWanted ? reader.lastTime() : nil
     }
@@ -59,23 +61,5 @@ struct TraceProgress {
             if let size = reader.size, size > 0 { state.share = min(max(Double(done) / Double(size), 0), 1) }
         }
         return state
-    }
-}
-
-/// The times in a piece of a trace, found without parsing it.
-enum TraceTime {
-    private static let key = Array("\"timeMs\":".utf8)
-
-    static func first(in bytes: [UInt8]) -> Double? { bytes.indices.lazy.compactMap { time(in: bytes, at: $0) }.first }
-
-    static func last(in bytes: [UInt8]) -> Double? {
-        bytes.indices.reversed().lazy.compactMap { time(in: bytes, at: $0) }.first
-    }
-
-    private static func time(in bytes: [UInt8], at index: Int) -> Double? {
-        guard bytes[index] == key[0], bytes[index...].starts(with: key) else { return nil }
-        let number = bytes[(index + key.count)...].drop { $0 == 0x20 }.prefix(32)
-        guard let end = number.firstIndex(where: { !"+-.0123456789eE".utf8.contains($0) }) else { return nil }
-        return Double(String(decoding: number[..<end], as: UTF8.self))
     }
 }

@@ -5,52 +5,26 @@ import GimbalClient
 import GimbalProtocol
 import Glibc
 import TouchTraces
+import Traces
 
-/// The first line of a trace.
-struct HeaderLine {
-    /// The line without its line feed.
-    private(set) var bytes: [UInt8]
-    /// Whether it is right. One that is not is sent for the daemon to answer.
-    let isRight: Bool
-    private(set) var camera = CameraName.main
-    private(set) var speed = Speed.recorded
-
+extension HeaderLine {
     /// - Throws: a `Failure` when the line begins something else than a trace.
     init(_ bytes: [UInt8], of name: String) throws(Failure) {
-        self.bytes = bytes
-        var decoder = RequestDecoder()
-        let requests: [Request]
-        do {
-            requests = try decoder.decode(bytes.span)
-        } catch {
-            guard error.isHeader else { throw Self.noTrace(name) }
-            isRight = false
-            return
-        }
-        guard requests.count == 1, case .trace(let header) = requests[0].body else {
-            throw Self.noTrace(name)
-        }
-        isRight = true
-        speed = Speed(factor: header.speed)
-        if let camera = requests[0].camera.flatMap({ CameraName($0) }) { self.camera = camera }
-    }
-
-    static func noTrace(_ name: String) -> Failure {
-        Failure(.dataError, "\(name) is no Gimbal trace: its first line must be a header, {\"type\":\"trace\",…}")
+        do throws(TraceError) { try self.init(bytes) } catch { throw Failure(error, of: name) }
     }
 
     /// Sets members anew. One that is not right stays as it is.
-    mutating func set(speed: Speed?, camera: CameraName?, of name: String) throws {
-        guard isRight, speed != nil || camera != nil else { return }
-        guard case .object(var members)? = try? JSONValue(bytes) else {
-            throw Failure(.dataError, "\(name): the header holds what cannot be written anew: play it without options")
-        }
-        if let speed { members["speed"] = speed.json }
-        if let camera { members["camera"] = .string(camera.text) }
-        self.speed = speed ?? self.speed
-        self.camera = camera ?? self.camera
-        bytes = JSONValue.object(members).bytes
+    mutating func set(speed: Speed?, camera: CameraName?, of name: String) throws(Failure) {
+        var members: [(name: String, value: JSONValue?)] = []
+        if let speed { members.append(("speed", speed.json)) }
+        if let camera { members.append(("camera", .string(camera.text))) }
+        do throws(TraceError) { try set(members) } catch { throw Failure(error, of: name) }
     }
+}
+
+extension Failure {
+    /// What is wrong with a trace.
+    init(_ error: TraceError, of name: String) { self.init(.dataError, "\(name) \(error)") }
 }
 
 /// Reads a trace, or a recording as a trace, from a file or from standard input.
@@ -109,9 +83,9 @@ final class TraceReader {
             let start = bytes.firstIndex { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } ?? bytes.count
             let end = bytes[start...].firstIndex(of: 0x0a)
             guard end != nil || isAtEnd || bytes.count - start > RequestDecoder.longestLine else { continue }
-            guard start < bytes.count else { throw Failure(.dataError, "\(name) is no Gimbal trace: it is empty") }
+            guard start < bytes.count else { throw Failure(.empty, of: name) }
             let line = Array(bytes[start..<(end ?? bytes.count)])
-            guard line.count <= RequestDecoder.longestLine else { throw HeaderLine.noTrace(name) }
+            guard line.count <= RequestDecoder.longestLine else { throw Failure(.noHeader, of: name) }
             return Opening(
                 blank: Array(bytes[..<start]), header: try HeaderLine(line, of: name),
                 headerLine: bytes[..<start].count { $0 == 0x0a } + 1,

@@ -3,6 +3,7 @@
 
 import GimbalProtocol
 import TouchTraces
+import Traces
 
 /// What the lines of Gimbal traces tell.
 final class TraceSections {
@@ -23,42 +24,28 @@ final class TraceSections {
     private(set) var damaged: [(line: Int, excerpt: String)] = []
     private(set) var damagedCount = 0
     private var decoder = RequestDecoder()
-    private var framer = LineFramer()
-    private var rest: [UInt8] = []
+    private var splitter = LineSplitter()
+    /// The line in hand.
+    private var lineNumber = 0
 
     /// More traces than anybody puts into a file are not told apart.
     private static let most = 1000
 
-    func read(_ bytes: [UInt8]) {
-        rest += bytes
-        var position = 0
-        let lines = rest
-        while let line = framer.next(in: lines.span, at: &position) { take(line, lines.span) }
-        rest.removeFirst(position)
-    }
+    func read(_ bytes: [UInt8]) { splitter.read(bytes) { take($0) } }
 
-    func finish() {
-        var position = 0
-        let lines = rest
-        if let line = framer.last(in: lines.span, at: &position) { take(line, lines.span) }
-    }
+    func finish() { splitter.finish { take($0) } }
 
     private func damage(_ reason: String) {
         damagedCount += 1
-        if damaged.count < RecordingNotes.mostDamaged { damaged.append((Int(framer.lineNumber), reason)) }
+        if damaged.count < RecordingNotes.mostDamaged { damaged.append((lineNumber, reason)) }
     }
 
-    private static func isBlank(_ line: Span<UInt8>) -> Bool {
-        for index in 0..<line.count where line[index] != 0x20 && line[index] != 0x09 { return false }
-        return true
-    }
-
-    private func take(_ line: LineFramer.Line, _ bytes: Span<UInt8>) {
-        guard case .line(let range) = line else { return damage("the line is too long") }
-        let text = bytes.extracting(range)
-        guard !Self.isBlank(text) else { return }
+    private func take(_ line: LineSplitter.Line) {
+        lineNumber = line.number
+        guard !line.isTooLong else { return damage("the line is too long") }
+        guard !line.isBlank else { return }
         do {
-            take(try decoder.decode(text))
+            take(try decoder.decode(line.text.span))
         } catch {
             if error.isHeader, sections.last?.isOver ?? true { begin(camera: nil) }
             damage(error.error.message)
@@ -67,7 +54,7 @@ final class TraceSections {
 
     private func begin(camera: String?) {
         guard sections.count < Self.most else { return damage("more than \(Self.most) traces are not told apart") }
-        sections.append(Section(line: Int(framer.lineNumber), camera: camera))
+        sections.append(Section(line: lineNumber, camera: camera))
     }
 
     private func take(_ requests: [Request]) {

@@ -1,0 +1,52 @@
+// A line of the daemon's as it came, which is how it is passed on; only what is shown to people or decides something is
+// read further than its type.
+
+import JSONLines
+
+/// A line from the daemon.
+package struct Message {
+    package let bytes: ArraySlice<UInt8>
+    /// Its type; `nil` for one that this version does not know, and for what is no message.
+    package let type: MessageType?
+
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        type = MessageType(of: bytes)
+    }
+
+    /// The line, read whole; `nil` if it is no message.
+    package var line: ServerLine? { try? ServerLine(line: bytes) }
+
+    /// What it says; `nil` if that cannot be read.
+    package var content: ServerMessage? { line?.message }
+
+    /// The id of the request that it answers.
+    package var id: RequestID? { line?.id }
+
+    /// The event that it is, or that it tells of a subscription.
+    package var event: CameraEvent? { if case .event(let event)? = content { event } else { nil } }
+
+    /// The error that it is, if it is one.
+    package var error: GimbalError? {
+        guard type == .error, case .error(let error)? = content else { return nil }
+        return error
+    }
+
+    /// How a replay went, if it tells that.
+    package var traceEnded: TraceEnded? { if case .traceEnded(let ended)? = content { ended } else { nil } }
+
+    /// The line without what differs from run to run of one trace: the epoch of a `reset`.
+    package var withoutEpoch: ArraySlice<UInt8> {
+        guard type == .reset, case .object(var members)? = try? JSONValue(bytes) else { return bytes }
+        members["epoch"] = nil
+        return JSONValue.object(members).bytes[...]
+    }
+
+    /// Whether it tells a movement of a camera.
+    package var isEvent: Bool {
+        switch type {
+        case .moveStarted, .cameraChanged, .idle, .gesture, .reset: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// Bytes in, numbered lines out, however the bytes are cut into reads. Invariant: nothing of a line beyond the protocol's
+// limit is kept but its beginning, so memory is bounded by a piece and a line.
+
+import GimbalProtocol
+
+/// Cuts a stream of bytes into lines.
+package struct LineSplitter {
+    /// One line of the stream.
+    package struct Line {
+        /// Counts the lines from 1, blank ones too.
+        package let number: Int
+        /// The line with what ends it; only the beginning of one that is too long.
+        package let raw: ArraySlice<UInt8>
+        /// The line without what ends it.
+        package let text: ArraySlice<UInt8>
+        /// Whether it is longer than the protocol allows.
+        package let isTooLong: Bool
+
+        /// The line of this number with another text.
+        package func with(_ text: [UInt8]) -> Line {
+            Line(number: number, raw: text[...], text: text[...], isTooLong: false)
+        }
+
+        /// Whether it holds nothing but spaces and tabs.
+        package var isBlank: Bool { text.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+
+        /// The line with a line feed at its end.
+        package var ended: [UInt8] { raw.last == 0x0a ? Array(raw) : raw + [0x0a] }
+    }
+
+    private var framer = LineFramer()
+    /// The beginning of a line whose end has not come.
+    private var rest: [UInt8] = []
+
+    package init() {}
+
+    /// Hands out the lines that end in the next bytes.
+    package mutating func read(_ bytes: some Sequence<UInt8>, _ take: (Line) throws -> Void) rethrows {
+        rest += bytes
+        let bytes = rest
+        var position = 0
+        defer { rest.removeFirst(position) }
+        while true {
+            let start = position
+            guard let found = framer.next(in: bytes.span, at: &position) else { break }
+            try take(line(found, bytes, start..<position))
+        }
+    }
+
+    /// Hands out the last line, if the end of the stream is its end.
+    package mutating func finish(_ take: (Line) throws -> Void) rethrows {
+        let bytes = rest
+        var position = 0
+        rest = []
+        guard let found = framer.last(in: bytes.span, at: &position) else { return }
+        try take(line(found, bytes, 0..<position))
+    }
+
+    private func line(_ found: LineFramer.Line, _ bytes: [UInt8], _ raw: Range<Int>) -> Line {
+        let number = Int(framer.lineNumber)
+        switch found {
+        case .line(let text): return Line(number: number, raw: bytes[raw], text: bytes[text], isTooLong: false)
+        case .tooLong(let text): return Line(number: number, raw: bytes[text], text: bytes[text], isTooLong: true)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// A whole trace in memory, as timed lines. What is not changed keeps its bytes, and what a daemon would reject stays where
+// it is: it is nobody's business here.
+
+import GimbalProtocol
+
+/// A trace: its header, and its lines with their times.
+package struct Trace: Sendable {
+    /// A line of gestures, commands or questions.
+    package struct Line: Sendable {
+        /// The line without its line feed.
+        package var bytes: [UInt8]
+        /// What it asks; empty if it is no request.
+        package var requests: [Request]
+        /// When it is to be applied, in milliseconds of the trace's own clock; `nil` for what takes no time.
+        package var timeMs: Double? { requests.lazy.compactMap(\.timeMs).first }
+
+        /// A line as it is.
+        package init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+            var decoder = RequestDecoder()
+            requests = (try? decoder.decode(bytes.span)) ?? []
+        }
+    }
+
+    package var header: HeaderLine
+    /// The lines behind the header, without blank ones and without `trace-end`.
+    package var lines: [Line]
+
+    package init(header: HeaderLine, lines: [Line] = []) {
+        self.header = header
+        self.lines = lines
+    }
+
+    /// Reads a trace up to its end. Behind that nothing may follow but blank lines.
+    ///
+    /// - Throws: `TraceError` if it does not begin with a header, if that is not right, or if something follows its end.
+    package init(_ bytes: some Sequence<UInt8>) throws(TraceError) {
+        var reader = TraceReading()
+        var splitter = LineSplitter()
+        do {
+            try splitter.read(bytes) { try reader.take($0) }
+            try splitter.finish { try reader.take($0) }
+        } catch {
+            throw error as? TraceError ?? .noHeader
+        }
+        guard let header = reader.header else { throw .empty }
+        self.init(header: header, lines: reader.lines)
+    }
+
+    /// When the first line is to be applied, in milliseconds of the trace's own clock: what events count from.
+    package var startMs: Double? { lines.lazy.compactMap(\.timeMs).first }
+
+    /// When the last line is to be applied, in milliseconds of the trace's own clock.
+    package var endMs: Double? { lines.reversed().lazy.compactMap(\.timeMs).first }
+
+    /// The trace as a file, `trace-end` included.
+    package var bytes: [UInt8] {
+        var bytes = header.bytes + [0x0a]
+        for line in lines { bytes += line.bytes + [0x0a] }
+        return bytes + Request.traceEndLine
+    }
+}
+
+/// What a trace's lines have told so far.
+private struct TraceReading {
+    var header: HeaderLine?
+    var lines: [Trace.Line] = []
+    private var isOver = false
+
+    mutating func take(_ line: LineSplitter.Line) throws(TraceError) {
+        guard !line.isBlank else { return }
+        let bytes = Array(line.text)
+        guard header != nil else {
+            let header = try HeaderLine(line.isTooLong ? [] : bytes)
+            guard header.isRight else { throw TraceError("has a header that is not right; \"gimbal check\" says why") }
+            self.header = header
+            return
+        }
+        if isOver { throw TraceError("has more behind its trace-end, in line \(line.number): choose one with --trace") }
+        let read = Trace.Line(bytes)
+        if case .traceEnd? = read.requests.first?.body { isOver = true } else { lines.append(read) }
+    }
+}

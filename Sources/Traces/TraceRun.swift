@@ -1,0 +1,103 @@
+// A trace played without a daemon: the daemon's own mind in this process, at the highest speed. Bytes in; for each line
+// what it is answered and causes. Nothing of what has been handed over is kept.
+
+import GimbalProtocol
+import Hub
+
+/// A camera of this process that a trace is played into.
+package final class TraceRun {
+    /// A line of the trace and what came of it.
+    package struct Line {
+        /// The line as it was played; `nil` for what the end of the file brings.
+        package let line: LineSplitter.Line?
+        /// Answers and events with their line feeds, in the order in which they arose.
+        package let output: [UInt8]
+
+        /// The same, line by line.
+        package var messages: [Message] { output.split(separator: 0x0a).map { Message($0) } }
+    }
+
+    private let hub = Hub(server: "gimbal", epochSeed: 0, at: 0)
+    private let collector = Collector()
+    private let feeder: Peer
+    private let watcher: Peer
+    private let camera: String
+    private var splitter = LineSplitter()
+
+    /// Lines of the connection before the trace's first: what errors count from.
+    package static let linesBefore = 1
+
+    /// A run whose camera nobody has moved yet.
+    ///
+    /// - Parameter camera: the one that the trace's header names.
+    /// - Throws: `EncodingError` if that is no camera's name.
+    package init(camera: String) throws {
+        self.camera = camera
+        feeder = hub.connect(collector)
+        watcher = hub.connect(collector)
+        // A trace that subscribes or unsubscribes speaks of the connection that it comes by.
+        send(try ClientRequest.subscribe().line(camera: camera), from: feeder)
+        _ = collector.takeAll()
+    }
+
+    /// Plays a piece of a trace whose header says the highest speed.
+    package func play(_ piece: [UInt8], _ take: (Line) throws -> Void) rethrows {
+        try splitter.read(piece) { try take(play($0)) }
+    }
+
+    /// Plays a line.
+    package func play(_ line: LineSplitter.Line) -> Line {
+        send(line.ended, from: feeder)
+        return Line(line: line, output: collector.takeAll())
+    }
+
+    /// Ends the trace, if it has not ended itself.
+    package func finish(_ take: (Line) throws -> Void) rethrows {
+        try splitter.finish { try take(play($0)) }
+        hub.endOfInput(feeder, at: 0)
+        turn()
+        try take(Line(line: nil, output: collector.takeAll()))
+    }
+
+    /// Asks for something as another client would.
+    ///
+    /// - Throws: `EncodingError` for what cannot be written.
+    package func ask(_ request: ClientRequest) throws -> [Message] {
+        send(try request.line(camera: camera), from: watcher)
+        return Line(line: nil, output: collector.takeAll()).messages
+    }
+
+    private func send(_ bytes: [UInt8], from peer: Peer) {
+        hub.receive(bytes.span, from: peer, at: 0)
+        turn()
+    }
+
+    /// Lets the hub do what is due; its time stands still, and only the trace's runs.
+    private func turn() {
+        repeat {
+            hub.advance(to: 0)
+            hub.endTurn(at: 0)
+        } while hub.deadline.map { $0 <= 0 } ?? false
+    }
+}
+
+/// Takes whatever the hub sends.
+private final class Collector: Outlet {
+    private var bytes: [UInt8] = []
+
+    func takeAll() -> [UInt8] {
+        defer { bytes.removeAll() }
+        return bytes
+    }
+
+    func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
+        let before = bytes.count
+        unsafe pieces.forEach { unsafe bytes.append(contentsOf: $0) }
+        return bytes.count - before
+    }
+
+    func keepQueueShort() {}
+    func setReading(_ isReading: Bool) {}
+    func finishSending() {}
+    func close() {}
+}

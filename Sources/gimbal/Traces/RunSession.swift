@@ -1,0 +1,98 @@
+// One trace's way through a camera of this process, at the highest speed: what a daemon would make of it, to the byte.
+// Plots, runs and expectations all come this way.
+
+import GimbalProtocol
+import Traces
+
+final class RunSession {
+    /// What came of a line, or of the trace's end.
+    typealias Played = TraceRun.Line
+
+    let reader: TraceReader
+    private let opening: TraceReader.Opening
+    /// The camera; it can be asked while the trace is played.
+    let run: TraceRun
+    /// Lines that were rejected.
+    private(set) var rejected = 0
+    /// Whether the trace has come to its end.
+    private(set) var isOver = false
+    private var bar: ProgressBar
+    private var frames = 0
+    private let playsAll: Bool
+    /// Whether another trace may begin in the file.
+    private var isBetween = false
+    private var splitter = LineSplitter()
+
+    /// Opens a trace or a recording.
+    ///
+    /// - Parameters:
+    ///   - number: which trace of several in the file is played, from 1.
+    ///   - playsAll: whether what follows the first trace is played, too.
+    ///   - showsProgress: whether a bar tells how far it is.
+    init(
+        _ name: String, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
+        playsAll: Bool = false, showsProgress: Bool = true
+    ) throws {
+        reader = try TraceReader(name, options, number: number, endsBySignal: true)
+        var opening = try reader.opening()
+        try opening.header.set(speed: Speed(factor: .infinity), camera: camera, of: name)
+        self.opening = opening
+        self.playsAll = playsAll
+        run = try TraceRun(camera: opening.header.camera)
+        bar = ProgressBar(name, isWanted: showsProgress)
+    }
+
+    /// The camera that the header names.
+    var camera: String { opening.header.camera }
+
+    /// Plays all of it; errors of its lines are told on standard error.
+    ///
+    /// - Throws: a `Failure` where its header is refused, and what `take` throws.
+    func play(_ take: (Played) throws -> Void) throws {
+        defer { bar.clear() }
+        func play(_ line: LineSplitter.Line) throws {
+            try Interrupt.check()
+            if !isOver || playsAll { try note(run.play(readyForPlay(line)), take) }
+        }
+        try splitter.read(opening.blank + opening.header.bytes + [0x0a], play)
+        guard opening.header.isRight, rejected == 0 else { throw Failure(.dataError, "\(reader.name) was not played") }
+        try splitter.read(opening.rest, play)
+        while !reader.isAtEnd, !isOver || playsAll {
+            try splitter.read(try reader.read(), play)
+            bar.update(progress)
+        }
+        try splitter.finish(play)
+        if !isOver || playsAll { try run.finish { try note($0, take) } }
+        bar.clear()
+        reader.reportDamage()
+    }
+
+    /// A header that follows another trace plays at the highest speed, too; any other line is as it is.
+    private func readyForPlay(_ line: LineSplitter.Line) -> LineSplitter.Line {
+        guard isBetween, let header = try? HeaderLine(Array(line.text)).atHighestSpeed() else { return line }
+        isBetween = false
+        return line.with(header.bytes)
+    }
+
+    private func note(_ played: Played, _ take: (Played) throws -> Void) throws {
+        for message in played.messages {
+            switch message.type {
+            case .cameraChanged: frames += 1
+            case .traceEnded: (isOver, isBetween) = (true, true)
+            case .error:
+                guard let error = message.error else { continue }
+                rejected += 1
+                bar.clear()
+                say("\(reader.name):\(error.line - TraceRun.linesBefore): \(error)")
+            default: break
+            }
+        }
+        try take(played)
+    }
+
+    private func progress() -> ProgressState {
+        var state = ProgressState(frames: frames)
+        if let size = reader.size, size > 0 { state.share = Double(reader.bytes) / Double(size) }
+        return state
+    }
+}

@@ -1,0 +1,68 @@
+// `gimbal run` beside the real daemon: the same bytes from the same traces, be they right or wrong.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct RunTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+
+    /// Holds what both print of these files, and what they say of wrong lines, against each other.
+    private func compare(_ files: [String]) throws -> String {
+        let daemon = try DaemonProcess()
+        let run = try gimbal(nil, ["run"] + files)
+        let replay = try gimbal(daemon, ["replay", "--follow", "--speed", "max"] + files)
+        #expect(run.output.count == replay.output.count && run.status == replay.status)
+        let apart = zip(run.output, replay.output).first { $0 != $1 }
+        #expect(apart == nil, "\(apart.map { "\($0)" } ?? "")")
+        #expect(run.errors == replay.errors)
+        return run.output.joined(separator: "\n")
+    }
+
+    @Test func theSamplesMakeTheDaemonsBytes() throws {
+        let samples = Files.list("Protocols/examples/traces", "ndjson").map(\.path)
+        #expect(samples.count >= 5)
+        let output = try compare(samples)
+        #expect(output.matches(of: /"trace-ended"/).count == samples.count)
+        #expect(try Schema.complaints(output.split(separator: "\n").map(String.init), from: .server) == "")
+    }
+
+    /// Wrong lines, several traces in one file, other cameras, times that begin anywhere: all that the cases have.
+    @Test func theConformanceCasesMakeTheDaemonsBytes() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var files: [String] = []
+        for (index, trace) in try ConformanceCase.all().compactMap(\.trace).enumerated() {
+            let file = folder.appendingPathComponent("\(1000 + index).ndjson")
+            try Data(trace.utf8).write(to: file)
+            files.append(file.path)
+        }
+        #expect(files.count > 90)
+        _ = try compare(files)
+    }
+
+    @Test func recordingsOfFingersMakeTheDaemonsBytes() throws {
+        let names = ["pinch.evemu", "web.ndjson", "webdriver.json", "pan.getevent", "tap.evtest"]
+        let output = try compare(names.map { Files.root.appendingPathComponent("Tests/Fuzz/Recordings/\($0)").path })
+        #expect(output.matches(of: /"trace-ended"/).count == names.count)
+    }
+
+    @Test func anotherCameraAndASummaryAreAskedFor() throws {
+        let sample = Files.root.appendingPathComponent("Protocols/examples/traces/tilt.ndjson").path
+        let plain = try gimbal(nil, ["run", sample])
+        let named = try gimbal(nil, ["run", "--camera", "left", sample])
+        #expect(named.output.map { $0.replacing("\"left\"", with: "\"main\"") } == plain.output)
+        let summary = try gimbal(nil, ["run", "--summary", sample])
+        #expect(summary.status == 0 && summary.output == plain.output.suffix(1))
+    }
+
+    @Test func whatIsNoTraceIsNotPlayed() throws {
+        let nothing = try gimbal(nil, ["run", "-"], input: "{\"type\":\"ping\"}\n")
+        #expect(nothing.status == 65 && nothing.output.isEmpty && nothing.errors.contains("no recording"))
+        let wrong = try gimbal(nil, ["run", "-"], input: "{\"type\":\"trace\",\"version\":2}\n")
+        #expect(wrong.status == 65 && wrong.output.isEmpty && wrong.errors.contains(":1:"), "\(wrong.errors)")
+        let missing = try gimbal(nil, ["run", "/nonexistent"])
+        #expect(missing.status == 66)
+    }
+}

@@ -1,0 +1,115 @@
+// Traces in memory: lines however they are cut, headers that are changed, and runs.
+
+import Foundation
+import GimbalProtocol
+import TestSupport
+import Testing
+import Traces
+
+@Suite struct TraceTests {
+    private let sample = #"{"type":"trace","version":1,"camera":"left","speed":2,"own":[1,{"a":null}]}"#
+
+    private func sampleBytes() throws -> [UInt8] {
+        let file = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson")
+        return Array(try Data(contentsOf: file))
+    }
+
+    // MARK: Lines
+
+    @Test func linesAreTheSameHoweverTheBytesAreCut() {
+        let long = [UInt8](repeating: 0x61, count: RequestDecoder.longestLine + 7)
+        let bytes = Array("one\r\n\n\ttwo\n".utf8) + long + Array("\nthree".utf8)
+        for size in [1, 2, 3, 7, 4096, bytes.count] {
+            var splitter = LineSplitter()
+            var lines: [LineSplitter.Line] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                splitter.read(bytes[start..<min(start + size, bytes.count)]) { lines.append($0) }
+            }
+            splitter.finish { lines.append($0) }
+            #expect(lines.map(\.number) == [1, 2, 3, 4, 5], "\(size)")
+            #expect(lines.map(\.isTooLong) == [false, false, false, true, false])
+            #expect(lines.map(\.isBlank) == [false, true, false, false, false])
+            #expect(lines[0].raw == Array("one\r\n".utf8)[...] && lines[0].text == Array("one".utf8)[...])
+            #expect(lines[3].text.count > RequestDecoder.longestLine)
+            #expect(lines[4].raw == Array("three".utf8)[...] && lines[4].ended == Array("three\n".utf8))
+        }
+    }
+
+    // MARK: Headers
+
+    @Test func aHeaderKeepsWhatIsNotSet() throws {
+        var header = try HeaderLine(Array(sample.utf8))
+        #expect(header.isRight && header.camera == "left" && header.header?.speed == 2)
+        try header.set([("camera", .string("right")), ("speed", nil)])
+        #expect(
+            String(decoding: header.bytes, as: UTF8.self)
+                == #"{"type":"trace","version":1,"camera":"right","own":[1,{"a":null}]}"#)
+        #expect(header.camera == "right" && header.header?.speed == 1)
+        #expect(try header.atHighestSpeed().header?.speed == .infinity)
+    }
+
+    @Test func aHeaderThatWouldNotBeRightIsRefused() throws {
+        var header = try HeaderLine(Array(sample.utf8))
+        #expect(throws: TraceError.self) { try header.set([("speed", .string("fast"))]) }
+        #expect(header.header?.speed == 2)
+        #expect(throws: TraceError.noHeader) { try HeaderLine(Array(#"{"type":"ping"}"#.utf8)) }
+        #expect(try !HeaderLine(Array(#"{"type":"trace","version":2}"#.utf8)).isRight)
+    }
+
+    // MARK: Traces
+
+    @Test func aTraceIsReadAndWrittenAsItIs() throws {
+        let bytes = try sampleBytes()
+        let trace = try Trace(bytes)
+        #expect(trace.bytes == bytes)
+        #expect(trace.lines.count == bytes.count { $0 == 0x0a } - 2)
+        #expect(trace.startMs == 1067.182 && trace.endMs == 2477.182)
+    }
+
+    @Test func whatIsNoSingleTraceIsRefused() throws {
+        let bytes = try sampleBytes()
+        #expect(throws: TraceError.empty) { try Trace("\n \n".utf8) }
+        #expect(throws: TraceError.noHeader) { try Trace("{\"type\":\"ping\"}".utf8) }
+        #expect(throws: TraceError.self) { try Trace(bytes + bytes) }
+        #expect(throws: TraceError.self) { try Trace(#"{"type":"trace","version":1,"speed":0}"#.utf8) }
+        #expect(try Trace(bytes + [0x0a, 0x20, 0x0a]).bytes == bytes)
+    }
+
+    // MARK: Runs
+
+    @Test func aRunIsTheSameHoweverTheBytesAreCut() throws {
+        let bytes = try Trace(sampleBytes()).header.atHighestSpeed().bytes + sampleBytes().drop { $0 != 0x0a }
+        func run(_ size: Int) throws -> [UInt8] {
+            let run = try TraceRun(camera: "main")
+            var output: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                run.play(Array(bytes[start..<min(start + size, bytes.count)])) { output += $0.output }
+            }
+            run.finish { output += $0.output }
+            return output
+        }
+        let whole = try run(bytes.count)
+        #expect(whole.count { $0 == 0x0a } > 280)
+        #expect(try run(1) == whole && run(1000) == whole)
+    }
+
+    @Test func aRunTellsWhatEachLineBrings() throws {
+        let run = try TraceRun(camera: "main")
+        var types: [[MessageType?]] = []
+        let lines = """
+            {"type":"trace","version":1,"speed":"max"}
+            {"type":"move","timeMs":5,"update":{"kind":"zoom-in"}}
+            {"type":"fly","timeMs":5}
+
+            """
+        run.play(Array(lines.utf8)) { types.append($0.messages.map(\.type)) }
+        #expect(types == [[.reset], [.moveStarted, .cameraChanged, .idle], [.error]])
+        guard case .camera(let state)? = try run.ask(.getCamera).first?.content else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(state.position.zoom == 3)
+        run.finish { types.append($0.messages.map(\.type)) }
+        #expect(types.last == [.traceEnded])
+    }
+}
