@@ -39,6 +39,9 @@ let package = Package(
         .target(
             name: "Traces", dependencies: ["Hub", "GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
 
+        // What a camera did over time, and what was expected of it: comparisons, statements, reports.
+        .target(name: "CameraStreams", dependencies: ["GimbalProtocol", "MapCamera"], swiftSettings: strict),
+
         // A recorded touch's way to the gestures of a trace.
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(
@@ -62,7 +65,7 @@ let package = Package(
 
         // A picture of what a trace does to a camera, as a pure function.
         .target(
-            name: "Plotting", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"],
+            name: "Plotting", dependencies: ["CameraStreams", "GimbalProtocol", "Gestures", "MapCamera"],
             swiftSettings: strict),
 
         .executableTarget(
@@ -72,7 +75,7 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "GimbalClient", "GimbalProtocol", "Plotting", "TouchTraces", "Traces", "UnixSocket",
+                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "TouchTraces", "Traces", "UnixSocket",
                 "CPipe",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
@@ -87,6 +90,8 @@ let package = Package(
         .testTarget(name: "JSONLinesTests", dependencies: ["JSONLines", "TestSupport"]),
         .testTarget(name: "GimbalProtocolTests", dependencies: ["GimbalProtocol", "TestSupport"]),
         .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
+        .testTarget(
+            name: "CameraStreamsTests", dependencies: ["CameraStreams", "GimbalProtocol", "MapCamera", "TestSupport"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),

@@ -133,6 +133,13 @@ package struct FixedDecimal: Equatable, Sendable {
         self.places = places
     }
 
+    /// The number as it is written.
+    package var text: String {
+        var line = LineWriter(capacity: 32)
+        line.write(self)
+        return String(decoding: line.bytes, as: UTF8.self)
+    }
+
     /// What stands before the point and behind it, the sign left out.
     @inline(__always)
     var parts: (whole: UInt64, fraction: UInt32) {

@@ -6,11 +6,7 @@ struct SVG {
     private(set) var text = ""
 
     /// A number with so many decimals at the most.
-    static func number(_ value: Double, _ places: Int = 2) -> String {
-        var line = LineWriter(capacity: 32)
-        line.write(FixedDecimal(value, places: places))
-        return line.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
-    }
+    static func number(_ value: Double, _ places: Int = 2) -> String { FixedDecimal(value, places: places).text }
 
     /// Text with what means something in XML spelt out; control characters, which XML has not, become spaces.
     static func escaped(_ text: String) -> String {

@@ -1,0 +1,122 @@
+// What a camera did over time, from whatever tells it: events of Gimbal, an app's own log, a table. Times count from the
+// first line that has one, so that streams of one trace lie over one another.
+
+import MapCamera
+
+/// Where a camera was at one time.
+package struct CameraSample: Equatable, Sendable {
+    /// Milliseconds since the stream began.
+    package let timeMs: Double
+    package let position: CameraPosition
+    /// The line that tells it, from 1.
+    package let line: Int
+
+    package init(timeMs: Double, position: CameraPosition, line: Int) {
+        (self.timeMs, self.position, self.line) = (timeMs, position, line)
+    }
+}
+
+/// What a camera did over time.
+package struct CameraStream: Sendable {
+    /// A movement, from the first thing that moved the camera to its rest.
+    package struct Movement: Equatable, Sendable {
+        package let startMs: Double
+        /// `nil` while it lasts.
+        package fileprivate(set) var endMs: Double?
+    }
+
+    /// Where the camera was, in the order of time.
+    package private(set) var samples: [CameraSample] = []
+    /// The camera's movements. Of a log without events: its changes, with pauses of more than 100 ms between them.
+    package private(set) var movements: [Movement] = []
+    /// When the stream ends, in milliseconds: with its trace, or with its last line.
+    package private(set) var endMs = 0.0
+    /// The screen that distances are measured on.
+    package var viewport = Viewport.standard
+
+    /// From one line of a log to the next the camera has moved on, if they are no further apart; otherwise it has rested.
+    static let longestStepMs = 100.0
+
+    package init() {}
+
+    // MARK: Filling
+
+    mutating func began(at timeMs: Double, _ position: CameraPosition, line: Int) {
+        if movements.last.map({ $0.endMs != nil }) ?? true { movements.append(Movement(startMs: timeMs)) }
+        add(timeMs, position, line)
+    }
+
+    mutating func moved(at timeMs: Double, _ position: CameraPosition, line: Int) { add(timeMs, position, line) }
+
+    mutating func rested(at timeMs: Double, _ position: CameraPosition, line: Int) {
+        if let last = movements.indices.last { movements[last].endMs = timeMs }
+        add(timeMs, position, line)
+    }
+
+    /// A line of a log, which tells no movements.
+    mutating func logged(at timeMs: Double, _ position: CameraPosition, line: Int) {
+        if let last = samples.last, last.position != position {
+            if let index = movements.indices.last, let end = movements[index].endMs, timeMs - end <= Self.longestStepMs
+            {
+                movements[index].endMs = timeMs
+            } else {
+                let isStep = timeMs - last.timeMs <= Self.longestStepMs
+                movements.append(Movement(startMs: isStep ? last.timeMs : timeMs, endMs: timeMs))
+            }
+        }
+        add(timeMs, position, line)
+    }
+
+    mutating func ended(at timeMs: Double) { endMs = max(endMs, timeMs) }
+
+    private mutating func add(_ timeMs: Double, _ position: CameraPosition, _ line: Int) {
+        samples.append(CameraSample(timeMs: timeMs, position: position, line: line))
+        endMs = max(endMs, timeMs)
+    }
+
+    // MARK: Asking
+
+    /// Whether nothing moves at the end.
+    package var isAtRest: Bool { movements.last.map { $0.endMs != nil } ?? true }
+
+    /// Where the camera is in the end.
+    package var last: CameraSample? { samples.last }
+
+    /// The index of the last sample of a time, or of one before it; `nil` before the first.
+    func index(at timeMs: Double) -> Int? {
+        var (low, high) = (0, samples.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if samples[middle].timeMs <= timeMs { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? low - 1 : nil
+    }
+
+    /// The last sample of a time, or of one before it; before the first, the first.
+    package func sample(at timeMs: Double) -> CameraSample? { index(at: timeMs).map { samples[$0] } ?? samples.first }
+
+    /// Where the camera is on its way at a time: as the last sample says, or between it and the next one if that is near.
+    func ways(at timeMs: Double) -> [CameraSample] {
+        guard let index = index(at: timeMs) else { return samples.first.map { [$0] } ?? [] }
+        let sample = samples[index]
+        guard index + 1 < samples.count, sample.timeMs < timeMs else { return [sample] }
+        let next = samples[index + 1]
+        guard next.timeMs - sample.timeMs <= Self.longestStepMs else { return [sample] }
+        let share = (timeMs - sample.timeMs) / (next.timeMs - sample.timeMs)
+        let between = sample.position.interpolated(to: next.position, share)
+        return [sample, CameraSample(timeMs: timeMs, position: between, line: sample.line)]
+    }
+}
+
+extension CameraPosition {
+    /// A position on the straight way to another, in Mercator's plane and by the shorter turn.
+    fileprivate func interpolated(to other: CameraPosition, _ share: Double) -> CameraPosition {
+        let (from, to) = (MercatorPoint(target), MercatorPoint(other.target))
+        let turn = wrap180(other.target.longitude - target.longitude) * (.pi / 180)
+        let place = MercatorPoint(x: from.x + share * turn, y: from.y + share * (to.y - from.y)).coordinate
+        return CameraPosition(
+            target: place.normalized, zoom: zoom + share * (other.zoom - zoom),
+            bearing: wrap360(bearing + share * wrap180(other.bearing - bearing)),
+            viewingAngle: viewingAngle + share * (other.viewingAngle - viewingAngle))
+    }
+}

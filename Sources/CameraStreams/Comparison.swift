@@ -1,0 +1,99 @@
+// Two streams against each other: where they first go apart, where they are farthest, and for how much of the time. Both are
+// looked at whenever either of them says something, so nothing between two frames is missed.
+
+import MapCamera
+
+/// How two streams differ.
+package struct Comparison: Sendable {
+    /// Both cameras at one time.
+    package struct Place: Equatable, Sendable {
+        /// Milliseconds since the streams began.
+        package let timeMs: Double
+        package let expected: CameraSample
+        package let found: CameraSample
+        package let difference: Difference
+    }
+
+    /// Where the streams first go apart; `nil` if they do not.
+    package private(set) var first: Place?
+    /// Where they are farthest apart, measured by what is allowed.
+    package private(set) var worst: Place?
+    /// Where both come to; `nil` if one of them is empty.
+    package private(set) var end: Place?
+    /// For how long they are apart, in milliseconds.
+    package private(set) var apartMs = 0.0
+    /// How long the longer of them lasts, in milliseconds.
+    package let lengthMs: Double
+    package let tolerance: Tolerance
+
+    /// Whether they are as near to each other as is allowed all the time.
+    package var isSame: Bool { first == nil }
+
+    /// Compares streams; distances are measured on the screen of the expected one.
+    package init(expected: CameraStream, found: CameraStream, tolerance: Tolerance) {
+        self.tolerance = tolerance
+        lengthMs = max(expected.endMs, found.endMs)
+        var worstExcess = 0.0
+        var apartSince: Double?
+        for time in Self.times(expected, found) {
+            guard let place = Self.nearest(expected, found, at: time, tolerance) else { return }
+            let excess = tolerance.excess(place.difference)
+            if let since = apartSince { apartMs += time - since }
+            apartSince = excess > 1 ? time : nil
+            end = place
+            guard excess > 1 else { continue }
+            if first == nil { first = place }
+            if worst == nil || excess > worstExcess
+                || excess == worstExcess && place.difference.points > worst?.difference.points ?? 0
+            {
+                (worst, worstExcess) = (place, excess)
+            }
+        }
+        if let since = apartSince { apartMs += lengthMs - since }
+    }
+
+    /// The times at which either stream tells something, each once.
+    private static func times(_ expected: CameraStream, _ found: CameraStream) -> [Double] {
+        var times: [Double] = []
+        var (one, other) = (expected.samples[...], found.samples[...])
+        while let time = [one.first?.timeMs, other.first?.timeMs].compactMap({ $0 }).min() {
+            if times.last != time { times.append(time) }
+            one = one.drop { $0.timeMs == time }
+            other = other.drop { $0.timeMs == time }
+        }
+        return times
+    }
+
+    /// Both cameras at a time; where they may be earlier or later, as near to each other as they come.
+    private static func nearest(
+        _ expected: CameraStream, _ found: CameraStream, at time: Double, _ tolerance: Tolerance
+    ) -> Place? {
+        var best: (place: Place, excess: Double)?
+        func consider(_ wanted: CameraSample, _ there: CameraSample) -> Bool {
+            let difference = Difference(from: wanted.position, to: there.position, viewport: expected.viewport)
+            let excess = tolerance.excess(difference)
+            if best.map({ excess < $0.excess }) ?? true {
+                best = (Place(timeMs: time, expected: wanted, found: there, difference: difference), excess)
+            }
+            return excess <= 1
+        }
+        for wanted in expected.ways(at: time) {
+            for there in found.ways(at: time) where consider(wanted, there) { return best?.place }
+        }
+        guard tolerance.timeMs > 0, let wanted = expected.sample(at: time), let there = found.sample(at: time) else {
+            return best?.place
+        }
+        for other in found.around(time, tolerance.timeMs) where consider(wanted, other) { return best?.place }
+        for other in expected.around(time, tolerance.timeMs) where consider(other, there) { return best?.place }
+        return best?.place
+    }
+}
+
+extension CameraStream {
+    /// Where the camera is at a time, give or take some milliseconds.
+    fileprivate func around(_ time: Double, _ margin: Double) -> [CameraSample] {
+        let start = (index(at: time - margin) ?? -1) + 1
+        let within = samples[min(start, samples.count)...].prefix { $0.timeMs <= time + margin }
+        return ways(at: time - margin) + within + ways(at: time + margin)
+    }
+}

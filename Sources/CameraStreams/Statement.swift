@@ -1,0 +1,178 @@
+// What is said of a camera beforehand: one statement a line in an .expect file, the same words as options of `gimbal expect`.
+// The words are described in Protocols/test-kit.md.
+
+import MapCamera
+
+/// Why a statement cannot be read.
+package struct StatementError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// What a camera has to have done.
+package struct Statement: Equatable, Sendable {
+    /// A moment of a stream.
+    package enum Moment: Equatable, Sendable {
+        case start, end
+        /// Milliseconds since the stream began.
+        case time(Double)
+    }
+
+    /// Where the camera has to be; what is `nil` is not looked at.
+    package struct View: Equatable, Sendable {
+        var target: LatLng?
+        var zoom: Double?
+        var bearing: Double?
+        var angle: Double?
+        var within = Tolerance()
+    }
+
+    package enum Kind: Equatable, Sendable {
+        case at(Moment, View)
+        /// The camera rests from this time on, in milliseconds.
+        case idleBy(Double)
+        /// The target never leaves these bounds.
+        case neverOutside(CoordinateBounds)
+        /// The zoom is never lower or higher.
+        case zoomBetween(Double, Double)
+        /// There are so many movements.
+        case moves(Int)
+        /// The whole way is that of a golden file; without a tolerance, to the byte.
+        case golden(file: String, Tolerance?)
+    }
+
+    package let kind: Kind
+    /// The statement as it was written.
+    package let text: String
+
+    package init(_ kind: Kind, text: String) { (self.kind, self.text) = (kind, text) }
+
+    /// Reads the statements of a file; `#` begins a comment.
+    ///
+    /// - Throws: `StatementError` that names the line.
+    package static func read(file text: String) throws(StatementError) -> [Statement] {
+        var statements: [Statement] = []
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.map(String.init)
+            guard !words.isEmpty else { continue }
+            do throws(StatementError) {
+                statements.append(try Statement(words))
+            } catch {
+                throw StatementError("\(index + 1): \(error)")
+            }
+        }
+        return statements
+    }
+
+    /// Reads one statement, such as `at end zoom 14.3 within 2pt`.
+    package init(_ words: [String]) throws(StatementError) {
+        var words = words[...]
+        text = words.joined(separator: " ")
+        let verb = words.removeFirst()
+        switch verb {
+        case "at": kind = .at(try Self.moment(Self.next(&words, "at")), try Self.view(&words))
+        case "idle-by": kind = .idleBy(try Self.milliseconds(Self.next(&words, verb)))
+        case "never-outside":
+            let southWest = try Self.place(Self.next(&words, verb))
+            let northEast = try Self.place(Self.next(&words, verb))
+            guard let bounds = CoordinateBounds(southWest: southWest, northEast: northEast) else {
+                throw StatementError("never-outside has the southwestern corner first, then the northeastern one")
+            }
+            kind = .neverOutside(bounds)
+        case "zoom-between":
+            let ends = Self.numbers(try Self.next(&words, verb))
+            guard ends.count == 2, ends[0] <= ends[1] else {
+                throw StatementError("write the lowest and the highest zoom, such as zoom-between 3,15")
+            }
+            kind = .zoomBetween(ends[0], ends[1])
+        case "moves":
+            guard let count = Int(try Self.next(&words, verb)), count >= 0 else {
+                throw StatementError("write how many movements there are, such as moves 2")
+            }
+            kind = .moves(count)
+        case "golden":
+            let file = try Self.next(&words, verb)
+            if words.first == "within" {
+                words.removeFirst()
+                kind = .golden(file: file, try Self.tolerance(Self.next(&words, "within")))
+            } else {
+                kind = .golden(file: file, nil)
+            }
+        default:
+            throw StatementError(
+                "\"\(verb)\" is no statement: write at, idle-by, never-outside, zoom-between, moves or golden")
+        }
+        if let more = words.first { throw StatementError("nothing is known of \"\(more)\" behind \(verb)") }
+    }
+
+    // MARK: Words
+
+    private static func next(_ words: inout ArraySlice<String>, _ before: String) throws(StatementError) -> String {
+        guard let word = words.popFirst() else { throw StatementError("something is missing behind \(before)") }
+        return word
+    }
+
+    /// Reads a time: milliseconds, or a number with `ms`, `s` or `m`.
+    static func milliseconds(_ text: String) throws(StatementError) -> Double {
+        let units = [("ms", 1.0), ("s", 1000), ("m", 60_000)]
+        let unit = units.first { text.hasSuffix($0.0) }
+        guard let value = Double(text.dropLast(unit?.0.count ?? 0)), value >= 0, value.isFinite else {
+            throw StatementError("write a time, such as 800ms or 1.5s, and not \"\(text)\"")
+        }
+        return value * (unit?.1 ?? 1)
+    }
+
+    private static func moment(_ text: String) throws(StatementError) -> Moment {
+        switch text {
+        case "start": .start
+        case "end": .end
+        default: .time(try milliseconds(text))
+        }
+    }
+
+    private static func numbers(_ text: String) -> [Double] {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { Double($0) }.filter(\.isFinite)
+        return numbers.count == parts.count ? numbers : []
+    }
+
+    private static func place(_ text: String) throws(StatementError) -> LatLng {
+        let numbers = numbers(text)
+        guard numbers.count == 2, numbers[0].magnitude <= 90 else {
+            throw StatementError("write degrees north and degrees east, such as 48.8584,2.2945, and not \"\(text)\"")
+        }
+        return LatLng(latitude: numbers[0], longitude: numbers[1])
+    }
+
+    private static func number(_ text: String) throws(StatementError) -> Double {
+        let numbers = numbers(text)
+        guard numbers.count == 1 else { throw StatementError("write a number, and not \"\(text)\"") }
+        return numbers[0]
+    }
+
+    private static func tolerance(_ text: String) throws(StatementError) -> Tolerance {
+        guard let tolerance = Tolerance(text) else { throw StatementError("\(Tolerance.usage), and not \"\(text)\"") }
+        return tolerance
+    }
+
+    private static func view(_ words: inout ArraySlice<String>) throws(StatementError) -> View {
+        var view = View()
+        while let word = words.popFirst() {
+            let value = try next(&words, word)
+            switch word {
+            case "target": view.target = try place(value)
+            case "zoom": view.zoom = try number(value)
+            case "bearing": view.bearing = try number(value)
+            case "angle": view.angle = try number(value)
+            case "within": view.within = try tolerance(value)
+            default: throw StatementError("\"\(word)\" is none of target, zoom, bearing, angle and within")
+            }
+        }
+        guard view.target != nil || view.zoom != nil || view.bearing != nil || view.angle != nil else {
+            throw StatementError("say where the camera is to be: target, zoom, bearing or angle")
+        }
+        return view
+    }
+}

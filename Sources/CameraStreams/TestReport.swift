@@ -1,0 +1,102 @@
+// What came of all expectations, as people and as other programs read it: a few lines, JUnit's XML, TAP.
+
+/// What came of the expectations of one trace, log or camera.
+package struct TestReport: Sendable {
+    /// What was looked at: a file's name, or a camera's.
+    package let subject: String
+    package let outcomes: [Outcome]
+    /// How long that took, in seconds.
+    package let duration: Double
+
+    package init(subject: String, outcomes: [Outcome], duration: Double) {
+        (self.subject, self.outcomes, self.duration) = (subject, outcomes, duration)
+    }
+
+    package var failures: [Outcome] { outcomes.filter { $0.failure != nil } }
+
+    /// For people: one line if all is as expected; otherwise what is not, ten lines each at the most.
+    package var lines: [String] {
+        guard !failures.isEmpty else {
+            return ["ok \(subject): \(outcomes.count) \(outcomes.count == 1 ? "expectation" : "expectations")"]
+        }
+        return failures.flatMap { outcome -> [String] in
+            guard let failure = outcome.failure else { return [] }
+            return ["not ok \(subject): \(outcome.name)", "  \(failure.summary)"] + failure.details.map { "  \($0)" }
+        }
+    }
+}
+
+/// A report for programs.
+package enum ReportFormat {
+    /// JUnit's XML, as most CI servers read it.
+    case junit
+    /// The Test Anything Protocol, version 14.
+    case tap
+
+    package func text(of reports: [TestReport]) -> String {
+        switch self {
+        case .junit: Self.junit(reports)
+        case .tap: Self.tap(reports)
+        }
+    }
+
+    private static func junit(_ reports: [TestReport]) -> String {
+        let all = reports.flatMap(\.outcomes)
+        let failed = all.count { $0.failure != nil }
+        let duration = number(reports.reduce(0) { $0 + $1.duration }, 3)
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        text += "<testsuites name=\"gimbal expect\" tests=\"\(all.count)\" failures=\"\(failed)\" "
+        text += "time=\"\(duration)\">\n"
+        for report in reports {
+            let name = escaped(report.subject)
+            text += "  <testsuite name=\"\(name)\" tests=\"\(report.outcomes.count)\" "
+            text += "failures=\"\(report.failures.count)\" errors=\"0\" skipped=\"0\" "
+            text += "time=\"\(number(report.duration, 3))\">\n"
+            for outcome in report.outcomes {
+                text += "    <testcase classname=\"\(name)\" name=\"\(escaped(outcome.name))\" time=\"0\""
+                if let failure = outcome.failure {
+                    text += ">\n      <failure type=\"apart\" message=\"\(escaped(failure.summary))\">"
+                    text += escaped(([failure.summary] + failure.details).joined(separator: "\n"))
+                    text += "</failure>\n    </testcase>\n"
+                } else {
+                    text += "/>\n"
+                }
+            }
+            text += "  </testsuite>\n"
+        }
+        return text + "</testsuites>\n"
+    }
+
+    private static func tap(_ reports: [TestReport]) -> String {
+        var text = "TAP version 14\n1..\(reports.reduce(0) { $0 + $1.outcomes.count })\n"
+        var number = 0
+        for report in reports {
+            for outcome in report.outcomes {
+                number += 1
+                let name = "\(report.subject): \(outcome.name)".replacing("#", with: "\\#").replacing("\n", with: " ")
+                text += "\(outcome.failure == nil ? "ok" : "not ok") \(number) - \(name)\n"
+                guard let failure = outcome.failure else { continue }
+                text += "  ---\n  message: |\n    \(failure.summary)\n"
+                for line in failure.details { text += "    \(line)\n" }
+                text += "  ...\n"
+            }
+        }
+        return text
+    }
+
+    /// Text with what means something in XML spelt out; what XML has not becomes a space.
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { escaped, scalar in
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\n", "\t": escaped.unicodeScalars.append(scalar)
+            case "\u{fffe}", "\u{ffff}": escaped += " "
+            case _ where scalar.properties.generalCategory == .control: escaped += " "
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}

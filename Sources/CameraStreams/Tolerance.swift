@@ -1,0 +1,111 @@
+// How far apart two cameras are, as somebody sees it who looks at the screen, and how far they may be.
+
+import GimbalProtocol
+import MapCamera
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// How far one camera is from another.
+package struct Difference: Equatable, Sendable {
+    /// Points of the screen: how far from its middle one camera shows the other's target.
+    package var points: Double
+    /// Zoom levels.
+    package var zoom: Double
+    /// Degrees, of the bearing or of the viewing angle: whichever differs more.
+    package var degrees: Double
+
+    /// - Parameter viewport: the screen that the distance is measured on.
+    package init(from expected: CameraPosition, to found: CameraPosition, viewport: Viewport) {
+        zoom = abs(found.zoom - expected.zoom)
+        let turn = abs(wrap180(found.bearing - expected.bearing))
+        degrees = max(turn, abs(found.viewingAngle - expected.viewingAngle))
+        points = 0
+        guard found.target != expected.target else { return }
+        let middle = viewport.center
+        if let point = Projection(expected, viewport: viewport).point(for: found.target) {
+            points = hypot(point.x - middle.x, point.y - middle.y)
+        } else {
+            // Behind the camera: as far as it is on the ground.
+            let (a, b) = (MercatorPoint(expected.target), MercatorPoint(found.target))
+            let scale = 256 / (2 * Double.pi) * exp2(expected.zoom)
+            points = hypot(wrap180((b.x - a.x) * 180 / .pi) * .pi / 180, b.y - a.y) * scale
+        }
+    }
+
+    /// In words, such as `12.3 points, 0.01 zoom, 0 degrees`.
+    package var text: String {
+        "\(number(points, 3)) points, \(number(zoom, 6)) zoom, \(number(degrees, 4)) degrees"
+    }
+}
+
+/// How far a camera may be from what is expected.
+package struct Tolerance: Equatable, Sendable {
+    /// Points of the screen.
+    package var points: Double
+    /// Zoom levels.
+    package var zoom: Double
+    /// Degrees of bearing and of viewing angle.
+    package var degrees: Double
+    /// How much earlier or later the camera may be there, in milliseconds.
+    package var timeMs = 0.0
+
+    package init(points: Double = 1, zoom: Double = 0.01, degrees: Double = 0.1, timeMs: Double = 0) {
+        (self.points, self.zoom, self.degrees, self.timeMs) = (points, zoom, degrees, timeMs)
+    }
+
+    /// Nothing may differ.
+    package static let none = Tolerance(points: 0, zoom: 0, degrees: 0)
+
+    /// Reads numbers with their units, such as `0.5pt,0.001zoom,0.1deg,20ms`. What is left out is 1pt, 0.01zoom, 0.1deg
+    /// and 0ms.
+    package init?(_ text: String) {
+        self.init()
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let unit = Self.units.first(where: { part.hasSuffix($0.name) }),
+                let value = Double(part.dropLast(unit.name.count)), value >= 0, value.isFinite
+            else { return nil }
+            self[keyPath: unit.path] = value
+        }
+    }
+
+    /// What would be right where a tolerance is not.
+    package static let usage = "write numbers with their units, such as 0.5pt,0.001zoom,0.1deg or 2pt,50ms"
+
+    private static var units: [(name: String, path: WritableKeyPath<Tolerance, Double>)] {
+        [("pt", \.points), ("px", \.points), ("zoom", \.zoom), ("deg", \.degrees), ("ms", \.timeMs)]
+    }
+
+    package func allows(_ difference: Difference) -> Bool { excess(difference) <= 1 }
+
+    /// How many times as much as is allowed the worst of a difference is.
+    func excess(_ difference: Difference) -> Double {
+        func ratio(_ value: Double, _ most: Double) -> Double {
+            value <= most ? 0 : most > 0 ? value / most : .infinity
+        }
+        return max(ratio(difference.points, points), ratio(difference.zoom, zoom), ratio(difference.degrees, degrees))
+    }
+
+    /// In words, such as `0.5 points, 0.001 zoom, 0.1 degrees`.
+    package var text: String {
+        let time = timeMs > 0 ? ", \(number(timeMs, 3)) ms" : ""
+        return "\(number(points, 6)) points, \(number(zoom, 6)) zoom, \(number(degrees, 6)) degrees\(time)"
+    }
+}
+
+/// A number with so many decimals at the most.
+func number(_ value: Double, _ places: Int) -> String { FixedDecimal(value, places: places).text }
+
+extension CameraPosition {
+    /// In words, such as `48.858400, 2.294500  zoom 14  bearing 0  angle 0`.
+    package var words: String {
+        "\(number(target.latitude, 7)), \(number(target.longitude, 7))  zoom \(number(zoom, 5))  "
+            + "bearing \(number(bearing, 4))  angle \(number(viewingAngle, 4))"
+    }
+}
+
+/// A time as it is told: seconds with milliseconds.
+func seconds(_ timeMs: Double) -> String { "\(number(timeMs / 1000, 3)) s" }
