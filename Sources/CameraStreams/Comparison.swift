@@ -52,6 +52,13 @@ package struct Comparison: Sendable {
         if let since = apartSince { apartMs += lengthMs - since }
     }
 
+    /// How far apart streams are over time, in points of the screen.
+    package static func distances(expected: CameraStream, found: CameraStream) -> [(timeMs: Double, points: Double)] {
+        times(expected, found).compactMap { time in
+            nearest(expected, found, at: time, .none).map { (time, $0.difference.points) }
+        }
+    }
+
     /// The times at which either stream tells something, each once.
     private static func times(_ expected: CameraStream, _ found: CameraStream) -> [Double] {
         var times: [Double] = []

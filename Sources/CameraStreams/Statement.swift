@@ -75,12 +75,7 @@ package struct Statement: Equatable, Sendable {
         case "at": kind = .at(try Self.moment(Self.next(&words, "at")), try Self.view(&words))
         case "idle-by": kind = .idleBy(try Self.milliseconds(Self.next(&words, verb)))
         case "never-outside":
-            let southWest = try Self.place(Self.next(&words, verb))
-            let northEast = try Self.place(Self.next(&words, verb))
-            guard let bounds = CoordinateBounds(southWest: southWest, northEast: northEast) else {
-                throw StatementError("never-outside has the southwestern corner first, then the northeastern one")
-            }
-            kind = .neverOutside(bounds)
+            kind = .neverOutside(try Self.bounds(Self.next(&words, verb)))
         case "zoom-between":
             let ends = Self.numbers(try Self.next(&words, verb))
             guard ends.count == 2, ends[0] <= ends[1] else {
@@ -144,6 +139,16 @@ package struct Statement: Equatable, Sendable {
             throw StatementError("write degrees north and degrees east, such as 48.8584,2.2945, and not \"\(text)\"")
         }
         return LatLng(latitude: numbers[0], longitude: numbers[1])
+    }
+
+    private static func bounds(_ text: String) throws(StatementError) -> CoordinateBounds {
+        let edges = numbers(text)
+        guard edges.count == 4,
+            let bounds = CoordinateBounds(
+                southWest: LatLng(latitude: edges[0], longitude: edges[1]),
+                northEast: LatLng(latitude: edges[2], longitude: edges[3]))
+        else { throw StatementError("write south,west,north,east, such as 48.8,2.2,48.9,2.4, and not \"\(text)\"") }
+        return bounds
     }
 
     private static func number(_ text: String) throws(StatementError) -> Double {

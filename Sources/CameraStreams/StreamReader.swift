@@ -64,7 +64,10 @@ package final class StreamReader {
             return
         case MessageType.lagged.rawValue: throw wrong("events were missed here: this is no whole stream")
         case MessageType.subscribed.rawValue:
-            // It tells where the camera is, and not when: the next line does.
+            // It tells where the camera is, and not when: that is when the next line comes.
+            if stream.last == nil, let node = child(0, .position) {
+                stream.moved(at: 0, try position(node), line: number)
+            }
             return
         case let type? where !Self.streamTypes.contains(type): return
         default: break

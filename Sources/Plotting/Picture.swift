@@ -74,7 +74,8 @@ public struct Picture {
         return [0] + chosen + [end]
     }
 
-    private static let style = """
+    /// The style of all pictures.
+    static let style = """
 
         text{font:13px system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;fill:#1c2127}
         .heading{font-size:19px;font-weight:600}
@@ -120,6 +121,7 @@ public struct Picture {
         .command{fill:none;stroke:#8f3f87;stroke-width:1.6}
         .started{fill:#1c2127}
         .idle{fill:#fff;stroke:#1c2127;stroke-width:1.2}
+        .apart{fill:none;stroke:#00795a;stroke-width:2}
         .dot{fill:#1c2127;stroke:#fff}
         .bar{fill:none;stroke:#1c2127;stroke-width:1.2}
         @media (prefers-color-scheme:dark){
@@ -141,6 +143,7 @@ public struct Picture {
         .view{fill:#e4e7ea;fill-opacity:.05;stroke:#9ba5af}
         .far{stroke:#9ba5af}
         .bounds{stroke:#2fc79b}
+        .apart{stroke:#2fc79b}
         .limit,.curve,.cancelled,.bar{stroke:#e4e7ea}
         .beyond{fill:#9ba5af}
         .gesture{fill:#56b4e9}

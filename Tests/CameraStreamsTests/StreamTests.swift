@@ -163,14 +163,14 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
 
     @Test(arguments: [
         "at end target 10,20 zoom 4 bearing 350 angle 5", "at start zoom 3", "at 15ms zoom 4", "at 0.014s zoom 3",
-        "idle-by 30ms", "never-outside 9,19 11,21", "never-outside 9,170 11,21", "zoom-between 3,4", "moves 1",
+        "idle-by 30ms", "never-outside 9,19,11,21", "never-outside 9,170,11,21", "zoom-between 3,4", "moves 1",
         "at end bearing 352 within 2deg",
     ])
     func whatIsSoPasses(_ statement: String) throws { #expect(try failure(statement) == nil) }
 
     @Test(arguments: [
         ("at end target 10,21 zoom 4", "points"), ("at end zoom 4.1", "0.1 zoom"), ("at end bearing 352", "2 degrees"),
-        ("at 1s zoom 4", "over"), ("idle-by 29ms", "1 ms too late"), ("never-outside 9,21 11,22", "line 1"),
+        ("at 1s zoom 4", "over"), ("idle-by 29ms", "1 ms too late"), ("never-outside 9,21,11,22", "line 1"),
         ("zoom-between 3,3.5", "0.5 zoom"), ("moves 2", "1 movements"), ("at start angle 1", "1 degrees"),
     ])
     func whatIsNotSoSaysByHowMuch(_ statement: String, word: String) throws {
@@ -181,7 +181,7 @@ func eastward(_ count: Int, zoom: Double = 10, step: Double = 20, startMs: Doubl
 
     @Test(arguments: [
         "at", "at end", "at noon zoom 3", "at end zoom x", "at end height 3", "idle-by soon", "never-outside 1,2",
-        "never-outside 9,0 1,2", "zoom-between 4,3", "moves -1", "fly", "moves 1 2", "golden", "golden a within 2",
+        "never-outside 9,0,1,2", "zoom-between 4,3", "moves -1", "fly", "moves 1 2", "golden", "golden a within 2",
     ])
     func whatIsNoStatementIsRefused(_ statement: String) {
         #expect(throws: StatementError.self) { try Statement(statement.split(separator: " ").map(String.init)) }

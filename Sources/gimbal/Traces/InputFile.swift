@@ -16,6 +16,8 @@ final class InputFile {
     let isStream: Bool
     private let file: CInt
     private let unpacker: Unpacker?
+    /// What has been read to be looked at, and is still to be read.
+    private var peeked: [UInt8]?
 
     private let isEndedBySignals: Bool
     /// When what has come before the signal must have been read.
@@ -84,8 +86,22 @@ final class InputFile {
         }
     }
 
+    /// The next piece, which stays to be read.
+    func peek() throws -> [UInt8] {
+        let piece = try read()
+        peeked = piece
+        return piece
+    }
+
+    /// Whether there is a file of this name.
+    static func isThere(_ name: String) -> Bool { unsafe access(name, F_OK) == 0 }
+
     /// Reads a piece, waiting for it if need be; an empty one is the end.
     func read() throws -> [UInt8] {
+        if let piece = peeked {
+            peeked = nil
+            return piece
+        }
         while true {
             try Interrupt.check()
             if isEndedBySignals, try !waitForInput() { return [] }

@@ -67,6 +67,15 @@ final class OutputFile {
         }
     }
 
+    /// Writes a text into a file, whatever was in it; `-` is standard output.
+    static func write(_ text: String, to name: String) throws {
+        var options = OutputOptions()
+        (options.output, options.force) = (name, true)
+        let file = try OutputFile(options)
+        try file.write(Array(text.utf8))
+        try file.finish()
+    }
+
     deinit {
         if descriptor > STDERR_FILENO { _ = close(descriptor) }
         if let part { _ = unsafe unlink(part) }

@@ -138,12 +138,17 @@ final class TraceSource {
     ///   - trace: counts instead of what the options say of the trace.
     ///   - number: which trace of several in the file is read, from 1; `nil` is all of them.
     ///   - endsBySignal: whether a signal ends what comes from a pipe or a device, and is no error.
-    init(
+    convenience init(
         _ name: String, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil,
         endsBySignal: Bool = false
     ) throws {
+        try self.init(try InputFile(name, endsBySignal: endsBySignal), options, trace, number: number)
+    }
+
+    /// Reads a file that is open already.
+    init(_ file: InputFile, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil) throws {
+        self.file = file
         selection = number.map { TraceSelection($0) }
-        file = try InputFile(name, endsBySignal: endsBySignal)
         var trace = try trace ?? options.traceOptions()
         if trace.device == nil { trace.device = file.askDevice() }
         converter = TraceConverter(trace)

@@ -29,21 +29,34 @@ final class RunSession {
     ///   - number: which trace of several in the file is played, from 1.
     ///   - playsAll: whether what follows the first trace is played, too.
     ///   - showsProgress: whether a bar tells how far it is.
-    init(
+    convenience init(
         _ name: String, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
         playsAll: Bool = false, showsProgress: Bool = true
     ) throws {
-        reader = try TraceReader(name, options, number: number, endsBySignal: true)
+        try self.init(
+            try InputFile(name, endsBySignal: true), options, number: number, camera: camera, playsAll: playsAll,
+            showsProgress: showsProgress)
+    }
+
+    /// Plays a file that is open already.
+    init(
+        _ file: InputFile, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
+        playsAll: Bool = false, showsProgress: Bool = true
+    ) throws {
+        reader = try TraceReader(file, options, number: number)
         var opening = try reader.opening()
-        try opening.header.set(speed: Speed(factor: .infinity), camera: camera, of: name)
+        try opening.header.set(speed: Speed(factor: .infinity), camera: camera, of: file.name)
         self.opening = opening
         self.playsAll = playsAll
         run = try TraceRun(camera: opening.header.camera)
-        bar = ProgressBar(name, isWanted: showsProgress)
+        bar = ProgressBar(file.name, isWanted: showsProgress)
     }
 
     /// The camera that the header names.
     var camera: String { opening.header.camera }
+
+    /// What the header says; `nil` if it is not right.
+    var header: TraceHeader? { opening.header.header }
 
     /// Plays all of it; errors of its lines are told on standard error.
     ///

@@ -40,8 +40,15 @@ final class TraceReader {
     /// - Parameters:
     ///   - number: which trace of several in the file is read, from 1; `nil` is all of them.
     ///   - endsBySignal: whether a signal ends what comes from a pipe or a device, and is no error.
-    init(_ name: String, _ options: RecordingOptions, number: Int? = nil, endsBySignal: Bool = false) throws {
-        source = try TraceSource(name, options, number: number, endsBySignal: endsBySignal)
+    convenience init(
+        _ name: String, _ options: RecordingOptions, number: Int? = nil, endsBySignal: Bool = false
+    ) throws {
+        try self.init(try InputFile(name, endsBySignal: endsBySignal), options, number: number)
+    }
+
+    /// Reads a file that is open already.
+    init(_ file: InputFile, _ options: RecordingOptions, number: Int? = nil) throws {
+        source = try TraceSource(file, options, number: number)
     }
 
     /// The file as it was named.

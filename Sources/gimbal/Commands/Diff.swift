@@ -1,0 +1,63 @@
+// `gimbal diff`: two streams, or what two traces make of a camera, against each other.
+
+import ArgumentParser
+import CameraStreams
+import Plotting
+
+struct Diff: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show where two cameras go apart.",
+        discussion: """
+            Each of the two is a trace, a recording, or what a camera did: events, an app's log, a table, as "gimbal \
+            expect" reads them. Both are looked at by the time since they began, whenever either of them tells something. \
+            Where the cameras are the same all the time, nothing is printed and the status is 0; otherwise it says where \
+            they first go apart, by how much and in which units, and the status is 1. Without --tolerance every digit \
+            counts.
+
+            Examples:
+              gimbal diff before.ndjson after.ndjson
+              gimbal diff pan.ndjson app-camera.csv --tolerance 2pt,0.01zoom,50ms
+              gimbal diff before.ndjson after.ndjson --plot apart.svg
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "How far apart they may be, such as 0.5pt,0.001zoom,0.1deg,20ms; nothing if left out.",
+            valueName: "tolerance"),
+        transform: Tolerance.init(typed:))
+    var tolerance: Tolerance?
+
+    @Option(
+        help: ArgumentHelp("Draw both ways over one another, the place marked where they part.", valueName: "file"),
+        completion: .file(extensions: ["svg"]))
+    var plot: String?
+
+    @OptionGroup var recording: RecordingOptions
+
+    @Argument(help: "A trace, a recording or a stream; - is standard input.", completion: .file())
+    var expected: String
+
+    @Argument(help: "Another one.", completion: .file())
+    var found: String
+
+    func run() throws {
+        var (one, other) = (try LoadedStream(expected, recording), try LoadedStream(found, recording))
+        if !one.isRun, other.isRun { one.measure(on: other.stream.viewport) }
+        other.measure(on: one.stream.viewport)
+        let tolerance = tolerance ?? .none
+        if let plot {
+            let title = "\(expected) and \(found)"
+            let picture = Overlay(
+                title: title, expected: one.stream, found: other.stream, tolerance: tolerance)
+            try OutputFile.write(picture.svg, to: plot)
+        }
+        let comparison = Comparison(expected: one.stream, found: other.stream, tolerance: tolerance)
+        guard let failure = comparison.failure else { return }
+        let output = Output()
+        output.add(printable("\(expected) and \(found): \(failure.summary)"))
+        for line in failure.details { output.add(printable("  \(line)")) }
+        try output.flush()
+        throw ExitCode(.rejected)
+    }
+}

@@ -1,0 +1,380 @@
+// `gimbal expect`: what a trace makes of a camera, what an app has logged, or what a camera of the daemon does, against what
+// was expected of it.
+
+import ArgumentParser
+import CameraStreams
+import GimbalClient
+import GimbalProtocol
+import Plotting
+
+struct Expect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Hold what a camera did against what was expected.",
+        discussion: """
+            Plays traces and recordings without a daemon, or reads an app's own camera log: events, lines of JSON with \
+            timeMs and position, or a table with the columns time,latitude,longitude,zoom,bearing,angle. With --camera it \
+            follows a camera of the daemon's until that rests as expected, or --timeout is over (5 s if nobody says).
+
+            A golden file holds what "gimbal run" prints, and the same bytes are expected; with --tolerance the camera has \
+            to be as near as it says at the same time of the trace. Distances are points of the screen. --update writes the \
+            golden file anew, and shows what has changed.
+
+            Statements are options, or lines of a file: at MOMENT (start, end, or a time) target LAT,LNG zoom Z bearing B \
+            angle A within TOLERANCE; idle-by TIME; never-outside SOUTH,WEST,NORTH,EAST; zoom-between LOW,HIGH; moves N; \
+            golden FILE within TOLERANCE. Where no expectation is named, they are read from the file beside the trace whose \
+            name ends in .expect.
+
+            The status is 0 if all is as expected, 1 if not, 65 for a file that cannot be read. A failure says where it \
+            first went apart, by how much, and in which units.
+
+            Examples:
+              gimbal expect pan.ndjson --golden pan.golden.ndjson
+              gimbal expect pan.ndjson --golden pan.golden.ndjson --tolerance 0.5pt,0.001zoom,0.1deg --plot pan.svg
+              gimbal expect pan.ndjson --at end --target 48.8584,2.2945 --zoom 14.3 --within 2pt --idle-by 3s
+              gimbal expect app-camera.csv --golden pan.golden.ndjson --tolerance 2pt,50ms
+              gimbal expect Tests/*.ndjson --junit results.xml
+              gimbal expect --camera main --timeout 5s --zoom 14 --within 0.01zoom
+            """
+    )
+
+    @OptionGroup var expectations: ExpectationOptions
+
+    @Flag(help: "Write the golden file anew, and show what has changed.")
+    var update = false
+
+    @Option(
+        help: ArgumentHelp("Write the results as JUnit's XML.", valueName: "file"),
+        completion: .file(extensions: ["xml"]))
+    var junit: String?
+
+    @Flag(help: "Print the results by the Test Anything Protocol.")
+    var tap = false
+
+    @Option(
+        help: ArgumentHelp("Draw both ways over one another, the place marked where they part.", valueName: "file"),
+        completion: .file(extensions: ["svg"]))
+    var plot: String?
+
+    @OptionGroup var recording: RecordingOptions
+
+    @OptionGroup var selection: TraceNumber
+
+    @OptionGroup var socket: SocketOptions
+
+    @Option(
+        help: ArgumentHelp("Follow this camera of the daemon's.", valueName: "name"), completion: .cameras,
+        transform: CameraName.init(typed:))
+    var camera: CameraName?
+
+    @Argument(help: "The traces, recordings or logs; - is standard input.", completion: .file())
+    var files: [String] = []
+
+    func validate() throws {
+        try CameraName.checkOnlyOne()
+        guard files.isEmpty == (camera != nil) else {
+            throw ValidationError("Name the traces or logs to look at, or a camera of the daemon's with --camera.")
+        }
+        if files.count > 1, expectations.golden != nil || plot != nil {
+            throw ValidationError(
+                "--golden and --plot are about one file; of many, \"golden FILE\" stands in each one's .expect file.")
+        }
+        if camera != nil, !expectations.hasAny {
+            throw ValidationError("Say what is expected, such as --zoom 14.")
+        }
+        if update, camera != nil { throw ValidationError("--update is for what a trace makes.") }
+    }
+
+    func run() throws {
+        let output = Output()
+        let session = ExpectSession(self, output)
+        var reports: [TestReport] = []
+        if let camera {
+            reports.append(try session.follow(camera))
+        } else {
+            for file in files where !Interrupt.hasCome { reports.append(try session.hold(file)) }
+        }
+        if tap {
+            output.add(String(ReportFormat.tap.text(of: reports).dropLast()))
+        } else {
+            for line in reports.flatMap(\.lines) { output.add(printable(line)) }
+        }
+        try output.flush()
+        if let junit { try OutputFile.write(ReportFormat.junit.text(of: reports), to: junit) }
+        if reports.contains(where: { !$0.failures.isEmpty }) { throw ExitCode(.rejected) }
+    }
+}
+
+/// What is expected, as options.
+struct ExpectationOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The golden file: what \"gimbal run\" printed.", valueName: "file"), completion: .file())
+    var golden: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How far it may be from the golden file, such as 0.5pt,0.001zoom,0.1deg,20ms; exact if left out.",
+            valueName: "tolerance"),
+        transform: Tolerance.init(typed:))
+    var tolerance: Tolerance?
+
+    @Option(
+        help: ArgumentHelp("When the camera has to be there: start, end (the default) or a time.", valueName: "moment"))
+    var at: String?
+
+    @Option(help: ArgumentHelp("Where it has to be.", valueName: "lat,lng"))
+    var target: String?
+
+    @Option(help: ArgumentHelp("The zoom that it has to have.", valueName: "level"))
+    var zoom: String?
+
+    @Option(help: ArgumentHelp("The bearing that it has to have.", valueName: "degrees"))
+    var bearing: String?
+
+    @Option(help: ArgumentHelp("The viewing angle that it has to have.", valueName: "degrees"))
+    var angle: String?
+
+    @Option(
+        help: ArgumentHelp("How far it may be from there (default: 1pt,0.01zoom,0.1deg).", valueName: "tolerance"))
+    var within: String?
+
+    @Option(help: ArgumentHelp("It has to rest from this time on.", valueName: "time"))
+    var idleBy: String?
+
+    @Option(help: ArgumentHelp("Its target may never leave these bounds.", valueName: "south,west,north,east"))
+    var neverOutside: String?
+
+    @Option(help: ArgumentHelp("Its zoom may never leave this range.", valueName: "low,high"))
+    var zoomBetween: String?
+
+    @Option(help: ArgumentHelp("It has to move so many times.", valueName: "n"))
+    var moves: String?
+
+    @Option(
+        help: ArgumentHelp("Read statements from this file, instead of the one beside the trace.", valueName: "file"),
+        completion: .file(extensions: ["expect"]))
+    var statements: String?
+
+    /// Whether anything is expected.
+    var hasAny: Bool { golden != nil || statements != nil || !words.isEmpty }
+
+    func validate() throws {
+        if tolerance != nil, golden == nil { throw ValidationError("--tolerance is for --golden.") }
+        if at ?? within != nil, view.isEmpty {
+            throw ValidationError("--at and --within are about --target, --zoom, --bearing and --angle.")
+        }
+        for words in words {
+            do { _ = try Statement(words) } catch { throw ValidationError("--\(error).") }
+        }
+    }
+
+    /// What the options state, each as the words of a statement.
+    private var words: [[String]] {
+        var words: [[String]] = []
+        if !view.isEmpty {
+            words.append(["at", at ?? "end"] + view + (within.map { ["within", $0] } ?? []))
+        }
+        let others = [
+            ("idle-by", idleBy), ("never-outside", neverOutside), ("zoom-between", zoomBetween), ("moves", moves),
+        ]
+        words += others.compactMap { name, value in value.map { [name, $0] } }
+        return words.map { $0.map(NegativeNumbers.unshielded) }
+    }
+
+    private var view: [String] {
+        [("target", target), ("zoom", zoom), ("bearing", bearing), ("angle", angle)].flatMap { name, value in
+            value.map { [name, $0] } ?? []
+        }
+    }
+
+    /// What the options state, and what stands in the file that they name.
+    func all() throws -> [Statement] {
+        var all = try words.map { try Statement($0) }
+        if let golden { all.insert(Statement(.golden(file: golden, tolerance), text: "golden \(golden)"), at: 0) }
+        if let statements { all += try Statement.read(named: statements) }
+        return all
+    }
+}
+
+extension Tolerance {
+    init(typed text: String) throws {
+        guard let tolerance = Tolerance(text) else { throw ValidationError("\(Self.usage).") }
+        self = tolerance
+    }
+}
+
+extension Statement {
+    /// Reads a file of statements; golden files that it names are beside it.
+    static func read(named name: String) throws -> [Statement] {
+        let file = try InputFile(name)
+        var bytes: [UInt8] = []
+        while case let piece = try file.read(), !piece.isEmpty, bytes.count < 1 << 20 { bytes += piece }
+        let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
+        do throws(StatementError) {
+            return try read(file: String(decoding: bytes, as: UTF8.self)).map { statement in
+                guard case .golden(let golden, let tolerance) = statement.kind, !golden.hasPrefix("/") else {
+                    return statement
+                }
+                return Statement(.golden(file: folder + golden, tolerance), text: statement.text)
+            }
+        } catch {
+            throw Failure(.dataError, "\(name):\(error)")
+        }
+    }
+}
+
+/// Holds files and cameras against expectations, one after the other.
+private final class ExpectSession {
+    private let options: Expect
+    private let output: Output
+    private let clock = ContinuousClock()
+
+    init(_ options: Expect, _ output: Output) {
+        self.options = options
+        self.output = output
+    }
+
+    // MARK: Files
+
+    /// Holds a trace, a recording or a log against what is expected of it.
+    func hold(_ name: String) throws -> TestReport {
+        let start = clock.now
+        let statements = try self.statements(of: name)
+        let found = try LoadedStream(name, options.recording, number: options.selection.number)
+        let outcomes = try statements.map { try outcome($0, found) }
+        let rejected = found.rejected
+        let refusal = Outcome(
+            "every line is taken",
+            rejected > 0 ? Outcome.Failure("\(counted(rejected, "line")) of the trace rejected") : nil)
+        return TestReport(
+            subject: name, outcomes: (rejected > 0 ? [refusal] : []) + outcomes, duration: duration(since: start))
+    }
+
+    private func duration(since start: ContinuousClock.Instant) -> Double { (clock.now - start) / .seconds(1) }
+
+    private func statements(of name: String) throws -> [Statement] {
+        guard !options.expectations.hasAny else { return try options.expectations.all() }
+        let file = name.split(separator: "/").last.map(String.init) ?? name
+        let stem = file.lastIndex(of: ".").flatMap { $0 > file.startIndex ? file[..<$0] : nil } ?? file[...]
+        let beside = String(name.dropLast(file.count)) + stem + ".expect"
+        guard InputFile.isThere(beside) else {
+            throw Failure(.usage, "\(name): nothing is expected: name a golden file or a statement, or write \(beside)")
+        }
+        let statements = try Statement.read(named: beside)
+        guard !statements.isEmpty else { throw Failure(.dataError, "\(beside): there is no statement in it") }
+        return statements
+    }
+
+    private func outcome(_ statement: Statement, _ found: LoadedStream) throws -> Outcome {
+        guard case .golden(let file, let tolerance) = statement.kind else { return statement.outcome(of: found.stream) }
+        if options.update { return try update(file, found, statement.text) }
+        var golden = try LoadedStream(reading: InputFile(file))
+        golden.measure(on: found.stream.viewport)
+        if let plot = options.plot { try draw(golden.stream, found.stream, tolerance ?? .none, to: plot, found.name) }
+        return Outcome(statement.text, failure(golden, found, tolerance))
+    }
+
+    private func failure(
+        _ golden: LoadedStream, _ found: LoadedStream, _ tolerance: Tolerance?
+    ) -> Outcome.Failure? {
+        guard tolerance == nil, found.isRun else {
+            return Comparison(expected: golden.stream, found: found.stream, tolerance: tolerance ?? .none).failure
+        }
+        if golden.bytes == found.bytes { return nil }
+        let comparison = Comparison(expected: golden.stream, found: found.stream, tolerance: .none)
+        return exactFailure(expected: golden.lines, found: found.lines, comparison)
+    }
+
+    private func draw(
+        _ expected: CameraStream, _ found: CameraStream, _ tolerance: Tolerance, to file: String, _ name: String
+    ) throws {
+        let title = name.split(separator: "/").last.map(String.init) ?? name
+        let picture = Overlay(title: title, expected: expected, found: found, tolerance: tolerance)
+        try OutputFile.write(picture.svg, to: file)
+    }
+
+    /// Writes a golden file anew if it is another, and shows what has changed.
+    private func update(_ file: String, _ found: LoadedStream, _ name: String) throws -> Outcome {
+        guard found.rejected == 0 else { return Outcome(name, Outcome.Failure("not written: lines were rejected")) }
+        if InputFile.isThere(file), var golden = try? LoadedStream(reading: InputFile(file)) {
+            golden.measure(on: found.stream.viewport)
+            guard let change = failure(golden, found, nil) else {
+                say("\(file) is as it was")
+                return Outcome(name)
+            }
+            for line in ["\(file): \(change.summary)"] + change.details.map({ "  \($0)" }) { say(line) }
+        } else {
+            say("\(file) is new")
+        }
+        try OutputFile.write(String(decoding: found.bytes, as: UTF8.self), to: file)
+        return Outcome(name)
+    }
+
+    // MARK: A camera of the daemon's
+
+    /// Follows a camera until it rests as expected, or the time is over.
+    func follow(_ camera: CameraName) throws -> TestReport {
+        let start = clock.now
+        let statements = try options.expectations.all()
+        let follower = try CameraFollower(camera, options.socket)
+        let limit = start + .milliseconds(options.socket.timeout?.milliseconds ?? TimeLimit.usualAnswer)
+        while true {
+            let outcomes = try follower.stream.map { stream in
+                try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
+            }
+            let left = limit - clock.now
+            if let outcomes, left <= .zero || follower.isAtRest && outcomes.allSatisfy({ $0.failure == nil }) {
+                return TestReport(
+                    subject: "camera \(camera.text)", outcomes: outcomes + follower.restlessness,
+                    duration: duration(since: start))
+            }
+            guard left > .zero else { throw Failure(.unavailable, "the daemon told nothing of camera \(camera.text)") }
+            try follower.wait(milliseconds: Int((left / .milliseconds(1)).rounded(.up)))
+        }
+    }
+}
+
+/// What a camera of the daemon's does from now on.
+private final class CameraFollower {
+    private let connection: DaemonConnection
+    private var reader = StreamReader()
+    private var lineNumber = 0
+    private var hasRested = false
+
+    init(_ camera: CameraName, _ options: SocketOptions) throws {
+        connection = try DaemonConnection(options, isLimited: false)
+        connection.queue(try ClientRequest.subscribe().line(camera: camera.text, creates: false))
+        connection.queue(try ClientRequest.awaitIdle().line(camera: camera.text, creates: false))
+    }
+
+    /// What it did; `nil` before the daemon has told where it is.
+    var stream: CameraStream? { reader.stream.last == nil ? nil : reader.stream }
+
+    /// Whether nothing moves it.
+    var isAtRest: Bool { hasRested && reader.stream.isAtRest }
+
+    /// That it still moves is a failure of its own.
+    var restlessness: [Outcome] {
+        isAtRest ? [] : [Outcome("rests", Outcome.Failure("it still moves when the time is over"))]
+    }
+
+    /// Waits for what happens next.
+    func wait(milliseconds: Int) throws {
+        let turn = try connection.turn(timeout: milliseconds, take)
+        if turn.end != nil { throw Failure.daemonWentAway }
+    }
+
+    private func take(_ line: ArraySlice<UInt8>) throws {
+        let message = try Message(fromDaemon: line)
+        lineNumber += 1
+        if let error = message.error { throw Failure(error) }
+        if message.type == .atRest { hasRested = true }
+        // A replay begins: the clock is another.
+        if message.type == .reset { (reader, lineNumber) = (StreamReader(), 1) }
+        guard message.isEvent || message.type == .subscribed || message.type == .lagged else { return }
+        do throws(StreamError) {
+            try reader.read(message.bytes, number: lineNumber)
+        } catch {
+            throw Failure(.dataError, "line \(error) of what the daemon told")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// What a camera did, from a file of any kind: a stream as it stands there, or what a trace or a recording makes of a camera
+// of this process.
+
+import CameraStreams
+import GimbalProtocol
+import MapCamera
+import Traces
+
+/// A stream and the lines that tell it.
+struct LoadedStream {
+    /// The file as it was named.
+    let name: String
+    private(set) var stream = CameraStream()
+    /// The lines as `gimbal run` prints them, each with its line feed.
+    private(set) var bytes: [UInt8] = []
+    /// Whether it is what a trace made in this process, which alone is the same bytes every time.
+    private(set) var isRun = false
+    /// Lines of a trace that were rejected.
+    private(set) var rejected = 0
+
+    private init(_ name: String) { self.name = name }
+
+    /// What a camera of the daemon's has done so far.
+    init(_ name: String, _ stream: CameraStream) { (self.name, self.stream) = (name, stream) }
+
+    /// Measures distances on a screen of this size from now on.
+    mutating func measure(on viewport: Viewport) { stream.viewport = viewport }
+
+    /// The lines without their line feeds.
+    var lines: [ArraySlice<UInt8>] { bytes.split(separator: 0x0a) }
+
+    /// Reads a stream, or plays a trace or a recording; `-` is standard input.
+    ///
+    /// - Throws: a `Failure` for a file that is none of them, or damaged.
+    init(_ name: String, _ options: RecordingOptions, number: Int? = nil) throws {
+        let file = try InputFile(name, endsBySignal: true)
+        if try Self.isStream(file.peek()) {
+            try self.init(reading: file)
+            if let viewport = options.viewport {
+                stream.viewport = Viewport(width: viewport.width, height: viewport.height)
+            }
+        } else {
+            try self.init(playing: file, options, number)
+        }
+    }
+
+    private static func isStream(_ beginning: [UInt8]) -> Bool {
+        let lines = beginning.split { $0 == 0x0a || $0 == 0x0d }
+        let isMeant = { (line: ArraySlice<UInt8>) in line.first != UInt8(ascii: "#") && !line.allSatisfy { $0 <= 0x20 }
+        }
+        return lines.first(where: isMeant).map(StreamReader.recognizes) ?? false
+    }
+
+    /// Reads a stream as it stands in a file.
+    init(reading file: InputFile) throws {
+        self.init(file.name)
+        let reader = StreamReader()
+        var splitter = LineSplitter()
+        func take(_ line: LineSplitter.Line) throws {
+            do throws(StreamError) {
+                try reader.read(line.text, number: line.number)
+            } catch {
+                throw Failure(.dataError, "\(file.name):\(error)")
+            }
+            bytes += Message(line.text).withoutEpoch + [0x0a]
+        }
+        while case let piece = try file.read(), !piece.isEmpty { try splitter.read(piece, take) }
+        try splitter.finish(take)
+        stream = reader.stream
+        guard stream.last != nil else { throw Failure(.dataError, "\(file.name) tells of no camera") }
+    }
+
+    private init(playing file: InputFile, _ options: RecordingOptions, _ number: Int?) throws {
+        self.init(file.name)
+        isRun = true
+        let session = try RunSession(file, options, number: number)
+        let reader = StreamReader()
+        var line = 0
+        try session.play { played in
+            for message in played.messages where message.isEvent || message.type == .traceEnded {
+                line += 1
+                try reader.read(message.bytes, number: line)
+                bytes += message.withoutEpoch + [0x0a]
+            }
+        }
+        stream = reader.stream
+        if let header = session.header { stream.viewport = header.viewport }
+        rejected = session.rejected
+    }
+}

@@ -1,0 +1,186 @@
+// `gimbal expect` and `gimbal diff` as a test suite's shell sees them: what passes, what one changed number is answered by,
+// and what other programs read.
+
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+@Suite final class ExpectTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+    private let sample = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson").path
+    private let golden: String
+
+    /// Each test has a trace of its own with its golden file.
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        golden = folder.appendingPathComponent("pinch.golden.ndjson").path
+        try FileManager.default.copyItem(atPath: sample, toPath: folder.appendingPathComponent("pinch.ndjson").path)
+        let made = try gimbal(nil, ["expect", sample, "--golden", golden, "--update"])
+        try #require(made.status == 0 && made.errors.contains("is new"), "\(made.errors)")
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    private func write(_ text: String, to name: String) throws -> String {
+        try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        return path(name)
+    }
+
+    private func lines(_ file: String) throws -> [String] {
+        try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    /// The trace with one number changed: a finger that is 3 points further right in one report.
+    private func changedTrace() throws -> String {
+        var trace = try lines(sample)
+        let index = try #require(trace.indices.first { $0 > 20 && trace[$0].contains(#""focus":{"x":"#) })
+        let match = try #require(trace[index].firstMatch(of: /"translation":\{"x":(-?[0-9.]+)/))
+        let number = try #require(Double(match.1))
+        trace[index].replaceSubrange(match.1.startIndex..<match.1.endIndex, with: "\(number + 3)")
+        return try write(trace.joined(separator: "\n") + "\n", to: "changed.ndjson")
+    }
+
+    // MARK: Golden files
+
+    @Test func aGoldenFileIsWhatRunPrints() throws {
+        #expect(try gimbal(nil, ["run", sample]).output == lines(golden))
+        let same = try gimbal(nil, ["expect", sample, "--golden", golden])
+        #expect(same.status == 0 && same.errors.isEmpty && same.output == ["ok \(sample): 1 expectation"])
+    }
+
+    @Test func oneChangedNumberIsNamedWithItsPlace() throws {
+        let changed = try changedTrace()
+        for tolerance in [[], ["--tolerance", "0.5pt,0.001zoom,0.1deg"]] {
+            let result = try gimbal(nil, ["expect", changed, "--golden", golden] + tolerance)
+            #expect(result.status == 1 && result.output.count <= 10, "\(result.output)")
+            let report = result.output.joined(separator: "\n")
+            #expect(report.contains("first apart") && report.contains(" s") && report.contains("points"), "\(report)")
+        }
+        #expect(try gimbal(nil, ["expect", changed, "--golden", golden, "--tolerance", "3.5pt"]).status == 0)
+    }
+
+    @Test func updatingShowsWhatChanges() throws {
+        let changed = try changedTrace()
+        let updated = try gimbal(nil, ["expect", changed, "--golden", golden, "--update"])
+        #expect(updated.status == 0 && updated.errors.contains("first apart"), "\(updated.errors)")
+        #expect(try gimbal(nil, ["expect", changed, "--golden", golden]).status == 0)
+        #expect(try gimbal(nil, ["expect", sample, "--golden", golden]).status == 1)
+        let again = try gimbal(nil, ["expect", changed, "--golden", golden, "--update"])
+        #expect(again.errors.contains("is as it was"))
+    }
+
+    /// A table of an app that looks seldom, and by a clock of its own.
+    @Test func anAppsLogIsHeldAgainstAGoldenFile() throws {
+        var table = "time,latitude,longitude,zoom,bearing,angle\n"
+        for (index, line) in try lines(golden).enumerated() {
+            let event = try JSON(line)
+            guard let time = event["timeMs"]?.number, let position = event["position"], index % 3 == 0 else { continue }
+            let target = position["target"]
+            let numbers = [
+                time + 1.6e12, target?["latitude"]?.number ?? 0, target?["longitude"]?.number ?? 0,
+                position["zoom"]?.number ?? 0, position["bearing"]?.number ?? 0, position["viewingAngle"]?.number ?? 0,
+            ]
+            table += numbers.map { "\($0)" }.joined(separator: ",") + "\n"
+        }
+        let log = try write(table, to: "log.csv")
+        let near = try gimbal(nil, ["expect", log, "--golden", golden, "--tolerance", "2pt,0.02zoom,1deg,40ms"])
+        #expect(near.status == 0, "\(near.output) \(near.errors)")
+        #expect(try gimbal(nil, ["expect", log, "--golden", golden, "--tolerance", "0.001pt,0zoom,0deg"]).status == 1)
+        let wrong = try write("time,latitude\n0,1\n", to: "wrong.csv")
+        let refused = try gimbal(nil, ["expect", wrong, "--golden", golden])
+        #expect(refused.status == 65, "\(refused.errors)")
+    }
+
+    // MARK: Statements
+
+    @Test func statementsAreOptionsOrAFileBesideTheTrace() throws {
+        let zoom = ["--zoom", "14.70948", "--bearing", "327.3", "--within", "0.001zoom"]
+        let options = try gimbal(nil, ["expect", sample, "--at", "end", "--idle-by", "5s", "--moves", "2"] + zoom)
+        let moves = try lines(golden).count { $0.contains(#""idle""#) }
+        #expect(options.status == (moves == 2 ? 0 : 1), "\(options.output)")
+        _ = try write(
+            "# what the fingers do\nmoves \(moves)\nat end zoom 14.7 within 0.1zoom\ngolden pinch.golden.ndjson within 1pt\n",
+            to: "pinch.expect")
+        let file = try gimbal(nil, ["expect", path("pinch.ndjson")])
+        #expect(file.status == 0 && file.output == ["ok \(path("pinch.ndjson")): 3 expectations"], "\(file.errors)")
+        let wrong = try gimbal(nil, ["expect", sample, "--target", "-33.9,151.2", "--within", "2pt"])
+        #expect(wrong.status == 1 && wrong.output.joined().contains("points"))
+    }
+
+    @Test func whatIsNoExpectationIsRefused() throws {
+        #expect(try gimbal(nil, ["expect", sample, "--zoom", "high"]).status == 64)
+        #expect(try gimbal(nil, ["expect", sample, "--tolerance", "1pt"]).status == 64)
+        #expect(try gimbal(nil, ["expect", sample]).status == 64)
+        #expect(try gimbal(nil, ["expect", sample, "--golden", "/nonexistent"]).status == 66)
+        #expect(try gimbal(nil, ["expect", "/nonexistent", "--moves", "1"]).status == 66)
+        let statements = try write("moves 1\nfly high\n", to: "wrong.expect")
+        let refused = try gimbal(nil, ["expect", sample, "--statements", statements])
+        #expect(refused.status == 65 && refused.errors.contains("wrong.expect:2: "), "\(refused.errors)")
+    }
+
+    // MARK: For other programs
+
+    @Test(.needs("python3")) func resultsAreReadByOtherPrograms() throws {
+        _ = try write("moves 99\nat end zoom 14.7 within 0.1zoom\n", to: "pinch.expect")
+        let result = try gimbal(
+            nil, ["expect", path("pinch.ndjson"), "--tap", "--junit", path("results.xml"), "--golden", golden])
+        #expect(result.status == 0 && result.output.prefix(2) == ["TAP version 14", "1..1"])
+        let failing = try gimbal(nil, ["expect", path("pinch.ndjson"), "--tap", "--junit", path("results.xml")])
+        #expect(failing.status == 1 && failing.output[2].hasPrefix("not ok 1 - "))
+        let script = """
+            import sys, xml.etree.ElementTree as tree
+            suite = tree.parse(sys.argv[1]).getroot()[0]
+            print([case.find("failure") is None for case in suite], suite.get("failures"))
+            """
+        let (status, output, _) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/usr/bin/python3"), ["-c", script, path("results.xml")])
+        #expect(status == 0 && output == "[False, True] 1\n")
+    }
+
+    @Test func bothWaysAreDrawn() throws {
+        let picture = path("apart.svg")
+        let result = try gimbal(
+            nil, ["expect", try changedTrace(), "--golden", golden, "--tolerance", "0.5pt", "--plot", picture])
+        #expect(result.status == 1)
+        let svg = try String(contentsOfFile: picture, encoding: .utf8)
+        #expect(XMLParser(data: Data(svg.utf8)).parse())
+        #expect(svg.contains(#"class="way glide""#) && svg.contains(#"class="way fingers""#))
+        #expect(svg.matches(of: /<circle class="apart"/).count == 2 && svg.contains("first apart at"))
+    }
+
+    // MARK: Two of them
+
+    @Test func twoCamerasAreHeldAgainstEachOther() throws {
+        let same = try gimbal(nil, ["diff", sample, golden])
+        #expect(same.status == 0 && same.output.isEmpty && same.errors.isEmpty)
+        let changed = try changedTrace()
+        let apart = try gimbal(nil, ["diff", sample, changed, "--plot", path("apart.svg")])
+        #expect(apart.status == 1 && apart.output.count <= 10 && apart.output[0].contains("first apart at"))
+        #expect(FileManager.default.fileExists(atPath: path("apart.svg")))
+        #expect(try gimbal(nil, ["diff", sample, changed, "--tolerance", "3.5pt"]).status == 0)
+    }
+
+    // MARK: Live
+
+    @Test func aCameraOfTheDaemonsIsWaitedFor() throws {
+        let daemon = try DaemonProcess()
+        _ = try gimbal(daemon, ["move", "--zoom", "4"])
+        let there = try gimbal(daemon, ["expect", "--camera", "main", "--zoom", "4"])
+        #expect(there.status == 0 && there.output == ["ok camera main: 1 expectation"], "\(there.errors)")
+        // It is under way while it is waited for.
+        _ = try gimbal(daemon, ["animate", "--zoom", "9", "--duration", "400ms", "--no-wait"])
+        let reached = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "1m", "--zoom", "9"])
+        #expect(reached.status == 0, "\(reached.output)")
+        let never = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "100ms", "--zoom", "10"])
+        #expect(never.status == 1 && never.output.joined().contains("1 zoom"), "\(never.output)")
+        let nowhere = try gimbal(daemon, ["expect", "--camera", "lfet", "--timeout", "100ms", "--zoom", "10"])
+        #expect(nowhere.status == 1 && nowhere.errors.contains("lfet"), "\(nowhere.errors)")
+    }
+}
