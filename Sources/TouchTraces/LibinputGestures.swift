@@ -11,7 +11,7 @@ import MapCamera
 /// Reads libinput's gestures.
 struct LibinputGestures {
     /// What a line says.
-    private struct Report {
+    struct Report {
         enum Kind { case swipe, pinch, hold, scroll }
         enum Phase { case begin, update, end }
 
@@ -31,7 +31,6 @@ struct LibinputGestures {
     private(set) var events: [GestureEvent] = []
     private(set) var timeMs = 0.0
 
-    private var clock = FrameClock()
     private var active: Report.Kind?
     private var translation = ScreenPoint(x: 0, y: 0)
     private var scale = 1.0
@@ -51,29 +50,34 @@ struct LibinputGestures {
         skipDevice(line, &index) && Scan.word("TOUCH_", line, &index)
     }
 
-    /// Reads a line; differences are turned as the device was. Says whether there are events now.
-    mutating func parse(
-        _ line: Span<UInt8>, _ rotation: Rotation, _ notes: inout RecordingNotes
-    ) throws(Damaged) -> Bool {
+    /// What a line says of a gesture; `nil` if it is about anything else.
+    static func report(_ line: Span<UInt8>) throws(Damaged) -> Report? {
         var index = 0
-        guard Self.skipDevice(line, &index) else {
-            if Scan.isAtEnd(line, 0) { return false }
+        guard skipDevice(line, &index) else {
+            if Scan.isAtEnd(line, 0) { return nil }
             throw Damaged()
         }
         let report: Report?
         if Scan.word("GESTURE_", line, &index) {
-            report = Self.report(line, &index)
+            report = gesture(line, &index)
         } else if Scan.word("POINTER_SCROLL_FINGER", line, &index) {
-            report = Self.scroll(line, &index)
+            report = scroll(line, &index)
         } else if Scan.word("POINTER_AXIS", line, &index) {
             // What a wheel turned is nothing that fingers did; versions that do not tell which it was are not believed.
             var end = index
-            guard Scan.find("(finger)", line, &end) else { return false }
-            report = Self.scroll(line, &index)
+            guard Scan.find("(finger)", line, &end) else { return nil }
+            report = scroll(line, &index)
         } else {
-            return false
+            return nil
         }
         guard let report else { throw Damaged() }
+        return report
+    }
+
+    /// Follows what a line says; differences are turned as the device was. Says whether there are events now.
+    mutating func follow(
+        _ report: Report, _ rotation: Rotation, _ clock: inout FrameClock, _ notes: inout RecordingNotes
+    ) -> Bool {
         events.removeAll(keepingCapacity: true)
         timeMs = Double(clock.advance(to: report.time, &notes)) / 1000
         take(report, rotation, &notes)
@@ -93,7 +97,7 @@ struct LibinputGestures {
         return true
     }
 
-    private static func report(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
+    private static func gesture(_ line: Span<UInt8>, _ index: inout Int) -> Report? {
         guard let kind = kind(line, &index), let phase = phase(line, &index), let time = time(line, &index) else {
             return nil
         }
@@ -200,9 +204,10 @@ struct LibinputGestures {
     }
 
     /// Ends the recording, and says whether a gesture had to be cancelled for it.
-    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
+    mutating func finish(_ clock: FrameClock, _ notes: inout RecordingNotes) -> Bool {
         guard active != nil else { return false }
         notes.add(.leftDown)
+        timeMs = clock.time.map { Double($0) / 1000 } ?? timeMs
         events.removeAll(keepingCapacity: true)
         cancel()
         return true

@@ -26,7 +26,6 @@ struct LibinputTouches {
     private var fingers: [(slot: Int, contact: Contact)] = []
     private var before: [Contact] = []
     private var numbers = ContactNumbers()
-    private var clock = FrameClock()
     /// The time of what was told since the last frame.
     private var pending: Int?
     private var isCancelled = false
@@ -39,12 +38,12 @@ struct LibinputTouches {
     /// Reads what stands behind `TOUCH_` in a line. Says whether a frame is complete: this one, or the one before where
     /// lines that end frames were left out.
     mutating func parse(
-        _ line: Span<UInt8>, _ index: inout Int, _ notes: inout RecordingNotes
+        _ line: Span<UInt8>, _ index: inout Int, _ clock: inout FrameClock, _ notes: inout RecordingNotes
     ) throws(Damaged) -> Bool {
         guard let report = report(line, &index) else { throw Damaged() }
-        if report.kind == .frame { return complete(&notes) }
+        if report.kind == .frame { return finishFrame(&clock, &notes) }
         guard let time = report.time else { throw Damaged() }
-        let isComplete = pending.map { $0 != time } == true && complete(&notes)
+        let isComplete = pending.map { $0 != time } == true && finishFrame(&clock, &notes)
         pending = time
         try take(report, &notes)
         return isComplete
@@ -123,7 +122,8 @@ struct LibinputTouches {
 
     // MARK: Frames
 
-    private mutating func complete(_ notes: inout RecordingNotes) -> Bool {
+    /// Ends what was told last, and says whether that makes a frame.
+    mutating func finishFrame(_ clock: inout FrameClock, _ notes: inout RecordingNotes) -> Bool {
         guard let time = pending else { return false }
         pending = nil
         swap(&before, &frame.contacts)
@@ -136,12 +136,10 @@ struct LibinputTouches {
         return true
     }
 
-    /// Ends what was told last, and says whether that makes a frame.
-    mutating func finishFrame(_ notes: inout RecordingNotes) -> Bool { complete(&notes) }
-
     /// Ends the recording, and says whether that makes a last frame: fingers that are still there are cancelled.
-    mutating func finish(_ notes: inout RecordingNotes) -> Bool {
+    mutating func finish(_ clock: FrameClock, _ notes: inout RecordingNotes) -> Bool {
         defer { fingers.removeAll() }
+        frame.time = clock.time ?? frame.time
         return frame.endRecording(losing: fingers.count, &notes)
     }
 }

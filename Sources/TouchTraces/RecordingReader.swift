@@ -66,6 +66,8 @@ public struct RecordingReader: Sendable {
     private var libinputRecord = LibinputRecordParser()
     private var gestures = LibinputGestures()
     private var libinputTouches = LibinputTouches()
+    /// The clock of both: a program writes all lines.
+    private var libinputClock = FrameClock()
     private var motionEvents: MotionEvents
     private var web: WebTouches
     private var steps: FrameSteps
@@ -159,9 +161,9 @@ public struct RecordingReader: Sendable {
         case nil: throw RecordingError(prelude.span)
         case .trace: return
         case .libinputDebugEvents:
-            if libinputTouches.finishFrame(&notes) { try hand(libinputTouches.frame, take) }
-            if libinputTouches.finish(&notes) { try hand(libinputTouches.frame, take) }
-            if gestures.finish(&notes) { try handGestures(take) }
+            if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, take) }
+            if libinputTouches.finish(libinputClock, &notes) { try hand(libinputTouches.frame, take) }
+            if gestures.finish(libinputClock, &notes) { try handGestures(take) }
         case .webTouches, .devTools, .webDriver:
             web.finish(&notes)
             for frame in web.frames { try hand(frame, take) }
@@ -432,9 +434,13 @@ public struct RecordingReader: Sendable {
         var index = 0
         do {
             if LibinputGestures.skipToTouch(line, &index) {
-                if try libinputTouches.parse(line, &index, &notes) { try hand(libinputTouches.frame, take) }
-            } else if try gestures.parse(line, options.rotation, &notes) {
-                try handGestures(take)
+                if try libinputTouches.parse(line, &index, &libinputClock, &notes) {
+                    try hand(libinputTouches.frame, take)
+                }
+            } else if let report = try LibinputGestures.report(line) {
+                // What fingers did before this line comes before it.
+                if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, take) }
+                if gestures.follow(report, options.rotation, &libinputClock, &notes) { try handGestures(take) }
             }
             understood += 1
         } catch let error as Damaged {
@@ -532,7 +538,7 @@ public struct RecordingReader: Sendable {
 
     private mutating func handGestures(_ take: (RecordedFrame) throws -> Void) throws {
         hasTouches = true
-        try begin(surfaceOf: take)
+        try release(take)
         try take(.gestures(timeMs: gestures.timeMs, gestures.events))
     }
 

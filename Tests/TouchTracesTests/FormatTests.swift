@@ -384,6 +384,20 @@ import TouchTraces
     }
 
     /// The map follows two fingers that scroll on a touchpad; a wheel is none of theirs.
+    @Test func libinputTouchesAndScrollsAreInTheOrderOfTheirTimes() {
+        let reading = Reading(
+            """
+            -event7   TOUCH_DOWN       +1.000s\t0 (0) 50.00/50.00 (158.00/88.00mm)
+            -event9   POINTER_SCROLL_FINGER   +1.500s\tvert 0.00/0.0 horiz 7.57/0.0* (finger)
+            -event7   TOUCH_MOTION     +1.600s\t0 (0) 51.00/50.00 (161.16/88.00mm)
+            -event9   POINTER_SCROLL_FINGER   +1.700s\tvert 0.00/0.0 horiz 2.00/0.0* (finger)
+            """)
+        // At the end the finger and the scroll are cancelled.
+        #expect(reading.times == [1000, 1500, 1600, 1700, 1700, 1700] && reading.notes[.timeWentBack] == 0)
+        #expect(reading.told == ["1000: 1@5000,5000", "1600: 1@5100,5000", "1700: x"])
+        #expect(reading.gestures.map(\.phase) == [.began, .changed, .cancelled])
+    }
+
     @Test func scrollingFingersArePans() {
         let reading = Reading(
             """

@@ -12,6 +12,8 @@ import Touches
 struct Reading {
     var frames: [ContactFrame] = []
     var gestures: [GestureEvent] = []
+    /// The times of all frames and gestures in the order in which they were handed out, in milliseconds.
+    var times: [Double] = []
     var trace: [UInt8] = []
     var reader: RecordingReader
     var error: RecordingError?
@@ -24,11 +26,16 @@ struct Reading {
         var reader = RecordingReader(device: device, surface: surface, rate: rate)
         var frames: [ContactFrame] = []
         var gestures: [GestureEvent] = []
+        var times: [Double] = []
         var trace: [UInt8] = []
         func take(_ frame: RecordedFrame) {
             switch frame {
-            case .touches(let frame): frames.append(frame)
-            case .gestures(_, let events): gestures += events
+            case .touches(let frame):
+                frames.append(frame)
+                times.append(Double(frame.time) / 1000)
+            case .gestures(let time, let events):
+                gestures += events
+                times.append(time)
             case .trace(let bytes): trace += bytes
             case .surface: break
             }
@@ -44,6 +51,7 @@ struct Reading {
         self.reader = reader
         self.frames = frames
         self.gestures = gestures
+        self.times = times
         self.trace = trace
     }
 
@@ -104,6 +112,7 @@ extension Reading {
             down = now
             time = frame.time
         }
+        #expect(zip(times, times.dropFirst()).allSatisfy(<=), "seed \(seed): time went back")
         #expect(down.isEmpty || error != nil, "seed \(seed): fingers left down")
         #expect(notes.damaged.count == min(notes.damagedCount, RecordingNotes.mostDamaged))
         #expect(error != nil || reader.format != nil, "seed \(seed)")
