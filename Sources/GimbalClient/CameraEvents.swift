@@ -35,23 +35,28 @@ public struct CameraEvents: AsyncSequence, Sendable {
         /// Attempts since the daemon last answered; `nil` as long as it never has.
         private var attempts: Int?
         private var isOver = false
-        /// The camera's `seq` where the last line has told it: a gap behind that ends there.
-        private var present: Int?
+        private var points: ResumePoints
+        /// What is told next, before anything is read.
+        private var gap: CameraEvent?
 
         /// How far the events of each camera have been read, by its name. A later loop, of another process too, may go on
         /// from here.
-        public private(set) var resumePoints: [String: ResumePoint]
+        public var resumePoints: [String: ResumePoint] { points.points }
 
         /// How far the events have been read, in a sequence of one camera. `nil` before the first event.
         public var resumePoint: ResumePoint? { events.camera.flatMap { resumePoints[$0] } }
 
         init(_ events: CameraEvents) {
             self.events = events
-            resumePoints = events.since
+            points = ResumePoints(events.since)
         }
 
         /// The next event, as soon as there is one.
         public mutating func next() async throws -> CameraEvent? {
+            if let gap {
+                self.gap = nil
+                return gap
+            }
             while !isOver {
                 do {
                     if let event = try await read() { return event }
@@ -93,11 +98,11 @@ public struct CameraEvents: AsyncSequence, Sendable {
             }
         }
 
-        private func subscribe() throws -> LineConnection {
+        private mutating func subscribe() throws -> LineConnection {
             let connection = try LineConnection(path: events.path, monitor: events.monitor)
             let request: ClientRequest =
                 if events.camera == nil {
-                    .subscribeAll(kinds: events.kinds, delivery: events.delivery, since: resumePoints)
+                    .subscribeAll(kinds: events.kinds, delivery: events.delivery, since: points.forAllCameras())
                 } else {
                     .subscribe(kinds: events.kinds, delivery: events.delivery, since: resumePoint)
                 }
@@ -106,39 +111,14 @@ public struct CameraEvents: AsyncSequence, Sendable {
         }
 
         private mutating func note(_ event: CameraEvent) {
-            let camera = event.camera
+            gap = points.note(event).map { .lagged($0) }
             switch event {
-            case .subscribedToAll:
+            case .subscribedToAll, .subscribed:
                 attempts = 0
                 connection?.noteAnswer()
-            case .subscribed(let subscribed):
-                attempts = 0
-                connection?.noteAnswer()
-                // In the same epoch, what came after the point is still to come.
-                if resumePoints[camera]?.epoch != subscribed.epoch {
-                    resumePoints[camera] = ResumePoint(seq: subscribed.seq, epoch: subscribed.epoch)
-                }
-            case .lagged(let lagged):
-                if let seq = lagged.seq, let epoch = lagged.epoch {
-                    resumePoints[camera] = ResumePoint(seq: seq, epoch: epoch)
-                } else {
-                    let seq = resumePoints[camera]?.seq ?? 0
-                    resumePoints[camera]?.seq = present ?? seq.addingReportingOverflow(lagged.missed).partialValue
-                }
-            case .reset(let reset):
-                if let epoch = reset.epoch {
-                    resumePoints[camera] = ResumePoint(seq: reset.seq, epoch: epoch)
-                } else {
-                    resumePoints[camera]?.seq = reset.seq
-                }
-            case .moveStarted(let move), .cameraChanged(let move), .idle(let move):
-                resumePoints[camera]?.seq = move.seq
-            case .fed, .replay, .marker:
-                break
-            case .removed:
-                if events.camera == nil { resumePoints[camera] = nil } else { end() }
+            case .removed: if events.camera != nil { end() }
+            case .lagged, .reset, .moveStarted, .cameraChanged, .idle, .fed, .replay, .marker: break
             }
-            if case .subscribed(let subscribed) = event { present = subscribed.seq } else { present = nil }
         }
 
         // MARK: Another connection

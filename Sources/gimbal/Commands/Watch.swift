@@ -78,7 +78,7 @@ private final class WatchSession {
     private var watched: Set<String>
     private var left: Int
     /// How far each camera has been read, where that matters.
-    private var read: [String: ResumePoint] = [:]
+    private var read = ResumePoints()
     /// How long to wait before the next attempt to connect.
     private var delay = firstDelay
 
@@ -111,10 +111,10 @@ private final class WatchSession {
         let delivery: EventDelivery? = options.latest ? .latest : nil
         if options.all {
             return connection.queue(
-                try ClientRequest.subscribeAll(kinds: kinds, delivery: delivery, since: read).line())
+                try ClientRequest.subscribeAll(kinds: kinds, delivery: delivery, since: read.forAllCameras()).line())
         }
         for name in watched.sorted() {
-            let request = ClientRequest.subscribe(kinds: kinds, delivery: delivery, since: read[name])
+            let request = ClientRequest.subscribe(kinds: kinds, delivery: delivery, since: read.points[name])
             connection.queue(try request.line(camera: name))
         }
     }
@@ -132,22 +132,13 @@ private final class WatchSession {
         }
     }
 
-    /// Takes note of how far a camera has been read.
+    /// Takes note of how far a camera has been read, and tells of a gap that the daemon does not tell of.
     private func note(_ message: Message) {
         guard options.reconnect, let event = message.event else { return }
         delay = Self.firstDelay
-        let camera = event.camera
-        switch event {
-        case .subscribed(let now):
-            // In the same epoch, what came after is still to come.
-            if read[camera]?.epoch != now.epoch { read[camera] = ResumePoint(seq: now.seq, epoch: now.epoch) }
-        case .reset(let reset): read[camera] = reset.epoch.map { ResumePoint(seq: reset.seq, epoch: $0) }
-        case .lagged(let lagged):
-            if let seq = lagged.seq, let epoch = lagged.epoch { read[camera] = ResumePoint(seq: seq, epoch: epoch) }
-        case .removed: read[camera] = nil
-        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): read[camera]?.seq = move.seq
-        case .fed, .replay, .marker, .subscribedToAll: break
-        }
+        guard let gap = read.note(event) else { return }
+        say("gimbal: \(gap.text)")
+        if table == nil { output.add(message.told(as: gap)) }
     }
 
     private func take(_ line: ArraySlice<UInt8>) throws {
@@ -168,7 +159,7 @@ private final class WatchSession {
             show(message)
         case .error:
             // Line 0 is the connection itself: its end follows, and perhaps another attempt.
-            if options.reconnect, !read.isEmpty, message.error?.line == 0 { return }
+            if options.reconnect, !read.points.isEmpty, message.error?.line == 0 { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case _ where message.isEvent:
             show(message)

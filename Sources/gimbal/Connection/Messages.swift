@@ -13,6 +13,16 @@ extension Message {
     }
 }
 
+extension Message {
+    /// This `subscribed` as the line that tells of a gap before it.
+    func told(as gap: Lagged) -> ArraySlice<UInt8> {
+        guard case .object(var members)? = try? JSONValue(bytes) else { return [] }
+        members["type"] = .string(MessageType.lagged.rawValue)
+        members["missed"] = .number(Double(gap.missed))
+        return JSONValue.object(members).bytes[...]
+    }
+}
+
 // MARK: As people read it
 
 extension Lagged {

@@ -1,0 +1,82 @@
+// How far a reader of events has come, camera by camera: what it asks for when it comes back. The client library and the
+// command line follow it alike.
+// Invariant: what was missed is told. A camera whose point finds no room in the line that asks is told as lagged.
+
+import MapCamera
+
+/// The points from which a subscription goes on.
+package struct ResumePoints: Sendable {
+    /// By the cameras' names.
+    package private(set) var points: [String: ResumePoint]
+    /// The camera's `seq` where the last event has told it: a gap behind that ends there.
+    private var present: Int?
+    /// Which points the last subscription has not asked for.
+    private var notAskedFor: Set<String> = []
+
+    /// As many cameras as a daemon can have.
+    private static let mostCameras = 65536
+    /// What points may take of a line of 65,536 bytes, and what one takes beside its camera's name and its epoch.
+    private static let (longestList, longestFrame) = (60_000, 64)
+
+    package init(_ points: [String: ResumePoint] = [:]) { self.points = points }
+
+    /// Begins another subscription to all cameras.
+    ///
+    /// - Returns: as many of the points as a line has room for.
+    package mutating func forAllCameras() -> [String: ResumePoint] {
+        var length = 0
+        let ordered = points.sorted { $0.key < $1.key }
+        let fitting = ordered.prefix { camera, point in
+            length += Self.longestFrame + camera.utf8.count + point.epoch.utf8.count
+            return length <= Self.longestList
+        }
+        notAskedFor = Set(ordered[fitting.endIndex...].map(\.key))
+        return Dictionary(uniqueKeysWithValues: Array(fitting))
+    }
+
+    /// Follows an event.
+    ///
+    /// - Returns: what was missed before it, where no line of the daemon tells.
+    package mutating func note(_ event: CameraEvent) -> Lagged? {
+        let camera = event.camera
+        let presentBefore = present
+        present = nil
+        switch event {
+        case .subscribed(let now):
+            present = now.seq
+            let before = points[camera]
+            // In the same epoch, what came after the point is still to come.
+            if before?.epoch != now.epoch { set(camera, seq: now.seq, epoch: now.epoch) }
+            guard let before, notAskedFor.remove(camera) != nil else { return nil }
+            set(camera, seq: now.seq, epoch: now.epoch)
+            let missed = before.epoch == now.epoch ? now.seq - before.seq : now.seq
+            guard missed > 0 else { return nil }
+            return Lagged(
+                camera: camera, missed: missed, position: now.position, seq: now.seq, epoch: now.epoch)
+        case .lagged(let lagged):
+            if let seq = lagged.seq, let epoch = lagged.epoch {
+                set(camera, seq: seq, epoch: epoch)
+            } else {
+                let seq = points[camera]?.seq ?? 0
+                points[camera]?.seq = presentBefore ?? seq.addingReportingOverflow(lagged.missed).partialValue
+            }
+        case .reset(let reset):
+            if let epoch = reset.epoch {
+                set(camera, seq: reset.seq, epoch: epoch)
+            } else {
+                points[camera]?.seq = reset.seq
+            }
+        case .moveStarted(let move), .cameraChanged(let move), .idle(let move): points[camera]?.seq = move.seq
+        case .removed: points[camera] = nil
+        case .fed, .replay, .marker, .subscribedToAll: break
+        }
+        return nil
+    }
+
+    private mutating func set(_ camera: String, seq: Int, epoch: String) {
+        guard points[camera] != nil || points.count < Self.mostCameras else { return }
+        // Of another epoch than a daemon makes nothing is asked: what a string needs in a line is its length.
+        let isUsual = epoch.utf8.count <= RequestDecoder.longestLabel && epoch.allSatisfy { $0.isLetter || $0.isNumber }
+        points[camera] = isUsual ? ResumePoint(seq: seq, epoch: epoch) : nil
+    }
+}
