@@ -149,7 +149,7 @@ extension ClientRequest {
         let body = body
         var time = timeMs
         if case .gesture(let gesture) = body { time = gesture.event.time ?? timeMs }
-        let problem = body.problem
+        let problem = body.problem ?? id?.problem
         if problem == nil {
             line.request(body, camera: camera, id: id, timeMs: time, creates: creates)
         }
@@ -203,6 +203,19 @@ extension ClientRequest {
         case .getReplay: .query(.getReplay)
         case .marker(let label): .marker(label: label)
         }
+    }
+}
+
+extension RequestID {
+    /// What JSON's numbers carry unharmed.
+    static let numbers = -(1 << 53 - 1)...(1 << 53 - 1)
+
+    /// Why the protocol has no words for it; `nil` if it has.
+    var problem: String? {
+        if case .number(let number) = self, !Self.numbers.contains(number) {
+            return "an id is a number within ±(2^53−1), or a text"
+        }
+        return nil
     }
 }
 

@@ -48,7 +48,10 @@ extension Request {
 extension Request.Gesture {
     /// Why the protocol has no words for it; `nil` if it has.
     var problem: String? {
-        switch (event.kind, event.value) {
+        if case .number(let number) = label, !RequestID.numbers.contains(Int(number)) {
+            return "a label is a number within ±(2^53−1), or a text"
+        }
+        return switch (event.kind, event.value) {
         case (.pan, .pan), (.pinch, .pinch), (.rotate, .rotate), (.tilt, .tilt), (.oneFingerZoom, .oneFingerZoom),
             (_, nil):
             nil

@@ -43,6 +43,7 @@
     @usableFromInline let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers + 1)
     @usableFromInline var count = 0
     private let names: WordTable
+    private var unknownNames = UnknownNames()
 
     /// A tape that numbers the members of these names, from 0: at most 127. The first 63 are found most quickly.
     package init(names: [String]) {
@@ -110,6 +111,7 @@
     /// Reads a line; its value is then node 0.
     package mutating func read(_ line: Span<UInt8>) throws(JSONError) {
         count = 0
+        unknownNames.removeAll()
         var position = JSONText.skipSpace(line, 0)
         // The innermost object or array that is open.
         var (open, isObject, depth) = (-1, false, 0)
@@ -292,24 +294,41 @@
         return JSONText.broken("the name \"\(name)\" stands twice in one object", at: start)
     }
 
-    private func checkUnknown(
+    private mutating func checkUnknown(
         _ key: ByteRange, isEscaped: Bool, of object: Int, _ line: Span<UInt8>, at start: Int
     ) throws(JSONError) {
-        var others = 0
+        let name = UnknownNames.Name(object: object, hash: hash(key, isEscaped: isEscaped, line))
+        // As good as never the same hash for two names: then they are compared.
+        if !unknownNames.insert(name), isThere(key, isEscaped: isEscaped, in: object, line) {
+            throw duplicate(line, at: start)
+        }
+        guard unknownNames.count(of: object) <= Self.mostUnknown else {
+            throw JSONError(.limitReached, "an object may have at most \(Self.mostUnknown) unknown members")
+        }
+    }
+
+    private func isThere(_ key: ByteRange, isEscaped: Bool, in object: Int, _ line: Span<UInt8>) -> Bool {
         var index = object + 1
         while index < count {
             let other = self[index]
-            if other.field == Self.unknownName {
-                if isEqual(key, other.key, line, areEscaped: isEscaped || other.isNameEscaped) {
-                    throw duplicate(line, at: start)
-                }
-                others += 1
+            if other.field == Self.unknownName,
+                isEqual(key, other.key, line, areEscaped: isEscaped || other.isNameEscaped)
+            {
+                return true
             }
             index = Int(other.next)
         }
-        guard others < Self.mostUnknown else {
-            throw JSONError(.limitReached, "an object may have at most \(Self.mostUnknown) unknown members")
+        return false
+    }
+
+    private func hash(_ key: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> Int {
+        var hasher = Hasher()
+        if isEscaped {
+            for byte in JSONText.unescape(line, key) { hasher.combine(byte) }
+        } else {
+            for index in Int(key.start)..<Int(key.end) { hasher.combine(line[index]) }
         }
+        return hasher.finalize()
     }
 
     private func isEqual(_ a: ByteRange, _ b: ByteRange, _ line: Span<UInt8>, areEscaped: Bool) -> Bool {

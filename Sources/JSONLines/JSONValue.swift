@@ -86,7 +86,8 @@ extension JSONValue {
 
     private static func value(_ text: Span<UInt8>, _ position: inout Int, depth: Int) throws(JSONError) -> JSONValue {
         guard position < text.count else { throw JSONText.broken("a value is missing", at: position) }
-        guard depth <= deepest else {
+        let isNested = text[position] == UInt8(ascii: "{") || text[position] == UInt8(ascii: "[")
+        guard depth < deepest || !isNested else {
             throw JSONError(.limitReached, "values may be nested at most \(deepest) deep")
         }
         switch text[position] {

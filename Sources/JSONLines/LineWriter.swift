@@ -33,7 +33,10 @@ import Darwin
     package private(set) var hasUnwritableNumber = false
 
     /// Forgets what has been written.
-    package mutating func clear() { end = 0 }
+    package mutating func clear() {
+        end = 0
+        hasUnwritableNumber = false
+    }
 
     @inlinable @inline(__always)
     mutating func reserve(_ more: Int) {

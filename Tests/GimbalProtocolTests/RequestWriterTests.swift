@@ -59,6 +59,15 @@ import Testing
         }
     }
 
+    @Test func numbersThatJSONCannotCarryAreRefused() throws {
+        let largest = 1 << 53 - 1
+        #expect(try ClientRequest.ping.line(id: .number(-largest)) == Array("{\"type\":\"ping\",\"id\":-\(largest)}\n".utf8))
+        #expect(throws: EncodingError.self) { try ClientRequest.ping.line(id: .number(largest + 1)) }
+        let tap = GestureEvent(.doubleTap, .ended)
+        #expect(throws: EncodingError.self) { try ClientRequest.gesture(tap, label: .number(.max)).line() }
+        #expect(throws: EncodingError.self) { try ClientRequest.line(frame: [.ping], ids: [.number(.min)]) }
+    }
+
     @Test func numbersAreReadBackUnharmed() throws {
         var random = Seeded(3)
         var numbers = [0, -0.0, 0.1, -1, 1e9, 0x1p53, 1e15, -1e15, .leastNonzeroMagnitude, 1e-9, .pi]

@@ -86,3 +86,48 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         #expect(line == #""a\"b\\c\u000a\u007f\u0001é🗺""#)
     }
 }
+
+@Suite struct TapeTests {
+    private func read(_ text: String) throws(JSONError) {
+        var tape = JSONTape(names: ["known"])
+        try tape.read(Array(text.utf8).span)
+    }
+
+    @Test func aNameThatStandsTwiceIsFoundHoweverItIsWritten() throws {
+        for text in [
+            #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"a":2}"#, #"{"b":{"c":1},"x":0,"b":1}"#,
+            #"{"x":{"a":1,"b":{"a":1},"a":2}}"#, #"{"known":1,"know\u006e":2}"#,
+        ] { #expect(throws: JSONError.self, "\(text)") { try read(text) } }
+    }
+
+    @Test func aNameMayStandOnceInEachObject() throws {
+        try read(#"[{"a":{"a":[{"a":1},{"a":2}]}},{"a":1,"b":1},{"b":{},"a":1}]"#)
+    }
+
+    @Test func anObjectHasItsOwnShareOfUnknownNames() throws {
+        func object(_ count: Int) -> String {
+            "{" + (0..<count).map { "\"name\($0)\":1" }.joined(separator: ",") + "}"
+        }
+        try read("[\(object(256)),\(object(256)),{\"in\":\(object(256))}]")
+        #expect(throws: JSONError.self) { try read(object(257)) }
+    }
+}
+
+@Suite struct ValueTests {
+    @Test func valuesAreNestedSixtyFourDeepAndNoDeeper() throws {
+        func nested(_ depth: Int, _ inner: String) -> [UInt8] {
+            Array((String(repeating: "[", count: depth) + inner + String(repeating: "]", count: depth)).utf8)
+        }
+        #expect(try JSONValue(nested(64, "1")[...]) != .null)
+        #expect(throws: JSONError.self) { try JSONValue(nested(65, "1")[...]) }
+    }
+
+    @Test func aWriterThatIsClearedForgetsWhatItCouldNotWrite() {
+        var line = LineWriter()
+        line.write(exact: .infinity)
+        let before = line.hasUnwritableNumber
+        line.clear()
+        let after = line.hasUnwritableNumber
+        #expect(before && !after)
+    }
+}
