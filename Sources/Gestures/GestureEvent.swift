@@ -41,7 +41,7 @@ public enum GestureKind: CaseIterable, Sendable {
 /// One report of one gesture.
 public struct GestureEvent: Sendable {
     /// The cumulative value since `began`.
-    public enum Value: Sendable {
+    public enum Value: Equatable, Sendable {
         /// Points.
         case pan(ScreenPoint)
         /// A factor above 0.

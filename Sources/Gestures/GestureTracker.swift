@@ -128,19 +128,23 @@ public struct GestureTracker: Sendable {
     private func change(
         from old: GestureEvent.Value, to new: GestureEvent.Value, focus: ScreenPoint?, center: ScreenPoint
     ) -> CameraUpdate? {
-        switch (old, new) {
-        case (.pan(let old), .pan(let new)) where old != new:
-            return .pan(from: (focus ?? center) - (new - old), to: focus ?? center)
-        case (.pinch(let old), .pinch(let new)) where old != new:
-            return .zoomBy(log2(new / old), focus: anchor(focus))
-        case (.rotate(let old), .rotate(let new)) where old != new:
-            return .rotateBy(old - new, focus: anchor(focus))
-        case (.tilt(let old), .tilt(let new)) where old != new:
-            return .tiltBy(-0.5 * (new - old))
-        case (.oneFingerZoom(let old), .oneFingerZoom(let new)) where old != new:
-            return .zoomBy((new - old) / Self.pointsPerLevel, focus: anchor(focus))
-        default:
-            return nil
+        guard old != new else { return nil }
+        switch new {
+        case .pan(let translation):
+            guard case .pan(let before) = old else { return nil }
+            return .pan(from: (focus ?? center) - (translation - before), to: focus ?? center)
+        case .pinch(let scale):
+            guard case .pinch(let before) = old else { return nil }
+            return .zoomBy(log2(scale / before), focus: anchor(focus))
+        case .rotate(let degrees):
+            guard case .rotate(let before) = old else { return nil }
+            return .rotateBy(before - degrees, focus: anchor(focus))
+        case .tilt(let y):
+            guard case .tilt(let before) = old else { return nil }
+            return .tiltBy(-0.5 * (y - before))
+        case .oneFingerZoom(let y):
+            guard case .oneFingerZoom(let before) = old else { return nil }
+            return .zoomBy((y - before) / Self.pointsPerLevel, focus: anchor(focus))
         }
     }
 
@@ -165,16 +169,19 @@ public struct GestureTracker: Sendable {
         case nil: break
         }
         switch event.kind {
-        case .pan where settings.fling:
+        case .pan:
+            guard settings.fling else { return }
             momentum.focus = focus ?? center
             momentum.pan = event.velocity ?? measured ?? ScreenPoint(x: 0, y: 0)
-        case .pinch where settings.inertia:
+        case .pinch:
+            guard settings.inertia else { return }
             momentum.anchor = anchor(focus)
             momentum.zoom = measured?.x ?? 0
-        case .rotate where settings.inertia:
+        case .rotate:
+            guard settings.inertia else { return }
             momentum.anchor = anchor(focus)
             momentum.bearing = -(measured?.x ?? 0)
-        default: return
+        case .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap: return
         }
         release = .glide(momentum)
     }

@@ -1,4 +1,5 @@
 // The last 100 ms of a gesture. Holds at most 512 samples; a finger that reports faster than that has its window shortened.
+// Of several samples of one time only the first can count, and is kept.
 
 import MapCamera
 
@@ -14,10 +15,12 @@ package struct SampleWindow: Sendable {
     private static let greatestSpeed = 1e9
     /// Milliseconds back from the end.
     private static let span = 100.0
-    private static let capacity = 512
+    static let capacity = 512
 
-    private var samples: [Sample] = []
+    /// A ring, as large as the most that were ever within the window: `count` samples from `oldest` on.
+    private var ring: [Sample] = []
     private var oldest = 0
+    private(set) var count = 0
     /// Whether the samples carry the reporter's own times. One that does otherwise starts the window anew.
     private var hasOwnTimes: Bool?
 
@@ -26,24 +29,47 @@ package struct SampleWindow: Sendable {
     package mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {
         if hasOwnTimes != (own != nil) {
             hasOwnTimes = own != nil
-            samples.removeAll(keepingCapacity: true)
-            oldest = 0
+            (oldest, count) = (0, 0)
         }
         let time = own ?? arrival
-        while oldest < samples.count, samples[oldest].time < time - Self.span { oldest += 1 }
-        if samples.count - oldest >= Self.capacity { oldest += 1 }
-        if oldest == samples.count || oldest >= Self.capacity {
-            samples.removeFirst(oldest)
-            oldest = 0
+        while count > 0, sample(0).time < time - Self.span { dropOldest() }
+        if count > 0, sample(count - 1).time == time { return }
+        if count == Self.capacity { dropOldest() }
+        let sample = Sample(time: time, value: value)
+        if count < ring.count {
+            ring[place(count)] = sample
+        } else {
+            ring.append(sample)
+            // The ring had its end at the oldest one, and grows there.
+            if oldest > 0 { straighten() }
         }
-        samples.append(Sample(time: time, value: value))
+        count += 1
+    }
+
+    /// Where in the ring a sample is, counted from the oldest.
+    private func place(_ index: Int) -> Int {
+        let place = oldest + index
+        return place < ring.count ? place : place - ring.count
+    }
+
+    private func sample(_ index: Int) -> Sample { ring[place(index)] }
+
+    private mutating func dropOldest() {
+        oldest = place(1)
+        count -= 1
+    }
+
+    /// Turns a full ring that has grown by a last sample so that it begins with the oldest.
+    private mutating func straighten() {
+        ring = Array(ring[oldest..<(ring.count - 1)] + ring[..<oldest] + ring[(ring.count - 1)...])
+        oldest = 0
     }
 
     /// The change per second since the oldest sample of the last 100 ms; `nil` if there is none, or no time has passed.
     package func velocity(of value: ScreenPoint, at own: Double?, arrival: Double) -> ScreenPoint? {
         guard hasOwnTimes == (own != nil) else { return nil }
         let time = own ?? arrival
-        guard let first = samples[oldest...].first(where: { $0.time >= time - Self.span }) else { return nil }
+        guard let first = (0..<count).lazy.map(sample).first(where: { $0.time >= time - Self.span }) else { return nil }
         let seconds = (time - first.time) / 1000
         guard seconds > 0 else { return nil }
         return ScreenPoint(

@@ -320,7 +320,32 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
             window.append(point(Double(index), 0), at: Double(index) / 100, arrival: 0)
         }
         let velocity = try #require(window.velocity(of: point(100_000, 0), at: 1000, arrival: 0))
-        #expect(abs(velocity.x - 100_000) < 1)
+        #expect(abs(velocity.x - 100_000) < 1 && window.count == SampleWindow.capacity)
+    }
+
+    @Test func samplesOfOneTimeAreKeptOnceAndTheFirstCounts() {
+        var window = SampleWindow()
+        window.append(point(0, 0), at: 0, arrival: 0)
+        for index in 1...2000 { window.append(point(Double(index), 0), at: 10, arrival: 0) }
+        #expect(window.count == 2 && window.velocity(of: point(5, 0), at: 50, arrival: 0)?.x == 100)
+        window.append(point(6, 0), at: 105, arrival: 0)
+        #expect(window.count == 2 && window.velocity(of: point(96, 0), at: 105, arrival: 0)?.x == 1000)
+    }
+
+    @Test func aWindowSaysWhatAllSamplesOfItsTimeWouldSay() {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var random = Seeded(seed)
+            var (window, all, time) = (SampleWindow(), [(time: Double, x: Double)](), 0.0)
+            for _ in 0..<400 {
+                time += Double([0, 1, 8, 30, 150][random.integer(0...4)])
+                let x = Double(random.integer(-500...500))
+                let first = all.first { $0.time >= time - 100 && $0.time < time }
+                let expected = first.map { (x - $0.x) / ((time - $0.time) / 1000) }
+                #expect(window.velocity(of: point(x, 0), at: time, arrival: 0)?.x == expected, "seed \(seed)")
+                window.append(point(x, 0), at: time, arrival: 0)
+                all.append((time, x))
+            }
+        }
     }
 
     @Test func withoutScrollNothingGlidesAboutAFocus() {
