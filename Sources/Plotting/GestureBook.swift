@@ -11,6 +11,8 @@ public struct GestureBook {
     }
 
     private var open: [Open] = []
+    /// Which gestures move the camera.
+    private var settings = GestureSettings()
     private var origin: Double?
     /// Milliseconds of the trace's clock at the last line.
     public private(set) var timeMs = 0.0
@@ -37,8 +39,11 @@ public struct GestureBook {
         for request in requests {
             switch request.body {
             case .gesture(let gesture):
+                // The camera ignores the others.
+                guard settings.allows(gesture.event.kind) else { break }
                 hasGestures = true
                 take(gesture.event, gesture.label, &journey)
+            case .trace(let header): settings = header.gestures.applied(to: GestureSettings())
             case .command(let command):
                 journey.command(at: timeMs)
                 isSetting = take(command, &journey) || isSetting
@@ -84,9 +89,11 @@ public struct GestureBook {
             closeAll(&journey)
             return false
         case .setGestures(let change):
-            let all = change.applied(to: GestureSettings())
-            for gesture in open where !all.allows(gesture.key.kind) { close(gesture, isCancelled: true, &journey) }
-            open.removeAll { !all.allows($0.key.kind) }
+            settings = change.applied(to: settings)
+            for gesture in open where !settings.allows(gesture.key.kind) {
+                close(gesture, isCancelled: true, &journey)
+            }
+            open.removeAll { !settings.allows($0.key.kind) }
             return true
         default:
             return true

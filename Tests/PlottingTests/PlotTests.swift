@@ -231,6 +231,20 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         #expect(picture.all("dot").count == 1 && picture.lines("view").count == 1)
     }
 
+    @Test func gesturesThatTheHeaderSwitchesOffAreNotDrawn() throws {
+        let trace = """
+            {"type":"trace","version":1,"gestures":{"zoom":false}}
+            {"type":"pinch","phase":"began","timeMs":0}
+            {"type":"pan","phase":"began","timeMs":0}
+            {"type":"pinch","phase":"ended","timeMs":90,"scale":4}
+            {"type":"pan","phase":"ended","timeMs":99,"translation":{"x":50,"y":0}}
+            """
+        let (status, output, _) = try plot(["-"], input: trace)
+        #expect(status == 0)
+        let picture = try ReadPicture(output)
+        #expect(picture.all("gesture").count == 1)
+    }
+
     @Test func rejectedLinesAreNamedAndTheRestIsDrawn() throws {
         let trace = """
             {"type":"trace","version":1}
