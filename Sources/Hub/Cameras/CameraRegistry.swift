@@ -21,8 +21,10 @@ final class CameraRegistry {
 
     /// Whether somebody saves what has changed.
     var tracksChanges = false
-    /// The names of cameras that have changed or gone since they were saved. A name may be there twice.
-    private var unsaved: [String] = []
+    /// The names of cameras that have changed or gone since they were saved.
+    private var unsaved: Set<String> = []
+    /// The names of those in the text of the saved ones. Who comes and goes between two saves leaves no trace.
+    private var inText: Set<String> = []
 
     init(limits: Limits, memory: (any HistoryMemory)?, epochSeed: UInt64) {
         self.limits = limits
@@ -152,7 +154,12 @@ final class CameraRegistry {
     func noteChange(_ camera: HostedCamera) {
         guard !camera.isUnsaved else { return }
         camera.isUnsaved = true
-        if tracksChanges { unsaved.append(camera.name) }
+        guard tracksChanges else { return }
+        if camera.isRemoved, !inText.contains(camera.name) {
+            unsaved.remove(camera.name)
+        } else {
+            unsaved.insert(camera.name)
+        }
     }
 
     var hasUnsaved: Bool { !unsaved.isEmpty }
@@ -161,7 +168,7 @@ final class CameraRegistry {
     var saved: [SavedCamera] { sorted.filter { !$0.isEphemeral }.map(\.saved) }
 
     func beginSaving(_ text: inout SavedText) {
-        text.begin(unsaved)
+        text.begin(unsaved.sorted())
         unsaved = []
     }
 
@@ -170,9 +177,14 @@ final class CameraRegistry {
     /// - Returns: whether all is up to date.
     func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
         text.update(atMost: count) { name in
-            guard let camera = cameras[name] else { return nil }
-            camera.isUnsaved = false
-            return camera.isEphemeral ? nil : camera.saved.lines
+            let camera = cameras[name]
+            camera?.isUnsaved = false
+            guard let camera, !camera.isEphemeral else {
+                inText.remove(name)
+                return nil
+            }
+            inText.insert(name)
+            return camera.saved.lines
         }
     }
 }

@@ -165,7 +165,7 @@ final class HostedCamera {
             case .inputLog: inputLog = try field.record()
             }
         }
-        guard let saved else { throw FieldReader.Damage() }
+        guard let saved, firstEntry <= UInt64.max / 2 else { throw FieldReader.Damage() }
         self.init(
             saved, clockStart: clockStart ?? now - saved.clock, log: log, firstEntry: firstEntry, environment)
         if isEphemeral { standing = .ephemeral }

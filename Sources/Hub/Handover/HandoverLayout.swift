@@ -39,7 +39,7 @@ package enum ProcessField: UInt16, FieldTag {
 package enum ListenerField: UInt16, FieldTag {
     case descriptor = 1
     /// 0 for who may do everything, 1 for who may only watch; without it, 1.
-    case entrance = 2
+    case socketKind = 2
     /// The daemon's own sockets: the file's path, and the descriptor of its lock.
     case path = 3
     case lock = 4
@@ -49,12 +49,12 @@ package enum ClientField: UInt16, FieldTag {
     /// The inode of the connection's socket, which is the same in every process.
     case key = 1
     case descriptor = 2
-    /// As ``ListenerField/entrance``.
-    case entrance = 3
+    /// As ``ListenerField/socketKind``.
+    case socketKind = 3
     /// Whether its last byte has been read.
     case hasEnded = 4
     /// Whether it closed its sending side while it went on reading.
-    case saidItsEnd = 5
+    case hasHalfClosed = 5
 }
 
 package enum HubField: UInt16, FieldTag {

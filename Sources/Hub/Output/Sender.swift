@@ -192,9 +192,9 @@ final class Sender {
         let subscription = peer.subscriptions[0]
         guard let run = subscription.wholeRun else { return false }
         let taken = unsafe peer.outlet.send(run.bytes)
+        turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
         if unsafe taken == run.bytes.count {
             counters.bytesOut += UInt64(taken)
-            turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
             subscription.sent(upTo: run.entries.upperBound)
             peer.output.removeSent()
             return true

@@ -91,7 +91,8 @@ final class Subscriptions {
             && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
         let entry = camera.firstEntry + seq
         // What a camera was sent is kept for nobody who was not there.
-        if isSameEpoch, seq <= camera.seq, entry >= camera.log.first, !subscription.isRecorder {
+        let isInLog = entry >= camera.log.first && entry <= camera.log.end
+        if isSameEpoch, seq <= camera.seq, isInLog, !subscription.isRecorder {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = nil
         } else {
