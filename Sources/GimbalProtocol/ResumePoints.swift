@@ -75,8 +75,9 @@ package struct ResumePoints: Sendable {
 
     private mutating func set(_ camera: String, seq: Int, epoch: String) {
         guard points[camera] != nil || points.count < Self.mostCameras else { return }
-        // Of another epoch than a daemon makes nothing is asked: what a string needs in a line is its length.
-        let isUsual = epoch.utf8.count <= RequestDecoder.longestLabel && epoch.allSatisfy { $0.isLetter || $0.isNumber }
+        // An epoch that no daemon makes is not asked for: what the others need in a line is their length.
+        let isPlain = epoch.utf8.allSatisfy { (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
+        let isUsual = isPlain && epoch.utf8.count <= RequestDecoder.longestLabel
         points[camera] = isUsual ? ResumePoint(seq: seq, epoch: epoch) : nil
     }
 }

@@ -5,7 +5,7 @@ import MapCamera
 import Testing
 
 @Suite struct ResumePointsTests {
-    private static func subscribed(_ camera: String, seq: Int, epoch: String = "a0") -> CameraEvent {
+    private static func subscribed(_ camera: String, seq: Int, epoch: String = "5f0c9a3e-1") -> CameraEvent {
         .subscribed(Subscribed(camera: camera, epoch: epoch, seq: seq, position: .initial))
     }
 
@@ -41,9 +41,9 @@ import Testing
         var points = Self.reader()
         let asked = points.forAllCameras()
         let missing = Self.names.filter { asked[$0] == nil }
-        #expect(points.note(Self.subscribed(missing[0], seq: 4, epoch: "b1"))?.missed == 4)
-        #expect(points.note(Self.subscribed(missing[1], seq: 0, epoch: "b1")) == nil)
-        #expect(points.points[missing[0]] == ResumePoint(seq: 4, epoch: "b1"))
+        #expect(points.note(Self.subscribed(missing[0], seq: 4, epoch: "5f0c9a3e-2"))?.missed == 4)
+        #expect(points.note(Self.subscribed(missing[1], seq: 0, epoch: "5f0c9a3e-2")) == nil)
+        #expect(points.points[missing[0]] == ResumePoint(seq: 4, epoch: "5f0c9a3e-2"))
     }
 
     @Test func aDaemonThatNamesCamerasWithoutEndFillsNoMemory() {
