@@ -6,7 +6,7 @@ import Hub
 import UnixSocket
 
 /// The socket that a client came by.
-enum Entrance: UInt64, CaseIterable {
+enum SocketKind: UInt64, CaseIterable {
     case main
     /// For who may only watch.
     case watch
@@ -26,8 +26,8 @@ struct Access {
     /// Whether no option takes anything from a user: root, and who could end the daemon as well.
     func isTrusted(_ user: uid_t) -> Bool { user == 0 || user == ownUser }
 
-    func role(of client: PeerCredentials, by entrance: Entrance) -> Role {
-        switch entrance {
+    func role(of client: PeerCredentials, by socketKind: SocketKind) -> Role {
+        switch socketKind {
         case .watch:
             return .watchOnly(because: "it came by the watch socket; gimbald's other socket takes more")
         case .main:

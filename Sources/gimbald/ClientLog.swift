@@ -17,7 +17,7 @@ struct ClientLog {
     }
 
     mutating func came(_ connection: Connection, of count: Int, at now: Double) {
-        let socket = connection.entrance == .watch ? " by the watch socket" : ""
+        let socket = connection.socketKind == .watch ? " by the watch socket" : ""
         tell("\(Self.name(of: connection)) connected\(socket): \(count) now", at: now)
     }
 

@@ -8,7 +8,7 @@ import UnixSocket
 
 final class Connection: Watcher, Outlet {
     let descriptor: CInt
-    let entrance: Entrance
+    let socketKind: SocketKind
     let user: uid_t
     let role: Role
     /// The client's, when it connected.
@@ -20,19 +20,28 @@ final class Connection: Watcher, Outlet {
     /// Where the connection stands among the daemon's.
     var index = 0
 
+    /// What the client may still send.
+    enum Input {
+        case open
+        /// The client has closed its sending side, not all of it has been read, and it may go on reading. When it goes
+        /// later, what it sent is not stopped.
+        case halfClosed
+        /// The last byte has been read.
+        case ended
+        /// The client is gone.
+        case hungUp
+    }
+
+    private(set) var input = Input.open
+    /// Whether the hub reads on.
     private var isReading = true
-    private var isWriting = false
-    /// The client's last byte has been read.
-    private(set) var hasEnded = false
-    /// The client has closed its sending side while it went on reading: its leaving later is no vanishing.
-    private(set) var saidItsEnd = false
-    /// The client is gone.
-    private var isHungUp = false
+    /// Whether the socket had no room for all that the hub has for it.
+    private var isBlocked = false
 
     init(
-        _ descriptor: CInt, of client: PeerCredentials, as role: Role, by entrance: Entrance, at daemon: Daemon
+        _ descriptor: CInt, of client: PeerCredentials, as role: Role, by socketKind: SocketKind, at daemon: Daemon
     ) {
-        (self.descriptor, self.role, self.entrance) = (descriptor, role, entrance)
+        (self.descriptor, self.role, self.socketKind) = (descriptor, role, socketKind)
         (user, process) = (client.user, client.process)
         self.daemon = daemon
         super.init(daemon.loop, descriptor)
@@ -46,9 +55,9 @@ final class Connection: Watcher, Outlet {
     }
 
     /// Goes on where the process before left off.
-    func open(_ peer: Peer, hasEnded: Bool, saidItsEnd: Bool) {
-        (self.peer, self.hasEnded, self.saidItsEnd) = (peer, hasEnded, saidItsEnd)
-        isWriting = peer.isBlocked
+    func open(_ peer: Peer, _ input: Input) {
+        (self.peer, self.input) = (peer, input)
+        isBlocked = peer.isBlocked
         peer.identity = identity
         update()
     }
@@ -61,12 +70,12 @@ final class Connection: Watcher, Outlet {
     override func ready(_ what: Readiness) {
         guard let peer else { return }
         if what.contains(.write) {
-            isWriting = false
+            isBlocked = false
             update()
             daemon.hub.writable(peer)
         }
         if what.contains(.read) {
-            if !isReading || hasEnded {
+            if !isReading || input == .ended {
                 lookForHangUp()
             } else if daemon.hub.wantsBytes(of: peer) {
                 read(peer)
@@ -78,8 +87,9 @@ final class Connection: Watcher, Outlet {
         let count = receive(for: peer)
         if count > 0 { return }
         if count == 0 {
-            hasEnded = true
-            lookForHangUp()
+            let mayGo = input == .halfClosed
+            input = .ended
+            if isHungUp(), !mayGo || !peer.isPlaying { vanish() }
             guard self.peer != nil else { return }
             update()
             daemon.hub.endOfInput(peer, at: daemon.now())
@@ -97,32 +107,40 @@ final class Connection: Watcher, Outlet {
     /// Who closes without a word is gone, and so is its replay. Who first says that it sends no more, may then go without
     /// stopping what it sent.
     private func lookForHangUp() {
-        let readEnd: CShort = 0x2000  // POLLRDHUP of poll(2), a macro that Swift does not see
-        let hangUp = CShort(POLLHUP | POLLERR)
-        var status = pollfd(fd: descriptor, events: readEnd, revents: 0)
-        guard unsafe poll(&status, 1, 0) > 0 else { return }
-        if status.revents & hangUp == 0 {
-            saidItsEnd = saidItsEnd || status.revents & readEnd != 0
-        } else if !saidItsEnd || hasEnded && peer?.isPlaying == false {
-            vanish()
+        let isHungUp = isHungUp()
+        switch input {
+        case .open where isHungUp: vanish()
+        case .ended where isHungUp && peer?.isPlaying == false: vanish()
+        case .open, .halfClosed, .ended, .hungUp: break
         }
+    }
+
+    /// Whether the client has closed both sides; takes note of one that has closed its sending side only.
+    private func isHungUp() -> Bool {
+        let readEnd: CShort = 0x2000  // POLLRDHUP of poll(2), a macro that Swift does not see
+        var status = pollfd(fd: descriptor, events: readEnd, revents: 0)
+        guard unsafe poll(&status, 1, 0) > 0 else { return false }
+        if status.revents & CShort(POLLHUP | POLLERR) != 0 { return true }
+        if status.revents & readEnd != 0, input == .open { input = .halfClosed }
+        return false
     }
 
     /// What the client wrote before it went is still there to be read.
     private func vanish() {
-        guard let peer, !isHungUp else { return }
-        isHungUp = true
+        guard let peer, input != .hungUp else { return }
+        let mayHaveMore = input != .ended
+        input = .hungUp
         stop()
-        if !hasEnded { while receive(for: peer) > 0 {} }
+        if mayHaveMore { while receive(for: peer) > 0 {} }
         daemon.hub.hangUp(peer, at: daemon.now())
     }
 
     /// Waits for what is wanted now. Where nothing is to be read, only changes are of interest: the client's closing.
     private func update() {
-        guard !isHungUp else { return }
+        guard input != .hungUp else { return }
         var wanted: Readiness = [.persist, .read]
-        if hasEnded || !isReading { wanted.insert(.edge) }
-        if isWriting { wanted.insert(.write) }
+        if input == .ended || !isReading { wanted.insert(.edge) }
+        if isBlocked { wanted.insert(.write) }
         try? wait(for: wanted)
     }
 
@@ -141,7 +159,7 @@ final class Connection: Watcher, Outlet {
         // Where the kernel lacks memory, it may have some later.
         if count < 0 && ![EAGAIN, ENOBUFS, ENOMEM].contains(errno) { return -1 }
         if count < total {
-            isWriting = true
+            isBlocked = true
             update()
         }
         return max(count, 0)

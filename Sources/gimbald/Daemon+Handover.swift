@@ -7,8 +7,8 @@ import UnixSocket
 
 /// How the daemon makes room for the process after it.
 enum Departure {
-    /// This process begins anew.
-    case beginAnew
+    /// It restarts in place: the same process, with the program that is installed now.
+    case restart
     /// It ends, and the service manager keeps what it leaves as long as another is to come.
     case leaveToManager
 }
@@ -16,39 +16,38 @@ enum Departure {
 extension Daemon {
     // MARK: Leaving
 
-    func askedToBeginAnew() {
-        guard endsBy == nil else { return }
+    func askedToRestart() {
+        guard case .running = phase else { return }
         log(.info, "restarting in place")
         manager.notifyReloading(at: now())
-        endsBy = now() + Self.graceMs
-        departure = .beginAnew
+        phase = .departing(.restart, by: now() + Self.graceMs)
     }
 
     /// Whether the cameras are at rest, or have been waited for long enough. Where it is not sure that there is a next
     /// process, clients are given the time to read what they have not.
-    func mayDepart(_ departure: Departure) -> Bool {
-        now() >= endsBy ?? 0 || hub.isAtRest && (departure == .beginAnew || !hasAnybodyUnsent)
+    func mayDepart(_ departure: Departure, by end: Double) -> Bool {
+        now() >= end || hub.isAtRest && (departure == .restart || !hasAnybodyUnsent)
     }
 
-    /// Leaves, unless a signal says otherwise at the last moment; says whether it has.
-    func leave(_ departure: Departure) throws -> Bool {
+    /// Leaves, unless a signal says otherwise at the last moment.
+    func leave(_ departure: Departure) throws {
         // From now on signals wait for the next process; what was caught before is looked at, or it would be lost.
-        Signals.hold()
+        Signals.block()
         try loop.turn(waits: false)
-        if self.departure == departure, depart(departure) { return true }
-        Signals.release()
-        return false
+        if case .departing(departure, _) = phase { phase = leaveEverything(departure) ? .left : .running }
+        if case .left = phase { return }
+        Signals.unblock()
     }
 
     /// Leaves everything to the next process; `false` if that cannot be, and this one goes on.
-    private func depart(_ departure: Departure) -> Bool {
+    private func leaveEverything(_ departure: Departure) -> Bool {
         hub.pause(at: now())
         hub.endTurn(at: now())
         releaseRetired()
         do throws(SystemError) {
-            try leaveFile()
+            try leaveFile(departure)
             switch departure {
-            case .beginAnew: throw beginAnew()
+            case .restart: try restart()
             case .leaveToManager: leaveToManager()
             }
             return true
@@ -56,8 +55,6 @@ extension Daemon {
             log(.error, "nothing can be left to the next process: \(error)")
             if departure == .leaveToManager { return true }
         }
-        self.departure = nil
-        endsBy = nil
         manager.notify("READY=1")
         handoverFile?.forgetTheRest()
         hub.resume()
@@ -66,7 +63,7 @@ extension Daemon {
     }
 
     /// Puts all that the next process goes on with into the file.
-    private func leaveFile() throws(SystemError) {
+    private func leaveFile(_ departure: Departure) throws(SystemError) {
         let file: HandoverFile
         if let handoverFile { file = handoverFile } else { file = try HandoverFile() }
         handoverFile = file
@@ -75,20 +72,20 @@ extension Daemon {
         var out = FieldWriter()
         out.put(HandoverField.revision, HandoverLayout.revision)
         out.put(HandoverField.server, hub.server)
-        out.put(HandoverField.process) { handover.write(to: &$0) }
+        out.put(HandoverField.process) { handover(departure).write(to: &$0) }
         out.put(HandoverField.hub) { hub.handOver(peers, to: &$0) }
         try file.leave(out.bytes)
     }
 
-    /// Returns only by its error.
-    private func beginAnew() -> SystemError {
+    /// Runs the program that is installed now in place of this one.
+    private func restart() throws(SystemError) -> Never {
         // The next process has all that is saved from this one: what cannot be saved is not lost yet.
         do throws(StateKeeper.Loss) { try keeper?.saveLast(needsTime: manager.needsTime) } catch {
             log(.error, "\(error)")
         }
         manager.passOn()
-        guard let handoverFile else { return SystemError("memfd_create") }
-        return Handover.beginAnew(handoverFile.descriptor, leaving: handover.descriptors)
+        guard let handoverFile else { throw SystemError("memfd_create") }
+        throw Handover.exec(handoverFile.descriptor, leaving: handover(.restart).descriptors)
     }
 
     private func leaveToManager() {
@@ -100,10 +97,10 @@ extension Daemon {
         manager.settle()
     }
 
-    /// Who begins anew keeps where it listens; otherwise that is the service manager's.
-    private var handover: Handover {
+    /// A restart in place keeps where the daemon listens; otherwise that is the service manager's.
+    private func handover(_ departure: Departure) -> Handover {
         var handover = Handover()
-        if departure == .beginAnew {
+        if departure == .restart {
             (handover.ownSockets, handover.listeners) = (ownSockets, passedSockets)
         }
         handover.clients = clients
@@ -114,8 +111,7 @@ extension Daemon {
         var clients: [UInt64: Handover.Client] = [:]
         for connection in connections where connection.peer != nil {
             clients[connection.inode] = Handover.Client(
-                descriptor: connection.descriptor, entrance: connection.entrance, hasEnded: connection.hasEnded,
-                saidItsEnd: connection.saidItsEnd)
+                descriptor: connection.descriptor, socketKind: connection.socketKind, input: connection.input)
         }
         return clients
     }
@@ -131,17 +127,17 @@ extension Daemon {
             for client in handover.clients.values { _ = close(client.descriptor) }
             guard let cameras = inheritance.cameras else { return false }
             let count = hub.restore(cameras, keepsEpochs: true, at: now())
-            log(.info, "\(count) cameras of version 0.1 go on; who was connected has to come again")
+            log(.info, "\(count) cameras of release 0.1.0 go on; who was connected has to come again")
             return true
         }
-        let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.entrance) }
+        let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.socketKind) }
         do {
             // What they may do follows from who they are, now as when they came: the options may be others.
             let peers = try hub.takeOver(hubPart, at: now()) { key in connections[key].map { ($0, $0.role) } }
             for (key, peer) in peers {
                 guard let client = handover.clients[key], let connection = connections[key] else { continue }
                 append(connection)
-                connection.open(peer, hasEnded: client.hasEnded, saidItsEnd: client.saidItsEnd)
+                connection.open(peer, client.input)
             }
         } catch {
             log(.warning, "what the process before left cannot be taken: \(error)")

@@ -20,9 +20,9 @@ import GimbalProtocol
     var handoverFile: HandoverFile?
     private let memory: Memory
 
-    private(set) var ownSockets: [(socket: ListeningSocket, entrance: Entrance)] = []
+    private(set) var ownSockets: [(socket: ListeningSocket, socketKind: SocketKind)] = []
     /// The service manager's sockets that are listened on.
-    private(set) var passedSockets: [(descriptor: CInt, entrance: Entrance)] = []
+    private(set) var passedSockets: [(descriptor: CInt, socketKind: SocketKind)] = []
     private var listeners: [Listener] = []
     private var watchers: [Watcher] = []
     private var deadline: ClosureWatcher?
@@ -34,11 +34,19 @@ import GimbalProtocol
     private var clientLog: ClientLog?
     /// When it was last said that clients are refused.
     private var saidRefused = -Double.infinity
-    private var isEnding = false
-    var departure: Departure?
-    private(set) var hasLeft = false
-    /// When clients that do not read are waited for no longer.
-    var endsBy: Double?
+    /// How far the daemon is from its end.
+    enum Phase {
+        case running
+        /// It makes room for the next process, and serves everybody until then; at the latest at a time.
+        case departing(Departure, by: Double)
+        /// It takes nothing more, and sends until a time what has not been read.
+        case ending(by: Double)
+        /// The next process has everything.
+        case left
+    }
+
+    var phase = Phase.running
+    /// As long as clients that do not read are waited for.
     static let graceMs = 2000.0
 
     // Sound: both live as long as the daemon, and hold what is on its way between the kernel and the hub, no longer than
@@ -84,8 +92,8 @@ import GimbalProtocol
         Handover.prepare()
         defer { for (socket, _) in ownSockets { socket.remove() } }
         try listen(inheritance?.handover)
-        try watch()
-        Signals.release()
+        try watchSignals()
+        Signals.unblock()
         // Only who has the socket takes the state: another daemon's is none of its business.
         if inheritance.map(takeOver) == true { keeper?.goOn() } else { keeper?.restore(at: now()) }
         inheritance = nil
@@ -110,7 +118,7 @@ import GimbalProtocol
         hub.endTurn(at: now)
         releaseRetired()
         keeper?.turn(at: now)
-        if let departure, mayDepart(departure) { hasLeft = try leave(departure) }
+        if case .departing(let departure, let end) = phase, mayDepart(departure, by: end) { try leave(departure) }
         try armDeadline()
     }
 
@@ -125,7 +133,7 @@ import GimbalProtocol
 
     /// Lets the loop wait no longer than until the next deadline; a far one is looked at again every hour.
     private func armDeadline() throws {
-        let wanted = [hub.deadline, endsBy, keeper?.due].compactMap { $0 }.min()
+        let wanted = [hub.deadline, phase.deadline, keeper?.due].compactMap { $0 }.min()
         if let wanted {
             try deadline?.wait(for: .timeout, milliseconds: min(wanted - now(), 3_600_000))
         } else if hasDeadline {
@@ -148,14 +156,14 @@ import GimbalProtocol
             try chooseSocket(options.socket, .main, otherwise: SocketPath.standard())
             try chooseSocket(options.watchSocket, .watch, otherwise: nil)
         }
-        for (descriptor, entrance) in passedSockets { try listen(on: descriptor, entrance) }
-        for (socket, entrance) in ownSockets { try listen(on: socket.descriptor, entrance) }
+        for (descriptor, socketKind) in passedSockets { try listen(on: descriptor, socketKind) }
+        for (socket, socketKind) in ownSockets { try listen(on: socket.descriptor, socketKind) }
     }
 
     /// Takes the socket that an option names, else those that the service manager passed, else one of a standard path.
-    private func chooseSocket(_ file: Options.SocketFile, _ entrance: Entrance, otherwise standard: String?) throws {
-        let what = entrance == .watch ? "for watching " : ""
-        let passed = manager.sockets.filter { $0.entrance == entrance }
+    private func chooseSocket(_ file: Options.SocketFile, _ socketKind: SocketKind, otherwise standard: String?) throws {
+        let what = socketKind == .watch ? "for watching " : ""
+        let passed = manager.sockets.filter { $0.socketKind == socketKind }
         if file.path == nil, !passed.isEmpty {
             passedSockets += passed
             return log(.info, "listening \(what)on \(counted(passed.count, "socket")) of the service manager")
@@ -165,24 +173,24 @@ import GimbalProtocol
             log(.warning, "sockets \(what)of the service manager are closed: an option names another")
         }
         guard let path = file.path ?? standard else { return }
-        ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), entrance))
+        ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), socketKind))
         log(.info, "listening \(what)on \(path)")
     }
 
-    private func listen(on descriptor: CInt, _ entrance: Entrance) throws {
+    private func listen(on descriptor: CInt, _ socketKind: SocketKind) throws {
         let listener = try Listener(loop, descriptor) { [unowned self] in
-            accept($0, by: entrance)
+            accept($0, by: socketKind)
         } trouble: { [unowned self] error in
             log(.error, "cannot accept a connection: \(error); trying again in a second")
         }
         listeners.append(listener)
     }
 
-    private func watch() throws {
+    private func watchSignals() throws {
         for signal in Signals.ending {
             watchers.append(try ClosureWatcher.signal(loop, signal) { [unowned self] in askedToEnd() })
         }
-        watchers.append(try ClosureWatcher.signal(loop, Signals.beginningAnew) { [unowned self] in askedToBeginAnew() })
+        watchers.append(try ClosureWatcher.signal(loop, Signals.restarting) { [unowned self] in askedToRestart() })
         watchers.append(
             try ClosureWatcher.signal(loop, Signals.reloading) { [unowned self] in
                 log(.info, "SIGHUP: there is nothing to reload")
@@ -203,14 +211,16 @@ import GimbalProtocol
     private func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, rlim_t(options.limits.connections + 64))
+        let wanted = rlim_t(options.limits.connections + 64)
+        guard limit.rlim_cur < wanted else { return }
+        limit.rlim_cur = min(limit.rlim_max, wanted)
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     // MARK: Connections
 
-    private func accept(_ descriptor: CInt, by entrance: Entrance) {
-        guard let connection = connection(descriptor, by: entrance) else { return }
+    private func accept(_ descriptor: CInt, by socketKind: SocketKind) {
+        guard let connection = connection(descriptor, by: socketKind) else { return }
         if let reason = objection(to: connection) { return refuse(connection, because: reason) }
         do {
             try connection.open(hub)
@@ -225,11 +235,11 @@ import GimbalProtocol
     }
 
     /// The connection of a descriptor; `nil`, and the descriptor is closed, if it cannot be told whose it is.
-    func connection(_ descriptor: CInt, by entrance: Entrance) -> Connection? {
+    func connection(_ descriptor: CInt, by socketKind: SocketKind) -> Connection? {
         do throws(SystemError) {
             let client = try PeerCredentials(of: descriptor, groups: !options.access.groups.isEmpty)
-            let role = options.access.role(of: client, by: entrance)
-            return Connection(descriptor, of: client, as: role, by: entrance, at: self)
+            let role = options.access.role(of: client, by: socketKind)
+            return Connection(descriptor, of: client, as: role, by: socketKind, at: self)
         } catch {
             log(.error, "cannot tell who a client is: \(error)")
             _ = close(descriptor)
@@ -262,9 +272,7 @@ import GimbalProtocol
     private func refuse(_ connection: Connection, because reason: String) {
         var line = LineWriter()
         line.error(WireError(.limitReached, "\(reason), and no more are taken"), line: 0, Span())
-        line.withBytes { bytes in
-            unsafe bytes.withUnsafeBytes { _ = unsafe Glibc.write(connection.descriptor, $0.baseAddress, $0.count) }
-        }
+        line.withBytes { turnAway(connection.descriptor, with: $0) }
         connection.release()
     }
 
@@ -339,18 +347,22 @@ import GimbalProtocol
 
     /// Ends, in a while; asked again, at once.
     private func askedToEnd() {
-        guard endsBy == nil || departure == .beginAnew else { return endsBy = now() }
-        endsBy = now() + Self.graceMs
+        switch phase {
+        case .running, .departing(.restart, _): break
+        case .departing(.leaveToManager, _): return phase = .departing(.leaveToManager, by: now())
+        case .ending: return phase = .ending(by: now())
+        case .left: return
+        }
+        let end = now() + Self.graceMs
         log(.info, "ending")
         manager.notify("STOPPING=1")
         // Whether it is to be started again, the manager does not say: it may.
-        if manager.isListening { departure = .leaveToManager } else { end() }
+        if manager.isListening { phase = .departing(.leaveToManager, by: end) } else { self.end(by: end) }
     }
 
     /// Takes nothing more; what was emitted is still sent to who reads it.
-    private func end() {
-        departure = nil
-        isEnding = true
+    private func end(by end: Double) {
+        phase = .ending(by: end)
         hub.end(at: now())
         for connection in connections { connection.setReading(false) }
     }
@@ -359,12 +371,22 @@ import GimbalProtocol
     var hasAnybodyUnsent: Bool { connections.contains { $0.peer?.hasUnsent == true } }
 
     private var isOver: Bool {
-        if hasLeft { return true }
-        guard isEnding, let endsBy else { return false }
+        if case .left = phase { return true }
+        guard case .ending(let end) = phase else { return false }
         if !listeners.isEmpty {
             for listener in listeners { listener.close() }
             listeners = []
         }
-        return now() >= endsBy || !hasAnybodyUnsent
+        return now() >= end || !hasAnybodyUnsent
+    }
+}
+
+extension Daemon.Phase {
+    /// When something is due at the latest.
+    fileprivate var deadline: Double? {
+        switch self {
+        case .running, .left: nil
+        case .departing(_, let end), .ending(let end): end
+        }
     }
 }

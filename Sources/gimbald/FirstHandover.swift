@@ -1,4 +1,4 @@
-// What version 0.1 left to the process after it: numbers of eight bytes in a fixed order, the lowest byte first. An upgrade
+// What release 0.1.0 left to the process after it: numbers of eight bytes in a fixed order, the lowest byte first. An upgrade
 // beside running clients begins with it: the sockets on which it listened are gone on with, and so are its cameras, at
 // rest. Its connections are closed; who was connected comes again.
 
@@ -18,24 +18,24 @@ struct FirstHandover {
         var row = Row(rest: bytes[...])
         guard row.number() == Self.version, let listeners = row.number() else { return nil }
         for _ in 0..<listeners {
-            guard let descriptor = row.descriptor(), let entrance = row.entrance() else { return nil }
-            handover.listeners.append((descriptor, entrance))
+            guard let descriptor = row.descriptor(), let socketKind = row.socketKind() else { return nil }
+            handover.listeners.append((descriptor, socketKind))
         }
         guard let sockets = row.number() else { return nil }
         for _ in 0..<sockets {
             guard let path = row.bytes(), let descriptor = row.descriptor(), let lock = row.descriptor(),
-                let entrance = row.entrance()
+                let socketKind = row.socketKind()
             else { return nil }
             let socket = ListeningSocket(
                 path: String(decoding: path, as: UTF8.self), descriptor: descriptor, lock: lock)
-            handover.ownSockets.append((socket, entrance))
+            handover.ownSockets.append((socket, socketKind))
         }
         guard let clients = row.number() else { return nil }
         for _ in 0..<clients {
-            guard let key = row.number(), let descriptor = row.descriptor(), let entrance = row.entrance(),
+            guard let key = row.number(), let descriptor = row.descriptor(), let socketKind = row.socketKind(),
                 row.number() != nil, row.number() != nil
             else { return nil }
-            handover.clients[key] = Handover.Client(descriptor: descriptor, entrance: entrance)
+            handover.clients[key] = Handover.Client(descriptor: descriptor, socketKind: socketKind)
         }
         // The hub's part: its version, six counters, how many peers it has numbered and when it started; then cameras.
         guard row.number() == Self.hubVersion, (0..<8).allSatisfy({ _ in row.number() != nil }),
@@ -55,7 +55,7 @@ struct FirstHandover {
 
         mutating func descriptor() -> CInt? { number().flatMap { CInt(exactly: $0) } }
 
-        mutating func entrance() -> Entrance? { number().flatMap { Entrance(rawValue: $0) } }
+        mutating func socketKind() -> SocketKind? { number().flatMap { SocketKind(rawValue: $0) } }
 
         mutating func bytes() -> ArraySlice<UInt8>? {
             guard let count = number().flatMap({ Int(exactly: $0) }), count <= rest.count else { return nil }

@@ -1,5 +1,5 @@
 // The process's own part of what it leaves to the next one: open descriptors. The next process is either this one, which
-// begins anew with its descriptors open, or one that the service manager starts, which kept them.
+// restarts with its descriptors open, or one that the service manager starts, which kept them.
 // A connection is known by its socket's inode, which stays the same whoever holds it and under whatever number.
 
 import Glibc
@@ -11,14 +11,13 @@ struct Handover {
     /// A client's connection.
     struct Client {
         var descriptor: CInt
-        var entrance: Entrance
-        var hasEnded = false
-        var saidItsEnd = false
+        var socketKind: SocketKind
+        var input = Connection.Input.open
     }
 
     /// Where clients connect, if that is handed on: sockets of the service manager's, and the daemon's own.
-    var listeners: [(descriptor: CInt, entrance: Entrance)] = []
-    var ownSockets: [(socket: ListeningSocket, entrance: Entrance)] = []
+    var listeners: [(descriptor: CInt, socketKind: SocketKind)] = []
+    var ownSockets: [(socket: ListeningSocket, socketKind: SocketKind)] = []
     /// By their sockets' inodes.
     var clients: [UInt64: Client] = [:]
 
@@ -39,16 +38,16 @@ struct Handover {
 
     /// Writes a record of ``ProcessField``.
     func write(to out: inout FieldWriter) {
-        for (descriptor, entrance) in listeners {
+        for (descriptor, socketKind) in listeners {
             out.put(ProcessField.listener) { out in
                 out.put(ListenerField.descriptor, Int(descriptor))
-                out.put(ListenerField.entrance, entrance.rawValue)
+                out.put(ListenerField.socketKind, socketKind.rawValue)
             }
         }
-        for (socket, entrance) in ownSockets {
+        for (socket, socketKind) in ownSockets {
             out.put(ProcessField.ownSocket) { out in
                 out.put(ListenerField.descriptor, Int(socket.descriptor))
-                out.put(ListenerField.entrance, entrance.rawValue)
+                out.put(ListenerField.socketKind, socketKind.rawValue)
                 out.put(ListenerField.path, socket.path)
                 out.put(ListenerField.lock, Int(socket.lock))
             }
@@ -57,9 +56,10 @@ struct Handover {
             out.put(ProcessField.client) { out in
                 out.put(ClientField.key, inode)
                 out.put(ClientField.descriptor, Int(client.descriptor))
-                out.put(ClientField.entrance, client.entrance.rawValue)
-                out.put(ClientField.hasEnded, client.hasEnded)
-                out.put(ClientField.saidItsEnd, client.saidItsEnd)
+                out.put(ClientField.socketKind, client.socketKind.rawValue)
+                // Who is gone is found to be gone again.
+                out.put(ClientField.hasEnded, client.input == .ended)
+                out.put(ClientField.hasHalfClosed, client.input == .halfClosed || client.input == .ended)
             }
         }
     }
@@ -78,38 +78,40 @@ struct Handover {
     private mutating func takeListener(_ row: FieldReader) throws(FieldReader.Damage) {
         var row = row
         // Without a word, and where a later version knows more kinds, a client may do the least.
-        var entrance = Entrance.watch
+        var socketKind = SocketKind.watch
         var (descriptor, lock, path): (CInt?, CInt?, String?)
         while let (tag, field) = try row.next(ListenerField.self) {
             switch tag {
             case .descriptor: descriptor = try Self.descriptor(field)
-            case .entrance: entrance = Entrance(rawValue: try field.number()) ?? .watch
+            case .socketKind: socketKind = SocketKind(rawValue: try field.number()) ?? .watch
             case .path: path = try field.text()
             case .lock: lock = try Self.descriptor(field)
             }
         }
         guard let descriptor else { throw FieldReader.Damage() }
         if let path, let lock {
-            ownSockets.append((ListeningSocket(path: path, descriptor: descriptor, lock: lock), entrance))
+            ownSockets.append((ListeningSocket(path: path, descriptor: descriptor, lock: lock), socketKind))
         } else {
-            listeners.append((descriptor, entrance))
+            listeners.append((descriptor, socketKind))
         }
     }
 
     private mutating func takeClient(_ row: FieldReader) throws(FieldReader.Damage) {
         var row = row
-        var client = Client(descriptor: -1, entrance: .watch)
+        var client = Client(descriptor: -1, socketKind: .watch)
         var key: UInt64?
+        var (hasEnded, hasHalfClosed) = (false, false)
         while let (tag, field) = try row.next(ClientField.self) {
             switch tag {
             case .key: key = try field.number()
             case .descriptor: client.descriptor = try Self.descriptor(field)
-            case .entrance: client.entrance = Entrance(rawValue: try field.number()) ?? .watch
-            case .hasEnded: client.hasEnded = try field.flag()
-            case .saidItsEnd: client.saidItsEnd = try field.flag()
+            case .socketKind: client.socketKind = SocketKind(rawValue: try field.number()) ?? .watch
+            case .hasEnded: hasEnded = try field.flag()
+            case .hasHalfClosed: hasHalfClosed = try field.flag()
             }
         }
         guard let key else { throw FieldReader.Damage() }
+        client.input = hasEnded ? .ended : hasHalfClosed ? .halfClosed : .open
         clients[key] = client
     }
 
@@ -134,7 +136,7 @@ struct Handover {
 
     // MARK: Beginning anew
 
-    /// The program as it was started: what has been installed in its place since is what begins anew.
+    /// The program as it was started: what has been installed in its place since is what starts.
     private static let program = path(of: "/proc/self/exe")
     private static let variable = "GIMBAL_HANDOVER"
 
@@ -151,14 +153,14 @@ struct Handover {
     /// Takes note of the program's place, before another takes it.
     static func prepare() { _ = program }
 
-    /// The file that this process left to itself when it began anew.
+    /// The file that this process left to itself when it restarted.
     static func inherited(environment: (String) -> String?) -> CInt? {
         defer { unsafe unsetenv(variable) }
         return environment(variable).flatMap { CInt($0) }.flatMap { $0 > STDERR_FILENO ? $0 : nil }
     }
 
     /// Replaces this process by a new one of the same program, with some descriptors left open. Returns if it cannot.
-    static func beginAnew(_ file: CInt, leaving descriptors: [CInt]) -> SystemError {
+    static func exec(_ file: CInt, leaving descriptors: [CInt]) -> SystemError {
         for descriptor in descriptors + [file] { _ = fcntl(descriptor, F_SETFD, 0) }
         unsafe setenv(variable, String(file), 1)
         unsafe execv(program, CommandLine.unsafeArgv)

@@ -16,7 +16,7 @@ struct Main {
     static func main() {
         signal(SIGPIPE, SIG_IGN)  // A client that is gone is no signal,
         signal(SIGXFSZ, SIG_IGN)  // nor is a limit of files' sizes: what is saved fails with a word.
-        Signals.hold()
+        Signals.block()
         var level = LogLevel.info
         let log = Log(level: level, environment: SocketPath.environmentValue)
         let manager = ServiceManager(environment: SocketPath.environmentValue, log)

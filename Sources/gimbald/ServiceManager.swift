@@ -30,7 +30,7 @@ struct ServiceManager {
     /// Milliseconds between signs of life; `nil` if nobody waits for them.
     let watchdogInterval: Double?
     /// The sockets that were passed, listening.
-    private(set) var sockets: [(descriptor: CInt, entrance: Entrance)] = []
+    private(set) var sockets: [(descriptor: CInt, socketKind: SocketKind)] = []
     /// What the process before had stored.
     private(set) var stored: [(name: Stored, descriptor: CInt)] = []
 

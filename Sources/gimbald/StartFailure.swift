@@ -20,17 +20,9 @@ extension ServiceManager {
                 let flags = CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
                 let client = unsafe accept4(socket, __SOCKADDR_ARG(), nil, flags)
                 guard client >= 0 else { break }
-                line.withBytes { Self.turnAway(client, with: $0) }
+                line.withBytes { turnAway(client, with: $0) }
+                _ = close(client)
             }
         }
-    }
-
-    private static func turnAway(_ client: CInt, with line: Span<UInt8>) {
-        unsafe line.withUnsafeBytes { _ = unsafe send(client, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
-        _ = shutdown(client, CInt(SHUT_WR))
-        // A request that is closed upon unread resets the connection, and some clients read nothing after that.
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        _ = unsafe bytes.withUnsafeMutableBytes { unsafe recv(client, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT)) }
-        _ = close(client)
     }
 }

@@ -162,7 +162,6 @@ import UnixSocket
     private func finish(_ saving: Saving) {
         self.saving = nil
         let error = saving.wait()
-        if !bellRang { ring() }
         bellRang = false
         if let error {
             text.hasChanged = true
@@ -254,7 +253,7 @@ private final class Saving {
         self.bell = bell
         // Sound: the thread has a reference of its own, and lets go of it when it is through.
         let this = unsafe Unmanaged.passRetained(self)
-        // No signal is this thread's: while the process begins anew those that it waits for have to stay pending, or the next
+        // No signal is this thread's: while the process restarts those that it waits for have to stay pending, or the next
         // process never hears of them.
         var (all, before) = (sigset_t(), sigset_t())
         _ = unsafe sigfillset(&all)

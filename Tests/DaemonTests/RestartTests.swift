@@ -1,4 +1,4 @@
-// The daemon begins anew while clients are connected: none of them notices.
+// The daemon restarts while clients are connected: none of them notices.
 
 import Foundation
 import TestSupport
@@ -16,7 +16,7 @@ import Testing
         #"{"type":"move","id":\#(number),"update":{"kind":"set-bearing","bearing":\#(number % 359 + 1)}}"# + "\n"
     }
 
-    private func beginAnew(_ daemon: DaemonProcess) { kill(daemon.process.processIdentifier, SIGUSR2) }
+    private func restart(_ daemon: DaemonProcess) { kill(daemon.process.processIdentifier, SIGUSR2) }
 
     /// Waits until a daemon has begun anew: it is told so by its environment.
     private func hasBegunAnew(_ daemon: DaemonProcess) -> Bool {
@@ -44,7 +44,7 @@ import Testing
         for round in 0..<6 {
             let numbers = round * 100..<(round + 1) * 100
             try feed.send(Array(numbers.map(move).joined().utf8))
-            beginAnew(daemon)
+            restart(daemon)
             for number in numbers { isAnswered = feed.receive() == #"{"type":"ok","id":\#(number)}"# && isAnswered }
         }
         #expect(isAnswered)
@@ -71,7 +71,7 @@ import Testing
         for round in 0..<10 {
             let numbers = round * 1500..<(round + 1) * 1500
             try feed.send(Array(numbers.map(move).joined().utf8))
-            beginAnew(daemon)
+            restart(daemon)
             for number in numbers { isAnswered = feed.receive() == #"{"type":"ok","id":\#(number)}"# && isAnswered }
         }
         #expect(isAnswered)
@@ -86,7 +86,7 @@ import Testing
         // Half a line before, half a line after.
         let bytes = Array(move(1).utf8)
         try feed.send(Array(bytes[..<20]))
-        beginAnew(daemon)
+        restart(daemon)
         let other = try SocketClient(daemon.socket)
         try other.send(#"{"type":"hello","version":1,"id":1}"#)
         #expect(other.receive()?.contains("hello") == true)
@@ -104,7 +104,7 @@ import Testing
         let daemon = try DaemonProcess()
         let client = try subscriber(daemon)
         try client.send(#"{"type":"animate","durationMs":300,"update":{"kind":"zoom-to","zoom":5}}"#)
-        beginAnew(daemon)
+        restart(daemon)
         let end = try JSON(client.receive(until: "idle").last ?? "")
         #expect(end["position"]?["zoom"]?.number == 5)
         #expect(daemon.end(SIGTERM) == 0)
@@ -115,9 +115,9 @@ import Testing
     @Test func asOftenAsItIsAskedNobodyIsLost() throws {
         let daemon = try DaemonProcess()
         let client = try subscriber(daemon)
-        // Some come while it begins anew.
+        // Some come while it restarts.
         for number in 1...30 {
-            beginAnew(daemon)
+            restart(daemon)
             if number.isMultiple(of: 3) {
                 try client.send(move(number))
                 #expect(try client.receive(until: "idle").count >= 3)
@@ -133,13 +133,13 @@ import Testing
         try client.send(#"{"type":"animate","durationMs":60000,"update":{"kind":"zoom-to","zoom":5}}"#)
         _ = try client.receive(until: "move-started")
         // It waits for the camera to come to rest.
-        beginAnew(daemon)
+        restart(daemon)
         #expect(daemon.end(SIGTERM) == 0)
         #expect(restarts(daemon.log()) == 0)
         for _ in 0..<5 {
             let daemon = try DaemonProcess()
-            beginAnew(daemon)
-            beginAnew(daemon)
+            restart(daemon)
+            restart(daemon)
             #expect(daemon.end(SIGTERM) == 0)
         }
     }
@@ -153,7 +153,7 @@ import Testing
             let client = try SocketClient(daemon.socket)
             try client.send(move(number))
             #expect(client.receive() == #"{"type":"ok","id":\#(number)}"#)
-            beginAnew(daemon)
+            restart(daemon)
             try client.send(#"{"type":"ping"}"#)
             #expect(client.receive() == #"{"type":"pong"}"#)
             #expect(daemon.end(SIGTERM) == 0)
@@ -169,7 +169,7 @@ import Testing
             return client.receive(within: 500) != nil
         }
         #expect(taken.count > 20 && taken.count < 48)
-        beginAnew(daemon)
+        restart(daemon)
         #expect(hasBegunAnew(daemon))
         for client in taken {
             try client.send(#"{"type":"ping"}"#)
