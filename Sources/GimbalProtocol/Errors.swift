@@ -13,7 +13,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
 
     /// The line is not strict JSON.
     public static let invalidJSON = ErrorCode(rawValue: "invalid-json")
-    /// The line is longer than 65,536 bytes.
+    /// The line is longer than the daemon takes: 65,536 bytes, unless its options say otherwise.
     public static let lineTooLong = ErrorCode(rawValue: "line-too-long")
     /// The daemon does not know this type of request.
     public static let unknownType = ErrorCode(rawValue: "unknown-type")

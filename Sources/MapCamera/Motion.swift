@@ -9,7 +9,7 @@ import Darwin
 
 /// A movement that goes on without anybody: which frame is due when, and where it puts the camera.
 public struct Motion: Sendable {
-    /// The time between two frames, as a fraction of which frame times are exact: 1000 ms / 60.
+    /// Frames a second. The time of each is a multiple of 1000 / 60, so that no error adds up.
     private static let framesPerSecond = 60.0
 
     private enum Course: Sendable {

@@ -40,6 +40,8 @@ struct Gimbal: ParsableCommand {
         occupyStandardDescriptors()
         // A reader that has seen enough is no reason for a message, nor is it an error.
         signal(SIGPIPE, SIG_IGN)
+        // Where it is ignored, the programs that this one starts end without a status.
+        signal(SIGCHLD, SIG_DFL)
         Interrupt.arm()
         let words = Array(CommandLine.arguments.dropFirst())
         do {

@@ -246,6 +246,22 @@ func subcommands() throws -> [String] {
             try gimbal(again, ["send", #"{"type":"subscribe"}"#, #"{"type":"unsubscribe","id":1}"#]).status == 0)
     }
 
+    @Test func anIdThatSaysUnsubscribeEndsNoSubscription() throws {
+        let daemon = try DaemonProcess()
+        let script = #"""
+            "$1" send '{"type":"subscribe"}' '{"type":"ping","id":"unsubscribe"}' &
+            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
+            kill -KILL $2
+            wait $!
+            """#
+        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let (status, _, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"),
+            ["-c", script, "bash", program, "\(daemon.process.processIdentifier)"],
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+        #expect(status == 69 && errors.contains("the daemon ended the connection"))
+    }
+
     @Test func anAnimationToWhereTheCameraIsIsOverSoon() throws {
         let daemon = try DaemonProcess()
         // An hour would be noticed.

@@ -55,6 +55,8 @@ private final class SendSession {
     /// The cameras that are followed: until a line ends that, or the camera goes.
     private var followed: Set<String> = []
     private var hasUnsubscribed = false
+    /// The beginning of a line whose end has not been read yet.
+    private var beginning: [UInt8] = []
     var isSubscribed: Bool { !followed.isEmpty }
 
     init(_ options: Send) throws {
@@ -82,8 +84,28 @@ private final class SendSession {
     }
 
     private func queue(_ piece: [UInt8]) {
-        hasUnsubscribed = hasUnsubscribed || String(decoding: piece, as: UTF8.self).contains("unsubscribe")
+        note(piece[...])
         connection.queue(piece)
+    }
+
+    /// Looks for a line that ends a subscription: without an id nothing answers it.
+    private func note(_ piece: ArraySlice<UInt8>) {
+        guard !hasUnsubscribed else { return }
+        beginning += piece
+        guard let end = beginning.lastIndex(of: 0x0a) else {
+            if beginning.count > RequestDecoder.longestLine { beginning = [] }
+            return
+        }
+        let lines = beginning[...end]
+        beginning = Array(beginning[(end + 1)...])
+        guard String(decoding: lines, as: UTF8.self).contains("unsubscribe") else { return }
+        hasUnsubscribed = lines.split(separator: 0x0a).contains { line in
+            switch try? JSONValue(line) {
+            case .object(let request)?: request["type"] == .string("unsubscribe")
+            case .array(let requests)?: requests.contains { $0["type"] == .string("unsubscribe") }
+            default: false
+            }
+        }
     }
 
     private func sendMore() throws {

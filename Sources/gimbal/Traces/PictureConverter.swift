@@ -51,14 +51,10 @@ struct PictureConverter {
     /// Finds the program.
     init(to format: PictureFormat) throws(Failure) {
         self.format = format
-        let folders = (SocketPath.environmentValue("PATH") ?? "").split(separator: ":")
         for words in Self.known(format) {
-            for folder in folders {
-                let path = "\(folder)/\(words[0])"
-                guard unsafe access(path, X_OK) == 0 else { continue }
-                command = [path] + words.dropFirst()
-                return
-            }
+            guard let path = Program.find(words[0]) else { continue }
+            command = [path] + words.dropFirst()
+            return
         }
         throw Failure(
             .unavailable,
@@ -70,44 +66,27 @@ struct PictureConverter {
     ///
     /// - Throws: `Interrupt`, or a `Failure`.
     func convert(_ svg: [UInt8], into file: OutputFile) throws {
-        var ends: [CInt] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw Failure(.ioError, "\(SystemError("pipe"))") }
-        // As long as anybody could write, the program would wait for more.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let ends = try Program.pipe()
         let process: pid_t
         do {
-            process = try start(input: ends[0], output: file.descriptor)
+            defer { _ = close(ends.readable) }
+            process = try Program.start(
+                command[0], Array(command.dropFirst()), input: ends.readable, output: file.descriptor)
         } catch {
-            for end in ends { _ = close(end) }
+            _ = close(ends.writable)
             throw error
         }
-        _ = close(ends[0])
-        feed(svg, to: ends[1])
-        _ = close(ends[1])
-        var status: CInt = 0
-        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {
-            do {
-                try Interrupt.check()
-            } catch {
-                _ = kill(process, SIGTERM)
-                throw error
+        feed(svg, to: ends.writable)
+        // As long as anybody could write, the program would wait for more.
+        _ = close(ends.writable)
+        do {
+            guard try Program.wait(for: process) else {
+                throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())")
             }
+        } catch let interrupt as Interrupt {
+            _ = kill(process, SIGTERM)
+            throw interrupt
         }
-        guard status == 0 else { throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())") }
-    }
-
-    private func start(input: CInt, output: CInt) throws(Failure) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        let copies = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { unsafe copies.forEach { unsafe free($0) } }
-        var process: pid_t = 0
-        let error = unsafe posix_spawn(&process, command[0], &actions, nil, copies, environ)
-        guard error == 0 else { throw Failure(.unavailable, "\(command[0]) cannot be started") }
-        return process
     }
 
     /// Writes all; a program that reads no more says why itself.
