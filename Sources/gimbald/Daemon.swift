@@ -161,9 +161,9 @@ import GimbalProtocol
     }
 
     /// Takes the socket that an option names, else those that the service manager passed, else one of a standard path.
-    private func chooseSocket(_ file: Options.SocketFile, _ socketKind: SocketKind, otherwise standard: String?) throws {
-        let what = socketKind == .watch ? "for watching " : ""
-        let passed = manager.sockets.filter { $0.socketKind == socketKind }
+    private func chooseSocket(_ file: Options.SocketFile, _ kind: SocketKind, otherwise standard: String?) throws {
+        let what = kind == .watch ? "for watching " : ""
+        let passed = manager.sockets.filter { $0.socketKind == kind }
         if file.path == nil, !passed.isEmpty {
             passedSockets += passed
             return log(.info, "listening \(what)on \(counted(passed.count, "socket")) of the service manager")
@@ -173,7 +173,7 @@ import GimbalProtocol
             log(.warning, "sockets \(what)of the service manager are closed: an option names another")
         }
         guard let path = file.path ?? standard else { return }
-        ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), socketKind))
+        ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), kind))
         log(.info, "listening \(what)on \(path)")
     }
 
