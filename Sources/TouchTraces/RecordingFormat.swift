@@ -57,6 +57,8 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case empty
     /// Nothing that is known was found; this is how it begins.
     case unknown(beginning: String)
+    /// A trace that lacks its first line.
+    case noHeader
     /// A recording by rrweb.
     case rrweb
     /// Text of two bytes to a character.
@@ -75,6 +77,10 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         case .unknown(let beginning):
             let known = RecordingFormat.allCases.map(\.rawValue).joined(separator: ", ")
             return "this is no recording of touches: it begins with \"\(beginning)\". Known are: \(known)"
+        case .noHeader:
+            return
+                "this is a trace without its header: it begins with a line such as {\"type\":\"trace\",\"version\":1}, and "
+                + "here are only the lines that come after it"
         case .rrweb:
             return "rrweb keeps one touch, and that throttled: gestures of two fingers are not in its recordings"
         case .utf16: return "this is UTF-16, as PowerShell writes it: convert it to UTF-8 first"
@@ -105,8 +111,14 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         } else {
             var end = 0
             while end < text.count, text[end] != 0x0a, text[end] != 0x0d { end += 1 }
-            self = .unknown(beginning: Scan.excerpt(text.extracting(..<end)))
+            let line = text.extracting(..<end)
+            self = Self.isRequest(line) ? .noHeader : .unknown(beginning: Scan.excerpt(line))
         }
+    }
+
+    private static func isRequest(_ line: Span<UInt8>) -> Bool {
+        var decoder = RequestDecoder()
+        return (try? decoder.decode(line)) != nil
     }
 
     private static func isUTF16(_ text: Span<UInt8>) -> Bool {

@@ -142,6 +142,23 @@ func subcommands() throws -> [String] {
     }
 
     /// Of all cameras, from one daemon to the next.
+    @Test func whoWatchesACameraThatIsNotThereIsToldSo() throws {
+        let daemon = try DaemonProcess()
+        #expect(try gimbal(daemon, ["move", "--camera", "left", "--zoom", "9"]).status == 0)
+        let script = #"""
+            "$1" watch --camera lefd --events idle --count 1 &
+            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
+            "$1" move --camera lefd --zoom 5
+            wait $!
+            """#
+        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let (status, output, errors) = try DaemonProcess.run(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, "bash", program],
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+        #expect(status == 0 && output.contains("idle"))
+        #expect(errors.contains("there is no camera lefd; there is left. Did you mean left?; waiting for it"), "\(errors)")
+    }
+
     @Test func aWatcherOfAllComesBackToTheNextDaemon() throws {
         let state = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)

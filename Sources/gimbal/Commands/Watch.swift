@@ -94,6 +94,8 @@ private final class WatchSession {
     }
 
     func run() throws {
+        // Asked first: a subscription makes the camera.
+        if !options.cameras.isEmpty { connection.queue(try ClientRequest.cameras.line()) }
         try subscribe()
         while left > 0 {
             let turn = try connection.turn(take)
@@ -147,6 +149,11 @@ private final class WatchSession {
         connection.hasAnswered()
         note(message)
         switch message.type {
+        case .cameras:
+            guard case .cameras(let names)? = message.content else { return }
+            for name in watched.subtracting(names).sorted() {
+                say("gimbal: \(Failure.unknownCamera(name, among: names).message); waiting for it")
+            }
         case .subscribed:
             if table != nil { show(message) }
         case .lagged:

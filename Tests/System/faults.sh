@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The daemon beneath a kernel that refuses a third of what it is asked: sending for want of buffers, receiving, accepting.
+# Nobody loses a byte by it: every trace is answered and followed as it is otherwise. A last line says so.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=${SCRATCH:-.build}/release
+
+fail() { printf 'faults: FAILED: %s\n' "$*" && exit 1; }
+
+folder=$(mktemp -d)
+daemons=()
+clean_up() {
+    for daemon in "${daemons[@]}"; do { kill "$daemon" && wait "$daemon" || true; } 2>/dev/null; done
+    rm -rf "$folder"
+}
+trap clean_up EXIT
+
+${CC:-cc} -shared -fPIC -O1 -Wall -Werror -o "$folder/faults.so" Tests/System/support/faults.c
+for name in sound refused; do
+    preload=
+    [ $name = sound ] || preload=$folder/faults.so
+    LD_PRELOAD=$preload "$bin/gimbald" --socket "$folder/$name" --log-level error 2>"$folder/$name.log" &
+    daemons+=($!)
+done
+for name in sound refused; do
+    for _ in {1..100}; do [ -S "$folder/$name" ] || sleep 0.05; done
+done
+
+follow() { timeout 60 "$bin/gimbal" replay --socket "$folder/$1" --speed max --follow "$2"; }
+
+count=0
+for trace in Protocols/examples/traces/*.ndjson; do
+    for name in sound refused; do
+        follow $name "$trace" >"$folder/$name.events" || fail "$trace: $(cat "$folder/$name.log")"
+    done
+    cmp -s "$folder/sound.events" "$folder/refused.events" || fail "$trace is followed by other bytes"
+    count=$((count + 1))
+done
+grep -q . "$folder/refused.events" || fail 'nothing was followed'
+grep -q 'cannot accept a connection' "$folder/refused.log" || fail 'nothing was refused'
+if grep -v 'cannot accept a connection' "$folder/refused.log"; then fail 'and that was wrong, too'; fi
+echo "faults: $count traces passed"
