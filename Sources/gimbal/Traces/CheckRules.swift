@@ -34,7 +34,8 @@ struct TraceRules {
             case .traceEnd:
                 end(add)
                 isOver = true
-            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello: break
+            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello:
+                break
             }
         }
     }
