@@ -45,7 +45,7 @@ let package = Package(
         // A recorded touch's way to the gestures of a trace.
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(
-            name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "GimbalProtocol"],
+            name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"],
             swiftSettings: strict),
 
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.

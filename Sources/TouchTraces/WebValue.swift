@@ -1,34 +1,24 @@
 // One object of a recording in JSON, of whichever shape: the members that count, and no others.
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import JSONLines
 
 /// The members of an object that count.
-struct WebValue: Decodable {
+struct WebValue {
     /// A touch of a TouchEvent.
-    struct Touch: Decodable {
+    struct Touch {
         var identifier: Double
         var x: Double
         var y: Double
-
-        private enum CodingKeys: String, CodingKey {
-            case identifier
-            case x = "clientX"
-            case y = "clientY"
-        }
     }
 
-    struct Size: Decodable {
+    struct Size {
         var width: Double?
         var height: Double?
     }
 
     /// What `Input.dispatchTouchEvent` is told.
-    struct Dispatch: Decodable {
-        struct Point: Decodable {
+    struct Dispatch {
+        struct Point {
             var id: Double?
             var x: Double
             var y: Double
@@ -41,13 +31,13 @@ struct WebValue: Decodable {
     }
 
     /// A source of a WebDriver script: all that one finger does, an action for each tick.
-    struct Source: Decodable {
+    struct Source {
         var type: String
         var id: String
         var actions: [Action]
     }
 
-    struct Action: Decodable {
+    struct Action {
         var type: String
         /// Milliseconds.
         var duration: Double?
@@ -57,18 +47,10 @@ struct WebValue: Decodable {
     }
 
     /// What the position of a move counts from.
-    enum Origin: Decodable {
+    enum Origin {
         case viewport, pointer
         /// An element of the page, wherever that was.
         case element
-
-        init(from decoder: any Decoder) throws {
-            switch try? decoder.singleValueContainer().decode(String.self) {
-            case "viewport": self = .viewport
-            case "pointer": self = .pointer
-            default: self = .element
-            }
-        }
     }
 
     // Of a page's event.
@@ -87,46 +69,120 @@ struct WebValue: Decodable {
     // Of a WebDriver script.
     var sources: [Source]?
 
-    private enum CodingKeys: String, CodingKey {
-        case type, timeStamp, touches, pointerId, viewport, method, params, requestTime, actions
-        case x = "clientX"
-        case y = "clientY"
-    }
-
     private static let dispatchMethod = "Input.dispatchTouchEvent"
     /// The sources of a script that are no fingers.
     private static let otherSources: Set = ["key", "wheel", "none"]
 
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        if members.contains(.method) {
-            guard try members.decode(String.self, forKey: .method) == Self.dispatchMethod else { return }
-            dispatch = try members.decode(Dispatch.self, forKey: .params)
-            requestTime = try members.decodeIfPresent(Double.self, forKey: .requestTime)
+    /// Reads an object; `nil` if it is no JSON, or not of this shape.
+    init?(_ text: Span<UInt8>) {
+        guard let json = try? JSONValue(reading: text), let members = json.object else { return nil }
+        if let method = members["method"] {
+            guard method == .string(Self.dispatchMethod) else { return }
+            guard let dispatch = members["params"].flatMap(Dispatch.init), json.mayHaveNumbers("requestTime") else {
+                return nil
+            }
+            self.dispatch = dispatch
+            requestTime = members["requestTime"]?.number
             return
         }
-        type = try members.decodeIfPresent(String.self, forKey: .type)
-        if members.contains(.actions) {
+        type = members["type"]?.string
+        if let actions = members["actions"] {
             // A script has its sources in an object; or an array has them, and then this is one.
             if let type {
-                sources = Self.otherSources.contains(type) ? [] : [try Source(from: decoder)]
+                let isOther = Self.otherSources.contains(type)
+                guard let sources = isOther ? [] : Source(json).map({ [$0] }) else { return nil }
+                self.sources = sources
             } else {
-                sources = try members.decode([Source].self, forKey: .actions)
+                guard let sources = actions.all(Source.init) else { return nil }
+                self.sources = sources
             }
             return
         }
-        timeStamp = try members.decodeIfPresent(Double.self, forKey: .timeStamp)
-        touches = try members.decodeIfPresent([Touch].self, forKey: .touches)
-        pointerId = try members.decodeIfPresent(Double.self, forKey: .pointerId)
-        x = try members.decodeIfPresent(Double.self, forKey: .x)
-        y = try members.decodeIfPresent(Double.self, forKey: .y)
-        viewport = try members.decodeIfPresent(Size.self, forKey: .viewport)
+        guard json.mayHaveNumbers("timeStamp", "pointerId", "clientX", "clientY") else { return nil }
+        timeStamp = members["timeStamp"]?.number
+        touches = members["touches"]?.all(Touch.init)
+        pointerId = members["pointerId"]?.number
+        x = members["clientX"]?.number
+        y = members["clientY"]?.number
+        viewport = members["viewport"].flatMap(Size.init)
+    }
+}
+
+// MARK: Its parts: each is `nil` if what has to be there is not
+
+extension JSONValue {
+    /// The values of an array; `nil` if it is none, or one of them is not what is read.
+    fileprivate func all<Value>(_ read: (JSONValue) -> Value?) -> [Value]? {
+        guard let array else { return nil }
+        let values = array.compactMap(read)
+        return values.count == array.count ? values : nil
     }
 
-    /// Reads an object; `nil` if it is no JSON, or not of this shape.
-    init?(_ text: Span<UInt8>) {
-        let bytes = unsafe text.withUnsafeBytes { unsafe Data($0) }
-        guard let value = try? JSONDecoder().decode(WebValue.self, from: bytes) else { return nil }
-        self = value
+    /// Whether members are numbers, or not there.
+    fileprivate func mayHaveNumbers(_ names: String...) -> Bool {
+        names.allSatisfy { name in
+            guard let value = self[name], value != .null else { return true }
+            return value.number != nil
+        }
+    }
+}
+
+extension WebValue.Touch {
+    fileprivate init?(_ json: JSONValue) {
+        guard let identifier = json["identifier"]?.number, let x = json["clientX"]?.number,
+            let y = json["clientY"]?.number
+        else { return nil }
+        (self.identifier, self.x, self.y) = (identifier, x, y)
+    }
+}
+
+extension WebValue.Size {
+    fileprivate init?(_ json: JSONValue) {
+        guard let object = json.object, json.mayHaveNumbers("width", "height") else { return nil }
+        (width, height) = (object["width"]?.number, object["height"]?.number)
+    }
+}
+
+extension WebValue.Dispatch {
+    fileprivate init?(_ json: JSONValue) {
+        guard let type = json["type"]?.string, let points = json["touchPoints"]?.all(Point.init),
+            json.mayHaveNumbers("timestamp")
+        else { return nil }
+        (self.type, touchPoints, timestamp) = (type, points, json["timestamp"]?.number)
+    }
+}
+
+extension WebValue.Dispatch.Point {
+    fileprivate init?(_ json: JSONValue) {
+        guard let x = json["x"]?.number, let y = json["y"]?.number, json.mayHaveNumbers("id") else { return nil }
+        (id, self.x, self.y) = (json["id"]?.number, x, y)
+    }
+}
+
+extension WebValue.Source {
+    fileprivate init?(_ json: JSONValue) {
+        guard let type = json["type"]?.string, let id = json["id"]?.string,
+            let actions = json["actions"]?.all(WebValue.Action.init)
+        else { return nil }
+        (self.type, self.id, self.actions) = (type, id, actions)
+    }
+}
+
+extension WebValue.Action {
+    fileprivate init?(_ json: JSONValue) {
+        guard let type = json["type"]?.string, json.mayHaveNumbers("duration", "x", "y") else { return nil }
+        self.type = type
+        (duration, x, y) = (json["duration"]?.number, json["x"]?.number, json["y"]?.number)
+        origin = json["origin"].map(WebValue.Origin.init)
+    }
+}
+
+extension WebValue.Origin {
+    fileprivate init(_ json: JSONValue) {
+        switch json {
+        case .string("viewport"): self = .viewport
+        case .string("pointer"): self = .pointer
+        default: self = .element
+        }
     }
 }
