@@ -99,6 +99,7 @@ let package = Package(
         .testTarget(
             name: "GimbalClientTests",
             dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "gimbald", "gimbal", "TestSupport"]),
+        .testTarget(name: "CommandLineTests", dependencies: ["gimbal", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 // SIGINT, SIGTERM and SIGHUP, one way for all commands: the first one ends the command in order, and what has not ended
-// half a second later, or gets a second one, is ended here. Invariant: whichever way it ends, no unfinished file stays.
+// half a second later, or gets a second one, is ended here. Invariant: whichever way it ends, no unfinished file stays,
+// and the terminal is as it was.
 // A signal is never lost between a look and the next wait: it also makes a descriptor readable.
 
 import Glibc
@@ -94,6 +95,7 @@ struct Interrupt: Error {
     private static func endNow() -> Never {
         let name = unsafe UnsafePointer<CChar>(bitPattern: unfinished.load(ordering: .relaxed))
         if let name = unsafe name { _ = unsafe unlink(name) }
+        Keyboard.restoreNow()
         die(arrived.load(ordering: .relaxed))
     }
 

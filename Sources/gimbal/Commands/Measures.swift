@@ -33,7 +33,7 @@ enum NegativeNumbers {
             return false
         }
         // Units of time may follow.
-        return word.utf8.allSatisfy("0123456789.,+-eEmsinh".utf8.contains)
+        return word.utf8.allSatisfy("0123456789.,:+-eEmsinh".utf8.contains)
     }
 }
 
@@ -113,7 +113,8 @@ struct Size {
     }
 }
 
-/// A span of time: a number of milliseconds, or one with its unit.
+/// A span of time, or a time of a trace: a number of milliseconds, one with its unit, or minutes and seconds as a clock
+/// shows them.
 struct Milliseconds {
     let milliseconds: Double
 
@@ -121,13 +122,46 @@ struct Milliseconds {
         ("ms", 1), ("min", 60_000), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// Reads a time such as `800`, `800ms`, `1.5s`, `2m` or `1h`.
+    /// How times are written.
+    static let note = "800 or 800ms, 1.5s, 2m, 1h, 1:05 or 1:02:03.5; a number alone is milliseconds."
+
+    init(_ milliseconds: Double) { self.milliseconds = milliseconds }
+
+    /// Reads a time such as `800`, `800ms`, `1.5s`, `2m`, `1h`, `1:05` or `1:02:03.5`.
     init(typed text: String) throws {
+        if text.contains(":") {
+            guard let milliseconds = Self.clock(text) else {
+                throw ValidationError("write minutes and seconds, or hours too, such as 1:05 or 1:02:03.5.")
+            }
+            self.milliseconds = milliseconds
+            return
+        }
         let unit = Self.units.first { text.hasSuffix($0.name) }
         guard let number = numbers(String(text.dropLast(unit?.name.count ?? 0))), number.count == 1 else {
-            throw ValidationError("write milliseconds or a number with its unit, such as 800, 800ms, 1.5s, 2m or 1h.")
+            throw ValidationError(
+                "write milliseconds or a number with its unit, such as 800, 800ms, 1.5s, 2m or 1h; "
+                    + "or minutes and seconds, such as 1:05.")
         }
         milliseconds = number[0] * (unit?.milliseconds ?? 1)
+    }
+
+    /// The milliseconds of `1:05` or `1:02:03.5`: only the first part may be 60 or more, only the last has decimals.
+    private static func clock(_ text: String) -> Double? {
+        let isNegative = text.hasPrefix(NegativeNumbers.minus) || text.hasPrefix("-")
+        let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
+        let parts = digits.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count) else { return nil }
+        var seconds = 0.0
+        for (index, part) in parts.enumerated() {
+            let isLast = index == parts.count - 1
+            guard part.first?.isNumber == true, part.last?.isNumber == true, part.count <= 12,
+                let number = Double(part),
+                part.utf8.allSatisfy((isLast ? "0123456789." : "0123456789").utf8.contains),
+                index == 0 || number < 60
+            else { return nil }
+            seconds = seconds * 60 + number
+        }
+        return (isNegative ? -seconds : seconds) * 1000
     }
 
     /// Checks that it is 0 or more, and can be counted in nanoseconds: a million days are for ever.

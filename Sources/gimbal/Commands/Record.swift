@@ -20,8 +20,12 @@ struct Record: ParsableCommand {
             When the daemon goes, or the camera is removed, the status is 69; when the recording cannot be written as \
             fast as the camera is fed, it ends there with status 74. What has been written can be played all the same.
 
+            On a terminal, m sets a marker, as "gimbal mark" does, and q ends it. --append writes another trace behind those \
+            that are in the file; "gimbal join" makes one of several files.
+
             Examples:
               gimbal record -o session.ndjson
+              gimbal record -o session.ndjson --append
               gimbal record --camera left --duration 10s >ten-seconds.ndjson
               gimbal record | grep --line-buffered '"type":"pinch"'
             """
@@ -42,9 +46,14 @@ struct Record: ParsableCommand {
         transform: Milliseconds.init(typed:))
     var duration: Milliseconds?
 
+    @Flag(help: "Write behind what is in the file of -o.")
+    var append = false
+
     func validate() throws {
         try CameraName.checkOnlyOne()
         try duration?.checkRange("--duration")
+        if append, destination.file == nil { throw ValidationError("--append is for a file: name it with -o.") }
+        if append, destination.force { throw ValidationError("--append and --force exclude each other.") }
     }
 
     func run() throws {
@@ -58,25 +67,36 @@ private final class RecordSession {
     private let file: OutputFile
     private var tape = Tape()
     private var status: RecordStatus
+    private let keyboard: Keyboard?
     private let end: ContinuousClock.Instant?
     private var isOver = false
+    /// Whether the person has ended it.
+    private var isEnding = false
+    private var marks = 0
 
     /// How long the daemon has for its last words.
     private static let patience = Duration.milliseconds(250)
     private static let endMark: RequestID = "gimbal-record-end"
+    private static let markID: RequestID = "gimbal-record-mark"
 
     init(_ options: Record) throws {
         camera = options.namedCamera ?? .main
-        file = try OutputFile(options.destination, .growing)
+        file = try OutputFile(options.destination, options.append ? .appending : .growing)
         connection = try DaemonConnection(options.socket)
-        status = RecordStatus(isWanted: options.destination.file != nil || isatty(STDOUT_FILENO) == 0)
+        let isQuiet = options.destination.file != nil || isatty(STDOUT_FILENO) == 0
+        keyboard = isQuiet ? Keyboard() : nil
+        status = RecordStatus(isWanted: isQuiet, hasKeys: keyboard != nil)
         end = options.duration.map { .now + .milliseconds($0.milliseconds) }
     }
 
     /// Records until somebody or something ends it.
     func run() throws {
-        defer { status.clear() }
+        defer {
+            status.clear()
+            keyboard?.end()
+        }
         do {
+            tape.continueFile(endingIn: file.existingTail(upTo: 1 << 10))
             try listen()
         } catch let interrupt as Interrupt {
             // What was fed before the signal is on its way.
@@ -90,17 +110,36 @@ private final class RecordSession {
         }
         try conclude()
         status.clear()
+        keyboard?.end()
         if status.isOn { say(tape.hasBegun ? "\(counted(tape.lines, "line")) recorded" : "nothing was recorded") }
     }
 
     private func listen() throws {
         connection.queue(try ClientRequest.subscribe(kinds: [.gesture]).line(camera: camera.text))
         connection.expectAnswer()
-        while end.map({ $0 > .now }) ?? true {
+        while !isEnding, end.map({ $0 > .now }) ?? true {
             if try !turn(until: end) { throw Failure.daemonWentAway }
+            try press()
             status.update(tape)
         }
         try takeLeave()
+    }
+
+    /// Does what keys ask for.
+    private func press() throws {
+        guard let keyboard else { return }
+        keyboard.begin()
+        keyboard.stopIfAsked({ status.clear() }, {})
+        for key in keyboard.read() {
+            switch key {
+            case .character("m"):
+                marks += 1
+                let request = ClientRequest.marker(label: "mark \(marks)")
+                connection.queue(try request.line(camera: camera.text, id: Self.markID))
+            case .character("q"): isEnding = true
+            default: break
+            }
+        }
     }
 
     /// Hears what was said before the subscription ends.
@@ -113,7 +152,9 @@ private final class RecordSession {
     /// Waits, but not beyond a time, and writes what has come; `false` if the daemon has ended the connection.
     private func turn(until end: ContinuousClock.Instant?) throws -> Bool {
         let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
-        let turn = try connection.turn(timeout: [left, status.timeout].compactMap(\.self).min(), take)
+        let turn = try connection.turn(
+            others: [keyboard?.source].compactMap(\.self), timeout: [left, status.timeout].compactMap(\.self).min(),
+            take)
         try file.write(tape.take())
         return turn.end == nil
     }
@@ -136,11 +177,13 @@ private final class RecordSession {
         case .subscribed: connection.hasAnswered()
         case .gesture: if case .fed(let fed)? = message.event { tape.add(fed) }
         case .reset: tape.cut()
+        case .ok where message.id == Self.markID: status.note("mark \(marks) set")
         case .ok: isOver = true
         case .lagged:
             guard case .lagged(let lagged)? = message.event else { return }
             throw Failure(.ioError, "\(lagged.text); the recording ends before them")
         case .removed: throw Failure(.unavailable, "camera \(camera.text) was removed; the recording ends there")
+        case .error where message.id == Self.markID: status.note(message.error?.message ?? "no marker was set")
         case .error:
             if let error = message.error { throw Failure(error) }
         default: break
@@ -159,6 +202,14 @@ private struct Tape: ~Copyable {
     private var header = ""
     private var bytes: [UInt8] = []
     private var decoder = RequestDecoder()
+
+    /// Goes on behind what a file holds, whose last trace may not have been ended.
+    mutating func continueFile(endingIn tail: [UInt8]) {
+        guard let last = tail.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).last else { return }
+        if tail.last != 0x0a { bytes.append(0x0a) }
+        if case .traceEnd? = try? decoder.decode(Array(last).span).first?.body { return }
+        bytes += Request.traceEndLine
+    }
 
     /// Adds a line of the camera's input.
     mutating func add(_ input: FedLine) {
@@ -203,29 +254,47 @@ private struct Tape: ~Copyable {
 private struct RecordStatus {
     /// Whether it is ever shown.
     let isOn: Bool
+    private let hasKeys: Bool
     private let style = Style(STDERR_FILENO)
     private let started = ContinuousClock.now
     private var lastDrawn: ContinuousClock.Instant?
+    private var lines = StatusLines()
+    /// What is said for an instant.
+    private var note: (text: String, end: ContinuousClock.Instant)?
 
     private static let interval = Duration.milliseconds(200)
 
-    init(isWanted: Bool) { isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO) }
+    init(isWanted: Bool, hasKeys: Bool) {
+        isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
+        self.hasKeys = hasKeys
+    }
 
     /// How long to wait between two updates, in milliseconds; `nil` if there is nothing to update.
     var timeout: Int? { isOn ? 200 : nil }
 
+    mutating func note(_ text: String) {
+        note = (text, .now + .seconds(2))
+        lastDrawn = nil
+    }
+
     mutating func update(_ tape: borrowing Tape) {
         let now = ContinuousClock.now
-        guard isOn, now - (lastDrawn ?? started) >= Self.interval else { return }
+        guard isOn, now - (lastDrawn ?? now - Self.interval) >= Self.interval else { return }
         lastDrawn = now
+        if let end = note?.end, end <= now { note = nil }
         let time = clock(milliseconds: (now - started) / .milliseconds(1), 0)
-        let text = tape.isRunning ? counted(tape.lines, "line") : "waiting for the camera to rest"
-        writeError("\r\(style.yellow("recording"))  \(time)  \(text)  \(style.dim("^C ends it"))\u{1b}[K")
+        let state = tape.isRunning ? counted(tape.lines, "line") : "waiting for the camera to rest"
+        let end = hasKeys ? "m: mark  q: end" : "^C ends it"
+        let columns = Terminal.columns(STDERR_FILENO) - 1
+        let facts = fitting("\(time)  \(printable(note?.text ?? state))", columns - 11)
+        let left = columns - 11 - width(facts) - 2 - end.count
+        let text = "\(style.yellow("recording"))  \(facts)\(left >= 0 ? "  " + style.dim(end) : "")"
+        let drawing = lines.draw([text], columns: columns)
+        if !drawing.isEmpty { writeError(drawing) }
     }
 
     mutating func clear() {
-        guard lastDrawn != nil else { return }
-        lastDrawn = nil
-        writeError("\r\u{1b}[K")
+        let drawing = lines.clear()
+        if !drawing.isEmpty { writeError(drawing) }
     }
 }

@@ -1,6 +1,8 @@
 // `gimbal replay`: traces into the daemon, one after another.
 
 import ArgumentParser
+import GimbalClient
+import GimbalProtocol
 
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,6 +16,10 @@ struct Replay: ParsableCommand {
 
               pan.ndjson:12: scale must be above 0, not -2 (scale)
 
+            On a terminal it is a player: space pauses and goes on, the arrows seek and change the speed, q ends, and ? shows \
+            all keys. "gimbal player" does the same from elsewhere. Times count from the trace's first event: \
+            \(Milliseconds.note)
+
             With --live, fingers move the camera as it is while they touch the screen: it is not reset, others may move it \
             too, and nothing is kept back. So they do where --device names an input device and no trace is named, or where \
             the device itself is; you may need to be in the group "input".
@@ -25,6 +31,8 @@ struct Replay: ParsableCommand {
               gimbal replay pan.ndjson
               gimbal replay pinch.evemu --viewport 390x844
               gimbal replay --speed max *.ndjson
+              gimbal replay session.ndjson --from 2s --until 1:05 --loop 3
+              gimbal replay session.ndjson --paused --idle-limit 1s
               gimbal replay --follow --speed max pan.ndjson | grep '"type":"idle"'
               gimbal replay --camera left big.ndjson.gz
               gimbal replay --device /dev/input/event5
@@ -47,6 +55,8 @@ struct Replay: ParsableCommand {
 
     @OptionGroup var recording: RecordingOptions
 
+    @OptionGroup var playback: PlaybackOptions
+
     @OptionGroup var selection: TraceNumber
 
     @Flag(help: "Print the camera's events as they come.")
@@ -60,6 +70,10 @@ struct Replay: ParsableCommand {
 
     func validate() throws {
         try CameraName.checkOnlyOne()
+        if let from = recording.time, let until = playback.until, until.milliseconds < from.milliseconds {
+            throw ValidationError("--until must not be before --from.")
+        }
+        if live, let option = playback.given { throw ValidationError("\(option) is for traces, not for --live.") }
         guard traces.isEmpty, recording.device == nil else { return }
         throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
     }
@@ -72,9 +86,80 @@ struct Replay: ParsableCommand {
             if live || traces.isEmpty || InputFile.isDevice(trace) {
                 rejected += try LiveSession(trace, self, output).run()
             } else {
-                rejected += try ReplaySession(trace, self, output).run()
+                let session = try ReplaySession(trace, self, output)
+                rejected += try session.run()
+                if session.isEndedByKey { break }
             }
         }
         if rejected > 0 { throw ExitCode(.rejected) }
+    }
+}
+
+/// How a trace is played, beside its speed.
+struct PlaybackOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Where to end in the trace (default: its end).", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var until: Milliseconds?
+
+    @Option(
+        help: ArgumentHelp("How many times to play it; \"forever\" until it is ended.", valueName: "n"),
+        transform: TracePlayback.Loop.init(typed:))
+    var loop: TracePlayback.Loop?
+
+    @Flag(help: "Begin paused.")
+    var paused = false
+
+    @Option(
+        help: ArgumentHelp("Wait no longer than this where nothing happens.", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var idleLimit: Milliseconds?
+
+    @Flag(help: "Pause after each marker.")
+    var pauseOnMarkers = false
+
+    /// The first option that was given, by its name.
+    var given: String? {
+        let options = [
+            ("--until", until != nil), ("--loop", loop != nil), ("--paused", paused),
+            ("--idle-limit", idleLimit != nil), ("--pause-on-markers", pauseOnMarkers),
+        ]
+        return options.first(where: \.1)?.0
+    }
+
+    func validate() throws {
+        try until?.checkRange("--until")
+        try idleLimit?.checkRange("--idle-limit")
+    }
+
+    /// What a header says for it; members that are not asked for stay as they are.
+    ///
+    /// - Parameter from: where to begin.
+    func members(from: Milliseconds?) -> [(name: String, value: JSONValue?)] {
+        var members: [(name: String, value: JSONValue?)] = []
+        if let from { members.append(("fromMs", .number(from.milliseconds))) }
+        if let until { members.append(("untilMs", .number(until.milliseconds))) }
+        switch loop {
+        case .times(let times): members.append(("loop", .number(Double(times))))
+        case .forever: members.append(("loop", .bool(true)))
+        case nil: break
+        }
+        if paused { members.append(("paused", .bool(true))) }
+        if let idleLimit { members.append(("idleTimeLimitMs", .number(idleLimit.milliseconds))) }
+        if pauseOnMarkers { members.append(("pauseOnMarkers", .bool(true))) }
+        return members
+    }
+}
+
+extension TracePlayback.Loop {
+    /// Reads a number of times, or `forever`.
+    init(typed text: String) throws {
+        if text == "forever" {
+            self = .forever
+        } else if let times = Int(text), times >= 1, times <= 1 << 53 {
+            self = .times(times)
+        } else {
+            throw ValidationError("write how many times, from 1, or forever.")
+        }
     }
 }

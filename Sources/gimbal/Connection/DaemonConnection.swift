@@ -53,6 +53,9 @@ final class DaemonConnection {
 
     deinit { _ = close(descriptor) }
 
+    /// Readable when the daemon has said something.
+    var source: CInt { descriptor }
+
     private static func failure(_ error: NoConnection, _ options: SocketOptions, _ patience: Double) -> Failure {
         guard let last = error.attempts.last else { return Failure(.unavailable, "no daemon") }
         let places = error.attempts.map(\.path)
@@ -156,10 +159,11 @@ final class DaemonConnection {
     ///
     /// - Parameters:
     ///   - source: a descriptor to wait for as well.
+    ///   - others: more descriptors that end the wait when they are readable.
     ///   - timeout: milliseconds to wait at the most; `nil` is for ever.
     ///   - take: takes a line from the daemon, without its LF.
     func turn(
-        source: CInt? = nil, timeout: Int? = nil, _ take: (ArraySlice<UInt8>) throws -> Void
+        source: CInt? = nil, others: [CInt] = [], timeout: Int? = nil, _ take: (ArraySlice<UInt8>) throws -> Void
     ) throws -> Turn {
         let wanted = CShort(POLLIN) | (unsent > 0 ? CShort(POLLOUT) : 0)
         var ready = [
@@ -167,6 +171,7 @@ final class DaemonConnection {
             pollfd(fd: source ?? -1, events: CShort(POLLIN), revents: 0),
             pollfd(fd: Interrupt.descriptor, events: CShort(POLLIN), revents: 0),
         ]
+        for other in others { ready.append(pollfd(fd: other, events: CShort(POLLIN), revents: 0)) }
         let count = unsafe poll(&ready, nfds_t(ready.count), wait(timeout))
         try Interrupt.check()
         guard count > 0 else {

@@ -36,6 +36,8 @@ enum Terminal {
 struct Style {
     let isOn: Bool
 
+    init(isOn: Bool) { self.isOn = isOn }
+
     init(_ descriptor: CInt) {
         let noColor = SocketPath.environmentValue("NO_COLOR") ?? ""
         isOn = noColor.isEmpty && Terminal.canMoveCursor(descriptor)
@@ -67,6 +69,33 @@ func printable(_ text: String) -> String {
     return text.unicodeScalars.reduce(into: "") { result, scalar in
         result += scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : String(scalar)
     }
+}
+
+// MARK: Widths
+
+/// How many columns of a terminal a text takes: scripts of East Asia and emoji take two for each character.
+func width(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + width($1) } }
+
+private func width(_ character: Character) -> Int {
+    let isWide = character.unicodeScalars.contains { scalar in
+        switch scalar.value {
+        case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
+            0xffe0...0xffe6, 0x1f000...0x1faff, 0x20000...0x3fffd:
+            true
+        default: false
+        }
+    }
+    return isWide ? 2 : 1
+}
+
+/// The beginning of a text, as far as it fits so many columns.
+func fitting(_ text: String, _ columns: Int) -> String {
+    var left = columns
+    return String(
+        text.prefix {
+            left -= width($0)
+            return left >= 0
+        })
 }
 
 // MARK: Standard output

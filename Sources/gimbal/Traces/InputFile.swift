@@ -136,9 +136,14 @@ final class InputFile {
     }
 
     /// The last piece of a file whose size is known; reading goes on where it was.
-    func lastPiece() -> [UInt8]? {
+    func lastPiece() -> [UInt8]? { lastBytes(Self.pieceSize) }
+
+    /// All of a file whose size is known, unless it has more bytes than that; reading goes on where it was.
+    func contents(upTo most: Int) -> [UInt8]? { size.map { $0 <= most } == true ? lastBytes(most) : nil }
+
+    private func lastBytes(_ count: Int) -> [UInt8]? {
         guard let size else { return nil }
-        let start = max(size - Self.pieceSize, 0)
+        let start = max(size - count, 0)
         return unsafe [UInt8](unsafeUninitializedCapacity: size - start) { room, count in
             unsafe count = max(pread(descriptor, room.baseAddress, room.count, start), 0)
         }

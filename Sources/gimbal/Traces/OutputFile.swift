@@ -25,6 +25,8 @@ final class OutputFile {
         case whole
         /// Written in its place as the lines come.
         case growing
+        /// Written behind what is there, as the lines come.
+        case appending
     }
 
     private let name: String?
@@ -53,6 +55,9 @@ final class OutputFile {
         if isThere, status.st_mode & S_IFMT != S_IFREG {
             // A device or a pipe is written, and never replaced.
             try open(name, O_WRONLY)
+        } else if style == .appending {
+            try open(name, O_RDWR | O_APPEND | (isThere ? 0 : O_CREAT | O_EXCL))
+            isNew = !isThere
         } else if isThere, !replaces {
             throw Self.isThere(name)
         } else if style == .growing {
@@ -100,6 +105,18 @@ final class OutputFile {
             try Interrupt.check()
         } while descriptor < 0 && errno == EINTR
         if descriptor < 0 { throw Failure(.ioError, "\(SystemError(path))") }
+    }
+
+    /// The end of what was in a file that is appended to; empty if there was nothing.
+    func existingTail(upTo most: Int) -> [UInt8] {
+        var status = stat()
+        guard style == .appending, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return []
+        }
+        let start = max(Int(status.st_size) - most, 0)
+        return unsafe [UInt8](unsafeUninitializedCapacity: Int(status.st_size) - start) { room, count in
+            unsafe count = max(pread(descriptor, room.baseAddress, room.count, start), 0)
+        }
     }
 
     /// Writes all of the bytes.

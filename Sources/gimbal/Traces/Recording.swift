@@ -28,9 +28,11 @@ struct RecordingOptions: ParsableArguments {
     var rate: Number?
 
     @Option(
-        help: ArgumentHelp("Where the camera is at first (default: 0,0).", valueName: "lat,lng"),
-        transform: LatLng.init(typed:))
-    var from: LatLng?
+        help: ArgumentHelp(
+            "Where the camera is at first (default: 0,0). In a replay also a time of the trace to begin at.",
+            valueName: "lat,lng"),
+        transform: Beginning.init(typed:))
+    var from: [Beginning] = []
 
     @Option(help: ArgumentHelp("The zoom at first (default: 12).", valueName: "level"), transform: Number.init(typed:))
     var fromZoom: Number?
@@ -48,19 +50,36 @@ struct RecordingOptions: ParsableArguments {
     var given: String? {
         let options = [
             ("--device", device != nil), ("--viewport", viewport != nil), ("--rotate", rotate != nil),
-            ("--rate", rate != nil), ("--from", from != nil), ("--from-zoom", fromZoom != nil),
+            ("--rate", rate != nil), ("--from", place != nil), ("--from-zoom", fromZoom != nil),
             ("--from-bearing", fromBearing != nil),
             ("--from-viewing-angle", fromViewingAngle != nil),
         ]
         return options.first(where: \.1)?.0
     }
 
+    /// Where the camera is at first, if --from says so.
+    var place: LatLng? { from.lazy.compactMap { if case .place(let place) = $0 { place } else { nil } }.first }
+
+    /// The time of the trace to begin at, if --from says so.
+    var time: Milliseconds? { from.lazy.compactMap { if case .time(let time) = $0 { time } else { nil } }.first }
+
+    /// The same without a time to begin at.
+    var withoutTime: RecordingOptions {
+        var options = self
+        options.from = place.map { [.place($0)] } ?? []
+        return options
+    }
+
     /// Whether anything is told of where the camera is at first.
     var hasPosition: Bool {
-        from != nil || fromZoom != nil || fromBearing != nil || fromViewingAngle != nil
+        place != nil || fromZoom != nil || fromBearing != nil || fromViewingAngle != nil
     }
 
     func validate() throws {
+        guard from.count <= [place != nil, time != nil].count(where: \.self) else {
+            throw ValidationError("--from is there \(from.count) times.")
+        }
+        try time?.checkRange("--from")
         if let rate, !(0.1...100_000 ~= rate.value) { throw ValidationError("--rate must be 0.1 to 100000 Hz.") }
         let sizes = 0.001...100_000.0
         if let viewport, !sizes.contains(viewport.width) || !sizes.contains(viewport.height) {
@@ -81,7 +100,7 @@ struct RecordingOptions: ParsableArguments {
         options.surface = SurfaceOptions(
             viewport: viewport.map { Viewport(width: $0.width, height: $0.height) }, rotation: rotate ?? .none)
         options.position = CameraPosition(
-            target: from ?? options.position.target, zoom: fromZoom?.value ?? options.position.zoom,
+            target: place ?? options.position.target, zoom: fromZoom?.value ?? options.position.zoom,
             bearing: fromBearing?.value ?? 0, viewingAngle: fromViewingAngle?.value ?? 0)
         options.rate = rate?.value
         return options
@@ -104,6 +123,17 @@ struct RecordingOptions: ParsableArguments {
 }
 
 extension Rotation: ExpressibleByArgument {}
+
+/// What --from says: on the map where, or in the trace when.
+enum Beginning {
+    case place(LatLng)
+    case time(Milliseconds)
+
+    /// Reads a place such as `49.26,-123.11`, or a time such as `2s`.
+    init(typed text: String) throws {
+        self = text.contains(",") ? .place(try LatLng(typed: text)) : .time(try Milliseconds(typed: text))
+    }
+}
 
 /// Which of several traces in a file is meant.
 struct TraceNumber: ParsableArguments {
@@ -147,6 +177,11 @@ final class TraceSource {
 
     /// Reads a file that is open already.
     init(_ file: InputFile, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil) throws {
+        if options.time != nil {
+            throw Failure(
+                .usage,
+                "--from is a place here, such as 49.26,-123.11; \"gimbal replay\" and \"gimbal cut\" take a time")
+        }
         self.file = file
         selection = number.map { TraceSelection($0) }
         var trace = try trace ?? options.traceOptions()
@@ -218,6 +253,11 @@ final class TraceSource {
 
     /// The end of a Gimbal trace whose size is known; reading goes on where it was.
     func lastPiece() -> [UInt8]? { format == .trace ? file.lastPiece() : nil }
+
+    /// All of a Gimbal trace whose size is known, unless it has more bytes than that; reading goes on where it was.
+    func contents(upTo most: Int) -> [UInt8]? {
+        format == .trace && selection == nil ? file.contents(upTo: most) : nil
+    }
 
     /// How far the file has been read, for a progress bar.
     func progress() -> ProgressState {

@@ -15,6 +15,8 @@ final class ReplaySession {
     private let printed: ReplayOutput
     private var bar: ProgressBar
     private var progress: TraceProgress
+    /// The person at the terminal, if there is one.
+    private var player: PlayerControl?
 
     /// Lines of the connection before the trace's first.
     private var linesBefore = 0
@@ -29,35 +31,59 @@ final class ReplaySession {
     private static let endMark: RequestID = "gimbal-replay-end"
 
     init(_ name: String, _ options: Replay, _ output: Output) throws {
-        reader = try TraceReader(name, options.recording, number: options.selection.number)
+        reader = try TraceReader(name, options.recording.withoutTime, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
         self.output = output
         follows = options.follow
         var opening = try reader.opening()
         try opening.header.set(speed: options.speed, camera: options.camera, of: name)
+        try opening.header.set(options.playback.members(from: options.recording.time), of: name)
+        let length = TraceLength(opening, of: reader)
+        try opening.header.set(length.members(of: opening.header), of: name)
         self.opening = opening
         printed = ReplayOutput(name, following: follows ? opening.header.camera : nil, output)
         let title = name == "-" ? "standard input" : name.split(separator: "/").last.map(String.init) ?? name
+        let playback = opening.header.header?.playback ?? TracePlayback()
+        player = try PlayerControl(
+            title, of: opening.header.camera, options.socket, isInputTaken: name == "-", loop: playback.loop,
+            durationMs: playback.durationMs, markers: length.markers(of: reader))
         // Rows that scroll by show well enough how far it is.
         bar = ProgressBar(title, isWanted: !printed.hasRows)
-        progress = TraceProgress(opening, of: reader, isWanted: bar.isOn)
+        progress = TraceProgress(opening, length, isWanted: bar.isOn)
     }
 
     // MARK: Running
 
+    /// Whether the person has ended it.
+    var isEndedByKey: Bool { player?.isEnding == true }
+
     /// Plays the trace; says how many errors there were.
     func run() throws -> Int {
-        defer { bar.clear() }
+        defer {
+            bar.clear()
+            player?.end()
+        }
+        if try player?.begin() == false {
+            player?.end()
+            player = nil
+        }
         try begin()
         while !isOver {
             let source = !isAllQueued && connection.wantsMore ? reader.descriptor : nil
-            let turn = try connection.turn(source: source, timeout: bar.timeout, take)
+            let turn = try connection.turn(
+                source: source, others: player?.sources ?? [], timeout: player?.timeout ?? bar.timeout, take)
             try flush()
-            if let end = turn.end, !isOver { throw failure(end) }
+            if let end = turn.end, !isOver {
+                if isCut, isEndedByKey { break }
+                throw failure(end)
+            }
             if turn.isSourceReady { try sendMore() }
-            bar.update { progress.state(of: reader, unsent: connection.unsent) }
+            try player?.advance()
+            // A daemon that tells nothing of its replays has none that can be steered.
+            if player?.hasBegun != true { bar.update { progress.state(of: reader, unsent: connection.unsent) } }
         }
         bar.clear()
+        player?.end()
         reader.reportDamage()
         return rejected
     }
@@ -137,11 +163,13 @@ final class ReplaySession {
     /// A line to standard error that the progress does not get mixed up with.
     private func announce(_ text: String) {
         bar.clear()
+        player?.clear()
         say(text)
     }
 
     private func flush() throws {
-        if output.isTerminal && !output.isEmpty { bar.clear() }
-        try output.flush()
+        guard output.isTerminal, !output.isEmpty else { return try output.flush() }
+        bar.clear()
+        if let player { try player.printing(output.flush) } else { try output.flush() }
     }
 }

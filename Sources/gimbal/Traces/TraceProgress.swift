@@ -1,6 +1,7 @@
 // How far a replay has come, as well as the client can know. At "max" that is how much has been sent; otherwise the daemon
 // sets the pace, reads ahead, and the clock tells.
 
+import GimbalProtocol
 import Traces
 
 /// How far a trace has come.
@@ -19,11 +20,42 @@ struct ProgressState {
     var speed: Double?
 }
 
+/// When a trace begins and ends, as far as that is seen without reading all of it.
+struct TraceLength {
+    /// The `timeMs` of its first line that has one.
+    private(set) var firstTime: Double?
+    private var endTime: Double?
+
+    init() {}
+
+    init(_ opening: TraceReader.Opening, of reader: TraceReader) {
+        firstTime = TraceTime.first(in: opening.rest)
+        endTime = reader.lastTime()
+    }
+
+    /// How long it is, in milliseconds.
+    var durationMs: Double? {
+        guard let firstTime, let endTime, endTime > firstTime else { return nil }
+        return endTime - firstTime
+    }
+
+    /// What its header says of that, where it does not say it itself.
+    func members(of header: HeaderLine) -> [(name: String, value: JSONValue?)] {
+        guard let durationMs, header.header?.playback.durationMs == nil else { return [] }
+        return [("durationMs", .number(durationMs))]
+    }
+
+    /// The times of its markers, in milliseconds from its beginning.
+    func markers(of reader: TraceReader) -> [Double] {
+        guard let firstTime else { return [] }
+        return reader.markers().map { max($0 - firstTime, 0) }
+    }
+}
+
 struct TraceProgress {
     private let speed: Double
     private let started = ContinuousClock.now
-    private let firstTime: Double?
-    private let endTime: Double?
+    private let length: TraceLength
     private var sentTime: Double?
     /// Frames that the camera has made of it so far.
     var frames = 0
@@ -31,10 +63,9 @@ struct TraceProgress {
     private var newest: [UInt8] = []
 
     /// - Parameter isWanted: whether anybody will ask.
-    init(_ opening: TraceReader.Opening, of reader: TraceReader, isWanted: Bool) {
+    init(_ opening: TraceReader.Opening, _ length: TraceLength, isWanted: Bool) {
         speed = opening.header.header?.speed ?? 1
-        firstTime = isWanted ? TraceTime.first(in: opening.rest) : nil
-        endTime = isWanted ? reader.lastTime() : nil
+        self.length = isWanted ? length : TraceLength()
     }
 
     /// Takes note of a piece that is sent.
@@ -43,10 +74,12 @@ struct TraceProgress {
     }
 
     mutating func state(of reader: TraceReader, unsent: Int) -> ProgressState {
-        if let firstTime, let time = TraceTime.last(in: newest) { sentTime = max(time - firstTime, 0) }
+        if let firstTime = length.firstTime, let time = TraceTime.last(in: newest) {
+            sentTime = max(time - firstTime, 0)
+        }
         newest = []
         var state = ProgressState(frames: frames)
-        if let firstTime, let endTime, endTime > firstTime { state.duration = endTime - firstTime }
+        state.duration = length.durationMs
         let elapsed = (ContinuousClock.now - started) / .milliseconds(1)
         if speed.isFinite {
             let played = elapsed * speed

@@ -18,6 +18,11 @@ extension HeaderLine {
         var members: [(name: String, value: JSONValue?)] = []
         if let speed { members.append(("speed", speed.json)) }
         if let camera { members.append(("camera", .string(camera.text))) }
+        try set(members, of: name)
+    }
+
+    /// Sets members anew. One that is not right stays as it is.
+    mutating func set(_ members: [(name: String, value: JSONValue?)], of name: String) throws(Failure) {
         do throws(TraceError) { try set(members) } catch { throw Failure(error, of: name) }
     }
 }
@@ -122,6 +127,9 @@ final class TraceReader {
 
     /// The time of a trace's last lines: its `timeMs`.
     func lastTime() -> Double? { source.lastPiece().flatMap(TraceTime.last) }
+
+    /// The times of the markers in a trace that is a file, in milliseconds; those of a very large one are not looked for.
+    func markers() -> [Double] { source.contents(upTo: 64 << 20).map(TraceMarkers.times) ?? [] }
 
     /// Where the fingers of a recording went.
     var tracks: [FingerTrack] { source.tracks }

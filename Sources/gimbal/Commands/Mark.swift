@@ -1,0 +1,35 @@
+// `gimbal mark`: a name for the present of a camera.
+
+import ArgumentParser
+import GimbalClient
+
+struct Mark: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Set a marker in what is being recorded.",
+        discussion: """
+            A marker gives the present a name, and moves nothing. "gimbal record" writes it into the trace, where a replay \
+            can be sent to it and shows it on its bar.
+
+            Examples:
+              gimbal mark "lost the corner"
+              gimbal mark start --camera left
+            """
+    )
+
+    @OptionGroup var options: CameraOptions
+
+    @Argument(help: "The marker's name, of 1 to 256 bytes.")
+    var label: String
+
+    /// - Throws: a `ValidationError` for what is no name of a marker.
+    static func check(_ label: String) throws {
+        guard !(1...256).contains(label.utf8.count) else { return }
+        throw ValidationError("A marker's name has 1 to 256 bytes.")
+    }
+
+    func validate() throws { try Self.check(text) }
+
+    private var text: String { NegativeNumbers.unshielded(label) }
+
+    func run() throws { try Conversation(options).command(.marker(label: text)) }
+}

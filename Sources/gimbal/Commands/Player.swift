@@ -1,0 +1,123 @@
+// `gimbal player`: a replay, steered from another terminal or a script.
+
+import ArgumentParser
+import GimbalClient
+import GimbalProtocol
+
+struct Player: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Steer the replay that moves a camera.",
+        discussion: """
+            What to do:
+              pause          its clock stops, and the camera with it
+              resume         it goes on
+              step [n]       pauses, and plays what changes the camera once more, or n times
+              seek time      goes to a time of the trace, or with a sign so far from where it is; --marker goes to a marker
+              speed factor   1 is as recorded, 2 twice as fast; "max" as fast as possible
+              end            ends it; the camera stays where it is
+              status         prints where it is; in a pipe or with --json, the daemon's line
+
+            Whoever may feed a camera may steer its replay; who may only watch may ask for the status. Where no replay runs on \
+            the camera, the status is 1. Times count from the trace's first event: \(Milliseconds.note)
+
+            Examples:
+              gimbal player pause
+              gimbal player seek 1:05
+              gimbal player seek -5s
+              gimbal player seek --marker "lost the corner"
+              gimbal player speed 0.25 --camera left
+              gimbal player status --json | jq .timeMs
+            """
+    )
+
+    /// What is to be done with the replay.
+    enum Action: String, CaseIterable, ExpressibleByArgument {
+        case pause, resume, step, seek, speed, end, status
+    }
+
+    @OptionGroup var options: CameraOptions
+
+    @Option(
+        help: ArgumentHelp("Where to go: the first marker of this label that has been read.", valueName: "label"))
+    var marker: String?
+
+    @Argument(help: "pause, resume, step, seek, speed, end or status.")
+    var action: Action
+
+    @Argument(help: "How many steps, which time, or which speed.")
+    var value: String?
+
+    func validate() throws { _ = try request }
+
+    /// What the daemon is asked.
+    private var request: ClientRequest {
+        get throws {
+            if marker != nil, action != .seek { throw ValidationError("--marker is for seek.") }
+            switch action {
+            case .step: return .stepReplay(count: try count)
+            case .seek: return .seekReplay(try target)
+            case .speed:
+                guard let value else { throw ValidationError("Name the speed, such as 2, 0.5 or max.") }
+                return .setReplaySpeed(try Speed(typed: value).factor)
+            case .pause, .resume, .end, .status:
+                if let value { throw ValidationError("Unexpected argument '\(NegativeNumbers.unshielded(value))'.") }
+            }
+            return switch action {
+            case .pause: .pauseReplay
+            case .resume: .resumeReplay
+            case .end: .endReplay
+            default: .getReplay
+            }
+        }
+    }
+
+    private var count: Int {
+        get throws {
+            guard let value else { return 1 }
+            guard let count = Int(value), (1...1_000_000).contains(count) else {
+                throw ValidationError("Write how many steps, from 1 to 1000000.")
+            }
+            return count
+        }
+    }
+
+    private var target: ReplayTarget {
+        get throws {
+            switch (value, marker) {
+            case (let value?, nil):
+                let time = try Milliseconds(typed: value)
+                try Milliseconds(abs(time.milliseconds)).checkRange("The time")
+                let isRelative = ["+", "-", NegativeNumbers.minus].contains { value.hasPrefix($0) }
+                return isRelative ? .offset(time.milliseconds) : .time(time.milliseconds)
+            case (nil, let marker?):
+                try Mark.check(marker)
+                return .marker(marker)
+            case (nil, nil): throw ValidationError("Name the time to go to, such as 1:05, or a --marker.")
+            case (.some, .some): throw ValidationError("Name a time or a --marker, not both.")
+            }
+        }
+    }
+
+    func run() throws {
+        let conversation = try Conversation(options)
+        guard action == .status else { return try conversation.command(try request) }
+        try conversation.show(.getReplay) { if case .replay(let status) = $0 { status.rows } else { nil } }
+    }
+}
+
+extension ReplayStatus {
+    /// Rows of a table.
+    fileprivate var rows: [String] {
+        let time = clock(milliseconds: timeMs, 3) + (durationMs.map { " of \(clock(milliseconds: $0, 3))" } ?? "")
+        var rows = [
+            titled("state", state.rawValue), titled("time", time),
+            titled("speed", speed.isFinite ? "\(short(speed)) times" : "as fast as possible"),
+        ]
+        if round > 1 { rows.append(titled("round", grouped(round))) }
+        for (index, marker) in (markers ?? []).enumerated() {
+            let text = "\(clock(milliseconds: marker.timeMs, 3))  \(printable(marker.label))"
+            rows.append(titled(index == 0 ? "markers" : "", text))
+        }
+        return rows
+    }
+}

@@ -1,0 +1,65 @@
+// What a person presses, out of the bytes that a terminal sends for it: a character, or an escape sequence as xterm, the
+// Linux console, tmux and rxvt write it. Sequences that mean nothing here are swallowed whole.
+
+/// A key, as far as the player knows any.
+enum Key: Equatable {
+    case character(Character)
+    case left, right, up, down
+    case shiftLeft, shiftRight
+}
+
+/// Cuts bytes into keys, however they are cut into reads.
+struct KeyDecoder {
+    /// An escape sequence whose end has not come.
+    private var sequence: [UInt8] = []
+
+    private static let escape: UInt8 = 0x1b
+    /// No sequence that anybody knows is longer.
+    private static let longest = 32
+
+    /// Whether an escape has come that may be a key of its own: nothing may follow it.
+    var isUndecided: Bool { !sequence.isEmpty }
+
+    /// Takes what has come since an escape for nothing: what comes next is another key.
+    mutating func forget() { sequence = [] }
+
+    /// The keys that end in these bytes.
+    mutating func read(_ bytes: some Sequence<UInt8>) -> [Key] { bytes.compactMap { take($0) } }
+
+    private mutating func take(_ byte: UInt8) -> Key? {
+        if byte == Self.escape {
+            sequence = [byte]
+            return nil
+        }
+        guard !sequence.isEmpty else {
+            return byte >= 0x20 && byte < 0x7f ? .character(Character(Unicode.Scalar(byte))) : nil
+        }
+        sequence.append(byte)
+        if sequence.count == 2 {
+            // CSI or SS3; an escape before anything else is the Alt key, and none of the player's.
+            if byte != UInt8(ascii: "["), byte != UInt8(ascii: "O") { sequence = [] }
+            return nil
+        }
+        let isFinal = byte >= 0x40 && byte <= 0x7e
+        guard isFinal || sequence.count == Self.longest else { return nil }
+        defer { sequence = [] }
+        return isFinal ? Self.key(byte, sequence[2...].dropLast()) : nil
+    }
+
+    /// The key of a whole sequence: its last byte, and the parameters before that.
+    private static func key(_ final: UInt8, _ parameters: ArraySlice<UInt8>) -> Key? {
+        // The second parameter is 1 and a bit for each key that is held: shift is the lowest.
+        let held = parameters.split(separator: UInt8(ascii: ";")).dropFirst().first ?? parameters
+        let isShifted = held.elementsEqual("2".utf8)
+        switch final {
+        case UInt8(ascii: "A"): return .up
+        case UInt8(ascii: "B"): return .down
+        case UInt8(ascii: "C"): return isShifted ? .shiftRight : .right
+        case UInt8(ascii: "D"): return isShifted ? .shiftLeft : .left
+        // rxvt
+        case UInt8(ascii: "c"): return .shiftRight
+        case UInt8(ascii: "d"): return .shiftLeft
+        default: return nil
+        }
+    }
+}

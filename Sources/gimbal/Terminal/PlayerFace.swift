@@ -1,0 +1,173 @@
+// How a replay looks on a terminal: one line, as wide as the terminal at the most, and above it the keys where somebody asks
+// for them. A pure function of what is known of the replay. Invariant: no line is ever wider than it may be.
+
+import GimbalProtocol
+
+/// What is known of a replay, and how it is shown.
+struct PlayerFace: Equatable {
+    /// The trace as people call it.
+    var name = ""
+    var state = ReplayState.playing
+    /// Where it is, milliseconds of the trace's clock.
+    var timeMs = 0.0
+    /// How long it is, in milliseconds; `nil` where nobody knows.
+    var durationMs: Double?
+    /// Trace time per time; infinite is as fast as possible.
+    var speed = 1.0
+    /// Which time it is played, from 1.
+    var round = 1
+    var rounds = TracePlayback.Loop.times(1)
+    /// Times of the markers that are known, in milliseconds.
+    var markers: [Double] = []
+    /// What is said for an instant, in place of the bar.
+    var note: String?
+    var showsKeys = false
+
+    private static let leastBar = 6
+    private static let gap = 1
+
+    // MARK: Lines
+
+    /// The lines to be shown, the player's own last.
+    ///
+    /// - Parameter columns: how wide they may be.
+    func lines(columns: Int, isUTF8: Bool, style: Style) -> [String] {
+        let keys = showsKeys ? Self.keys(isUTF8: isUTF8) : []
+        return keys.map { fitting($0, columns) } + [line(columns: columns, isUTF8: isUTF8, style: style)]
+    }
+
+    /// A word of the line, and what it is like.
+    private struct Piece {
+        let text: String
+        let paint: (String) -> String
+
+        init(_ text: String, _ paint: @escaping (String) -> String = { $0 }) { (self.text, self.paint) = (text, paint) }
+
+        var columns: Int { width(text) }
+    }
+
+    /// What is always there, then what there is room for: the bar takes what is left.
+    private func line(columns: Int, isUTF8: Bool, style: Style) -> String {
+        let paint = state == .playing ? style.green : style.yellow
+        let word = Piece(filled(state.rawValue, 7), paint)
+        if let note { return joined([word, Piece(printable(note), style.bold)], within: columns) }
+        let speed = Piece(factor(isUTF8))
+        var left = [word, Piece(time(places: 1))]
+        var right = [speed]
+        func rest() -> Int { columns - (left + right).reduce(0) { $0 + $1.columns + Self.gap } }
+        let leastBar = durationMs == nil ? 0 : Self.leastBar
+        // Hours leave no room for tenths on a narrow terminal.
+        if rest() < leastBar { left[1] = Piece(time(places: 0)) }
+        func fits(_ piece: Piece, leaving least: Int) -> Bool { rest() - piece.columns - Self.gap >= least }
+        if let round = roundText.map({ Piece($0, style.dim) }), fits(round, leaving: leastBar) { right.append(round) }
+        let name = Piece(printable(name), style.bold)
+        if columns >= 60, fits(name, leaving: 2 * leastBar) { left.insert(name, at: 0) }
+        let help = Piece("? keys", style.dim)
+        if columns >= 72, fits(help, leaving: 2 * leastBar) { right.append(help) }
+        guard let durationMs, rest() >= 1 else { return joined(left + right, within: columns) }
+        let bar = bar(rest(), of: durationMs, isUTF8: isUTF8, style: style)
+        let sides = [left, right].map { pieces in pieces.map { $0.paint($0.text) }.joined(separator: " ") }
+        return "\(sides[0]) \(bar) \(sides[1])"
+    }
+
+    /// Pieces with spaces between them; what is too wide is left out or cut.
+    private func joined(_ pieces: [Piece], within columns: Int) -> String {
+        var text = ""
+        var left = columns
+        for piece in pieces {
+            let gap = text.isEmpty ? "" : " "
+            guard left > gap.count else { break }
+            let part = fitting(piece.text, left - gap.count)
+            text += gap + piece.paint(part)
+            left -= gap.count + width(part)
+        }
+        return text
+    }
+
+    // MARK: Pieces
+
+    private func time(places: Int) -> String {
+        let time = clock(milliseconds: timeMs, places)
+        return durationMs.map { "\(time)/\(clock(milliseconds: $0, places))" } ?? time
+    }
+
+    /// The speed as people write it: ×0.25, ×1, ×max.
+    private func factor(_ isUTF8: Bool) -> String {
+        let sign = isUTF8 ? "×" : "x"
+        guard speed.isFinite else { return "\(sign)max" }
+        let places = speed < 0.1 ? 1000.0 : 100.0
+        let rounded = (speed * places).rounded() / places
+        return sign + (speed < 1e6 ? short(rounded) : "\(speed)")
+    }
+
+    private var roundText: String? {
+        switch rounds {
+        case .times(1): nil
+        case .times(let times): "\(round) of \(times)"
+        case .forever: "round \(round)"
+        }
+    }
+
+    /// The bar: how far it is, and a tick for each marker.
+    private func bar(_ width: Int, of durationMs: Double, isUTF8: Bool, style: Style) -> String {
+        func cell(_ timeMs: Double) -> Int {
+            guard durationMs > 0 else { return width }
+            return Int(min(max(timeMs / durationMs, 0), 1) * Double(width))
+        }
+        let done = cell(timeMs)
+        let ticks = Set(markers.map { min(cell($0), width - 1) })
+        let (full, empty, tick) = isUTF8 ? ("━", "─", "┃") : ("#", "-", "|")
+        var bar = ""
+        var run = 0
+        // Cells that are alike are painted at once.
+        while run < width {
+            func kind(_ index: Int) -> Int { ticks.contains(index) ? 2 : index < done ? 1 : 0 }
+            var end = run + 1
+            while end < width, kind(end) == kind(run) { end += 1 }
+            let count = end - run
+            switch kind(run) {
+            case 2: bar += style.yellow(String(repeating: tick, count: count))
+            case 1: bar += style.green(String(repeating: full, count: count))
+            default: bar += style.dim(String(repeating: empty, count: count))
+            }
+            run = end
+        }
+        return bar
+    }
+
+    /// What the keys do, in lines that fit 40 columns.
+    static func keys(isUTF8: Bool) -> [String] {
+        let (sides, heights) = isUTF8 ? ("← →", "↑ ↓") : ("left, right", "up, down")
+        return [
+            ("space", "pause, go on"), (".", "one step"), (sides, "5 s; with shift 1 min"),
+            (heights, "twice as fast, half"), ("[ ]", "marker before, after"), ("0 to 9", "tenths of the trace"),
+            ("m", "a mark for who records"), ("?", "these keys"), ("q", "end"),
+        ].map { "  \(filled($0, 11))  \($1)" }
+    }
+}
+
+/// Lines at the bottom of the terminal that are drawn over, time and again.
+///
+/// The cursor stays where they begin: there, also when a terminal that has become narrower has wrapped them, everything
+/// behind the cursor is theirs.
+struct StatusLines {
+    private var drawn: [String] = []
+    private var columns = 0
+
+    /// What makes the terminal show these lines in place of those before; nothing if it does.
+    mutating func draw(_ lines: [String], columns: Int) -> String {
+        guard lines != drawn || columns != self.columns else { return "" }
+        // Each line takes the place of the one before, so that nothing is empty for an instant; but lines of another
+        // width may have been wrapped.
+        let clear = columns == self.columns || drawn.isEmpty ? "" : "\r\u{1b}[J"
+        let up = lines.count > 1 ? "\u{1b}[\(lines.count - 1)A" : ""
+        (drawn, self.columns) = (lines, columns)
+        return clear + "\r" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[J\(up)\r"
+    }
+
+    /// What removes the lines from the terminal.
+    mutating func clear() -> String {
+        defer { drawn = [] }
+        return drawn.isEmpty ? "" : "\r\u{1b}[J"
+    }
+}

@@ -1,0 +1,226 @@
+// A person at a replay: keys in, steering out, and the line that shows where the replay is. It has a connection of its own,
+// since the replay's lines wait for their time. Invariant: the daemon alone knows how the replay stands, and what is shown
+// comes from it.
+
+import GimbalClient
+import GimbalProtocol
+import Glibc
+
+final class PlayerControl {
+    private let keyboard: Keyboard
+    private let connection: DaemonConnection
+    private let camera: String
+    private let style = Style(STDERR_FILENO)
+    private var face = PlayerFace()
+    private var status = StatusLines()
+    /// Whether the replay stands still, or will once it has found its place.
+    private var isPaused = false
+    /// Whether the daemon has told anything of the replay.
+    private(set) var hasBegun = false
+    private var isSubscribed = false
+    private var isRefused = false
+    /// Whether the person has ended the replay.
+    private(set) var isEnding = false
+    private var isStoppedByPerson = false
+    private var marks = 0
+    private var markers: Set<Double> = []
+
+    private let started = ContinuousClock.now
+    private var lastAsked: ContinuousClock.Instant?
+    private var isAsking = false
+    /// Whether the answer that is awaited tells how the replay stood before the last key.
+    private var isAnswerOld = false
+    private var noteEnd: ContinuousClock.Instant?
+
+    /// A replay that is over in an instant shows nothing.
+    private static let delay = Duration.milliseconds(330)
+    private static let interval = Duration.milliseconds(100)
+    private static let noteTime = Duration.seconds(2)
+    private static let statusID: RequestID = "player-status"
+
+    /// - Parameters:
+    ///   - isInputTaken: whether standard input is the trace.
+    ///   - markers: times of the markers that the trace is known to have, in milliseconds.
+    /// - Returns: `nil` where nobody can steer: not on a terminal.
+    init?(
+        _ title: String, of camera: String, _ socket: SocketOptions, isInputTaken: Bool, loop: TracePlayback.Loop,
+        durationMs: Double?, markers: [Double]
+    ) throws {
+        // Whoever reads standard output, such as a pager, may read keys as well; and who types a trace presses no others.
+        guard isatty(STDOUT_FILENO) == 1, !isInputTaken || isatty(STDIN_FILENO) == 0,
+            let keyboard = Keyboard(isInputTaken: isInputTaken)
+        else { return nil }
+        self.keyboard = keyboard
+        self.camera = camera
+        connection = try DaemonConnection(socket)
+        (face.name, face.rounds, face.durationMs) = (title, loop, durationMs)
+        self.markers = Set(markers)
+        face.markers = markers.sorted()
+    }
+
+    /// Waits until the daemon tells what becomes of the camera's replays; `false` if it is one that does not.
+    func begin() throws -> Bool {
+        connection.queue(try ClientRequest.subscribe(kinds: [.replay, .marker]).line(camera: camera))
+        connection.expectAnswer()
+        while !isSubscribed, !isRefused {
+            if try connection.turn(take).end != nil { throw Failure.daemonWentAway }
+        }
+        connection.hasAnswered()
+        return isSubscribed
+    }
+
+    /// Leaves the terminal as it was.
+    func end() {
+        clear()
+        keyboard.end()
+    }
+
+    // MARK: In turns
+
+    /// What is readable when there is something to do.
+    var sources: [CInt] { [connection.source, keyboard.source].compactMap(\.self) }
+
+    /// How long to wait until there is something to do in any case, in milliseconds.
+    var timeout: Int { keyboard.isUndecided ? 50 : 100 }
+
+    /// Does what keys ask for, takes note of what the daemon tells, and shows it.
+    func advance() throws {
+        keyboard.begin()
+        keyboard.stopIfAsked(leave, goOn)
+        // What a key does depends on how the replay stands.
+        _ = try connection.turn(timeout: 0, take)
+        for key in keyboard.read() { try press(key) }
+        try ask()
+        if connection.unsent > 0 { _ = try connection.turn(timeout: 0, take) }
+        draw()
+    }
+
+    private func press(_ key: Key) throws {
+        guard let action = PlayerAction(key, face, isPaused: isPaused) else { return }
+        switch action {
+        case .steer(let request):
+            try send(request)
+            expect(request)
+        case .mark:
+            marks += 1
+            try send(.marker(label: "mark \(marks)"))
+        case .showKeys: face.showsKeys.toggle()
+        case .end:
+            isEnding = true
+            try send(.endReplay)
+        case .refuse(let why): note(why)
+        }
+    }
+
+    /// Reckons with what the daemon was just asked for, until it tells: keys may follow one another faster.
+    private func expect(_ request: ClientRequest) {
+        isAnswerOld = isAsking
+        switch request {
+        case .pauseReplay, .stepReplay: isPaused = true
+        case .resumeReplay: isPaused = false
+        case .seekReplay(.time(let time)): face.timeMs = time
+        case .setReplaySpeed(let speed): face.speed = speed
+        default: break
+        }
+    }
+
+    private func send(_ request: ClientRequest, id: RequestID? = nil) throws {
+        connection.queue(try request.line(camera: camera, id: id))
+    }
+
+    /// Asks where the replay is, now and then while it moves.
+    private func ask() throws {
+        let now = ContinuousClock.now
+        guard hasBegun, face.state != .paused, !isAsking, now - (lastAsked ?? started) >= Self.interval else { return }
+        (lastAsked, isAsking) = (now, true)
+        try send(.getReplay, id: Self.statusID)
+    }
+
+    // MARK: ^Z
+
+    /// The replay stands still for as long as the program does.
+    private func leave() {
+        clear()
+        guard hasBegun, !isPaused else { return }
+        isStoppedByPerson = true
+        try? send(.pauseReplay)
+        _ = try? connection.turn(timeout: 0, take)
+    }
+
+    private func goOn() {
+        guard isStoppedByPerson else { return }
+        isStoppedByPerson = false
+        try? send(.resumeReplay)
+    }
+
+    // MARK: From the daemon
+
+    private func take(_ line: ArraySlice<UInt8>) throws {
+        let message = try Message(fromDaemon: line)
+        switch message.content {
+        case .event(.subscribed): isSubscribed = true
+        case .event(.replay(let status)): take(status)
+        case .replay(let status):
+            isAsking = false
+            if !isAnswerOld { take(status) }
+            isAnswerOld = false
+        case .event(.marker(let marker)):
+            add([marker.timeMs])
+            if marker.label == "mark \(marks)" { note("\(marker.label) set") }
+        case .error(let error):
+            if !isSubscribed { isRefused = true }
+            if message.id == Self.statusID { (isAsking, isAnswerOld) = (false, false) }
+            // Before its header is read and once it is over there is none.
+            if error.code != .noReplay { note(error.message) }
+        default: break
+        }
+    }
+
+    private func take(_ status: ReplayStatus) {
+        // Who has ended it before it began means this one.
+        if !hasBegun, isEnding, status.state != .ended { try? send(.endReplay) }
+        hasBegun = status.state != .ended
+        face.state = status.state
+        if status.state == .paused || status.state == .playing { isPaused = status.state == .paused }
+        face.timeMs = status.timeMs
+        face.durationMs = status.durationMs ?? face.durationMs
+        (face.speed, face.round) = (status.speed, status.round)
+        if let markers = status.markers { add(markers.map(\.timeMs)) }
+    }
+
+    private func add(_ times: [Double]) {
+        let before = markers.count
+        markers.formUnion(times)
+        if markers.count > before { face.markers = markers.sorted() }
+    }
+
+    // MARK: On the terminal
+
+    private func note(_ text: String) {
+        face.note = text
+        noteEnd = .now + Self.noteTime
+    }
+
+    private func draw() {
+        let now = ContinuousClock.now
+        if let end = noteEnd, end <= now { (face.note, noteEnd) = (nil, nil) }
+        guard keyboard.isOn, hasBegun, now - started >= Self.delay || isPaused || face.showsKeys else { return }
+        let columns = Terminal.columns(STDERR_FILENO) - 1
+        let lines = face.lines(columns: columns, isUTF8: Terminal.isUTF8, style: style)
+        let text = status.draw(lines, columns: columns)
+        if !text.isEmpty { writeError(text) }
+    }
+
+    /// Removes the line; it comes back when there is something to do.
+    func clear() {
+        let text = status.clear()
+        if !text.isEmpty { writeError(text) }
+    }
+
+    /// Prints something else where the line is.
+    func printing(_ body: () throws -> Void) rethrows {
+        clear()
+        try body()
+        draw()
+    }
+}

@@ -1,0 +1,128 @@
+// A program on a terminal of its own: what a person would see of it, and the keys that the person presses.
+
+import Foundation
+
+/// A program that runs on a pseudo-terminal, in a session of its own.
+public final class PseudoTerminal {
+    private let terminal: CInt
+    private let process = Process()
+    private var bytes: [UInt8] = []
+    /// How much has been waited for.
+    private var seen = 0
+
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+
+        static var noTerminal: Failure { Failure(description: "no terminal: \(String(cString: strerror(errno)))") }
+    }
+
+    /// TIOCSPTLCK and TIOCGPTPEER, whose macros Swift does not see.
+    private static let (lock, openOtherEnd): (UInt, UInt) = (0x4004_5431, 0x5441)
+
+    /// How long something is waited for, in milliseconds; long, since machines are slow at times.
+    private static let patience: CInt = 20_000
+
+    /// Starts a program on a terminal of so many columns.
+    public init(_ program: URL, _ arguments: [String], columns: Int = 80, environment: [String: String] = [:]) throws {
+        terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var isLocked: CInt = 0
+        guard terminal >= 0, ioctl(terminal, Self.lock, &isLocked) == 0 else { throw Failure.noTerminal }
+        let end = ioctl(terminal, Self.openOtherEnd, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard end >= 0 else { throw Failure.noTerminal }
+        let handle = FileHandle(fileDescriptor: end, closeOnDealloc: true)
+        resize(columns: columns)
+        // A session of its own, whose terminal this is.
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+        process.arguments = ["--ctty", "--wait", program.path] + arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"]) { $1 }.merging(environment) { $1 }
+        (process.standardInput, process.standardOutput, process.standardError) = (handle, handle, handle)
+        try process.run()
+        // The terminal is closed once the program's end of it is.
+        try handle.close()
+    }
+
+    deinit {
+        if process.isRunning { signal(SIGKILL) }
+        close(terminal)
+        if process.isRunning { process.terminate() }
+    }
+
+    // MARK: The person
+
+    public func press(_ keys: String) {
+        let bytes = Array(keys.utf8)
+        _ = bytes.withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+    }
+
+    public func resize(columns: Int, rows: Int = 24) {
+        var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
+    }
+
+    /// Sends a signal to the program in the foreground.
+    public func signal(_ number: CInt) {
+        let group = tcgetpgrp(terminal)
+        if group > 1 { kill(-group, number) }
+    }
+
+    /// How the terminal is set: what `stty` would show.
+    public var settings: [UInt32] {
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { return [] }
+        let characters = withUnsafeBytes(of: settings.c_cc) { $0.map(UInt32.init) }
+        return [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag] + characters
+    }
+
+    /// Whether keys come one by one.
+    public var isRaw: Bool {
+        var settings = termios()
+        return tcgetattr(terminal, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
+    }
+
+    // MARK: What is seen
+
+    /// Reads what comes; `false` once the program has closed the terminal, or if nothing comes for long.
+    private func read(patience: CInt = patience) -> Bool {
+        var ready = pollfd(fd: terminal, events: CShort(POLLIN), revents: 0)
+        guard poll(&ready, 1, patience) > 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(terminal, &buffer, buffer.count)
+        guard count > 0 else { return false }
+        bytes += buffer[..<count]
+        return true
+    }
+
+    /// All that was written to the terminal.
+    public var output: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Waits until a text is written, behind all that has been read.
+    public func wait(for text: String) throws {
+        var start = seen
+        while true {
+            if let found = bytes[start...].firstRange(of: Array(text.utf8)) {
+                seen = found.upperBound
+                return
+            }
+            // A part of it may be there already.
+            start = max(seen, bytes.count - text.utf8.count)
+            guard read() else {
+                throw Failure(description: "no \"\(text)\" in \(output.suffix(600).debugDescription)")
+            }
+        }
+    }
+
+    /// Waits until the program has ended; says how.
+    public func end() throws -> CInt {
+        while read() {}
+        process.waitUntilExit()
+        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+
+    /// The lines that were drawn over one another, without what moves the cursor.
+    public var drawn: [String] {
+        output.split(whereSeparator: { $0 == "\r" || $0 == "\n" || $0 == "\r\n" }).map {
+            String($0.replacing(#/\u{1b}\[[0-9;?]*[A-Za-z]/#, with: ""))
+        }
+    }
+}
