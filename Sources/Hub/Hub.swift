@@ -177,6 +177,9 @@ import GimbalProtocol
     /// Whether no camera moves by itself.
     public var isAtRest: Bool { parts.runner.isAtRest && parts.replays.count == 0 }
 
+    /// Whether something other than gestures moves a camera at the moment: a fling, inertia, a tap or an animation.
+    package func movesByItself(_ camera: String) -> Bool { parts.registry.camera(named: camera)?.nextTick != nil }
+
     /// Handles no line any more, and brings every camera to rest where it is. What was emitted is still sent.
     public func end(at now: Double) {
         intake.stop()

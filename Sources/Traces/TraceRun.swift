@@ -59,6 +59,9 @@ package final class TraceRun {
         try take(Line(line: nil, output: collector.takeAll()))
     }
 
+    /// Whether something other than gestures moves the camera at the moment.
+    var movesByItself: Bool { hub.movesByItself(camera) }
+
     /// Asks for something as another client would.
     ///
     /// - Throws: `EncodingError` for what cannot be written.

@@ -1,0 +1,217 @@
+// A stretch of a trace as a trace of its own. Invariant: played, it makes the positions that the whole makes in that stretch, to
+// the last digit. So it begins only where a header and gestures tell all that the camera is: not in the middle of a fling or
+// an animation, nor where a velocity would be measured that began to be measured before.
+
+import Gestures
+import GimbalProtocol
+
+/// A stretch of a trace.
+package struct TraceCut {
+    /// The stretch, as a trace of its own.
+    package let trace: Trace
+    /// Where it begins, in milliseconds of the whole trace's clock: at the time that was wanted, or before.
+    package let startMs: Double
+    /// Why it begins before that; `nil` if it does not.
+    package let reason: Reason?
+    /// Lines of the whole, up to the end of the stretch, that are no part of any trace: they would be rejected.
+    package let rejected: Int
+
+    /// Why a stretch begins before the time that was wanted.
+    package enum Reason: Equatable, Sendable {
+        /// Something other than gestures moved the camera then.
+        case moves
+        /// A gesture that goes on by itself ended right after it: its velocity is measured from before.
+        case measures
+    }
+}
+
+extension Trace {
+    /// Cuts a stretch out of the trace: what comes after a time, up to another.
+    ///
+    /// - Parameters:
+    ///   - fromMs: milliseconds from the trace's first event; `nil` is the beginning of the trace. What happens at that very
+    ///     time comes before the stretch.
+    ///   - untilMs: likewise; `nil` is the end. What happens at that very time is a part of the stretch; what still moves
+    ///     stops there.
+    /// - Throws: `TraceError` where the header cannot be played.
+    package func cut(fromMs: Double? = nil, untilMs: Double? = nil) throws -> TraceCut {
+        let survey = try TraceSurvey(self, fromMs: fromMs, untilMs: untilMs)
+        let start = survey.start
+        let recorder = try TraceRecorder(header)
+        if start.index == 0 { try recorder.record() }
+        for (index, line) in survey.lines.enumerated() {
+            if index == start.index, index > 0 { try recorder.record(from: start.timeMs) }
+            if let untilMs, survey.times[index].isPrintedAfter(untilMs) { break }
+            recorder.play(line.bytes, timeMs: line.clockMs, isFirst: index == 0)
+        }
+        if start.index == survey.lines.count, start.index > 0 { try recorder.record(from: start.timeMs) }
+        if let untilMs {
+            recorder.settle(at: untilMs)
+            if survey.hasLinesAfter || recorder.movesByItself { recorder.stop(at: untilMs) }
+        }
+        recorder.finish()
+        var lines = recorder.lines.map { Line($0.bytes) }
+        // Where no gesture begins at once, the clock would begin with the next line only.
+        if let first = recorder.lines.first?.timeMs ?? untilMs, start.index > 0, first.isPrintedAfter(start.timeMs) {
+            lines.insert(Line(TraceRecorder.nothing(at: start.timeMs)), at: 0)
+        }
+        return TraceCut(
+            trace: Trace(header: try header(of: recorder), lines: lines), startMs: start.timeMs, reason: start.reason,
+            rejected: survey.rejected)
+    }
+
+    /// The trace's own header, with the camera that the recording began with. What it says of times is not true any more.
+    private func header(of recorder: TraceRecorder) throws -> HeaderLine {
+        var header = header
+        let camera = try? JSONValue(recorder.header ?? [])
+        let members = ["viewport", "position", "minZoom", "maxZoom", "targetBounds", "gestures"]
+        try header.set(members.map { ($0, camera?[$0]) })
+        try header.set(["fromMs", "untilMs", "durationMs"].map { ($0, nil) })
+        return header
+    }
+}
+
+extension TraceRecorder {
+    /// Lets the camera move on to a time, and do what events would print with the same time.
+    fileprivate func settle(at timeMs: Double) {
+        advance(to: timeMs)
+        if movesByItself { advance(to: timeMs.lastThatPrintsAlike) }
+    }
+
+    /// Records from a time on at which nothing but gestures moves the camera.
+    fileprivate func record(from timeMs: Double) throws {
+        settle(at: timeMs)
+        try record()
+    }
+}
+
+/// What a trace is like around the beginning of a stretch: which lines count, and where the stretch may begin.
+private struct TraceSurvey {
+    struct Start {
+        /// The stretch begins before this line; behind all of them, if there are no more.
+        var index: Int
+        var timeMs: Double
+        var reason: TraceCut.Reason?
+    }
+
+    /// The lines that have a time and are taken, up to the end of the stretch.
+    private(set) var lines: [Trace.Line] = []
+    /// Their times, on the trace's clock.
+    private(set) var times: [Double] = []
+    /// Whether lines follow behind the end of the stretch.
+    private(set) var hasLinesAfter = false
+    private(set) var rejected = 0
+    private(set) var start = Start(index: 0, timeMs: 0, reason: nil)
+
+    /// A pinch or a rotation that ended: the lines that it began and ended with, and when.
+    private var releases: [(began: Int, ended: Int, timeMs: Double)] = []
+    /// How far back a velocity is measured, with more than any rounding.
+    private static let measured = 100.001
+
+    init(_ trace: Trace, fromMs: Double?, untilMs: Double?) throws {
+        let recorder = try TraceRecorder(trace.header)
+        var origin: Double?
+        // Where the stretch begins if nothing is against it.
+        var wanted: Int?
+        var moves = false
+        func arrive() {
+            guard wanted == nil, let fromMs else { return }
+            wanted = lines.count
+            recorder.advance(to: fromMs.lastThatPrintsAlike)
+            moves = recorder.movesByItself
+        }
+        for line in trace.lines {
+            guard let raw = line.clockMs else {
+                if line.requests.isEmpty { rejected += 1 }
+                continue
+            }
+            let time = raw - (origin ?? raw)
+            if let untilMs, time.isPrintedAfter(untilMs) {
+                hasLinesAfter = true
+                // What ends right after the beginning tells whether that may be there.
+                if time > (fromMs ?? 0) + Self.measured { break }
+            }
+            if let fromMs, time.isPrintedAfter(fromMs) { arrive() }
+            guard recorder.play(line.bytes, timeMs: raw, isFirst: origin == nil) else {
+                rejected += 1
+                continue
+            }
+            origin = origin ?? raw
+            lines.append(line)
+            times.append(time)
+        }
+        if let fromMs, fromMs.isPrintedAfter(0) || origin == nil {
+            arrive()
+            note(trace.header)
+            try choose(trace.header, wanted ?? 0, fromMs, moves)
+        }
+    }
+
+    // MARK: The beginning
+
+    /// Chooses the last moment that is not after the one that is wanted, and where the stretch may begin.
+    private mutating func choose(_ header: HeaderLine, _ wanted: Int, _ fromMs: Double, _ moves: Bool) throws {
+        start = Start(index: wanted, timeMs: fromMs, reason: moves ? .moves : nil)
+        if !moves, !measures(start) { return }
+        if !moves { start.reason = .measures }
+        let still = try stillness(header, before: wanted)
+        for index in (0..<wanted).reversed() {
+            start.index = index
+            start.timeMs = times[index]
+            if index == 0 || still[index] && !measures(start) { break }
+        }
+    }
+
+    /// Whether nothing but gestures moves the camera right before each of the first lines.
+    private func stillness(_ header: HeaderLine, before end: Int) throws -> [Bool] {
+        let recorder = try TraceRecorder(header)
+        return lines[..<end].enumerated().map { index, line in
+            if recorder.movesByItself { recorder.advance(to: times[index]) }
+            defer { recorder.play(line.bytes, timeMs: line.clockMs, isFirst: index == 0) }
+            return !recorder.movesByItself
+        }
+    }
+
+    /// Whether a velocity is measured across a moment.
+    private func measures(_ start: Start) -> Bool {
+        releases.contains {
+            $0.began < start.index && start.index <= $0.ended && $0.timeMs <= start.timeMs + Self.measured
+        }
+    }
+
+    /// Notes what may go on by itself and is measured: pinches and rotations, where inertia is on at any time. What a pan
+    /// goes on with is written out in a recording.
+    private mutating func note(_ header: HeaderLine) {
+        var hasInertia = header.header?.gestures.inertia == true
+        var began: [GestureKey: Int] = [:]
+        for (index, line) in lines.enumerated() {
+            for request in line.requests {
+                switch request.body {
+                case .command(.setGestures(let switches)): hasInertia = hasInertia || switches.inertia == true
+                case .gesture(let gesture) where gesture.event.kind == .pinch || gesture.event.kind == .rotate:
+                    let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
+                    switch gesture.event.phase {
+                    case .began: began[key] = index
+                    case .changed: began[key] = began[key] ?? index
+                    case .cancelled: began[key] = nil
+                    case .ended:
+                        if let first = began.removeValue(forKey: key) { releases.append((first, index, times[index])) }
+                    }
+                default: break
+                }
+            }
+        }
+        if !hasInertia { releases = [] }
+    }
+}
+
+extension Double {
+    /// A time as events print it, in thousandths of a millisecond.
+    private var printed: Double { (self * 1000).rounded() }
+
+    /// Whether an event at this time is printed with a later one than another.
+    fileprivate func isPrintedAfter(_ other: Double) -> Bool { printed > other.printed }
+
+    /// The last time, or nearly, that is printed as this one is.
+    fileprivate var lastThatPrintsAlike: Double { (printed + 0.4999) / 1000 }
+}

@@ -1,0 +1,72 @@
+// `gimbal cut`: a stretch of a trace as a trace of its own.
+
+import ArgumentParser
+import Traces
+
+struct Cut: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Cut a stretch out of a trace.",
+        discussion: """
+            The cut is a trace of its own: its header is the camera at --from, it begins the gestures that are active there, \
+            and played it makes the same positions as that stretch of the whole. What happens at the very time of --from \
+            comes before the cut, what happens at that of --until is a part of it; what still moves then is stopped.
+
+            Where a fling, an animation or a tap moves the camera at --from, no header can tell all that it is: the cut then \
+            begins at the last moment before, which is said on standard error. Lines are written as "gimbal record" writes \
+            them, and those that a daemon would reject are left out.
+
+            Times count from the trace's first event: \(Milliseconds.note)
+
+            Examples:
+              gimbal cut session.ndjson --from 2s --until 1:05 -o part.ndjson
+              gimbal cut session.ndjson --until 10s | gimbal replay -
+              gimbal cut pinch.evemu --from 500ms >end.ndjson
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp("Begin after what happens at this time (default: the beginning).", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var from: Milliseconds?
+
+    @Option(
+        help: ArgumentHelp("End with what happens at this time (default: the end).", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var until: Milliseconds?
+
+    @OptionGroup var selection: TraceNumber
+
+    @OptionGroup var destination: OutputOptions
+
+    @Argument(help: "The trace or recording; - is standard input.", completion: .file())
+    var trace: String
+
+    func validate() throws {
+        try from?.checkRange("--from")
+        try until?.checkRange("--until")
+        if let from, let until, until.milliseconds <= from.milliseconds {
+            throw ValidationError("--until must be after --from.")
+        }
+    }
+
+    func run() throws {
+        let file = try OutputFile(destination)
+        let whole = try Trace(file: trace, number: selection.number)
+        let cut = try whole.cut(fromMs: from?.milliseconds, untilMs: until?.milliseconds)
+        guard !cut.trace.lines.isEmpty else { throw Failure(.dataError, "\(trace): nothing happens in that time") }
+        if cut.rejected > 0 {
+            say("\(trace): \(counted(cut.rejected, "line")) left out that a daemon rejects; see \"gimbal check\"")
+        }
+        if let reason = cut.reason, let from {
+            let why =
+                switch reason {
+                case .moves: "the camera moves by itself"
+                case .measures: "a gesture is about to end, whose speed counts from before,"
+                }
+            let start = clock(milliseconds: cut.startMs, 3)
+            say("\(trace): \(why) at \(clock(milliseconds: from.milliseconds, 3)): the cut begins at \(start)")
+        }
+        try file.write(cut.trace.bytes)
+        try file.finish()
+    }
+}

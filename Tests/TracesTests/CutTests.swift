@@ -1,0 +1,248 @@
+// Stretches of traces: whatever is cut out or joined moves the camera as it does in the whole, to the last digit.
+
+import Foundation
+import GimbalProtocol
+import TestSupport
+import Testing
+import Traces
+
+/// What the camera does when a trace is played as fast as possible: its changes, with their times.
+private func changes(_ trace: Trace) throws -> [(timeMs: Double, position: String)] {
+    let run = try TraceRun(camera: trace.header.camera)
+    var header = trace.header
+    try header.set([("speed", .string("max"))])
+    var changes: [(timeMs: Double, position: String)] = []
+    func take(_ line: TraceRun.Line) throws {
+        for message in line.messages where message.type == .cameraChanged {
+            let event = try JSON(String(decoding: message.bytes, as: UTF8.self))
+            changes.append((event["timeMs"]?.number ?? -1, event["position"]?.text ?? ""))
+        }
+    }
+    try run.play(Trace(header: header, lines: trace.lines).bytes, take)
+    try run.finish(take)
+    return changes
+}
+
+/// Lines of a trace that a seed makes: gestures of several fingers, taps, flings with and without inertia, animations,
+/// commands and settings, and now and then what a daemon rejects.
+private struct RandomTrace {
+    var random: Seeded
+    private var time = 0.0
+    private var active: Set<String> = []
+    private var total: [String: Double] = [:]
+
+    init(seed: UInt64) { random = Seeded(seed) }
+
+    mutating func trace(lines count: Int) throws -> Trace {
+        time = random.chance(0.5) ? 0 : random.number(0...1e6)
+        let header =
+            #"{"type":"trace","version":1,"camera":"left","speed":2,"note":"kept","viewport":{"width":390,"height":844},"#
+            + #""position":{"target":{"latitude":\#(random.number(-60...60)),"longitude":\#(random.number(-180...180))},"#
+            + #""zoom":\#(random.number(3...17)),"bearing":\#(random.number(0...359))},"#
+            + #""gestures":{"inertia":\#(random.chance(0.5)),"scrollDuringRotateOrZoom":\#(random.chance(0.7))}}"#
+        var lines = [header]
+        for _ in 0..<count {
+            time += pick([
+                0, 1, 8.25, 16.7, random.number(0...40), 5, random.chance(0.2) ? random.number(100...2500) : 5,
+            ])
+            lines.append(line())
+        }
+        return try Trace((lines.joined(separator: "\n") + "\n").utf8)
+    }
+
+    private mutating func pick<Value>(_ values: [Value]) -> Value { values[random.integer(0...values.count - 1)] }
+
+    private mutating func line() -> String {
+        switch random.integer(0...99) {
+        case 0..<70: return gesture()
+        case 70..<78: return "[\(gesture()),\(gesture())]"
+        case 78..<82: return #"{"type":"double-tap","timeMs":\#(time),"focus":\#(point())}"#
+        case 82..<86:
+            return #"{"type":"animate","timeMs":\#(time),"durationMs":\#(random.integer(0...900)),"#
+                + #""update":{"kind":"zoom-by","amount":\#(random.number(-2...2)),"focus":\#(point())}}"#
+        case 86..<89:
+            return #"{"type":"move","timeMs":\#(time),"#
+                + #""update":{"kind":"scroll-by","x":\#(random.integer(-90...90)),"y":7}}"#
+        case 89..<91: return #"{"type":"set-gestures","timeMs":\#(time),"inertia":\#(random.chance(0.5))}"#
+        case 91..<93: return #"{"type":"set-zoom-range","timeMs":\#(time),"maxZoom":\#(random.number(12...20))}"#
+        case 93: return #"{"type":"set-viewport","timeMs":\#(time),"width":400,"height":\#(random.integer(500...900))}"#
+        case 94: return #"{"type":"stop","timeMs":\#(time)}"#
+        case 95: return #"{"type":"get-camera","timeMs":1e9}"#
+        case 96: return #"{"type":"set-zoom-range","timeMs":\#(time),"minZoom":9,"maxZoom":4}"#
+        case 97: return #"{"type":"pan","phase":"changed","timeMs":\#(time - 5e6)}"#
+        default: return #"{"type":"fly","timeMs":\#(time)}"#
+        }
+    }
+
+    private mutating func point() -> String { #"{"x":\#(random.number(0...390)),"y":\#(random.number(0...844))}"# }
+
+    private mutating func gesture() -> String {
+        let (type, member) = pick([
+            ("pan", "translation"), ("pinch", "scale"), ("rotate", "rotationDeg"), ("tilt", "translation"),
+            ("one-finger-zoom", "translation"),
+        ])
+        let label = pick(["", #","gesture":2"#, #","gesture":"b""#])
+        let key = type + label
+        let phase =
+            active.contains(key) ? pick(["changed", "changed", "changed", "changed", "ended", "cancelled"]) : "began"
+        if phase == "began" { (active, total[key]) = (active.union([key]), 0) }
+        if phase == "ended" || phase == "cancelled" { active.remove(key) }
+        total[key, default: 0] += random.number(-20...20)
+        let step = total[key] ?? 0
+        let value =
+            switch type {
+            case "pan": #"{"x":\#(step),"y":\#(step / 3)}"#
+            case "pinch": "\(exp2(step / 60))"
+            case "rotate": "\(step)"
+            default: #"{"y":\#(step)}"#
+            }
+        let focus = random.chance(0.7) ? #","focus":\#(point())"# : ""
+        return #"{"type":"\#(type)","phase":"\#(phase)","timeMs":\#(time)\#(label),"\#(member)":\#(value)\#(focus)}"#
+    }
+}
+
+@Suite struct CutTests {
+    /// Compares a cut with what the whole does in that time.
+    private func check(
+        _ trace: Trace, _ whole: [(timeMs: Double, position: String)], from: Double?, until: Double?, _ what: String
+    ) throws -> TraceCut {
+        let cut = try trace.cut(fromMs: from, untilMs: until)
+        let found = try changes(cut.trace)
+        func printed(_ time: Double) -> Double { (time * 1000).rounded() }
+        #expect(
+            printed(cut.startMs) <= printed(from ?? 0) && (cut.reason != nil || cut.startMs == from ?? 0), "\(what)")
+        let stretch = whole.filter { printed($0.timeMs) <= printed(until ?? .infinity) }
+        let after = stretch.filter { printed($0.timeMs) > printed(cut.startMs) }
+        // What begins before a line at the very time of that line has a part of what happens then.
+        let within = cut.startMs == 0 || cut.reason != nil
+        let at = within ? stretch.filter { printed($0.timeMs) >= printed(cut.startMs) } : after
+        #expect(found.count >= after.count && found.count <= at.count, "\(what): \(found.count) of \(after.count)")
+        let wanted = at.suffix(found.count)
+        let place = zip(wanted, found).enumerated().first { $1.0.position != $1.1.position }
+        #expect(place == nil, "\(what): \(place as Any)")
+        let isOnTime = zip(wanted, found).allSatisfy { abs($0.timeMs - cut.startMs - $1.timeMs) < 0.002 }
+        #expect(isOnTime, "\(what): times")
+        return cut
+    }
+
+    @Test(arguments: UInt64(1)...12)
+    func aCutMakesThePositionsOfThatStretchOfTheWhole(seed: UInt64) throws {
+        var generator = RandomTrace(seed: seed)
+        let trace = try generator.trace(lines: 100)
+        let whole = try changes(trace)
+        let end = whole.last?.timeMs ?? 0
+        #expect(whole.count > 20)
+        var random = Seeded(seed &+ 1000)
+        for _ in 0..<8 {
+            // Anywhere, and at the very time of an event.
+            func time() -> Double {
+                random.chance(0.5) ? random.number(0...end) : whole[random.integer(0...whole.count - 1)].timeMs
+            }
+            let times = [time(), time()].sorted()
+            let from = random.chance(0.9) ? times[0] : nil
+            let until = random.chance(0.6) ? times[1] : nil
+            guard from ?? 0 < until ?? .infinity else { continue }
+            _ = try check(trace, whole, from: from, until: until, "seed \(seed), \(from ?? -1) to \(until ?? -1)")
+        }
+    }
+
+    @Test func theSamplesCanBeCutAnywhere() throws {
+        for (name, bytes) in try Self.samples() {
+            let trace = try Trace(bytes)
+            let whole = try changes(trace)
+            let end = try #require(whole.last?.timeMs)
+            for step in 0..<8 {
+                let from = end * Double(step) / 8
+                _ = try check(trace, whole, from: from, until: from + end / 7, "\(name) at \(from)")
+            }
+        }
+    }
+
+    private static func samples() throws -> [(name: String, bytes: [UInt8])] {
+        try Files.list(Files.root.appendingPathComponent("Protocols/examples/traces"), "ndjson").map {
+            ($0.lastPathComponent, Array(try Data(contentsOf: $0)))
+        } + Files.recordedTraces().filter { $0.bytes.starts(with: #"{"type":"trace""#.utf8) }
+    }
+
+    private func trace(_ lines: String...) throws -> Trace { try Trace(lines.joined(separator: "\n").utf8) }
+
+    @Test func aCutBeginsTheGesturesThatAreActive() throws {
+        let whole = try trace(
+            #"{"type":"trace","version":1,"id":"x","camera":"left","speed":2,"untilMs":9e9,"own":[1]}"#,
+            #"{"type":"pan","phase":"began","timeMs":100,"gesture":"a"}"#,
+            #"{"type":"pan","phase":"changed","timeMs":200,"gesture":"a","translation":{"x":50,"y":0}}"#,
+            #"{"type":"pan","phase":"changed","timeMs":300,"gesture":"a","translation":{"x":80,"y":0}}"#)
+        let cut = try whole.cut(fromMs: 150, untilMs: 180)
+        let lines = String(decoding: cut.trace.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        let header = try JSON(lines[0])
+        #expect(header["camera"]?.string == "left" && header["speed"]?.number == 2 && header["own"] != nil)
+        #expect(header["untilMs"] == nil && header["position"]?["target"]?["longitude"]?.number ?? 0 < 0)
+        let types = try lines.map { try JSON($0)["type"]?.string }
+        #expect(types == ["trace", "pan", "stop", "trace-end"])
+        #expect(try JSON(lines[1])["phase"]?.string == "changed" && JSON(lines[1])["timeMs"]?.number == 150)
+        #expect(try JSON(lines[2])["timeMs"]?.number == 180)
+        #expect(cut.reason == nil && cut.startMs == 150 && cut.rejected == 0)
+    }
+
+    @Test func whereTheCameraMovesByItselfACutBeginsBefore() throws {
+        let whole = try trace(
+            #"{"type":"trace","version":1}"#,
+            #"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":5}}"#,
+            #"{"type":"animate","timeMs":1000,"durationMs":500,"update":{"kind":"zoom-to","zoom":9}}"#,
+            #"{"type":"animate","timeMs":1200,"durationMs":500,"update":{"kind":"zoom-to","zoom":3}}"#,
+            #"{"type":"stop","timeMs":3000}"#)
+        for (from, start, reason) in [
+            (999.0, 999.0, nil), (1000, 1000, .moves), (1300, 1000, .moves), (1600, 1000, .moves), (1750, 1750, nil),
+            (5000, 5000, nil),
+        ] as [(Double, Double, TraceCut.Reason?)] {
+            let cut = try whole.cut(fromMs: from)
+            #expect(cut.startMs == start && cut.reason == reason, "\(from)")
+        }
+        #expect(try whole.cut(fromMs: 5000).trace.lines.isEmpty)
+        #expect(try whole.cut().trace.lines.count == 4)
+    }
+
+    @Test func aCutBeginsBeforeAVelocityIsMeasured() throws {
+        let whole = try trace(
+            #"{"type":"trace","version":1,"gestures":{"inertia":true}}"#,
+            #"{"type":"pinch","phase":"began","timeMs":0}"#,
+            #"{"type":"pinch","phase":"changed","timeMs":500,"scale":1.1}"#,
+            #"{"type":"pinch","phase":"changed","timeMs":560,"scale":1.3}"#,
+            #"{"type":"pinch","phase":"ended","timeMs":600,"scale":1.5}"#)
+        let cut = try check(whole, changes(whole), from: 570, until: nil, "in a pinch")
+        #expect(cut.reason == .measures && cut.startMs == 0)
+        #expect(try whole.cut(fromMs: 499).reason == nil)
+    }
+
+    // MARK: Joins
+
+    @Test(arguments: UInt64(1)...8)
+    func joinedTracesMakeThePositionsThatEachMakesAlone(seed: UInt64) throws {
+        var generator = RandomTrace(seed: seed)
+        let traces = try (0..<3).map { _ in try generator.trace(lines: 40) }
+        let joined = try Trace.joined(traces)
+        let alone = try traces.map(changes)
+        let found = try changes(joined)
+        // Between two traces a command may make the next one's camera.
+        var rest = found[...]
+        for (index, part) in alone.enumerated() {
+            if index > 0, rest.count > part.count, rest.first?.position != part.first?.position { rest.removeFirst() }
+            #expect(rest.prefix(part.count).map(\.position) == part.map(\.position), "seed \(seed), trace \(index)")
+            rest = rest.dropFirst(part.count)
+        }
+        #expect(rest.isEmpty)
+        #expect(zip(found, found.dropFirst()).allSatisfy { $0.timeMs <= $1.timeMs })
+    }
+
+    @Test func cutsThatFollowOneAnotherJoinToTheWhole() throws {
+        for (name, bytes) in try Self.samples().prefix(5) {
+            let whole = try Trace(bytes)
+            let all = try changes(whole)
+            let middle = try whole.cut(fromMs: (all.last?.timeMs ?? 0) / 2)
+            // What happens at the seam belongs to what comes before it, unless the cut begins before a line there.
+            let first = try whole.cut(untilMs: middle.startMs - (middle.reason == nil ? 0 : 0.001))
+            let found = try changes(Trace.joined([first.trace, middle.trace]))
+            #expect(found.map(\.position) == all.map(\.position), "\(name)")
+        }
+    }
+}
