@@ -47,24 +47,24 @@ extension EventKinds {
 }
 
 /// The kinds of event that a subscription is for, in bits: the hub asks for each event and each subscriber.
-package struct EventKinds: OptionSet, Sendable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+@usableFromInline package struct EventKinds: OptionSet, Sendable {
+    @usableFromInline package let rawValue: UInt8
+    @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let moveStarted = EventKinds(rawValue: 1)
-    package static let cameraChanged = EventKinds(rawValue: 2)
-    package static let idle = EventKinds(rawValue: 4)
+    @inlinable package static var moveStarted: EventKinds { EventKinds(rawValue: 1) }
+    @inlinable package static var cameraChanged: EventKinds { EventKinds(rawValue: 2) }
+    @inlinable package static var idle: EventKinds { EventKinds(rawValue: 4) }
     /// The input of the camera: only for who names it.
-    package static let gesture = EventKinds(rawValue: 8)
+    @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
     /// Goes to every subscriber, whatever it chose.
-    package static let reset = EventKinds(rawValue: 16)
+    @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
     /// How a replay stands, and markers: only for who names them. They have no `seq`.
-    package static let replay = EventKinds(rawValue: 64)
-    package static let marker = EventKinds(rawValue: 128)
+    @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
+    @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
     /// The kinds that have no `seq`, and stand in a camera's history only while somebody has asked for them.
-    package static let unnumbered: EventKinds = [.replay, .marker]
+    @inlinable package static var unnumbered: EventKinds { [.replay, .marker] }
     /// What a subscriber gets that names none.
-    package static let all: EventKinds = [.moveStarted, .cameraChanged, .idle, .reset]
+    @inlinable package static var all: EventKinds { [.moveStarted, .cameraChanged, .idle, .reset] }
 }
 
 /// What a subscriber that reads slowly is to get.

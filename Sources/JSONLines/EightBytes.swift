@@ -1,5 +1,5 @@
-// Eight bytes of a text, looked at together to find where a string or a name ends. Every mask has the top bit of each byte
-// that it is about; those beyond the first one may be wrong, since a borrow can reach them.
+// Eight bytes of a text, looked at together to find where a string, a name or a number ends. Every mask has the top bit of
+// each byte that it is about; those beyond the first one may be wrong, since a borrow or a carry can reach them.
 
 /// Eight bytes, the first one lowest; zeros beyond the end of the text.
 @usableFromInline
@@ -58,5 +58,57 @@ struct EightBytes {
     var plainCount: Int {
         let control = (bits &- (Self.ones &* 0x20)) & ~bits
         return Self.bits(before: mask(of: UInt8(ascii: "\"")) | mask(of: UInt8(ascii: "\\")) | control | bits) / 8
+    }
+
+    /// The digits before the first byte that is none: how many there are, and their value.
+    @inlinable @inline(__always)
+    var digits: (count: Int, value: UInt64) {
+        let length = Self.bits(before: otherThanDigits)
+        return (length &>> 3, Self.number(of: digitValues, length))
+    }
+
+    /// A decimal that ends within the eight bytes, as nearly all do: its digits as a number, how many of them stand behind
+    /// the point, and how many bytes it has. `nil` if it is longer, has an exponent, or is none.
+    @inlinable @inline(__always)
+    var decimal: (digits: UInt64, places: Int, count: Int)? {
+        let (values, others) = (digitValues, otherThanDigits)
+        let whole = Self.bits(before: others)
+        // More than one digit, the first of them 0, is no number.
+        guard 8..<64 ~= whole, whole == 8 || values & 0xff != 0 else { return nil }
+        var (digits, length, end) = (values, whole, whole)
+        if byte(behind: whole) == UInt8(ascii: ".") {
+            // A point carries nothing: the next byte that is no digit is found behind it.
+            end = Self.bits(before: others & (others &- 1))
+            guard end < 64, end > whole &+ 8 else { return nil }
+            let wholeMask: UInt64 = (1 &<< UInt64(truncatingIfNeeded: whole)) &- 1
+            digits = values & wholeMask | (values &>> 8) & ~wholeMask
+            length = end &- 8
+        }
+        guard byte(behind: end) | 0x20 != UInt8(ascii: "e") else { return nil }
+        return (Self.number(of: digits, length), (length &- whole) &>> 3, end &>> 3)
+    }
+
+    @inlinable @inline(__always)
+    func byte(behind bits: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: self.bits &>> UInt64(truncatingIfNeeded: bits))
+    }
+
+    /// Each byte less the digit 0: a digit is its value.
+    @inlinable @inline(__always)
+    var digitValues: UInt64 { bits ^ (Self.ones &* 0x30) }
+
+    /// The mask of bytes that are no digits: what is more than 9 carries into the top bit, unless that is set anyway.
+    @inlinable @inline(__always)
+    var otherThanDigits: UInt64 { ((digitValues &+ Self.ones &* 0x76) | digitValues) & Self.tops }
+
+    /// The number that the digits in the first so many bits are.
+    @inlinable @inline(__always)
+    static func number(of values: UInt64, _ bits: Int) -> UInt64 {
+        // Zeros go ahead of fewer than eight. Then the lanes are joined: of 8 bits, of 16 and of 32.
+        let digits = values << UInt64(truncatingIfNeeded: 64 &- bits)
+        let (lane16, lane32) = (UInt64(0x00ff_00ff_00ff_00ff), UInt64(0x0000_ffff_0000_ffff))
+        let pairs = (digits & lane16) &* 10 &+ (digits &>> 8 & lane16)
+        let fours = (pairs & lane32) &* 100 &+ (pairs &>> 16 & lane32)
+        return (fours & 0xffff_ffff) &* 10_000 &+ fours &>> 32
     }
 }

@@ -3,27 +3,27 @@
 // a tape says which members' names it is to know by their numbers.
 
 /// The values of one line.
-@safe package struct JSONTape: ~Copyable {
-    package enum Kind: UInt8 {
+@usableFromInline @safe package struct JSONTape: ~Copyable {
+    @usableFromInline package enum Kind: UInt8, Sendable {
         case null, `false`, `true`, number, string, object, array
     }
 
-    package struct Node {
-        package var kind: Kind
+    @usableFromInline package struct Node: Sendable {
+        @usableFromInline package var kind: Kind
         /// The number of a known name, or ``JSONTape/unknownName``.
-        package var field: UInt8
+        @usableFromInline package var field: UInt8
         /// Whether a string's text has escapes.
-        package var isEscaped = false
+        @usableFromInline package var isEscaped = false
         /// Whether the member's name has.
-        package var isNameEscaped = false
+        @usableFromInline package var isNameEscaped = false
         /// The member's name, without quotes.
-        package var key: ByteRange
+        @usableFromInline package var key: ByteRange
         /// The value as it is written; a string without its quotes.
-        package var text: ByteRange
+        @usableFromInline package var text: ByteRange
         /// The node after this one and all that is inside of it. While an object or an array is open, what that is in.
-        package var next: Int32
+        @usableFromInline package var next: Int32
         /// A number's value, or the bits of an object's known names.
-        package var payload: UInt64 = 0
+        @usableFromInline package var payload: UInt64 = 0
 
         @inlinable package var number: Double { Double(bitPattern: payload) }
     }
@@ -35,7 +35,7 @@
     /// The number of a member that has none of the known names. It is checked as JSON and otherwise ignored.
     package static let unknownName: UInt8 = 127
     /// Names have a bit each up to this number; those from it on share the last.
-    static let sharedBit: UInt8 = 63
+    @inlinable static var sharedBit: UInt8 { 63 }
 
     // Sound: `base` has room for `mostMembers` nodes and one that is being read, of which the first `count` are initialized
     // (nodes are trivial), and is freed only here. Who asks for a node from outside is checked; the links between nodes

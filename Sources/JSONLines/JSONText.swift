@@ -9,9 +9,9 @@ import Darwin
 #endif
 
 /// A piece of the line: byte offsets.
-package struct ByteRange: Equatable, Sendable {
-    package var start: Int32
-    package var end: Int32
+@usableFromInline package struct ByteRange: Equatable, Sendable {
+    @usableFromInline package var start: Int32
+    @usableFromInline package var end: Int32
 
     @inlinable
     package init(_ start: Int, _ end: Int) {
@@ -99,7 +99,7 @@ package enum JSONText {
     /// Where the first character from `start` on is that needs a look: a quote, a backslash, a control character or one
     /// beyond ASCII; or the line's end.
     @inline(__always)
-    private static func plainEnd(_ line: Span<UInt8>, from start: Int) -> Int {
+    package static func plainEnd(_ line: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while true {
             let count = EightBytes(line, at: index).plainCount
@@ -212,12 +212,23 @@ package enum JSONText {
         1e21, 1e22,
     ]
 
-    /// Reads a number, correctly rounded. One too large for a double is infinite.
-    @inline(__always)
-    static func number(_ line: Span<UInt8>, _ start: Int) throws(JSONError) -> (value: Double, end: Int) {
+    /// Reads a number that begins within the line, correctly rounded. One too large for a double is infinite.
+    package static func number(_ line: Span<UInt8>, _ start: Int) throws(JSONError) -> (value: Double, end: Int) {
         let isNegative = line[start] == UInt8(ascii: "-")
         let whole = isNegative ? start &+ 1 : start
-        var (mantissa, end) = digits(line, whole, after: 0)
+        guard let short = EightBytes(line, at: whole).decimal else {
+            return try longNumber(line, start, whole, isNegative)
+        }
+        let value = Double(Int64(truncatingIfNeeded: short.digits)) / powersOfTen[short.places]
+        return (isNegative ? -value : value, whole &+ short.count)
+    }
+
+    /// Reads any number whose digits begin at `whole`.
+    @inline(never)
+    private static func longNumber(
+        _ line: Span<UInt8>, _ start: Int, _ whole: Int, _ isNegative: Bool
+    ) throws(JSONError) -> (value: Double, end: Int) {
+        var (mantissa, end) = digits(line, whole)
         guard end > whole else {
             throw broken(isNegative ? "a digit was expected" : "a JSON value was expected", at: start)
         }
@@ -264,19 +275,18 @@ package enum JSONText {
         return Double(sign: .plus, exponent: down - up - 63, significand: Double(quotient | (rest == 0 ? 0 : 1)))
     }
 
-    /// Reads digits that follow others. More than 19 overflow.
+    /// Reads digits that follow others, eight at a time. More than 19 overflow.
     @inline(__always)
-    private static func digits(
-        _ line: Span<UInt8>, _ start: Int, after mantissa: UInt64
+    package static func digits(
+        _ line: Span<UInt8>, _ start: Int, after mantissa: UInt64 = 0
     ) -> (mantissa: UInt64, end: Int) {
         var (mantissa, end) = (mantissa, start)
-        while end < line.count {
-            let digit = line[end] &- 0x30
-            guard digit <= 9 else { break }
-            mantissa = mantissa &* 10 &+ UInt64(digit)
-            end &+= 1
+        while true {
+            let (count, value) = EightBytes(line, at: end).digits
+            mantissa = mantissa &* FixedDecimal.tens[count] &+ value
+            end &+= count
+            if count < 8 { return (mantissa, end) }
         }
-        return (mantissa, end)
     }
 
     @inline(never)
@@ -287,7 +297,7 @@ package enum JSONText {
             isNegative = line[start] == UInt8(ascii: "-")
             start += 1
         }
-        let (value, end) = digits(line, start, after: 0)
+        let (value, end) = digits(line, start)
         guard end > start else { throw broken("a digit was expected in the exponent", at: end) }
         // Twenty digits and more may have overflowed; they are beyond any double all the same.
         let size = end - start > 19 ? 1_000_000 : Int(min(value, 1_000_000))

@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// Writes lines of JSON.
-@safe package struct LineWriter: ~Copyable {
+@usableFromInline @safe package struct LineWriter: ~Copyable {
     // Sound: `base` has `capacity` bytes, is freed only here and in `grow`, and never leaves this type but as a span that
     // lives no longer than a call of `withBytes`. Every write makes room first.
     @usableFromInline var base: UnsafeMutablePointer<UInt8>
@@ -119,9 +119,9 @@ import Darwin
 }
 
 /// A number as it is printed: a whole count of units of a decimal place.
-package struct FixedDecimal: Equatable, Sendable {
-    package let units: Int64
-    package let places: Int
+@usableFromInline package struct FixedDecimal: Equatable, Sendable {
+    @usableFromInline package let units: Int64
+    @usableFromInline package let places: Int
 
     /// Rounds half away from zero; what is too large to count is cut off, and what is no number is 0.
     package init(_ value: Double, places: Int) {

@@ -1,10 +1,10 @@
 // Finds a word's place in a fixed list from its bytes: names of members, types, phases. Allocates nothing.
 
 /// A fixed list of words, found by their bytes.
-package struct WordTable: Sendable {
+@usableFromInline package struct WordTable: Sendable {
     /// A word of up to sixteen bytes; beyond its end there are zeros.
     @usableFromInline
-    struct Entry {
+    struct Entry: Sendable {
         @usableFromInline var head: UInt64 = 0
         @usableFromInline var tail: UInt64 = 0
         @usableFromInline var count = 0
