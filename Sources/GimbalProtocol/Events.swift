@@ -178,7 +178,7 @@ package struct Event: Sendable {
     package var position: PrintedPosition
 
     /// What the longest line takes, the camera's name not counted.
-    static let longest = 256 + PrintedPosition.longest
+    package static let longest = 256 + PrintedPosition.longest
 
     package init(kind: Kind, seq: UInt64, timeMs: Double, reason: MoveReason, position: PrintedPosition) {
         self.kind = kind
@@ -189,30 +189,32 @@ package struct Event: Sendable {
     }
 }
 
-extension LineWriter {
+extension LineRoom {
     /// Writes an event line of a camera, LF included.
-    package mutating func event(_ event: Event, camera: Span<UInt8>) {
-        withRoom(Event.longest + camera.count) { line in
-            switch event.kind {
-            case .moveStarted: line.write("{\"type\":\"move-started\",\"camera\":\"")
-            case .cameraChanged: line.write("{\"type\":\"camera-changed\",\"camera\":\"")
-            case .idle: line.write("{\"type\":\"idle\",\"camera\":\"")
-            }
-            line.write(camera)
-            line.write("\",\"seq\":")
-            line.write(event.seq)
-            line.write(",\"timeMs\":")
-            line.write(FixedDecimal(event.timeMs, places: 3))
-            switch event.reason {
-            case .gesture: line.write(",\"reason\":\"gesture\",\"position\":")
-            case .animation: line.write(",\"reason\":\"animation\",\"position\":")
-            case .command: line.write(",\"reason\":\"command\",\"position\":")
-            }
-            event.position.write(to: &line)
-            line.write("}\n")
+    ///
+    /// - Parameter view: the text of the camera's view, kept for the next event.
+    package mutating func event(_ event: Event, camera: Span<UInt8>, _ view: inout ViewText) {
+        switch event.kind {
+        case .moveStarted: write("{\"type\":\"move-started\",\"camera\":\"")
+        case .cameraChanged: write("{\"type\":\"camera-changed\",\"camera\":\"")
+        case .idle: write("{\"type\":\"idle\",\"camera\":\"")
         }
+        write(camera)
+        write("\",\"seq\":")
+        write(event.seq)
+        write(",\"timeMs\":")
+        write(FixedDecimal(event.timeMs, places: 3))
+        switch event.reason {
+        case .gesture: write(",\"reason\":\"gesture\",\"position\":")
+        case .animation: write(",\"reason\":\"animation\",\"position\":")
+        case .command: write(",\"reason\":\"command\",\"position\":")
+        }
+        view.write(event.position, to: &self)
+        write("}\n")
     }
+}
 
+extension LineWriter {
     /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
     package mutating func fed(_ frame: [Request.Body], camera: String, timeMs: Double) {
         openFed(camera, timeMs)

@@ -7,38 +7,47 @@ import MapCamera
 package struct PrintedPosition: Equatable, Sendable {
     private let latitude: Int64
     private let longitude: Int64
-    private let zoom: Int64
-    private let bearing: Int64
-    private let viewingAngle: Int64
+    fileprivate let view: PrintedView
 
     /// Rounds a position; what rounds to the open end of its range becomes the other end.
     package init(_ position: CameraPosition) {
-        latitude = Self.round(position.target.latitude * 1e9)
-        longitude = Self.wrap(Self.round(position.target.longitude * 1e9), at: 180_000_000_000, to: -180_000_000_000)
-        zoom = Self.round(position.zoom * 1e6)
-        bearing = Self.wrap(Self.round(position.bearing * 1e6), at: 360_000_000, to: 0)
-        viewingAngle = Self.round(position.viewingAngle * 1e6)
+        latitude = rounded(position.target.latitude * 1e9)
+        longitude = wrapped(rounded(position.target.longitude * 1e9), at: 180_000_000_000, to: -180_000_000_000)
+        view = PrintedView(position)
     }
-
-    /// Half away from zero. A constrained position is small enough for this to be exact; the C library would be called.
-    @inline(__always)
-    private static func round(_ value: Double) -> Int64 {
-        let whole = Int64(value)
-        let rest = value - Double(whole)
-        return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0)
-    }
-
-    private static func wrap(_ units: Int64, at end: Int64, to start: Int64) -> Int64 { units == end ? start : units }
 
     /// What the longest one takes.
     static let longest = 256
 
     @inline(__always)
     func write(to line: inout LineRoom) {
+        writeTarget(to: &line)
+        view.write(to: &line)
+    }
+
+    @inline(__always)
+    fileprivate func writeTarget(to line: inout LineRoom) {
         line.write("{\"target\":{\"latitude\":")
         line.write(FixedDecimal(units: latitude, places: 9))
         line.write(",\"longitude\":")
         line.write(FixedDecimal(units: longitude, places: 9))
+    }
+}
+
+/// A position without its target: what a pan leaves as it is.
+private struct PrintedView: Equatable, Sendable {
+    private let zoom: Int64
+    private let bearing: Int64
+    private let viewingAngle: Int64
+
+    init(_ position: CameraPosition) {
+        zoom = rounded(position.zoom * 1e6)
+        bearing = wrapped(rounded(position.bearing * 1e6), at: 360_000_000, to: 0)
+        viewingAngle = rounded(position.viewingAngle * 1e6)
+    }
+
+    @inline(__always)
+    func write(to line: inout LineRoom) {
         line.write("},\"zoom\":")
         line.write(FixedDecimal(units: zoom, places: 6))
         line.write(",\"bearing\":")
@@ -46,6 +55,37 @@ package struct PrintedPosition: Equatable, Sendable {
         line.write(",\"viewingAngle\":")
         line.write(FixedDecimal(units: viewingAngle, places: 6))
         line.write("}")
+    }
+}
+
+/// Half away from zero. A constrained position is small enough for this to be exact; the C library would be called.
+@inline(__always)
+private func rounded(_ value: Double) -> Int64 {
+    let whole = Int64(value)
+    let rest = value - Double(whole)
+    return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0)
+}
+
+private func wrapped(_ units: Int64, at end: Int64, to start: Int64) -> Int64 { units == end ? start : units }
+
+/// The text of a camera's view as it was written last: while only the target moves, it is not written anew.
+package struct ViewText: Sendable {
+    private var view: PrintedView?
+    private var text: [UInt8] = []
+
+    package init() {}
+
+    /// Writes a position as ``PrintedPosition`` does.
+    @inline(__always)
+    mutating func write(_ position: PrintedPosition, to line: inout LineRoom) {
+        position.writeTarget(to: &line)
+        if view == position.view { line.write(text.span) } else { writeAnew(position.view, to: &line) }
+    }
+
+    @inline(never)
+    private mutating func writeAnew(_ view: PrintedView, to line: inout LineRoom) {
+        text = line.copy(of: { view.write(to: &$0) })
+        self.view = view
     }
 }
 

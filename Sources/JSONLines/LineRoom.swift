@@ -2,17 +2,19 @@
 // is never in memory meanwhile: every store would have it read back, and that is what the speed of writing hangs on.
 
 /// Room at the end of a line.
-@safe package struct LineRoom: ~Copyable {
+@usableFromInline @safe package struct LineRoom: ~Copyable {
     // Sound: `end` is in the room of the `LineWriter` that lends this value for the time of one call, and no write goes
     // past `limit`: each looks first.
-    @usableFromInline var end: UnsafeMutablePointer<UInt8>
+    /// Where the next byte goes.
+    @usableFromInline package internal(set) var end: UnsafeMutablePointer<UInt8>
     @usableFromInline let limit: UnsafeMutablePointer<UInt8>
 
     /// What the longest decimal takes.
     @inlinable package static var longestDecimal: Int { 32 }
 
-    @inlinable @inline(__always)
-    init(from start: UnsafeMutablePointer<UInt8>, to limit: UnsafeMutablePointer<UInt8>) {
+    /// Room between two places of initialized memory, which nobody else uses meanwhile.
+    @unsafe @inlinable @inline(__always)
+    package init(from start: UnsafeMutablePointer<UInt8>, to limit: UnsafeMutablePointer<UInt8>) {
         unsafe end = start
         unsafe self.limit = limit
     }
@@ -44,6 +46,13 @@
         check(1)
         unsafe end.pointee = byte
         unsafe end += 1
+    }
+
+    /// Writes something, and says what that was.
+    package mutating func copy(of write: (inout LineRoom) -> Void) -> [UInt8] {
+        let start = unsafe end
+        write(&self)
+        return unsafe Array(UnsafeBufferPointer(start: start, count: end - start))
     }
 
     // MARK: Numbers

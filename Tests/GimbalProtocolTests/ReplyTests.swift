@@ -21,6 +21,25 @@ import Testing
         #expect(text { $0.write(printed) } == expected)
     }
 
+    @Test func aKeptViewTextIsThatOfTheView() {
+        var random = Seeded(5)
+        var kept = ViewText()
+        var position = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 2)
+        for seq in 1...2_000 {
+            position.target = LatLng(latitude: random.number(-85...85), longitude: random.number(-180...180))
+            if random.chance(0.1) { position.zoom = random.number(2...21) }
+            if random.chance(0.1) { position.bearing = random.number(0...360) }
+            if random.chance(0.1) { position.viewingAngle = random.number(0...65) }
+            let printed = PrintedPosition(position)
+            let event = Event(
+                kind: .cameraChanged, seq: UInt64(seq), timeMs: 1.5, reason: .gesture, position: printed)
+            let name = Array("main".utf8)
+            let line = text { $0.withRoom(512) { $0.event(event, camera: name.span, &kept) } }
+            let expected = #"{"type":"camera-changed","camera":"main","seq":\#(seq),"timeMs":1.5,"reason":"gesture","#
+            #expect(line == expected + #""position":"# + text { $0.write(printed) } + "}\n")
+        }
+    }
+
     @Test func anErrorIsWrittenInFull() throws {
         let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
         let line = text { $0.error(WireError(.invalidValue, field: "x", message), line: 3, Span()) }

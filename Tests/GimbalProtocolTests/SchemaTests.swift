@@ -192,9 +192,10 @@ private let wrong = JSON.array([.array([])])
                 farRight: position.target), id.span)
         line.cameras(Array("[\"left\"]".utf8).span, id.span)
         line.clients([client], hasMore: true, id.span)
+        var view = ViewText()
         for kind in [Event.Kind.moveStarted, .cameraChanged, .idle] {
             let event = Event(kind: kind, seq: 3, timeMs: 4.5, reason: .animation, position: printed)
-            line.event(event, camera: Array("left".utf8).span)
+            line.withRoom(512) { $0.event(event, camera: Array("left".utf8).span, &view) }
         }
         line.fed([.command(.stop)], camera: "left", timeMs: 5)
         line.fed(TraceHeader(), camera: "left", timeMs: 5)

@@ -10,11 +10,11 @@ import GimbalProtocol
     private struct Entry {
         var offset = 0
         private var size: Int32 = 0
-        var kind: EventKinds = []
+        var kind: EventKinds
 
         var length: Int { Int(size) }
 
-        init() {}
+        init() { kind = [] }
 
         init(offset: Int, length: Int, kind: EventKinds) {
             (self.offset, size, self.kind) = (offset, Int32(length), kind)
@@ -120,27 +120,42 @@ import GimbalProtocol
 
     // MARK: Writing
 
-    func append(_ line: Span<UInt8>, kind: EventKinds) {
+    /// Appends a line that is there already.
+    func append(_ line: Span<UInt8>, kind: EventKinds) { append(kind: kind, longest: line.count) { $0.write(line) } }
+
+    /// Appends a line that is written where it is to stand.
+    ///
+    /// - Parameter longest: the most bytes that it may have.
+    @inline(__always)
+    func append(kind: EventKinds, longest: Int, _ write: (inout LineRoom) -> Void) {
         evict()
         if Int(end - first) == slots { growEntries() }
-        let offset = place(line.count)
-        unsafe line.withUnsafeBytes { source in
-            if let start = source.baseAddress {
-                unsafe ring.advanced(by: offset).copyMemory(from: start, byteCount: source.count)
-            }
-        }
-        self[end] = Entry(offset: offset, length: line.count, kind: kind)
-        if kind == .moveStarted { pin(line, \.lastMoveStarted) }
-        if kind == .reset { pin(line, \.lastReset) }
-        tail = offset + line.count
-        bytes += line.count
+        let offset = place(longest)
+        // Sound: there is that much room, and nothing else is done with the log until it has been written to.
+        let start = unsafe ring.advanced(by: offset).assumingMemoryBound(to: UInt8.self)
+        var room = unsafe LineRoom(from: start, to: start + longest)
+        write(&room)
+        let length = unsafe room.end - start
+        self[end] = Entry(offset: offset, length: length, kind: kind)
+        tail = offset + length
+        bytes += length
         end += 1
+        if kind == .moveStarted { pin(\.lastMoveStarted) }
+        if kind == .reset { pin(\.lastReset) }
     }
 
-    private func pin(_ line: Span<UInt8>, _ pinned: ReferenceWritableKeyPath<EventLog, Pinned>) {
-        self[keyPath: pinned].entry = end
+    /// Keeps the newest line also when it has left the history.
+    private func pin(_ pinned: ReferenceWritableKeyPath<EventLog, Pinned>) {
+        let line = unsafe run(from: end - 1, to: end).bytes
+        self[keyPath: pinned].entry = end - 1
         self[keyPath: pinned].line.removeAll(keepingCapacity: true)
-        for index in 0..<line.count { self[keyPath: pinned].line.append(line[index]) }
+        unsafe self[keyPath: pinned].line.append(contentsOf: line)
+    }
+
+    /// Appends the newest line of another log.
+    func appendLast(of other: EventLog) {
+        let bytes = unsafe other.run(from: other.end - 1, to: other.end).bytes.assumingMemoryBound(to: UInt8.self)
+        append(unsafe Span(_unsafeElements: bytes), kind: other.kind(of: other.end - 1))
     }
 
     /// Lets go of what is older than the history has to be.

@@ -67,6 +67,7 @@ final class HostedCamera {
     private(set) var firstEntry: UInt64 = 0
     /// The position that subscribers know.
     private(set) var published: PrintedPosition
+    private var viewText = ViewText()
     /// Why the camera moves; `nil` when it is idle.
     private var reason: MoveReason?
     /// What changed the position in the batch that is being applied.
@@ -175,6 +176,13 @@ final class HostedCamera {
     }
 
     // MARK: How it stands
+
+    /// Whether this is its name, in bytes.
+    func isNamed(_ name: Span<UInt8>) -> Bool {
+        guard name.count == nameBytes.count else { return false }
+        for index in 0..<name.count where name[index] != nameBytes[index] { return false }
+        return true
+    }
 
     var isRemoved: Bool { standing == .removed }
     var isEphemeral: Bool { standing == .ephemeral }
@@ -348,12 +356,10 @@ final class HostedCamera {
         lastTime = max(lastTime, time)
         let event = Event(kind: kind, seq: seq, timeMs: lastTime, reason: reason, position: published)
         let name = nameBytes
-        encoder.encode({ $0.event(event, camera: name.span) }, then: { append($0, kind.mask) })
-    }
-
-    private func append(_ line: Span<UInt8>, _ kind: EventKinds) {
-        log.append(line, kind: kind)
-        inputLog?.log.append(line, kind: kind)
+        log.append(kind: kind.mask, longest: Event.longest + name.count) {
+            $0.event(event, camera: name.span, &viewText)
+        }
+        inputLog?.log.appendLast(of: log)
     }
 
     /// Makes the camera anew, as a trace's header says, and tells every subscriber.
@@ -369,7 +375,9 @@ final class HostedCamera {
         published = PrintedPosition(camera.position)
         seq = 0
         lastTime = 0
-        encoder.encode({ $0.reset(camera: name, position: published, epoch: epoch) }, then: { append($0, .reset) })
+        encoder.encode(
+            { $0.reset(camera: name, position: published, epoch: epoch) }, then: { log.append($0, kind: .reset) })
+        inputLog?.log.appendLast(of: log)
         inputLog?.begin(self.header)
         firstEntry = log.end
         return emission(since: before)

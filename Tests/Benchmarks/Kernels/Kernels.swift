@@ -28,7 +28,7 @@ import GimbalProtocol
 
 /// What is measured.
 private enum Part: String, CaseIterable {
-    case camera, decoder, encoder, hub, delivery
+    case camera, decoder, encoder, hub, frame, delivery
 
     /// Does it that many times; the result depends on all of them.
     func run(_ count: Int) -> Int {
@@ -37,6 +37,7 @@ private enum Part: String, CaseIterable {
         case .decoder: readLines(count)
         case .encoder: writeEvents(count)
         case .hub: passThrough(count, readers: 1, burst: 64)
+        case .frame: passFrames(count)
         case .delivery: passThrough(count / 100, readers: 100, burst: 1)
         }
     }
@@ -83,13 +84,15 @@ private func writeEvents(_ count: Int) -> Int {
     var line = LineWriter()
     var sum = 0
     let name = Array("main".utf8)
-    let printed = PrintedPosition(position)
+    var (view, printed) = (ViewText(), [position, position])
+    printed[1].target.latitude += 0.001
+    let positions = printed.map(PrintedPosition.init)
     for step in 0..<count {
         line.clear()
         let time = 1234.567 + Double(step)
-        line.event(
-            Event(kind: .cameraChanged, seq: UInt64(step), timeMs: time, reason: .gesture, position: printed),
-            camera: name.span)
+        let position = positions[step % 2]
+        let event = Event(kind: .cameraChanged, seq: UInt64(step), timeMs: time, reason: .gesture, position: position)
+        line.withRoom(Event.longest + name.count) { $0.event(event, camera: name.span, &view) }
         sum += line.count
     }
     return sum
@@ -119,6 +122,28 @@ private func passThrough(_ count: Int, readers: Int, burst: Int) -> Int {
         hub.endTurn(at: now)
     }
     return clients.reduce(0) { $0 + $1.taken }
+}
+
+/// Reports of 64 gestures that are all active, in arrays of 64: as many gestures as are counted.
+private func passFrames(_ count: Int) -> Int {
+    let hub = Hub(server: "kernels", epochSeed: 1, at: 0)
+    let client = Client(of: hub)
+    guard let peer = client.peer else { return -1 }
+    let frames: [[UInt8]] = (0..<2).map { step in
+        let reports = (0..<64).map { number in
+            let x = step * 8 + number % 5
+            return #"{"type":"pan","phase":"changed","gesture":\#(number),"translation":{"x":\#(x),"y":1}}"#
+        }
+        return Array("[\(reports.joined(separator: ","))]\n".utf8)
+    }
+    for turn in 0..<count / 64 {
+        let now = Double(turn)
+        let frame = frames[turn % 2]
+        hub.receive(frame.span, from: peer, at: now)
+        hub.advance(to: now)
+        hub.endTurn(at: now)
+    }
+    return hub.cameraCount
 }
 
 /// A client that takes everything and looks at nothing.
