@@ -48,7 +48,12 @@ public struct Camera: Sendable {
 
     /// Moves the camera as far as its constraints allow.
     public mutating func apply(_ update: CameraUpdate) {
-        settle(pose(for: update))
+        if case .pan(let from, let to) = update {
+            // Nearly every update is one: it leaves the view as it is, which is within its constraints.
+            moveTarget(to: grip(from: from, to: to))
+        } else {
+            settle(pose(for: update))
+        }
     }
 
     // MARK: The one place
@@ -58,8 +63,7 @@ public struct Camera: Sendable {
         let view = constraints.constrain(pose.view)
         // A projection is large, and most poses leave it as it is but for its target.
         if view == projection.view {
-            let goal = goal(of: pose.anchor, in: projection)
-            if goal.isFinite { aim(at: goal) }
+            moveTarget(to: pose.anchor)
         } else {
             let seen = Projection(view, target: projection.target, viewport: viewport)
             let goal = goal(of: pose.anchor, in: seen)
@@ -67,6 +71,18 @@ public struct Camera: Sendable {
             projection = seen
             aim(at: goal)
         }
+    }
+
+    /// Takes the target that an anchor asks for, within the constraints; the view stays. What it calls is inlined, so that
+    /// nothing is copied.
+    private mutating func moveTarget(to anchor: Anchor) {
+        let goal =
+            switch anchor {
+            case .hold: allowed(position.target)
+            case .target(let coordinate): allowed(coordinate)
+            case .place(let place, let point): allowed(projection.target(showing: place, at: point))
+            }
+        if goal.isFinite { aim(at: goal) }
     }
 
     private mutating func aim(at goal: Goal) {
@@ -90,11 +106,10 @@ public struct Camera: Sendable {
         var isFinite: Bool { (target.latitude + target.longitude).isFinite }
     }
 
-    /// The target that an anchor asks for, seen in a projection that may be a new one.
+    /// The target that an anchor asks for when the view changes to that of another projection.
     private func goal(of anchor: Anchor, in seen: Projection) -> Goal {
         switch anchor {
         case .hold(let held):
-            guard seen.view != projection.view else { return allowed(position.target) }
             let point = projection.lowered(held)
             return allowed(seen.target(showing: projection.place(under: point), at: point))
         case .target(let coordinate):
@@ -104,8 +119,10 @@ public struct Camera: Sendable {
         }
     }
 
+    @inline(__always)
     private func allowed(_ target: LatLng) -> Goal { Goal(target: constraints.constrain(target: target)) }
 
+    @inline(__always)
     private func allowed(_ place: MercatorPoint) -> Goal {
         let wanted = place.coordinate
         let target = constraints.constrain(target: wanted)
@@ -146,7 +163,7 @@ public struct Camera: Sendable {
         case .setViewingAngle(let angle):
             pose.view.viewingAngle = angle
         case .pan(let from, let to):
-            pose.anchor = .place(projection.place(under: from), at: to)
+            pose.anchor = grip(from: from, to: to)
         case .rotateBy(let degrees, let focus):
             pose.view.bearing += degrees
             pose.anchor = focus.map { hold($0) } ?? pose.anchor
@@ -155,6 +172,10 @@ public struct Camera: Sendable {
         }
         return pose
     }
+
+    /// The place under a point, to come under another.
+    @inline(__always)
+    private func grip(from: ScreenPoint, to: ScreenPoint) -> Anchor { .place(projection.place(under: from), at: to) }
 
     /// Keeps the place under a focus where it is; one outside of the viewport is moved to its edge.
     private func hold(_ focus: ScreenPoint) -> Anchor { .hold(viewport.clamp(focus)) }

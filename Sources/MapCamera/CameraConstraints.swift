@@ -59,6 +59,7 @@ public struct CameraConstraints: Equatable, Sendable {
     }
 
     /// The nearest target allowed, on each axis for itself.
+    @inline(__always)
     func constrain(target: LatLng) -> LatLng {
         let target = target.normalized
         return targetBounds?.clamp(target) ?? target

@@ -35,6 +35,8 @@ public struct Projection: Sendable {
     let cosBearing: Double
     let sinTilt: Double
     let cosTilt: Double
+    /// The y of the highest point that a gesture takes hold of the ground at: 95 % of the way to the horizon.
+    private let highest: Double
     var target: MercatorPoint
 
     /// The projection of a position as it is: nothing is constrained.
@@ -55,11 +57,13 @@ public struct Projection: Sendable {
         let tilt = view.viewingAngle * (.pi / 180)
         (sinBearing, cosBearing) = (sin(bearing), cos(bearing))
         (sinTilt, cosTilt) = (sin(tilt), cos(tilt))
+        highest = sinTilt > 0 ? center.y - 0.95 * distance * cosTilt / sinTilt : -.infinity
     }
 
     // MARK: Screen and ground
 
     /// The ground under a screen point; `nil` at the horizon and above it.
+    @inline(__always)
     func ground(under point: ScreenPoint) -> GroundOffset? {
         let (x, y) = (point.x - center.x, point.y - center.y)
         let depth = distance * cosTilt + y * sinTilt
@@ -77,12 +81,9 @@ public struct Projection: Sendable {
             y: center.y + distance * ground.v * cosTilt / depth)
     }
 
-    /// The point itself, lowered to where a gesture may still take hold of the ground: 95 % of the way to the horizon.
-    func lowered(_ point: ScreenPoint) -> ScreenPoint {
-        guard sinTilt > 0 else { return point }
-        let highest = center.y - 0.95 * distance * cosTilt / sinTilt
-        return ScreenPoint(x: point.x, y: max(point.y, highest))
-    }
+    /// The point itself, lowered to where a gesture may still take hold of the ground.
+    @inline(__always)
+    func lowered(_ point: ScreenPoint) -> ScreenPoint { ScreenPoint(x: point.x, y: max(point.y, highest)) }
 
     /// The velocity of the ground under a point that moves over the screen: the derivative of ``ground(under:)``.
     func groundVelocity(at point: ScreenPoint, velocity: ScreenPoint) -> GroundOffset {
@@ -98,6 +99,7 @@ public struct Projection: Sendable {
     // MARK: Ground and plane
 
     /// An offset on the ground as a vector of the Mercator plane.
+    @inline(__always)
     func plane(_ ground: GroundOffset) -> MercatorPoint {
         MercatorPoint(
             x: (ground.u * cosBearing - ground.v * sinBearing) / scale,
@@ -110,9 +112,10 @@ public struct Projection: Sendable {
         return GroundOffset(u: east * cosBearing + south * sinBearing, v: south * cosBearing - east * sinBearing)
     }
 
-    // MARK: What a gesture needs
+    // MARK: What a gesture needs. Inlined, so that a pan copies no projection.
 
     /// The place under a screen point, lowered below the horizon where it must be.
+    @inline(__always)
     func place(under point: ScreenPoint) -> MercatorPoint {
         let ground = ground(under: lowered(point)) ?? GroundOffset(u: 0, v: 0)
         let offset = plane(ground)
@@ -120,6 +123,7 @@ public struct Projection: Sendable {
     }
 
     /// The target that brings a place under a screen point, lowered below the horizon where it must be.
+    @inline(__always)
     func target(showing place: MercatorPoint, at point: ScreenPoint) -> MercatorPoint {
         let ground = ground(under: lowered(point)) ?? GroundOffset(u: 0, v: 0)
         let offset = plane(ground)

@@ -75,6 +75,22 @@ func isWithinConstraints(_ camera: Camera) -> Bool {
 }
 
 @Suite struct CameraPropertyTests {
+    @Test func aPanDoesWhatItsPoseAsksFor() {
+        var random = Seeded(31)
+        for _ in 0..<2_000 {
+            var camera = random.camera()
+            if random.chance(0.3) { camera.setTargetBounds(random.bounds()) }
+            var other = camera
+            for _ in 0..<4 {
+                let (from, to) = (random.point(in: camera.viewport), random.point(in: camera.viewport))
+                camera.apply(.pan(from: from, to: to))
+                other.settle(other.pose(for: .pan(from: from, to: to)))
+                #expect(camera.position == other.position)
+                #expect(camera.projection.target == other.projection.target)
+            }
+        }
+    }
+
     private static let seeds = UInt64(1)...3000
 
     @Test func unprojectedPointsProjectBack() throws {
