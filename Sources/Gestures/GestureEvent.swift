@@ -70,6 +70,7 @@ public struct GestureEvent: Sendable {
     /// A report; what is left out is as the members say.
     ///
     /// The value's case must be that of the kind.
+    @inlinable
     public init(
         _ kind: GestureKind, _ phase: GesturePhase, _ value: Value? = nil, focus: ScreenPoint? = nil,
         velocity: ScreenPoint? = nil, time: Double? = nil

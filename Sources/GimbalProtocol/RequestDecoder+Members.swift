@@ -94,8 +94,11 @@ extension RequestDecoder {
     }
 
     func text(_ node: Int, _ line: Span<UInt8>) -> String {
-        let slice = tape[node].text
-        if tape[node].isEscaped { return JSONText.text(line, slice) }
+        text(tape[node].text, isEscaped: tape[node].isEscaped, line)
+    }
+
+    private func text(_ slice: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> String {
+        if isEscaped { return JSONText.text(line, slice) }
         return unsafe line.extracting(slice.range).withUnsafeBufferPointer {
             unsafe String(decoding: $0, as: UTF8.self)
         }
@@ -124,14 +127,18 @@ extension RequestDecoder {
 
     mutating func cameraName(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> String? {
         guard let node = child(object, .camera) else { return nil }
-        func wrong() -> WireError {
-            .wrong(FieldPath(.camera), "must be 1 to \(Self.longestName) characters of A-Z a-z 0-9 . _ -")
-        }
-        guard tape[node].kind == .string else { throw wrong() }
-        if !isLastName(tape[node].text, line) {
-            let name = text(node, line)
+        guard tape[node].kind == .string,
+            let name = cameraName(tape[node].text, isEscaped: tape[node].isEscaped, line)
+        else { throw .wrong(FieldPath(.camera), "must be 1 to \(Self.longestName) characters of A-Z a-z 0-9 . _ -") }
+        return name
+    }
+
+    /// The camera's name that stands in a string; `nil` if it is none.
+    mutating func cameraName(_ slice: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> String? {
+        if !isLastName(slice, line) {
+            let name = text(slice, isEscaped: isEscaped, line)
             guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
-                throw wrong()
+                return nil
             }
             lastName = name
         }

@@ -57,6 +57,28 @@ package struct RequestDecoder: ~Copyable {
     ///
     /// - Parameter requests: becomes the line's one request, or those of its array. After an error it means nothing.
     package mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
+        if let line = GestureLine(line).flatMap({ request($0, line) }) {
+            while !requests.isEmpty { requests.removeLast() }
+            requests.append(line)
+        } else {
+            try decodeAny(line, into: &requests)
+        }
+    }
+
+    /// The request of a line that ``GestureLine`` has read; `nil` if there is more to say about it.
+    private mutating func request(_ report: GestureLine, _ line: Span<UInt8>) -> Request? {
+        let gesture = Request.Gesture(report.event, label: report.label)
+        let id = report.id.count > 0 ? report.id : nil
+        var request = Request(id: id, timeMs: report.event.time, body: .gesture(gesture))
+        if report.camera.count > 0 {
+            request.camera = cameraName(report.camera, isEscaped: false, line)
+            if request.camera == nil { return nil }
+        }
+        return request
+    }
+
+    /// Reads any line, without its LF. What is wrong with one is judged here alone.
+    mutating func decodeAny(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         while !requests.isEmpty { requests.removeLast() }
         do {
             try tape.read(line)

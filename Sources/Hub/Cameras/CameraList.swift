@@ -41,6 +41,7 @@ struct CameraList {
 
     /// Removes all of them; the list keeps its memory.
     mutating func removeAll() {
+        guard !cameras.isEmpty else { return }
         for camera in cameras { camera.lists.bits &= ~bit }
         cameras.removeAll(keepingCapacity: true)
     }

@@ -11,7 +11,7 @@ final class CameraRegistry {
     private let epochSeed: UInt64
     private var epochs: UInt64 = 0
 
-    private var cameras: [String: HostedCamera] = [:]
+    private var cameras = CameraTable()
     private var names = SortedNames()
     private var ephemeral: [HostedCamera] = []
     /// Whether one of those may have no subscriber any more.
@@ -42,7 +42,7 @@ final class CameraRegistry {
     var ephemeralCount: Int { ephemeral.count }
 
     /// All cameras, by their names.
-    var sorted: [HostedCamera] { cameras.values.sorted { $0.name < $1.name } }
+    var sorted: [HostedCamera] { cameras.all.sorted { $0.name < $1.name } }
 
     /// The names of all, sorted, as an array of JSON.
     func namesAsJSON() -> [UInt8] { names.json() }
@@ -52,9 +52,21 @@ final class CameraRegistry {
     /// The camera that a peer means by a name, or by none, if it is there: nearly always that which it named last.
     func camera(_ name: String?, of peer: Peer) -> HostedCamera? {
         if let replay = peer.replay { return replay.camera }
-        if let last = peer.lastCamera, !last.isRemoved, name.map({ $0 == last.name }) ?? last.isMain { return last }
-        peer.lastCamera = cameras[name ?? HostedCamera.mainName]
+        return camera((name ?? HostedCamera.mainName).utf8Span.span, of: peer)
+    }
+
+    /// The camera that a peer without a replay means by the bytes of a name, if it is there: nearly always that which it
+    /// named last.
+    func camera(_ name: Span<UInt8>, of peer: Peer) -> HostedCamera? {
+        if let last = peer.lastCamera, last.isNamed(name), !last.isRemoved { return last }
+        peer.lastCamera = cameras[name]
         return peer.lastCamera
+    }
+
+    /// The camera that a peer without a replay means if it names none.
+    func mainCamera(of peer: Peer) -> HostedCamera? {
+        if let last = peer.lastCamera, last.isMain, !last.isRemoved { return last }
+        return camera(nil, of: peer)
     }
 
     // MARK: They come and go
@@ -77,7 +89,7 @@ final class CameraRegistry {
     private func insert(_ camera: HostedCamera) {
         camera.slot = freeSlots.popLast() ?? slotCount
         slotCount = max(slotCount, camera.slot + 1)
-        cameras[camera.name] = camera
+        cameras.insert(camera)
         if camera.isEphemeral {
             ephemeral.append(camera)
             mayHaveUnwanted = true
@@ -93,7 +105,7 @@ final class CameraRegistry {
         camera.isUnsaved = false
         noteChange(camera)
         freeSlots.append(camera.slot)
-        cameras[camera.name] = nil
+        cameras.remove(camera)
         names.remove(camera.name)
     }
 
@@ -133,7 +145,7 @@ final class CameraRegistry {
     /// Registers cameras as another process left them, in place of none.
     func restore(_ cameras: some Collection<HostedCamera>) {
         for camera in cameras.sorted(by: { $0.name < $1.name }) { insert(camera) }
-        names = SortedNames(self.cameras.keys)
+        names = SortedNames(self.cameras.all.map(\.name))
     }
 
     /// Registers cameras as they were saved, in place of none.
@@ -145,7 +157,7 @@ final class CameraRegistry {
             if !keepsEpochs { camera.epoch = newEpoch() }
             insert(HostedCamera(camera, clockStart: now - camera.clock, environment))
         }
-        names = SortedNames(cameras.keys)
+        names = SortedNames(cameras.all.map(\.name))
     }
 
     // MARK: Saving

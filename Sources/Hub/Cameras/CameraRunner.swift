@@ -109,6 +109,7 @@ final class CameraRunner {
     /// When the next camera is to move on, in the hub's time; infinite if none is.
     var deadline: Double {
         var earliest = Double.infinity
+        guard !animating.isEmpty else { return earliest }
         for camera in animating.cameras {
             if let tick = camera.nextTick { earliest = min(earliest, camera.clockStart + tick) }
         }

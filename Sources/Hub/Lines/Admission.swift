@@ -29,12 +29,9 @@ struct Admission {
     }
 
     /// Admits the line.
-    ///
-    /// - Parameter first: the camera that its first object is about, if it is there.
-    func admit(_ first: HostedCamera?) throws(Refusal) {
+    func admit() throws(Refusal) {
         var earlier = EarlierObjects()
-        try admit(0, first, &earlier)
-        for member in 1..<requests.count {
+        for member in requests.indices {
             try admit(member, registry.camera(requests[member].camera, of: peer), &earlier)
         }
     }

@@ -42,7 +42,7 @@ final class LineHandler {
 
     /// Handles a line; `false` if its time has not come.
     func handle(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
-        if Self.isBlank(text) { return true }
+        if tryGesture(text, from: peer, at: now) || Self.isBlank(text) { return true }
         // Nothing that is done for a line handles another one.
         var requests: [Request] = []
         swap(&requests, &self.requests)
@@ -53,13 +53,7 @@ final class LineHandler {
             reject(error, text, from: peer, at: now)
             return true
         }
-        // Looked up once, since nearly every line is one object about the camera of the line before.
-        let camera = registry.camera(requests[0].camera, of: peer)
-        if requests.count == 1, case .gesture(let gesture) = requests[0].body, let camera, isFree(camera, for: peer) {
-            apply(gesture, requests[0].id, to: camera, text, from: peer, at: now)
-            return true
-        }
-        return handle(requests, about: camera, text, from: peer, at: now)
+        return handle(requests, text, from: peer, at: now)
     }
 
     private static func isBlank(_ text: Span<UInt8>) -> Bool {
@@ -69,33 +63,40 @@ final class LineHandler {
 
     // MARK: A line that is one live gesture
 
-    /// Whether nothing can be wrong with one gesture of a peer on a camera: what ``Admission`` asks of it, in short.
-    private func isFree(_ camera: HostedCamera, for peer: Peer) -> Bool {
-        camera.replay == nil && peer.replay == nil && !peer.isWatchOnly && camera.standing == .permanent
-            && camera.activeGestures < fewGestures
-    }
-
-    private func apply(
-        _ gesture: Request.Gesture, _ id: ByteRange?, to camera: HostedCamera, _ text: Span<UInt8>, from peer: Peer,
-        at now: Double
-    ) {
+    /// Handles a line that is one gesture with which nothing can be wrong as things stand; `false` if it is anything else.
+    private func tryGesture(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
+        guard peer.replay == nil, !peer.isWatchOnly, let line = GestureLine(text),
+            let camera = camera(of: line, text, peer), isFree(camera)
+        else { return false }
         counters.lines += 1
         turns.add(work: 1)
-        input(gesture, text.extracting(id?.range ?? 0..<0), to: camera, from: peer, at: now)
+        let id = text.extracting(line.id.range)
+        input(line.event, line.label, id, to: camera, from: peer, at: now)
         runner.endBatch(of: camera, at: now - camera.clockStart)
         endLine(at: now)
+        return true
+    }
+
+    private func camera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
+        if line.camera.count == 0 { return registry.mainCamera(of: peer) }
+        return registry.camera(text.extracting(line.camera.range), of: peer)
+    }
+
+    /// Whether nothing can be wrong with one live gesture on a camera: what ``Admission`` asks of it, in short.
+    private func isFree(_ camera: HostedCamera) -> Bool {
+        camera.replay == nil && camera.standing == .permanent && camera.activeGestures < fewGestures
     }
 
     // MARK: Any line
 
     /// Handles the objects of a line; `false` if their time has not come.
     private func handle(
-        _ requests: [Request], about camera: HostedCamera?, _ text: Span<UInt8>, from peer: Peer, at now: Double
+        _ requests: [Request], _ text: Span<UInt8>, from peer: Peer, at now: Double
     ) -> Bool {
         let time: Double?
         do throws(Refusal) {
             time = try traceTime(requests, peer.replay)
-            try Admission(requests, from: peer, registry, limits).admit(camera)
+            try Admission(requests, from: peer, registry, limits).admit()
         } catch {
             let isHeader = if case .trace = requests[error.member].body { peer.replay == nil } else { false }
             let rejection = Rejection(
@@ -168,7 +169,7 @@ final class LineHandler {
         switch request.body {
         case .gesture(let gesture):
             let camera = touch(name, &line)
-            input(gesture, id, to: camera, from: peer, at: now)
+            input(gesture.event, gesture.label, id, to: camera, from: peer, at: now)
         case .command(.removeCamera):
             sender.acknowledge(id, to: peer)
             guard let camera = registry.camera(name, of: peer) else { break }
@@ -222,16 +223,17 @@ final class LineHandler {
 
     /// Gives a report of a gesture to a camera.
     private func input(
-        _ gesture: Request.Gesture, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer, at now: Double
+        _ report: GestureEvent, _ label: GestureKey.Label, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer,
+        at now: Double
     ) {
         runner.catchUp(camera, at: now)
         turns.add(work: camera.activeGestures >> 6)
         // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
-        var event = gesture.event
+        var event = report
         if camera.replay != nil { event.time = nil }
         peer.inputs.insert(camera)
         sender.acknowledge(id, to: peer)
-        let key = GestureKey(feed: peer.number, kind: event.kind, label: gesture.label)
+        let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
         camera.apply(event, of: key, at: camera.time(at: now))
     }
 

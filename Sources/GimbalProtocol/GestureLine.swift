@@ -1,0 +1,218 @@
+// A line that is one report of one gesture, as nearly every line is, read straight from its bytes. This is the fast way beside
+// the general one of `RequestDecoder`, for what most clients write: the type first, no space but one behind a colon or a
+// comma, no escapes, and no member that such a report does not need. Whatever else there is, and whatever may be wrong, it
+// leaves to the decoder. Invariant: what it reads, the decoder reads the same; a test holds each against the other.
+
+import Gestures
+import JSONLines
+import MapCamera
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+extension ByteRange {
+    /// A string with its quotes.
+    fileprivate init(quoting text: ByteRange) { self.init(Int(text.start) - 1, Int(text.end) + 1) }
+}
+
+/// A report of a gesture, and what its line says besides.
+package struct GestureLine: Sendable {
+    package let event: GestureEvent
+    /// The id as it is written in the line; empty if there is none.
+    package let id: ByteRange
+    /// Where the camera's name stands, without its quotes; empty if there is none. Whether it is one that a camera can have
+    /// is not known.
+    package let camera: ByteRange
+    private let number: Int64?
+
+    /// Which of several gestures of its kind it is about.
+    package var label: GestureKey.Label { number.map { .number($0) } ?? .none }
+
+    /// What few lines say.
+    fileprivate struct Others {
+        var time: Double?
+        var number: Int64?
+        var id = ByteRange(0, 0)
+        var camera = ByteRange(0, 0)
+    }
+
+    /// Reads a line without its LF; `nil` if it may be something else, or wrong.
+    package init?(_ line: Span<UInt8>) {
+        var position = 0
+        guard Self.skip(name: "{\"type\":", line, &position), let kind = Self.kind(line, &position) else { return nil }
+        // A tap need not say its phase.
+        var phase = kind.isTap ? GesturePhase.ended : nil
+        var focus: ScreenPoint?
+        var value: GestureEvent.Value?
+        var others = Others()
+        while Self.skip(name: ",", line, &position) {
+            if Self.skip(name: "\"phase\":", line, &position) {
+                guard phase == nil, let read = Self.phase(line, &position) else { return nil }
+                phase = read
+            } else if Self.skip(name: "\"focus\":", line, &position) {
+                guard focus == nil, let read = Self.point(line, &position) else { return nil }
+                focus = read
+            } else if value == nil, let read = Self.value(of: kind, line, &position) {
+                value = read
+            } else if !others.read(line, &position) {
+                return nil
+            }
+        }
+        guard Self.skip("}", line, &position), position == line.count, let phase else { return nil }
+        event = GestureEvent(kind, phase, value, focus: focus, time: others.time)
+        (id, camera, number) = (others.id, others.camera, others.number)
+    }
+
+    // MARK: Words
+
+    private static func kind(_ line: Span<UInt8>, _ position: inout Int) -> GestureKind? {
+        if skip("\"pan\"", line, &position) { return .pan }
+        if skip("\"pinch\"", line, &position) { return .pinch }
+        if skip("\"rotate\"", line, &position) { return .rotate }
+        if skip("\"tilt\"", line, &position) { return .tilt }
+        if skip("\"one-finger-zoom\"", line, &position) { return .oneFingerZoom }
+        if skip("\"double-tap\"", line, &position) { return .doubleTap }
+        if skip("\"two-finger-tap\"", line, &position) { return .twoFingerTap }
+        return nil
+    }
+
+    private static func phase(_ line: Span<UInt8>, _ position: inout Int) -> GesturePhase? {
+        if skip("\"changed\"", line, &position) { return .changed }
+        if skip("\"began\"", line, &position) { return .began }
+        if skip("\"ended\"", line, &position) { return .ended }
+        if skip("\"cancelled\"", line, &position) { return .cancelled }
+        return nil
+    }
+
+    // MARK: Values
+
+    /// Reads the member that has the value of a gesture, if it comes next and there is nothing else to say about it.
+    private static func value(
+        of kind: GestureKind, _ line: Span<UInt8>, _ position: inout Int
+    ) -> GestureEvent.Value? {
+        var end = position
+        let value: GestureEvent.Value?
+        switch kind {
+        case .pan:
+            guard skip(name: "\"translation\":", line, &end) else { return nil }
+            value = point(line, &end).map { .pan($0) }
+        case .pinch:
+            guard skip(name: "\"scale\":", line, &end) else { return nil }
+            value = number(line, &end, in: 1e-9...1e9).map { .pinch($0) }
+        case .rotate:
+            guard skip(name: "\"rotationDeg\":", line, &end) else { return nil }
+            value = number(line, &end, in: -1e9...1e9).map { .rotate($0) }
+        case .tilt:
+            guard skip(name: "\"translation\":", line, &end) else { return nil }
+            value = height(line, &end).map { .tilt($0) }
+        case .oneFingerZoom:
+            guard skip(name: "\"translation\":", line, &end) else { return nil }
+            value = height(line, &end).map { .oneFingerZoom($0) }
+        case .doubleTap, .twoFingerTap:
+            return nil
+        }
+        if value != nil { position = end }
+        return value
+    }
+
+    /// Reads a translation of which only y counts.
+    private static func height(_ line: Span<UInt8>, _ position: inout Int) -> Double? {
+        guard skip(name: "{\"y\":", line, &position) else { return point(line, &position)?.y }
+        guard let y = number(line, &position, in: -1e9...1e9), skip("}", line, &position) else { return nil }
+        return y
+    }
+
+    private static func point(_ line: Span<UInt8>, _ position: inout Int) -> ScreenPoint? {
+        guard skip(name: "{\"x\":", line, &position), let x = number(line, &position, in: -1e9...1e9),
+            skip(name: ",", line, &position), skip(name: "\"y\":", line, &position),
+            let y = number(line, &position, in: -1e9...1e9), skip("}", line, &position)
+        else { return nil }
+        return ScreenPoint(x: x, y: y)
+    }
+
+    @inline(__always)
+    fileprivate static func number(
+        _ line: Span<UInt8>, _ position: inout Int, in range: ClosedRange<Double>
+    ) -> Double? {
+        guard position < line.count, let (value, end) = try? JSONText.number(line, position), range.contains(value)
+        else { return nil }
+        position = end
+        return value
+    }
+
+    /// Reads an integer that is not negative, of at most fifteen digits.
+    fileprivate static func count(
+        _ line: Span<UInt8>, _ position: inout Int
+    ) -> (value: Int64, digits: ByteRange)? {
+        let (value, end) = JSONText.digits(line, position)
+        guard 1...15 ~= end - position, end == position + 1 || line[position] != UInt8(ascii: "0") else { return nil }
+        defer { position = end }
+        return (Int64(value), ByteRange(position, end))
+    }
+
+    /// Reads a string of 1 to 64 bytes that stand for themselves.
+    fileprivate static func string(_ line: Span<UInt8>, _ position: inout Int) -> ByteRange? {
+        guard skip("\"", line, &position) else { return nil }
+        let end = JSONText.plainEnd(line, from: position)
+        guard 1...64 ~= end - position, end < line.count, line[end] == UInt8(ascii: "\"") else { return nil }
+        defer { position = end + 1 }
+        return ByteRange(position, end)
+    }
+
+    // MARK: Text
+
+    /// Moves behind a text if it comes next.
+    @inline(__always)
+    fileprivate static func skip(_ text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard line.count &- position >= count else { return false }
+        let isThere = unsafe line.withUnsafeBufferPointer { bytes in
+            // Sound: so many bytes have just been seen to be there, and no position is below 0.
+            guard let start = bytes.baseAddress else { return false }
+            return unsafe memcmp(start + position, text.utf8Start, count) == 0
+        }
+        if isThere { position &+= count }
+        return isThere
+    }
+
+    /// Moves behind a name and its colon, or a comma, and a space that may follow.
+    @inline(__always)
+    fileprivate static func skip(name text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
+        guard skip(text, line, &position) else { return false }
+        if position < line.count, line[position] == UInt8(ascii: " ") { position &+= 1 }
+        return true
+    }
+}
+
+extension GestureLine.Others {
+    /// Reads a member that few lines have; `false` if it is none of them, or there has been one.
+    fileprivate mutating func read(_ line: Span<UInt8>, _ position: inout Int) -> Bool {
+        if GestureLine.skip(name: "\"timeMs\":", line, &position) {
+            guard time == nil else { return false }
+            time = GestureLine.number(line, &position, in: -1e15...1e15)
+            return time != nil
+        }
+        if GestureLine.skip(name: "\"camera\":", line, &position) {
+            guard camera.count == 0, let read = GestureLine.string(line, &position) else { return false }
+            camera = read
+            return true
+        }
+        if GestureLine.skip(name: "\"id\":", line, &position) {
+            guard id.count == 0,
+                let read = GestureLine.count(line, &position)?.digits
+                    ?? GestureLine.string(line, &position).map({ ByteRange(quoting: $0) })
+            else { return false }
+            id = read
+            return true
+        }
+        if GestureLine.skip(name: "\"gesture\":", line, &position) {
+            guard number == nil else { return false }
+            number = GestureLine.count(line, &position)?.value
+            return number != nil
+        }
+        return false
+    }
+}

@@ -1,0 +1,30 @@
+// Cameras by the bytes of their names, beside a dictionary.
+
+import TestSupport
+import Testing
+
+@testable import Hub
+
+@Suite struct CameraTableTests {
+    @Test func findsWhatADictionaryFindsWhileCamerasComeAndGo() {
+        let environment = HostedCamera.Environment(limits: Limits(), memory: nil, encoder: LineEncoder())
+        var random = Seeded(1)
+        var table = CameraTable()
+        var wanted: [String: HostedCamera] = [:]
+        for step in 0..<20_000 {
+            let name = "c\(random.integer(0...150))"
+            if random.chance(step % 4000 < 2000 ? 0.7 : 0.3) {
+                let camera = HostedCamera(name: name, epoch: "e", at: 0, environment)
+                table.insert(camera)
+                wanted[name] = camera
+            } else if let camera = wanted.removeValue(forKey: name) {
+                table.remove(camera)
+            }
+            let asked = "c\(random.integer(0...150))"
+            #expect(table[asked] === wanted[asked])
+            #expect(table.count == wanted.count)
+        }
+        #expect(Set(table.all.map(\.name)) == Set(wanted.keys))
+        #expect(table["c"] == nil && table[""] == nil)
+    }
+}
