@@ -38,6 +38,8 @@ public struct GestureTracker: Sendable {
     /// Which gestures move the camera; changed by ``set(_:)``.
     public private(set) var settings = GestureSettings()
     private var active: [Active] = []
+    /// Where ``find(_:)`` found a gesture last.
+    private var lastFound = 0
     private var release: Release?
 
     /// A tracker without gestures, with the settings of a new camera.
@@ -71,7 +73,7 @@ public struct GestureTracker: Sendable {
             tap(event)
             return nil
         }
-        let found = active.firstIndex { $0.key == key }
+        let found = find(key)
         let index: Int
         switch (event.phase, found) {
         case (.began, let found):
@@ -103,6 +105,21 @@ public struct GestureTracker: Sendable {
             active[index].samples?.append(value.sample, at: event.time, arrival: arrival)
         }
         return update
+    }
+
+    /// Where a gesture is among the active ones. They report in the order in which they began, nearly always: so the one
+    /// behind that which was found last is looked at first.
+    private mutating func find(_ key: GestureKey) -> Int? {
+        var index = lastFound
+        for _ in 0..<active.count {
+            index += 1
+            if index >= active.count { index = 0 }
+            if active[index].key == key {
+                lastFound = index
+                return index
+            }
+        }
+        return nil
     }
 
     /// - Returns: where it is among the active ones.

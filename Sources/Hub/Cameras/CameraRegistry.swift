@@ -15,7 +15,7 @@ final class CameraRegistry {
     private var names = SortedNames()
     private var ephemeral: [HostedCamera] = []
     /// Whether one of those may have no subscriber any more.
-    private var mayHaveUnwanted = false
+    private(set) var mayHaveUnwanted = false
     private var slotCount = 0
     private var freeSlots: [Int] = []
 
@@ -123,8 +123,8 @@ final class CameraRegistry {
     }
 
     /// The cameras that were there to be watched, and are not watched any more. Each is told once.
+    @inline(never)
     func takeUnwanted() -> [HostedCamera] {
-        guard mayHaveUnwanted else { return [] }
         mayHaveUnwanted = false
         return ephemeral.filter(\.isUnwanted)
     }

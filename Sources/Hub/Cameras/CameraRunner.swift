@@ -55,6 +55,7 @@ final class CameraRunner {
 
     /// Removes cameras that were there to be watched and are not watched any more. To be called between batches.
     func removeUnwanted() {
+        guard registry.mayHaveUnwanted else { return }
         for camera in registry.takeUnwanted() { remove(camera) }
     }
 

@@ -39,7 +39,9 @@ final class ClientRegistry {
     }
 
     /// When the next connection that lingers is to be closed; infinite if none is.
-    var deadline: Double { lingering.reduce(.infinity) { min($0, $1.input.closeTime) } }
+    var deadline: Double {
+        lingering.isEmpty ? .infinity : lingering.reduce(.infinity) { min($0, $1.input.closeTime) }
+    }
 
     /// Closes connections that have lingered long enough.
     func advance(to now: Double, close: (Peer) -> Void) {

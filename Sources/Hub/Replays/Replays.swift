@@ -123,12 +123,13 @@ final class Replays {
     // MARK: Time
 
     /// When the next replay goes on, in the hub's time; infinite if none does.
-    var deadline: Double { running.reduce(.infinity) { min($0, $1.deadline) } }
+    var deadline: Double { running.isEmpty ? .infinity : running.reduce(.infinity) { min($0, $1.deadline) } }
 
     /// Goes on with every replay whose time has come.
     ///
     /// - Parameter serve: serves the peer that sends one; nobody waits for one whose peer is gone.
     func advance(to now: Double, serve: (Peer) -> Void) {
+        guard !running.isEmpty else { return }
         for replay in running where replay.deadline <= now {
             if let peer = replay.peer {
                 serve(peer)

@@ -74,6 +74,7 @@ final class RestWaits {
 
     /// Answers those whose waiting has come to its end, as many as the turn has room for.
     func advance(to now: Double) {
+        guard !answers.isEmpty || deadlines.first != nil else { return }
         answer()
         endOverdue(at: now)
     }
