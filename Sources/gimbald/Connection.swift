@@ -38,6 +38,17 @@ final class Connection: Watcher, Outlet {
     /// Whether the socket had no room for all that the hub has for it.
     private var isBlocked = false
 
+    /// How much the client sends, as far as the order of reading depends on it.
+    private enum Pace {
+        case usual
+        /// The last read filled the buffer.
+        case fast
+        /// Another read is to come, once others have been read.
+        case waiting
+    }
+
+    private var pace = Pace.usual
+
     init(
         _ descriptor: CInt, of client: PeerCredentials, as role: Role, by socketKind: SocketKind, at daemon: Daemon
     ) {
@@ -78,13 +89,31 @@ final class Connection: Watcher, Outlet {
             if !isReading || input == .ended {
                 lookForHangUp()
             } else if daemon.hub.wantsBytes(of: peer) {
-                read(peer)
+                readInTurn(peer)
             }
         }
     }
 
+    private func readInTurn(_ peer: Peer) {
+        switch pace {
+        case .usual: read(peer)
+        case .fast:
+            pace = .waiting
+            daemon.readLater(self)
+        case .waiting: break
+        }
+    }
+
+    /// Reads what was left until others had been read, if there is still a reason to.
+    func readLate() {
+        pace = .usual
+        guard let peer, isReading, input == .open || input == .halfClosed, daemon.hub.wantsBytes(of: peer) else { return }
+        read(peer)
+    }
+
     private func read(_ peer: Peer) {
         let count = receive(for: peer)
+        pace = daemon.filledBuffer(count) ? .fast : .usual
         if count > 0 { return }
         if count == 0 {
             let mayGo = input == .halfClosed

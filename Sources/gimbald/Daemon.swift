@@ -26,10 +26,13 @@ import GimbalProtocol
     private var listeners: [Listener] = []
     private var watchers: [Watcher] = []
     private var deadline: ClosureWatcher?
-    private var hasDeadline = false
+    /// What the loop waits for no longer than, as ``deadline`` has been set; `nil` once that has come.
+    private var armedDeadline: Double?
 
     private(set) var connections: [Connection] = []
     private var retired: [Connection] = []
+    /// Those that are read once the others have been, in the order in which they came.
+    private var late: [Connection] = []
     private var connectionCounts = ConnectionCounts()
     private var clientLog: ClientLog?
     /// When it was last said that clients are refused.
@@ -103,6 +106,7 @@ import GimbalProtocol
         try endTurn()
         while !isOver {
             try loop.turn()
+            readLate()
             try endTurn()
         }
         for connection in connections { connection.close() }
@@ -133,16 +137,19 @@ import GimbalProtocol
 
     /// Lets the loop wait no longer than until the next deadline; a far one is looked at again every hour.
     private func armDeadline() throws {
-        let wanted = [hub.deadline, phase.deadline, keeper?.due].compactMap { $0 }.min()
+        let earliest = min(hub.deadline ?? .infinity, phase.deadline ?? .infinity, keeper?.due ?? .infinity)
+        let wanted = earliest < .infinity ? earliest : nil
+        guard wanted != armedDeadline else { return }
         if let wanted {
             try deadline?.wait(for: .timeout, milliseconds: min(wanted - now(), 3_600_000))
-        } else if hasDeadline {
+        } else {
             deadline?.stop()
         }
-        hasDeadline = wanted != nil
+        armedDeadline = wanted
     }
 
     func releaseRetired() {
+        guard !retired.isEmpty else { return }
         for connection in retired { connection.release() }
         retired.removeAll(keepingCapacity: true)
     }
@@ -195,7 +202,8 @@ import GimbalProtocol
             try ClosureWatcher.signal(loop, Signals.reloading) { [unowned self] in
                 log(.info, "SIGHUP: there is nothing to reload")
             })
-        deadline = ClosureWatcher(loop) {}  // It only ends the wait: what is due is done in every turn.
+        // It only ends the wait: what is due is done in every turn.
+        deadline = ClosureWatcher(loop) { [unowned self] in armedDeadline = nil }
         if manager.isListening || manager.watchdogInterval != nil {
             let tick = ClosureWatcher(loop) { [unowned self] in manager.notify("WATCHDOG=1\nSTATUS=\(status)") }
             try tick.wait(for: [.timeout, .persist], milliseconds: min(manager.watchdogInterval ?? 5000, 5000))
@@ -311,6 +319,22 @@ import GimbalProtocol
     }
 
     private static let usualRead = 256
+
+    /// Whether a read of so many bytes had no room for more.
+    func filledBuffer(_ count: Int) -> Bool { unsafe count == buffer.count }
+
+    /// Has a connection read when all others of the turn have been.
+    func readLater(_ connection: Connection) { late.append(connection) }
+
+    /// Reads a connection that has more to be read than fits into the buffer: one in a turn, or a few where there are many,
+    /// so that whoever sends a little waits for little. The others keep their places, and what was not read is still there
+    /// in the next turn.
+    private func readLate() {
+        guard !late.isEmpty else { return }
+        let count = 1 + late.count / 16
+        for connection in late.prefix(count) { connection.readLate() }
+        late.removeFirst(count)
+    }
 
     /// How many bytes are there now; 1 where there are none, or it cannot be told.
     private func available(_ descriptor: CInt, room: Int) -> Int {
