@@ -107,7 +107,9 @@ final class Connection: Watcher, Outlet {
     /// Reads what was left until others had been read, if there is still a reason to.
     func readLate() {
         pace = .usual
-        guard let peer, isReading, input == .open || input == .halfClosed, daemon.hub.wantsBytes(of: peer) else { return }
+        guard let peer, isReading, input == .open || input == .halfClosed, daemon.hub.wantsBytes(of: peer) else {
+            return
+        }
         read(peer)
     }
 

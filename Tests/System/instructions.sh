@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# How many instructions a gesture line costs on its way through the hub, each part of it alone, and a gesture of a frame of
+# 64 where 64 are active: none more than its limit, which is some 15 % above what it was when the limit was set. The same
+# on any machine and under any load, but for what the C library does for each processor.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+command -v valgrind >/dev/null || { echo 'instructions: skipped: there is no valgrind here' && exit 0; }
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+make --silent --no-print-directory kernels
+# valgrind does not read the debugging information of new compilers.
+strip --strip-debug -o "$folder/kernels" "${SCRATCH:-.build}/release/kernels"
+
+# counted PART COUNT: the instructions of all of it, the start of the program included.
+counted() {
+    valgrind -q --tool=callgrind --callgrind-out-file="$folder/out" "$folder/kernels" "$1" "$2" >/dev/null
+    sed -n 's/^\(summary\|totals\): //p' "$folder/out" | head -n 1
+}
+
+failed=
+while read -r part limit; do
+    # By then the history is full: from there on, each line costs the same.
+    cost=$((($(counted "$part" 24576) - $(counted "$part" 8192)) / 16384))
+    echo "$part: $cost instructions of at most $limit"
+    [ "$cost" -le "$limit" ] || failed=1
+done <<'LIMITS'
+hub 4600
+decoder 2300
+camera 600
+encoder 900
+frame 10500
+LIMITS
+[ -z "$failed" ] || { echo 'instructions: FAILED' && exit 1; }
+echo 'instructions: passed'
