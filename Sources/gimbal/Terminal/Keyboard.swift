@@ -95,7 +95,14 @@ final class Keyboard {
         unsafe action.__sigaction_handler.sa_handler = { number in
             if number == SIGTSTP { isStopping.store(true, ordering: .relaxed) }
         }
-        for signal in [SIGTSTP, SIGWINCH] { _ = unsafe sigaction(signal, &action, nil) }
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for signal in [SIGTSTP, SIGWINCH] {
+            _ = unsafe sigaction(signal, &action, nil)
+            unsafe sigaddset(&signals, signal)
+        }
+        // Who starts the program from a thread that leaves signals to others hands that down.
+        unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
         writeError(Self.hideCursor)
     }
 

@@ -52,7 +52,8 @@ struct PlayerFace: Equatable {
         let word = Piece(filled(state.rawValue, 7), paint)
         if let note { return joined([word, Piece(printable(note), style.bold)], within: columns) }
         let speed = Piece(factor(isUTF8))
-        var left = [word, Piece(time(places: 1))]
+        // Who steps wants to see each.
+        var left = [word, Piece(time(places: state == .paused && columns >= 60 ? 3 : 1))]
         var right = [speed]
         func rest() -> Int { columns - (left + right).reduce(0) { $0 + $1.columns + Self.gap } }
         let leastBar = durationMs == nil ? 0 : Self.leastBar

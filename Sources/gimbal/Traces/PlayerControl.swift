@@ -15,8 +15,12 @@ final class PlayerControl {
     private var status = StatusLines()
     /// Whether the replay stands still, or will once it has found its place.
     private var isPaused = false
-    /// Whether the daemon has told anything of the replay.
-    private(set) var hasBegun = false
+    /// Whether the daemon has told anything of the camera's replays.
+    private(set) var hasHeard = false
+    /// Whether a replay runs.
+    private var hasBegun = false
+    /// Since when the replay has been on its way to another place.
+    private var seekStart: ContinuousClock.Instant?
     private var isSubscribed = false
     private var isRefused = false
     /// Whether the person has ended the replay.
@@ -36,6 +40,8 @@ final class PlayerControl {
     private static let delay = Duration.milliseconds(330)
     private static let interval = Duration.milliseconds(100)
     private static let noteTime = Duration.seconds(2)
+    /// Who has found the place sooner has only jumped.
+    private static let jumpTime = Duration.milliseconds(200)
     private static let statusID: RequestID = "player-status"
 
     /// - Parameters:
@@ -131,7 +137,9 @@ final class PlayerControl {
     /// Asks where the replay is, now and then while it moves.
     private func ask() throws {
         let now = ContinuousClock.now
-        guard hasBegun, face.state != .paused, !isAsking, now - (lastAsked ?? started) >= Self.interval else { return }
+        guard hasBegun, face.state != .paused || seekStart != nil, !isAsking,
+            now - (lastAsked ?? started) >= Self.interval
+        else { return }
         (lastAsked, isAsking) = (now, true)
         try send(.getReplay, id: Self.statusID)
     }
@@ -179,8 +187,15 @@ final class PlayerControl {
     private func take(_ status: ReplayStatus) {
         // Who has ended it before it began means this one.
         if !hasBegun, isEnding, status.state != .ended { try? send(.endReplay) }
-        hasBegun = status.state != .ended
-        face.state = status.state
+        (hasHeard, hasBegun) = (true, status.state != .ended)
+        if status.state == .seeking {
+            let start = seekStart ?? .now
+            seekStart = start
+            if .now - start >= Self.jumpTime { face.state = .seeking }
+        } else {
+            seekStart = nil
+            face.state = status.state
+        }
         if status.state == .paused || status.state == .playing { isPaused = status.state == .paused }
         face.timeMs = status.timeMs
         face.durationMs = status.durationMs ?? face.durationMs
@@ -215,6 +230,12 @@ final class PlayerControl {
     func clear() {
         let text = status.clear()
         if !text.isEmpty { writeError(text) }
+    }
+
+    /// Takes note that the replay is over, as the connection that plays it has been told.
+    func conclude() {
+        hasBegun = false
+        clear()
     }
 
     /// Prints something else where the line is.

@@ -80,7 +80,7 @@ final class ReplaySession {
             if turn.isSourceReady { try sendMore() }
             try player?.advance()
             // A daemon that tells nothing of its replays has none that can be steered.
-            if player?.hasBegun != true { bar.update { progress.state(of: reader, unsent: connection.unsent) } }
+            if player?.hasHeard != true { bar.update { progress.state(of: reader, unsent: connection.unsent) } }
         }
         bar.clear()
         player?.end()
@@ -138,6 +138,7 @@ final class ReplaySession {
         case .error: report(message)
         case .traceEnded:
             isCut = message.traceEnded?.cut == true
+            player?.conclude()
             printed.conclude(message)
         case .pong: isOver = isOver || message.id == Self.endMark
         case .cameraChanged:
