@@ -41,12 +41,16 @@ enum Program {
     }
 
     /// Waits for a program's end; says whether it went well.
-    static func wait(for process: pid_t) throws(Interrupt) -> Bool {
+    static func wait(for process: pid_t) throws(Interrupt) -> Bool { try status(of: process) == 0 }
+
+    /// Waits for a program's end; says its status, as a shell counts it.
+    static func status(of process: pid_t) throws(Interrupt) -> CInt {
         var status: CInt = 0
         while unsafe waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { return false }
+            guard errno == EINTR else { return -1 }
             try Interrupt.check()
         }
-        return status == 0
+        let signal = status & 0x7f
+        return signal == 0 ? status >> 8 & 0xff : 128 + signal
     }
 }

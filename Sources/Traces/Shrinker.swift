@@ -1,0 +1,104 @@
+// A trace that something fails with, made small: parts are left out for as long as it still fails. Larger parts go first:
+// whole gestures, then lines, then the members of frames and of the header. A pure function of the answers that it gets.
+
+import Gestures
+import GimbalProtocol
+
+/// Makes a trace small.
+package struct Shrinker {
+    /// How often the question may be asked.
+    private var left: Int
+    /// How often it was.
+    package private(set) var asked = 0
+
+    /// - Parameter most: how often the question may be asked.
+    package init(most: Int) { left = most }
+
+    /// The smallest trace that was found to still fail.
+    ///
+    /// - Parameter fails: whether a trace does what the whole one does.
+    package mutating func shrink(_ trace: Trace, _ fails: (Trace) throws -> Bool) rethrows -> Trace {
+        var smallest = trace
+        var size = Int.max
+        // What could not be left out before may be once something else is gone.
+        while smallest.bytes.count < size, left > 0 {
+            size = smallest.bytes.count
+            let header = smallest.header
+            try Self.drop(Self.groups(of: smallest.lines), { $0.flatMap { $0 } }) { lines in
+                try ask(Trace(header: header, lines: lines), &smallest, fails)
+            }
+            try Self.drop(smallest.lines, { $0 }) { try ask(Trace(header: header, lines: $0), &smallest, fails) }
+            try dropMembers(&smallest, fails)
+            try dropHeaderMembers(&smallest, fails)
+        }
+        return smallest
+    }
+
+    private mutating func ask(
+        _ trace: Trace, _ smallest: inout Trace, _ fails: (Trace) throws -> Bool
+    ) rethrows -> Bool {
+        guard left > 0 else { return false }
+        left -= 1
+        asked += 1
+        guard try fails(trace) else { return false }
+        smallest = trace
+        return true
+    }
+
+    /// Leaves out runs of parts, long ones first.
+    private static func drop<Part>(
+        _ parts: [Part], _ lines: ([Part]) -> [Trace.Line], _ ask: ([Trace.Line]) throws -> Bool
+    ) rethrows {
+        var parts = parts
+        var length = parts.count
+        while length > 0 {
+            var start = 0
+            while start < parts.count {
+                var fewer = parts
+                fewer.removeSubrange(start..<min(start + length, parts.count))
+                if try ask(lines(fewer)) { parts = fewer } else { start += length }
+            }
+            length = min(length / 2, parts.count)
+        }
+    }
+
+    /// Lines that belong together: from where no gesture is active to where none is any more.
+    private static func groups(of lines: [Trace.Line]) -> [[Trace.Line]] {
+        var groups: [[Trace.Line]] = []
+        var active: Set<GestureKey> = []
+        for line in lines {
+            if active.isEmpty { groups.append([]) }
+            groups[groups.count - 1].append(line)
+            for request in line.requests { active.follow(request) }
+        }
+        return groups
+    }
+
+    private mutating func dropMembers(_ smallest: inout Trace, _ fails: (Trace) throws -> Bool) rethrows {
+        for index in smallest.lines.indices {
+            guard case .array(var members)? = try? JSONValue(smallest.lines[index].bytes) else { continue }
+            var position = 0
+            while position < members.count, members.count > 1 {
+                var fewer = members
+                let removed = fewer.remove(at: position)
+                // The frame's time may stand in its first member alone.
+                if let time = removed["timeMs"], case .object(var first) = fewer[0], first["timeMs"] == nil {
+                    first["timeMs"] = time
+                    fewer[0] = .object(first)
+                }
+                var trace = smallest
+                trace.lines[index] = Trace.Line((fewer.count == 1 ? fewer[0] : .array(fewer)).bytes)
+                if try ask(trace, &smallest, fails) { members = fewer } else { position += 1 }
+            }
+        }
+    }
+
+    private mutating func dropHeaderMembers(_ smallest: inout Trace, _ fails: (Trace) throws -> Bool) rethrows {
+        let members = (try? JSONValue(smallest.header.bytes))?.object?.members ?? []
+        for name in members.map(\.name) where name != "type" && name != "version" {
+            var trace = smallest
+            guard (try? trace.header.set([(name, nil)])) != nil else { continue }
+            _ = try ask(trace, &smallest, fails)
+        }
+    }
+}

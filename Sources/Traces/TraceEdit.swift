@@ -1,0 +1,214 @@
+// A trace made another one: another screen, another place, another pace. What the fingers did stays what it was; bytes of
+// lines that an edit does not concern stay as they are.
+
+import Gestures
+import GimbalProtocol
+import MapCamera
+
+/// A change of a whole trace.
+package enum TraceEdit: Sendable {
+    /// The screen has another size, in points; fingers stay where they were on it.
+    case viewport(width: Double, height: Double)
+    /// The camera begins elsewhere; the zoom stays where it is left out. Places in the trace's lines stay.
+    case start(LatLng, zoom: Double?)
+    /// The same on another part of the map: where the camera begins, and every place that a line names, as far as the
+    /// beginning is moved on the map's plane.
+    case moveTo(LatLng)
+    /// Everything takes place so many times as fast: times, animations, and the velocities of flings.
+    case speed(Double)
+    /// No pause in which no gesture is active and nothing moves is longer than this, in milliseconds.
+    case trimIdle(Double)
+    /// Other bounds of the target to begin with, or none.
+    case bounds(CoordinateBounds?)
+    /// Another range of zooms to begin with.
+    case zoomRange(ZoomRange)
+}
+
+extension Trace {
+    /// Makes a change.
+    ///
+    /// - Throws: `TraceError` for a header that cannot be written anew.
+    package mutating func apply(_ edit: TraceEdit) throws(TraceError) {
+        switch edit {
+        case .viewport(let width, let height):
+            var viewport = headerMember("viewport")?.object ?? [:]
+            viewport["width"] = .number(width)
+            viewport["height"] = .number(height)
+            try header.set([("viewport", .object(viewport))])
+        case .start(let target, let zoom):
+            var position = headerMember("position")?.object ?? [:]
+            position["target"] = .place(target)
+            if let zoom { position["zoom"] = .number(zoom) }
+            if position["zoom"] == nil { position["zoom"] = .number(CameraPosition.initial.zoom) }
+            try header.set([("position", .object(position))])
+        case .moveTo(let place): try move(to: place)
+        case .speed(let factor): hasten(factor)
+        case .trimIdle(let longest): try trimIdle(longest)
+        case .bounds(let bounds):
+            let corners = bounds.map { bounds -> JSONValue in
+                .object(["southWest": .place(bounds.southWest), "northEast": .place(bounds.northEast)])
+            }
+            try header.set([("targetBounds", corners)])
+        case .zoomRange(let range): try header.set([("minZoom", .number(range.min)), ("maxZoom", .number(range.max))])
+        }
+    }
+
+    private func headerMember(_ name: String) -> JSONValue? { (try? JSONValue(header.bytes))?[name] }
+
+    /// Changes the objects of every line that is a right one; the others stay as they are.
+    private mutating func mapObjects(_ change: (inout JSONObject) -> Void) {
+        for index in lines.indices where !lines[index].requests.isEmpty {
+            guard let value = try? JSONValue(lines[index].bytes) else { continue }
+            var changed = value
+            switch value {
+            case .object(var object):
+                change(&object)
+                changed = .object(object)
+            case .array(let members):
+                changed = .array(
+                    members.map { member in
+                        guard case .object(var object) = member else { return member }
+                        change(&object)
+                        return .object(object)
+                    })
+            default: break
+            }
+            if changed != value { lines[index] = Line(changed.bytes) }
+        }
+    }
+
+    // MARK: Another place
+
+    private mutating func move(to place: LatLng) throws(TraceError) {
+        let from = MercatorPoint(header.header?.position.target.normalized ?? place)
+        let to = MercatorPoint(place.normalized)
+        let shift = MercatorPoint(x: to.x - from.x, y: to.y - from.y)
+        var members: [(name: String, value: JSONValue?)] = []
+        var position = headerMember("position")?.object ?? [:]
+        position["target"] = .place(place.normalized)
+        if position["zoom"] == nil { position["zoom"] = .number(CameraPosition.initial.zoom) }
+        members.append(("position", .object(position)))
+        if let bounds = headerMember("targetBounds"), bounds != .null {
+            members.append(("targetBounds", bounds.shifted(by: shift)))
+        }
+        try header.set(members)
+        mapObjects { object in
+            for member in object.members { object[member.name] = member.value.shifted(by: shift) }
+        }
+    }
+
+    // MARK: Another pace
+
+    private mutating func hasten(_ factor: Double) {
+        guard let start = startMs else { return }
+        mapObjects { object in
+            if let time = object["timeMs"]?.number { object["timeMs"] = .time(start + (time - start) / factor) }
+            if let duration = object["durationMs"]?.number { object["durationMs"] = .time(duration / factor) }
+            if object["type"]?.string == "animate", object["durationMs"] == nil {
+                object["durationMs"] = .time(CameraAnimation.usualDuration / factor)
+            }
+            guard var velocity = object["velocity"]?.object else { return }
+            for name in ["x", "y"] {
+                if let value = velocity[name]?.number { velocity[name] = .number(value * factor) }
+            }
+            object["velocity"] = .object(velocity)
+        }
+    }
+
+    // MARK: Without pauses
+
+    private mutating func trimIdle(_ longest: Double) throws(TraceError) {
+        let shifts = try pauses().map { max($0 - longest, 0) }
+        var shift = 0.0
+        for index in lines.indices {
+            shift += shifts[index]
+            guard shift > 0, let time = lines[index].timeMs else { continue }
+            lines[index].set(timeMs: time - shift)
+        }
+    }
+
+    /// How long before each line nothing has moved and no gesture was active, in milliseconds.
+    private func pauses() throws(TraceError) -> [Double] {
+        let start = startMs ?? 0
+        var active: Set<GestureKey> = []
+        var last = start
+        var pauses: [Double] = []
+        let run: TraceRun
+        do { run = try TraceRun(camera: header.camera) } catch { throw TraceError("names no camera") }
+        run.play(try header.atHighestSpeed().bytes + [0x0a]) { _ in }
+        for line in lines {
+            var moved = last
+            run.play(line.bytes + [0x0a]) { played in
+                let times = played.messages.compactMap { $0.event?.move?.timeMs }.map { start + $0 }
+                moved = times.last { $0 < line.timeMs ?? last } ?? last
+            }
+            let time = line.timeMs ?? last
+            pauses.append(active.isEmpty ? max(time - max(moved, last), 0) : 0)
+            last = time
+            for request in line.requests { active.follow(request) }
+        }
+        return pauses
+    }
+}
+
+extension Set<GestureKey> {
+    /// Takes note of a gesture that begins or ends.
+    mutating func follow(_ request: Request) {
+        guard case .gesture(let gesture) = request.body, !gesture.event.kind.isTap else { return }
+        let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
+        switch gesture.event.phase {
+        case .began, .changed: insert(key)
+        case .ended, .cancelled: remove(key)
+        }
+    }
+}
+
+extension Trace.Line {
+    /// Sets the time of the line, in milliseconds.
+    package mutating func set(timeMs: Double) {
+        guard let value = try? JSONValue(bytes) else { return }
+        func timed(_ value: JSONValue) -> JSONValue {
+            guard case .object(var object) = value, object["timeMs"] != nil else { return value }
+            object["timeMs"] = .time(timeMs)
+            return .object(object)
+        }
+        let changed: JSONValue = value.array.map { .array($0.map(timed)) } ?? timed(value)
+        self = Trace.Line(changed.bytes)
+    }
+}
+
+extension JSONValue {
+    fileprivate static func place(_ place: LatLng) -> JSONValue {
+        .object([
+            "latitude": .number(rounded(place.latitude, 1e9)), "longitude": .number(rounded(place.longitude, 1e9)),
+        ])
+    }
+
+    /// A time in whole microseconds.
+    fileprivate static func time(_ timeMs: Double) -> JSONValue { .number(rounded(timeMs, 1000)) }
+
+    private static func rounded(_ value: Double, _ unit: Double) -> Double { (value * unit).rounded() / unit }
+
+    /// The value with all places that it holds moved on the map's plane.
+    fileprivate func shifted(by shift: MercatorPoint) -> JSONValue {
+        guard case .object(var object) = self else { return self }
+        if let latitude = object["latitude"]?.number, let longitude = object["longitude"]?.number {
+            var point = MercatorPoint(LatLng(latitude: latitude, longitude: longitude).normalized)
+            (point.x, point.y) = (point.x + shift.x, point.y + shift.y)
+            return Self.place(point.coordinate.normalized)
+        }
+        let (west, east) = (object["southWest"]?["longitude"]?.number, object["northEast"]?["longitude"]?.number)
+        let isWholeTurn = (east ?? 0) - (west ?? 0) >= 360
+        for member in object.members {
+            // Bounds that go all round the globe still do.
+            let way = isWholeTurn ? MercatorPoint(x: 0, y: shift.y) : shift
+            var moved = member.value.shifted(by: way)
+            if isWholeTurn, case .object(var corner) = moved, let longitude = member.value["longitude"] {
+                corner["longitude"] = longitude
+                moved = .object(corner)
+            }
+            object[member.name] = moved
+        }
+        return .object(object)
+    }
+}

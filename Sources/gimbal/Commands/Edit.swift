@@ -1,0 +1,129 @@
+// `gimbal edit`: a trace made another one.
+
+import ArgumentParser
+import GimbalClient
+import Traces
+
+struct Edit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Change a trace as a whole.",
+        discussion: """
+            --move-to plays the same fingers at another place: the camera begins there, and every place that the trace \
+            names is moved as far on the map. --start changes only where the camera begins. --speed changes times, \
+            animations and the velocities of flings; --trim-idle shortens pauses in which no gesture is active and nothing \
+            moves, so that the camera's way stays the same. Fingers stay where they were on the screen, whatever its size. \
+            A recording is edited as the trace that "gimbal convert" makes of it; lines that a daemon would reject stay.
+
+            Examples:
+              gimbal edit pan.ndjson --move-to 35.36,138.73 -o fuji.ndjson
+              gimbal edit pan.ndjson --viewport 412x915 --start 48.8584,2.2945,14 -o wide.ndjson
+              gimbal edit session.ndjson --trim-idle 300ms --speed 2 -o short.ndjson
+              gimbal edit pan.ndjson --bounds 48.8,2.2,48.9,2.4 --zoom-range 10,16 | gimbal run -
+            """
+    )
+
+    @Option(
+        name: .customLong("viewport"), help: ArgumentHelp("The screen's size, in points.", valueName: "size"),
+        transform: Size.init(typed:))
+    var size: Size?
+
+    @Option(help: ArgumentHelp("Where the camera begins, and its zoom if it is told.", valueName: "lat,lng,zoom"))
+    var start: String?
+
+    @Option(
+        help: ArgumentHelp("Do the same elsewhere: where the camera is to begin.", valueName: "lat,lng"),
+        transform: LatLng.init(typed:))
+    var moveTo: LatLng?
+
+    @Option(
+        help: ArgumentHelp("Play everything so many times as fast.", valueName: "factor"),
+        transform: Speed.init(typed:))
+    var speed: Speed?
+
+    @Option(
+        help: ArgumentHelp("Let no pause in which nothing moves be longer than this.", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var trimIdle: Milliseconds?
+
+    @Option(help: ArgumentHelp("The bounds of the target, or none.", valueName: "south,west,north,east"))
+    var bounds: String?
+
+    @Option(help: ArgumentHelp("The lowest and the highest zoom, 2 to 21.", valueName: "low,high"))
+    var zoomRange: String?
+
+    @OptionGroup var selection: TraceNumber
+
+    @OptionGroup var destination: OutputOptions
+
+    @Argument(help: "The trace or recording; - is standard input.", completion: .file())
+    var trace: String
+
+    func validate() throws {
+        if speed?.factor == .infinity { throw ValidationError("--speed is a factor above 0, such as 2 or 0.5.") }
+        try trimIdle?.checkRange("--trim-idle")
+        guard try !edits().isEmpty else { throw ValidationError("Say what is to be changed, such as --speed 2.") }
+    }
+
+    private func edits() throws -> [TraceEdit] {
+        var edits: [TraceEdit] = []
+        if let start {
+            let numbers = Edit.numbers(start)
+            guard 2...3 ~= numbers.count, numbers[0].magnitude <= 90 else {
+                throw ValidationError("--start is written as 48.8584,2.2945,14: degrees north, degrees east, zoom.")
+            }
+            let place = LatLng(latitude: numbers[0], longitude: numbers[1])
+            edits.append(.start(place, zoom: numbers.count == 3 ? numbers[2] : nil))
+        }
+        if let moveTo { edits.append(.moveTo(moveTo)) }
+        if let size { edits.append(.viewport(width: size.width, height: size.height)) }
+        if let bounds { edits.append(.bounds(try Edit.bounds(bounds))) }
+        if let zoomRange {
+            let numbers = Edit.numbers(zoomRange)
+            guard numbers.count == 2, let range = ZoomRange(min: numbers[0], max: numbers[1]) else {
+                throw ValidationError("--zoom-range is written as 3,15: the lowest zoom and the highest, 2 to 21.")
+            }
+            edits.append(.zoomRange(range))
+        }
+        if let trimIdle { edits.append(.trimIdle(trimIdle.milliseconds)) }
+        if let speed { edits.append(.speed(speed.factor)) }
+        return edits
+    }
+
+    private static func numbers(_ text: String) -> [Double] {
+        let parts = NegativeNumbers.unshielded(text).split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { Double($0) }.filter(\.isFinite)
+        return numbers.count == parts.count ? numbers : []
+    }
+
+    private static func bounds(_ text: String) throws -> CoordinateBounds? {
+        if text == "none" { return nil }
+        let numbers = numbers(text)
+        guard numbers.count == 4,
+            let bounds = CoordinateBounds(
+                southWest: LatLng(latitude: numbers[0], longitude: numbers[1]),
+                northEast: LatLng(latitude: numbers[2], longitude: numbers[3]))
+        else { throw ValidationError("--bounds is written as south,west,north,east, or none.") }
+        return bounds
+    }
+
+    func run() throws {
+        let file = try OutputFile(destination)
+        var trace = try Trace(named: trace, number: selection.number)
+        for edit in try edits() {
+            do throws(TraceError) { try trace.apply(edit) } catch { throw Failure(error, of: self.trace) }
+        }
+        try file.write(trace.bytes)
+        try file.finish()
+    }
+}
+
+extension Trace {
+    /// Reads a trace, or a recording as one; `-` is standard input.
+    init(named name: String, _ options: RecordingOptions? = nil, number: Int? = nil) throws {
+        let source = try TraceSource(try InputFile(name, endsBySignal: true), options ?? .parse([]), number: number)
+        var bytes: [UInt8] = []
+        while !source.isAtEnd { bytes += try source.read() }
+        source.reportDamage()
+        do throws(TraceError) { try self.init(bytes) } catch { throw Failure(error, of: name) }
+    }
+}

@@ -1,0 +1,100 @@
+// `gimbal shrink`: the smallest trace with which a command still fails.
+
+import ArgumentParser
+import Glibc
+import Traces
+import UnixSocket
+
+struct Shrink: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a trace small with which a command fails.",
+        discussion: """
+            The command runs with a file in place of {}, and fails if its status is not 0. Whole gestures are left out, \
+            then lines, then members of frames and of the header, for as long as the command ends with the same status as \
+            with the whole trace. What the command prints is not shown.
+
+            Examples:
+              gimbal shrink long.ndjson -o small.ndjson -- gimbal expect {} --never-outside 48,2,49,3
+              gimbal shrink random.ndjson -- sh -c 'gimbal run {} | my-map-test'
+            """
+    )
+
+    @Option(help: ArgumentHelp("How often the command may be run.", valueName: "n"))
+    var limit = 2000
+
+    @OptionGroup var selection: TraceNumber
+
+    @OptionGroup var destination: OutputOptions
+
+    @Argument(help: "The trace or recording.", completion: .file())
+    var trace: String
+
+    @Argument(parsing: .postTerminator, help: "The command, with {} where the trace's file is to be.")
+    var command: [String] = []
+
+    func validate() throws {
+        guard let program = command.first else {
+            throw ValidationError("Name the command behind --, such as: -- ./test {}")
+        }
+        guard command.dropFirst().contains(where: { $0.contains("{}") }) else {
+            throw ValidationError("Say by {} where \(program) is to get the trace.")
+        }
+        if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+    }
+
+    func run() throws {
+        let file = try OutputFile(destination)
+        let whole = try Trace(named: trace, number: selection.number)
+        let trial = try Trial(command)
+        let status = try trial.status(of: whole)
+        guard status != 0 else { throw Failure(.rejected, "\(trace): the command does not fail with it") }
+        var shrinker = Shrinker(most: limit)
+        let smallest = try shrinker.shrink(whole) { try trial.status(of: $0) == status }
+        try file.write(smallest.bytes)
+        try file.finish()
+        say(
+            "\(trace): \(counted(whole.lines.count, "line")) made \(grouped(smallest.lines.count)) by "
+                + "\(counted(shrinker.asked, "run")), status \(status)")
+    }
+}
+
+/// Runs a command with one trace after the other, in a file of its own.
+private final class Trial {
+    private let command: [String]
+    private let program: String
+    private let file: String
+    private let descriptor: CInt
+
+    init(_ command: [String]) throws {
+        var template = Array("/tmp/gimbal-XXXXXX.ndjson".utf8CString)
+        descriptor = unsafe mkstemps(&template, 7)
+        guard descriptor >= 0 else { throw Failure(.ioError, "\(SystemError("/tmp"))") }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        file = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = command[0]
+        guard let path = name.contains("/") ? name : Program.find(name) else {
+            throw Failure(.usage, "there is no program \(name)")
+        }
+        program = path
+        self.command = command.dropFirst().map { [file] in $0.replacing("{}", with: file) }
+    }
+
+    deinit {
+        if descriptor >= 0 { _ = close(descriptor) }
+        _ = unsafe unlink(file)
+    }
+
+    /// How the command ends with a trace.
+    func status(of trace: Trace) throws -> CInt {
+        try Interrupt.check()
+        let bytes = trace.bytes
+        let written = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        guard written == bytes.count, ftruncate(descriptor, bytes.count) == 0 else {
+            throw Failure(.ioError, "\(SystemError(file))")
+        }
+        let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { _ = close(nothing) }
+        let process = try Program.start(program, command, input: nothing, output: nothing, isSilent: true)
+        return try Program.status(of: process)
+    }
+}

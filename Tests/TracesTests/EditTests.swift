@@ -1,0 +1,130 @@
+// Traces made other ones, held against what the camera then does; and traces made small.
+
+import Foundation
+import GimbalProtocol
+import MapCamera
+import TestSupport
+import Testing
+import Traces
+
+@Suite struct EditTests {
+    private func trace(_ name: String) throws -> Trace {
+        try Trace(Data(contentsOf: Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson")))
+    }
+
+    /// The movements of the camera that a trace is played into.
+    private func moves(_ trace: Trace) throws -> [CameraMove] {
+        let run = try TraceRun(camera: trace.header.camera)
+        var moves: [CameraMove] = []
+        var errors: [GimbalError] = []
+        run.play(try trace.header.atHighestSpeed().bytes + trace.bytes.drop { $0 != 0x0a }) { played in
+            moves += played.messages.compactMap { $0.event?.move }
+            errors += played.messages.compactMap(\.error)
+        }
+        #expect(errors.isEmpty, "\(errors)")
+        return moves
+    }
+
+    @Test(arguments: ["pinch-and-rotate", "pan-fling", "tilt"])
+    func theSameFingersElsewhereMoveTheMapAsFar(_ name: String) throws {
+        let (before, place) = (try trace(name), LatLng(latitude: -33.9, longitude: 179.95))
+        var after = before
+        try after.apply(.moveTo(place))
+        let (one, other) = (try moves(before), try moves(after))
+        #expect(one.count == other.count && one.count > 100)
+        let start = MercatorPoint(try #require(before.header.header).position.target)
+        for (a, b) in zip(one, other) {
+            let (from, to) = (MercatorPoint(a.position.target), MercatorPoint(b.position.target))
+            let scale = 256 / (2 * Double.pi) * exp2(a.position.zoom)
+            let east = wrap180((to.x - from.x - MercatorPoint(place).x + start.x) * 180 / .pi) * .pi / 180
+            let north = to.y - from.y - MercatorPoint(place).y + start.y
+            #expect(abs(east) * scale < 0.01 && abs(north) * scale < 0.01, "\(b)")
+            #expect(abs(a.position.zoom - b.position.zoom) < 2e-6)
+        }
+    }
+
+    @Test func placesInLinesMoveAlong() throws {
+        let lines = """
+            {"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":10},"zoom":5},"targetBounds":{"southWest":{"latitude":-60,"longitude":-180},"northEast":{"latitude":60,"longitude":180}}}
+            {"type":"move","timeMs":0,"update":{"kind":"set-target","target":{"latitude":0,"longitude":20},"own":"x"}}
+            {"type":"broken
+            {"type":"set-target-bounds","timeMs":5,"bounds":{"southWest":{"latitude":-1,"longitude":9},"northEast":{"latitude":1,"longitude":21}}}
+            """
+        var trace = try Trace(lines.utf8)
+        try trace.apply(.moveTo(LatLng(latitude: 0, longitude: 175)))
+        let texts = trace.lines.map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(texts[0].contains(#""longitude":-175},"own":"x""#))
+        #expect(texts[1] == #"{"type":"broken"#)
+        #expect(texts[2].contains(#""longitude":174"#) && texts[2].contains(#""longitude":-174"#))
+        // All round the globe is all round it from anywhere.
+        let bounds = try #require(trace.header.header?.targetBounds)
+        #expect(bounds.width == 360)
+    }
+
+    @Test func anotherPaceChangesTimesAndVelocities() throws {
+        var trace = try Trace(
+            """
+            {"type":"trace","version":1}
+            {"type":"animate","timeMs":1000,"durationMs":300,"update":{"kind":"zoom-in"}}
+            [{"type":"pan","phase":"ended","timeMs":1500,"velocity":{"x":100,"y":-50}},{"type":"stop"}]
+            """.utf8)
+        try trace.apply(.speed(2))
+        #expect(trace.lines.map(\.timeMs) == [1000, 1250])
+        let texts = trace.lines.map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(texts[0].contains(#""durationMs":150"#) && texts[1].contains(#""velocity":{"x":200,"y":-100}"#))
+    }
+
+    @Test(arguments: ["pinch-and-rotate", "pan-fling", "tilt", "antimeridian", "limits"])
+    func withoutPausesTheWayIsTheSame(_ name: String) throws {
+        let before = try trace(name)
+        var after = before
+        try after.apply(.trimIdle(50))
+        let (one, other) = (try moves(before), try moves(after))
+        #expect(one.map(\.position) == other.map(\.position))
+        // What is left between a rest and the next movement.
+        for (a, b) in zip(other, other.dropFirst()) where b.seq > a.seq {
+            #expect(b.timeMs >= a.timeMs)
+        }
+        #expect(try #require(after.endMs) <= #require(before.endMs))
+    }
+
+    @Test func whatTheCameraBeginsWithIsSet() throws {
+        var trace = try trace("pan-fling")
+        let bounds = try #require(
+            CoordinateBounds(
+                southWest: LatLng(latitude: 1, longitude: 2), northEast: LatLng(latitude: 3, longitude: 4)))
+        try trace.apply(.start(LatLng(latitude: 2, longitude: 3), zoom: 7))
+        try trace.apply(.viewport(width: 400, height: 600))
+        try trace.apply(.bounds(bounds))
+        try trace.apply(.zoomRange(try #require(ZoomRange(min: 4, max: 9))))
+        let header = try #require(trace.header.header)
+        #expect(header.position.target == LatLng(latitude: 2, longitude: 3) && header.position.zoom == 7)
+        #expect(header.viewport.width == 400 && header.viewport.height == 600 && header.targetBounds == bounds)
+        #expect(header.zoomRange.min == 4 && header.zoomRange.max == 9)
+        try trace.apply(.bounds(nil))
+        #expect(trace.header.header?.targetBounds == nil)
+        #expect(try !moves(trace).isEmpty)
+    }
+
+    // MARK: Small traces
+
+    @Test func onlyWhatFailsIsLeft() throws {
+        var shrinker = Shrinker(most: 1000)
+        let whole = try trace("pinch-and-rotate")
+        let small = try shrinker.shrink(whole) { try moves($0).contains { $0.position.zoom > 14.5 } }
+        #expect(try moves(small).contains { $0.position.zoom > 14.5 })
+        // A pinch that has begun and its larger scale; its position is needed, the rest of the header is not.
+        #expect(small.lines.count <= 3 && shrinker.asked < 1000, "\(small.lines.count)")
+        #expect(String(decoding: small.header.bytes, as: UTF8.self).contains("position"))
+        #expect(!String(decoding: small.header.bytes, as: UTF8.self).contains("viewport"))
+    }
+
+    @Test func shrinkingEndsWhereItMust() throws {
+        let whole = try trace("tilt")
+        var shrinker = Shrinker(most: 7)
+        _ = shrinker.shrink(whole) { _ in false }
+        #expect(shrinker.asked == 7)
+        var all = Shrinker(most: 1000)
+        #expect(all.shrink(whole) { _ in true }.lines.isEmpty)
+    }
+}
