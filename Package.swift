@@ -48,6 +48,12 @@ let package = Package(
             name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"],
             swiftSettings: strict),
 
+        // Fingers to be performed: made up, of a trace's gestures, and in the words of other tools.
+        .target(
+            name: "TouchScripts",
+            dependencies: ["TouchTraces", "Touches", "Traces", "Gestures", "GimbalProtocol", "MapCamera"],
+            swiftSettings: strict),
+
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
         // Only its core is linked.
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
@@ -75,7 +81,8 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "TouchTraces", "Traces", "UnixSocket",
+                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "TouchScripts", "TouchTraces", "Traces",
+                "UnixSocket",
                 "CPipe",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
@@ -92,6 +99,9 @@ let package = Package(
         .testTarget(name: "TouchTracesTests", dependencies: ["TouchTraces", "TestSupport"]),
         .testTarget(
             name: "CameraStreamsTests", dependencies: ["CameraStreams", "GimbalProtocol", "MapCamera", "TestSupport"]),
+        .testTarget(
+            name: "TouchScriptsTests",
+            dependencies: ["TouchScripts", "CameraStreams", "TouchTraces", "Touches", "Traces", "TestSupport"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),

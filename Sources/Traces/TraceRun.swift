@@ -62,6 +62,23 @@ package final class TraceRun {
     /// Whether something other than gestures moves the camera at the moment.
     var movesByItself: Bool { hub.movesByItself(camera) }
 
+    /// What a trace makes of a camera, as `gimbal run` prints it: events without an epoch, and `trace-ended`.
+    ///
+    /// - Throws: `TraceError` for a header that cannot be played, `EncodingError` for a camera without a right name.
+    package static func events(of trace: Trace) throws -> [UInt8] {
+        let run = try TraceRun(camera: trace.header.camera)
+        var events: [UInt8] = []
+        func take(_ played: Line) {
+            for message in played.messages where message.isEvent || message.type == .traceEnded {
+                events += message.withoutEpoch + [0x0a]
+            }
+        }
+        run.play(try trace.header.atHighestSpeed().bytes + [0x0a], take)
+        for line in trace.lines { run.play(line.bytes + [0x0a], take) }
+        run.finish(take)
+        return events
+    }
+
     /// Asks for something as another client would.
     ///
     /// - Throws: `EncodingError` for what cannot be written.

@@ -29,7 +29,7 @@ struct Gimbal: ParsableCommand {
             ViewportCommand.self,
             GesturesCommand.self, Get.self, Project.self, Unproject.self, Region.self, Cameras.self, Remove.self,
             Stats.self, Clients.self, Watch.self, Replay.self, Player.self, Run.self, Expect.self, Diff.self,
-            Record.self, Mark.self, Cut.self, Join.self, Edit.self, Shrink.self, Convert.self, Inspect.self,
+            Record.self, Mark.self, Cut.self, Join.self, Edit.self, Make.self, Shrink.self, Convert.self, Inspect.self,
             Plot.self,
             Check.self,
             Send.self,

@@ -1,10 +1,11 @@
 // `gimbal convert`: a recording of touches as a trace of gestures.
 
 import ArgumentParser
+import TouchScripts
 
 struct Convert: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a trace of a recording of touches.",
+        abstract: "Make a trace of a recording of touches, or touches for other tools.",
         discussion: """
             Fingers become gestures as people mean them on a map, in a trace that "gimbal replay" and any other client \
             can play. \(RecordingOptions.note)
@@ -13,22 +14,41 @@ struct Convert: ParsableCommand {
             otherwise its longer side is 844 points. Lines that are damaged are named and skipped. ^C ends a recording that \
             comes from a pipe or a device, and the trace is whole.
 
+            With --to, fingers are written for a tool that performs them: those of a recording, or those that make a             trace's gestures. They are put on a grid that comes through such tools unharmed: whole points, 33.3 ms a step,             one finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no fling.             What that changes is said. --expected has the camera that the exported fingers make.
+
             Examples:
               gimbal convert pinch.evemu -o pinch.ndjson
               adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
               gimbal convert drag.events --device screen.desc --rotate 90
+              gimbal convert pan.ndjson --to webdriver -o actions.json --expected pan.golden.ndjson
             """
     )
 
     @OptionGroup var options: RecordingOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Write fingers for a tool: \(ScriptFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "tool"))
+    var to: ScriptFormat?
+
+    @Option(
+        help: ArgumentHelp("Write the camera that the exported fingers make, as a golden file.", valueName: "file"),
+        completion: .file())
+    var expected: String?
 
     @OptionGroup var destination: OutputOptions
 
     @Argument(help: "The recording; - is standard input.", completion: .file())
     var recording: String
 
+    func validate() throws {
+        if expected != nil, to == nil { throw ValidationError("--expected is for --to.") }
+    }
+
     func run() throws {
         let file = try OutputFile(destination)
+        if let to { return try export(to, into: file) }
         let source = try TraceSource(recording, options, endsBySignal: true)
         var bar = ProgressBar(recording, isWanted: true)
         defer { bar.clear() }
@@ -40,4 +60,14 @@ struct Convert: ParsableCommand {
         bar.clear()
         source.reportDamage()
     }
+
+    private func export(_ format: ScriptFormat, into file: OutputFile) throws {
+        let export = try TouchExport(recording, options)
+        try file.write(export.bytes(as: format))
+        try file.finish()
+        if let expected { try OutputFile.write(try export.golden(), to: expected) }
+        try export.reportChanges()
+    }
 }
+
+extension ScriptFormat: ExpressibleByArgument {}

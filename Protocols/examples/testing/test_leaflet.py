@@ -1,0 +1,75 @@
+"""Fingers of a trace on a page with Leaflet, by chromedriver: they arrive as they were, and the map follows.
+
+The page's own touches, read back by Gimbal, make the camera that the export has told. Leaflet's camera is not compared
+with it: another engine has gestures of its own. Debian: chromium-driver, python3-selenium, libjs-leaflet.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+GIMBAL = os.environ.get("GIMBAL", "gimbal")
+LEAFLET = Path("/usr/share/javascript/leaflet")
+START, ZOOM = (48.8584, 2.2945), 14
+PAGE = f"""<!doctype html>
+<meta name="viewport" content="width=device-width">
+<link rel="stylesheet" href="{LEAFLET.as_uri()}/leaflet.css">
+<style>html, body {{ margin: 0; overflow: hidden }} #map {{ width: 390px; height: 844px }}</style>
+<div id="map"></div>
+<script src="{LEAFLET.as_uri()}/leaflet.js"></script>
+<script>
+const touches = [];
+for (const type of ["touchstart", "touchmove", "touchend", "touchcancel"])
+    addEventListener(type, (event) => touches.push({{
+        type, timeStamp: event.timeStamp, touches: [...event.touches].map(
+            ({{ identifier, clientX, clientY }}) => ({{ identifier, clientX, clientY }})),
+    }}), {{ capture: true, passive: true }});
+const map = L.map("map", {{ zoomSnap: 0, zoomControl: false, inertia: false }}).setView({list(START)}, {ZOOM});
+</script>"""
+
+
+def gimbal(*arguments, status=0):
+    result = subprocess.run([GIMBAL, *map(str, arguments)], capture_output=True, text=True)
+    assert result.returncode == status, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    # Chromium's sandbox does not start as root, as continuous integration often is.
+    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
+        options.add_argument(argument)
+    screen = {"width": 390, "height": 844, "pixelRatio": 1, "touch": True}
+    options.add_experimental_option("mobileEmulation", {"deviceMetrics": screen})
+    with webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options) as browser:
+        yield browser
+
+
+@pytest.mark.parametrize("gesture", ["pan", "pinch", "rotate", "tilt", "double-tap", "random"])
+def test_fingers_arrive(browser, tmp_path, gesture):
+    trace, golden, page = tmp_path / "trace.ndjson", tmp_path / "golden.ndjson", tmp_path / "page.html"
+    gimbal("make", gesture, "--seed", 2, "--duration", "3s" if gesture == "random" else "600ms", "-o", trace,
+           "--start", "{},{}".format(*START), "--zoom", ZOOM)
+    actions = json.loads(gimbal("convert", trace, "--to", "webdriver", "--expected", golden))
+
+    page.write_text(PAGE)
+    browser.get(page.as_uri())
+    before = browser.execute_script("return [map.getCenter().lat, map.getCenter().lng, map.getZoom()]")
+    browser.execute("actions", actions)
+    after = browser.execute_script("return [map.getCenter().lat, map.getCenter().lng, map.getZoom()]")
+
+    log = tmp_path / "touches.ndjson"
+    log.write_text("\n".join(map(json.dumps, browser.execute_script("return touches"))) + "\n")
+    end = json.loads(golden.read_text().splitlines()[-1])["position"]
+    gimbal("expect", log, "--viewport", "390x844", "--from", "{},{}".format(*START), "--from-zoom", ZOOM,
+           "--target={latitude},{longitude}".format(**end["target"]), "--zoom", end["zoom"],
+           "--bearing", end["bearing"], "--angle", end["viewingAngle"], "--within", "1pt,0.01zoom,0.5deg")
+    if gesture in ("pan", "pinch"):
+        assert after != before, "the map has not moved"

@@ -1,0 +1,200 @@
+// A script as other tools can perform it without losing anything. What was measured on chromedriver: positions arrive as whole
+// pixels; a tick takes whole frames, 33 ms at the most if it asks for 20; of two fingers that change at once some arrive
+// half-told. So: whole points, a grid of ticks, one finger that lands or lifts at a time while the others rest, and a rest
+// before the last one lifts, which leaves no fling.
+
+import MapCamera
+import Touches
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A script on a grid of ticks.
+package struct CanonicalScript: Equatable, Sendable {
+    /// What the fingers do in one tick.
+    package struct Tick: Equatable, Sendable {
+        /// How long it takes, in milliseconds.
+        package let durationMs: Double
+        /// The fingers that are down at its end, by their slots; each stays in its slot until it lifts.
+        package let fingers: [ScreenPoint?]
+    }
+
+    /// The screen, in points.
+    package let viewport: Viewport
+    package private(set) var ticks: [Tick] = []
+    /// How many fingers lifted while they moved, so that they threw the map, and rest now.
+    package private(set) var restedLifts = 0
+    /// How many positions were outside of the screen, and are at its edge.
+    package private(set) var clamped = 0
+    /// How many fingers there are at one time.
+    package private(set) var slots = 0
+
+    /// How long a tick takes of a player that is asked for `askedMs`, in milliseconds.
+    package static let tickMs = 100.0 / 3
+    /// What a player is asked for: it waits for the next frame, so less is as long.
+    package static let askedMs = 20
+    /// How long fingers rest before the last one lifts, in milliseconds.
+    private static let restMs = 200.0
+    /// A tap is no longer than this, and moves no further, in milliseconds and points.
+    private static let tap = (timeMs: 300.0, points: 8.0)
+
+    private var fingers: [ScreenPoint?] = []
+    private var numbers: [Int?] = []
+
+    /// Puts a script on the grid.
+    package init(_ script: FingerScript) {
+        viewport = script.viewport
+        var previous: TouchFrame?
+        var pause = 0.0
+        for session in Self.sessions(script.frames) {
+            if let previous, let first = session.first { pause = max(first.timeMs - previous.timeMs, 0) }
+            if pause > 0 { wait(pause) }
+            perform(session)
+            previous = session.last
+        }
+    }
+
+    /// Frames from where fingers land to where all have lifted.
+    private static func sessions(_ frames: [TouchFrame]) -> [[TouchFrame]] {
+        var sessions: [[TouchFrame]] = []
+        var current: [TouchFrame] = []
+        for frame in frames {
+            if current.isEmpty, frame.touches.isEmpty { continue }
+            current.append(frame)
+            guard frame.touches.isEmpty else { continue }
+            sessions.append(current)
+            current = []
+        }
+        if let last = current.last { sessions.append(current + [TouchFrame(timeMs: last.timeMs, touches: [])]) }
+        return sessions
+    }
+
+    // MARK: Ticks
+
+    private mutating func tick(_ durationMs: Double = Self.tickMs) {
+        ticks.append(Tick(durationMs: durationMs, fingers: fingers))
+    }
+
+    private mutating func wait(_ pause: Double) {
+        // Two taps have to stay as near to each other as they were.
+        let count = (pause / Self.tickMs).rounded(.down)
+        if count <= 30 { for _ in 0..<max(Int(count), 1) { tick() } } else { tick(pause.rounded()) }
+    }
+
+    private mutating func perform(_ session: [TouchFrame]) {
+        guard let first = session.first, let last = session.last else { return }
+        let isTap = last.timeMs - first.timeMs <= Self.tap.timeMs && Self.reach(session) <= Self.tap.points
+        var start = 0
+        while start < session.count {
+            let ids = session[start].touches.map(\.id)
+            change(to: session[start].touches, isTap: isTap, before: start > 0 ? session[start - 1] : nil, session)
+            let end = session[start...].firstIndex { $0.touches.map(\.id) != ids } ?? session.count
+            if !ids.isEmpty { move(Array(session[start..<end])) }
+            start = end
+        }
+    }
+
+    /// How far the finger went that went farthest.
+    private static func reach(_ session: [TouchFrame]) -> Double {
+        var landed: [Int: ScreenPoint] = [:]
+        var farthest = 0.0
+        for touch in session.flatMap(\.touches) {
+            let start = landed[touch.id] ?? touch.position
+            landed[touch.id] = start
+            farthest = max(farthest, hypot(touch.position.x - start.x, touch.position.y - start.y))
+        }
+        return farthest
+    }
+
+    private mutating func change(to touches: [Touch], isTap: Bool, before: TouchFrame?, _ session: [TouchFrame]) {
+        let gone = numbers.indices.filter { index in
+            numbers[index].map { number in !touches.contains { $0.id == number } } ?? false
+        }
+        for (count, index) in gone.enumerated() {
+            if touches.isEmpty, count == gone.count - 1, !isTap {
+                if Self.isMoving(session) { restedLifts += 1 }
+                for _ in 0..<Int((Self.restMs / Self.tickMs).rounded(.up)) { tick() }
+            }
+            (fingers[index], numbers[index]) = (nil, nil)
+            tick()
+        }
+        for touch in touches where !numbers.contains(touch.id) {
+            let index = numbers.firstIndex(of: nil) ?? numbers.count
+            if index == numbers.count {
+                numbers.append(nil)
+                fingers.append(nil)
+            }
+            (numbers[index], fingers[index]) = (touch.id, whole(touch.position))
+            slots = max(slots, numbers.count)
+            tick()
+        }
+    }
+
+    /// Whether the last fingers of a session still move when they lift.
+    private static func isMoving(_ session: [TouchFrame]) -> Bool {
+        guard let last = session.last, let end = session.dropLast().last?.touches else { return false }
+        let before = session.last { last.timeMs - $0.timeMs >= 60 && !$0.touches.isEmpty }?.touches ?? []
+        return end.contains { touch in
+            before.contains { old in
+                old.id == touch.id && hypot(old.position.x - touch.position.x, old.position.y - touch.position.y) > 3
+            }
+        }
+    }
+
+    private mutating func move(_ frames: [TouchFrame]) {
+        guard let first = frames.first, let last = frames.last else { return }
+        let least = first.touches == last.touches ? 0 : 1
+        let count = max(Int(((last.timeMs - first.timeMs) / Self.tickMs).rounded(.up)), least)
+        for step in 0..<count {
+            let isLast = step == count - 1
+            place(isLast ? last.touches : Self.touches(frames, at: first.timeMs + Double(step + 1) * Self.tickMs))
+            tick()
+        }
+    }
+
+    private mutating func place(_ touches: [Touch]) {
+        for touch in touches {
+            if let index = numbers.firstIndex(of: touch.id) { fingers[index] = whole(touch.position) }
+        }
+    }
+
+    /// The fingers at a time between frames, on the straight way.
+    private static func touches(_ frames: [TouchFrame], at time: Double) -> [Touch] {
+        let index = frames.firstIndex { $0.timeMs >= time } ?? frames.count - 1
+        let (next, before) = (frames[index], frames[max(index - 1, 0)])
+        guard next.timeMs > before.timeMs else { return next.touches }
+        let share = min(max((time - before.timeMs) / (next.timeMs - before.timeMs), 0), 1)
+        return zip(before.touches, next.touches).map { from, to in
+            let (x, y) = (to.position.x - from.position.x, to.position.y - from.position.y)
+            return Touch(id: to.id, position: from.position + ScreenPoint(x: x * share, y: y * share))
+        }
+    }
+
+    /// A position as whole points of the screen.
+    private mutating func whole(_ point: ScreenPoint) -> ScreenPoint {
+        let inside = ScreenPoint(
+            x: min(max(point.x.rounded(), 0), viewport.width.rounded(.up) - 1),
+            y: min(max(point.y.rounded(), 0), viewport.height.rounded(.up) - 1))
+        if abs(inside.x - point.x) > 1 || abs(inside.y - point.y) > 1 { clamped += 1 }
+        return inside
+    }
+
+    // MARK: What comes of it
+
+    /// The fingers as they arrive: as a recording of them has them.
+    package var script: FingerScript {
+        var script = FingerScript(viewport: viewport)
+        var time = 0.0
+        for tick in ticks {
+            time += tick.durationMs
+            let touches = tick.fingers.enumerated().compactMap { slot, place in
+                place.map { Touch(id: slot, position: $0) }
+            }
+            script.frames.append(TouchFrame(timeMs: time, touches: touches))
+        }
+        return script
+    }
+}

@@ -1,0 +1,88 @@
+// Fingers over time, to be performed: those of a recording, those that make a trace's gestures, or made-up ones. A script
+// becomes a trace by the same recognizer that reads recordings, so what comes of it is known beforehand.
+
+import GimbalProtocol
+import MapCamera
+import TouchTraces
+import Touches
+
+/// Fingers on a screen, frame by frame.
+package struct FingerScript: Equatable, Sendable {
+    /// The screen, in points.
+    package var viewport: Viewport
+    /// The fingers that are down at each time; one that was there in the frame before and is not now has lifted.
+    package var frames: [TouchFrame] = []
+
+    package init(viewport: Viewport, frames: [TouchFrame] = []) { (self.viewport, self.frames) = (viewport, frames) }
+
+    /// Reads the fingers of a recording; of a Gimbal trace there are none.
+    ///
+    /// - Throws: `RecordingError` if it is no recording.
+    package init(recording bytes: [UInt8], _ options: TraceOptions) throws {
+        var reader = RecordingReader(device: options.device, surface: options.surface, rate: options.rate)
+        var script = FingerScript(viewport: options.surface.viewport ?? .standard)
+        var surface: Surface?
+        var frame = TouchFrame(timeMs: 0, touches: [])
+        func take(_ recorded: RecordedFrame) {
+            switch recorded {
+            case .surface(let found, _):
+                surface = found
+                script.viewport = found.viewport
+            case .touches(let contacts):
+                surface?.map(contacts, into: &frame)
+                script.frames.append(frame)
+            case .gestures, .trace: break
+            }
+        }
+        try reader.read(bytes.span, take)
+        try reader.finish(take)
+        self = script
+    }
+
+    /// The script as touches of a web page, one event a line.
+    package var webTouches: [UInt8] {
+        var line = LineWriter()
+        line.write(
+            JSONValue.object([
+                "viewport": .object(["width": .number(viewport.width), "height": .number(viewport.height)])
+            ]))
+        line.write("\n")
+        var before: [Touch] = []
+        for frame in frames {
+            guard frame.touches != before else { continue }
+            let ids = (before: Set(before.map(\.id)), now: Set(frame.touches.map(\.id)))
+            let type =
+                !ids.now.isSubset(of: ids.before)
+                ? "touchstart"
+                : ids.before.isSubset(of: ids.now) ? "touchmove" : frame.isCancelled ? "touchcancel" : "touchend"
+            line.write(
+                JSONValue.object([
+                    "type": .string(type), "timeStamp": .number((frame.timeMs * 1000).rounded() / 1000),
+                    "touches": .array(
+                        frame.touches.map { touch in
+                            .object([
+                                "identifier": .number(Double(touch.id)), "clientX": .number(touch.position.x),
+                                "clientY": .number(touch.position.y),
+                            ])
+                        }),
+                ]))
+            line.write("\n")
+            before = frame.touches
+        }
+        return line.bytes
+    }
+
+    /// The trace that a recording of this script makes.
+    ///
+    /// - Throws: `RecordingError` for a script without a finger.
+    package func trace(from position: CameraPosition) throws -> [UInt8] {
+        let options = TraceOptions(
+            surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)
+        let converter = TraceConverter(options)
+        var trace: [UInt8] = []
+        func take(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
+        try converter.read(webTouches.span, take)
+        try converter.finish(take)
+        return trace
+    }
+}

@@ -1,0 +1,210 @@
+// Fingers that make a trace's gestures: the recognizer gives the same pan, pinch, rotation and tilt back. A pan is one finger;
+// what zooms and rotates is two, one above the other, which no one takes for a tilt; a tilt is two side by side. What
+// fingers cannot do (commands, gestures that overlap) is left out, and counted.
+
+import Gestures
+import GimbalProtocol
+import MapCamera
+import Touches
+import Traces
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Makes fingers of gestures.
+package struct GestureFingers {
+    /// Which fingers a gesture takes.
+    private enum Grip {
+        case one, pair, tilt, zoomer
+    }
+
+    /// The script so far.
+    package private(set) var script: FingerScript
+    /// Requests of the trace that no finger can make.
+    package private(set) var unperformed = 0
+
+    private var active: Set<GestureKind> = []
+    private var grip: Grip?
+    /// Values since their gestures began.
+    private var translation = ScreenPoint(x: 0, y: 0)
+    private var scale = 1.0
+    private var rotation = 0.0
+    private var slide = 0.0
+    /// Where the gestures' middle was when they began.
+    private var origin = ScreenPoint(x: 0, y: 0)
+    private var focus: ScreenPoint?
+    /// How far apart two fingers land, in points.
+    private var span = 160.0
+    private let spans: [Double]
+    private var session = 0
+
+    /// Fingers that make the gestures of a trace.
+    package init(_ trace: Trace) {
+        let viewport = trace.header.header?.viewport ?? .standard
+        script = FingerScript(viewport: viewport)
+        spans = Self.spans(trace, viewport)
+        for line in trace.lines {
+            guard let time = line.timeMs else { continue }
+            take(line.requests, at: time)
+        }
+        if !active.isEmpty, let time = trace.endMs { lift(at: time) }
+    }
+
+    /// How far apart two fingers have to land in each session for all of it to be on the screen.
+    private static func spans(_ trace: Trace, _ viewport: Viewport) -> [Double] {
+        var spans: [Double] = []
+        var (active, largest, smallest) = (Set<GestureKind>(), 1.0, 1.0)
+        for request in trace.lines.flatMap(\.requests) {
+            guard case .gesture(let gesture) = request.body, !gesture.event.kind.isTap else { continue }
+            if active.isEmpty { (largest, smallest) = (1, 1) }
+            if case .pinch(let scale)? = gesture.event.value {
+                (largest, smallest) = (max(largest, scale), min(smallest, scale))
+            }
+            switch gesture.event.phase {
+            case .began, .changed: active.insert(gesture.event.kind)
+            case .ended, .cancelled:
+                guard active.remove(gesture.event.kind) != nil, active.isEmpty else { continue }
+                let most = 0.8 * min(viewport.width, viewport.height) / largest
+                spans.append(max(min(0.4 * min(viewport.width, viewport.height), most), 24 / smallest))
+            }
+        }
+        return spans
+    }
+
+    // MARK: Lines
+
+    private mutating func take(_ requests: [Request], at time: Double) {
+        var events: [GestureEvent] = []
+        let (before, isNew) = (grip, active.isEmpty)
+        for request in requests {
+            guard case .gesture(let gesture) = request.body else {
+                if case .command = request.body { unperformed += 1 }
+                continue
+            }
+            let event = gesture.event
+            if event.kind.isTap {
+                tap(event, at: time)
+            } else if gesture.label == .none, fits(event.kind) {
+                if !active.contains(event.kind) {
+                    guard event.phase == .began || event.phase == .changed else { continue }
+                    begin(event)
+                }
+                events.append(event)
+            } else if event.phase == .began {
+                unperformed += 1
+            }
+        }
+        guard !events.isEmpty else { return }
+        // Fingers land where the gesture begins, and only then move.
+        if isNew || grip != before { place(at: time) }
+        for event in events {
+            note(event)
+            if event.phase == .ended || event.phase == .cancelled { active.remove(event.kind) }
+        }
+        place(at: time)
+        if active.isEmpty { lift(at: time) }
+    }
+
+    /// Whether a gesture can be made by the fingers that are down.
+    private func fits(_ kind: GestureKind) -> Bool {
+        switch grip {
+        case nil: true
+        case .one: kind == .pan || kind == .pinch || kind == .rotate
+        case .pair: kind == .pan || kind == .pinch || kind == .rotate
+        case .tilt: kind == .tilt
+        case .zoomer: kind == .oneFingerZoom
+        }
+    }
+
+    private mutating func begin(_ event: GestureEvent) {
+        let kind = event.kind
+        if active.isEmpty {
+            (translation, scale, rotation, slide) = (ScreenPoint(x: 0, y: 0), 1, 0, 0)
+            origin = event.focus ?? script.viewport.center
+            focus = nil
+            span = session < spans.count ? spans[session] : 160
+            session += 1
+        }
+        active.insert(kind)
+        switch kind {
+        case .pan: grip = grip ?? .one
+        case .pinch, .rotate: grip = .pair
+        case .tilt: grip = .tilt
+        case .oneFingerZoom: grip = .zoomer
+        case .doubleTap, .twoFingerTap: break
+        }
+    }
+
+    private mutating func note(_ event: GestureEvent) {
+        switch event.value {
+        case .pan(let way): translation = way
+        case .pinch(let factor): scale = factor
+        case .rotate(let degrees): rotation = degrees
+        case .tilt(let way), .oneFingerZoom(let way): slide = way
+        case nil: break
+        }
+        focus = event.focus ?? focus
+    }
+
+    // MARK: Fingers
+
+    private var touches: [Touch] {
+        var middle = origin + translation
+        if !active.contains(.pan), let focus, translation == ScreenPoint(x: 0, y: 0) { middle = focus }
+        switch grip {
+        case nil: return []
+        case .one: return [Touch(id: 0, position: middle)]
+        case .zoomer: return [Touch(id: 0, position: origin + ScreenPoint(x: 0, y: slide))]
+        case .tilt:
+            let half = min(0.2 * script.viewport.width, 80)
+            return [-half, half].enumerated().map { index, x in
+                Touch(id: index, position: origin + ScreenPoint(x: x, y: slide))
+            }
+        case .pair:
+            let angle = (90 + rotation) * .pi / 180
+            let arm = ScreenPoint(x: cos(angle) * span * scale / 2, y: sin(angle) * span * scale / 2)
+            return [Touch(id: 0, position: middle - arm), Touch(id: 1, position: middle + arm)]
+        }
+    }
+
+    private mutating func place(at time: Double) {
+        if grip == .zoomer, script.frames.last?.touches.isEmpty ?? true {
+            // A tap comes before it.
+            let first = Touch(id: 0, position: origin)
+            add([first], at: time - 120)
+            add([], at: time - 80)
+        }
+        // The fingers of a pan that becomes a pinch lift, and two others land.
+        if let last = script.frames.last?.touches, !last.isEmpty, last.count != touches.count { add([], at: time) }
+        add(touches, at: time)
+    }
+
+    private mutating func lift(at time: Double) {
+        add([], at: time)
+        active = []
+        grip = nil
+    }
+
+    private mutating func tap(_ event: GestureEvent, at time: Double) {
+        guard event.phase == .ended, active.isEmpty else { return unperformed += 1 }
+        let middle = event.focus ?? script.viewport.center
+        let pair = [-20.0, 20].enumerated().map { index, x in
+            Touch(id: index, position: middle + ScreenPoint(x: x, y: 0))
+        }
+        let fingers = event.kind == .twoFingerTap ? pair : [Touch(id: 0, position: middle)]
+        if event.kind == .doubleTap {
+            add(fingers, at: time - 180)
+            add([], at: time - 140)
+        }
+        add(fingers, at: time - 40)
+        add([], at: time)
+    }
+
+    private mutating func add(_ touches: [Touch], at time: Double) {
+        let time = max(time, script.frames.last?.timeMs ?? time)
+        script.frames.append(TouchFrame(timeMs: time, touches: touches))
+    }
+}

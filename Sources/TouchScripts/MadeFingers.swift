@@ -1,0 +1,237 @@
+// Fingers that nobody had: they go from place to place with the least jerk, tremble a little, and are sampled as a screen
+// samples them. Everything comes from a seed: the same seed makes the same bytes on every machine.
+
+import MapCamera
+import Touches
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Random numbers that a seed decides. (SplitMix64, by Steele, Lea and Flood.)
+package struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number of a range, evenly.
+    package mutating func number(_ range: ClosedRange<Double>) -> Double {
+        // 53 bits: what the standard library makes of a range is nobody's promise.
+        let share = Double(next() >> 11) / 9_007_199_254_740_992
+        return range.lowerBound + share * (range.upperBound - range.lowerBound)
+    }
+
+    /// One of some.
+    package mutating func one<Value>(of values: [Value]) -> Value { values[Int(next() % UInt64(values.count))] }
+}
+
+/// A gesture that fingers can be made for.
+package enum MadeGesture: String, CaseIterable, Sendable {
+    case pan, fling, pinch, rotate, tilt, tap
+    case doubleTap = "double-tap"
+    case twoFingerTap = "two-finger-tap"
+    case oneFingerZoom = "one-finger-zoom"
+    /// Some of all of them, one after the other.
+    case random
+}
+
+/// What a made gesture is like; what is `nil` is chosen.
+package struct GestureShape: Sendable {
+    /// Where fingers land, or their middle, in points.
+    package var from: ScreenPoint?
+    /// Where they go.
+    package var to: ScreenPoint?
+    /// By how much a pinch grows.
+    package var scale: Double?
+    /// How far a rotation turns, clockwise, in degrees.
+    package var degrees: Double?
+    /// How long it takes, in milliseconds.
+    package var durationMs: Double?
+
+    package init() {}
+}
+
+/// Makes fingers.
+package struct MadeFingers {
+    /// The fingers so far.
+    package private(set) var script: FingerScript
+    private var numbers: SeededNumbers
+    private var timeMs = 0.0
+    private var landed = 0
+
+    /// How long it takes until a screen tells of fingers again, in milliseconds, and how much that varies.
+    private static let frame = (ms: 1000.0 / 120, jitterMs: 1.0)
+    /// How far fingers tremble, in points.
+    private static let tremor = 0.3
+    /// For how long a finger that is to stop lies still before it lifts, in milliseconds.
+    private static let restMs = 140.0
+
+    package init(viewport: Viewport, seed: UInt64) {
+        script = FingerScript(viewport: viewport)
+        numbers = SeededNumbers(seed: seed)
+    }
+
+    // MARK: Gestures
+
+    /// Makes a gesture, a moment after the one before.
+    package mutating func make(_ gesture: MadeGesture, _ shape: GestureShape = GestureShape()) {
+        let durationMs = shape.durationMs ?? numbers.number(250...900)
+        let from = shape.from ?? place(0.25)
+        switch gesture {
+        case .pan: drag(from, shape.to ?? place(0.1), durationMs, isThrown: false)
+        case .fling: drag(from, shape.to ?? place(0.1), shape.durationMs ?? numbers.number(120...300), isThrown: true)
+        case .pinch:
+            let scale = shape.scale ?? exp2(numbers.one(of: [-1, 1]) * numbers.number(0.4...1.6))
+            pair(from, shape.to ?? from, scale, shape.degrees ?? 0, durationMs)
+        case .rotate:
+            let degrees = shape.degrees ?? numbers.one(of: [-1, 1]) * numbers.number(20...120)
+            pair(from, shape.to ?? from, shape.scale ?? 1, degrees, durationMs)
+        case .tilt:
+            let way = numbers.one(of: [-1, 1]) * numbers.number(0.1...0.35) * script.viewport.height
+            let to = shape.to ?? ScreenPoint(x: from.x, y: from.y + way)
+            let half = ScreenPoint(x: numbers.number(45...80), y: 0)
+            perform([[from - half, to - half], [from + half, to + half]], durationMs, restMs: Self.restMs)
+        case .tap: tap([from])
+        case .doubleTap:
+            tap([from])
+            timeMs += numbers.number(70...150)
+            tap([from + ScreenPoint(x: numbers.number(-8...8), y: numbers.number(-8...8))])
+        case .twoFingerTap:
+            let half = ScreenPoint(x: numbers.number(25...60), y: numbers.number(-15...15))
+            tap([from - half, from + half])
+        case .oneFingerZoom:
+            tap([from])
+            timeMs += numbers.number(60...120)
+            let way = numbers.one(of: [-1, 1]) * numbers.number(60...200)
+            drag(from, shape.to ?? ScreenPoint(x: from.x, y: from.y + way), durationMs, isThrown: false)
+        case .random:
+            make(numbers.one(of: MadeGesture.allCases.filter { $0 != .random }))
+            // Now and then a finger comes while the map still glides.
+            timeMs += numbers.number(0...1) < 0.3 ? numbers.number(20...200) : numbers.number(350...1500)
+            return
+        }
+        timeMs += numbers.number(350...900)
+    }
+
+    /// Makes gestures until so much time has passed, in milliseconds.
+    package mutating func makeRandom(for durationMs: Double) {
+        repeat { make(.random) } while timeMs < durationMs
+    }
+
+    // MARK: Fingers
+
+    /// A place on the screen, so far from its edges in shares of its size.
+    private mutating func place(_ margin: Double) -> ScreenPoint {
+        ScreenPoint(
+            x: numbers.number(margin...(1 - margin)) * script.viewport.width,
+            y: numbers.number(margin...(1 - margin)) * script.viewport.height)
+    }
+
+    private mutating func drag(_ from: ScreenPoint, _ to: ScreenPoint, _ durationMs: Double, isThrown: Bool) {
+        // Who throws lifts the finger in full motion.
+        let way = to - from
+        let beyond = isThrown ? from + ScreenPoint(x: way.x / 0.6, y: way.y / 0.6) : to
+        perform([[from, beyond]], durationMs / (isThrown ? 0.56 : 1), restMs: isThrown ? nil : Self.restMs)
+    }
+
+    private mutating func pair(
+        _ from: ScreenPoint, _ to: ScreenPoint, _ scale: Double, _ degrees: Double, _ durationMs: Double
+    ) {
+        let least = min(script.viewport.width, script.viewport.height)
+        let span = min(0.35 * least, 0.8 * least / max(scale, 1)) / min(max(scale, 0.05), 1)
+        let landing = min(max(span, 40 / min(scale, 1)), 0.8 * least)
+        let angle = numbers.number(50...130) * .pi / 180
+        // On the way of each finger there are so many places that it turns and does not cut across.
+        let steps = max(Int(abs(degrees) / 10), 1)
+        var ways: [[ScreenPoint]] = [[], []]
+        for step in 0...steps {
+            let share = Double(step) / Double(steps)
+            let middle = ScreenPoint(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
+            let arm = landing * exp2(log2(scale) * share) / 2
+            let turned = angle + degrees * share * .pi / 180
+            let offset = ScreenPoint(x: cos(turned) * arm, y: sin(turned) * arm)
+            ways[0].append(middle - offset)
+            ways[1].append(middle + offset)
+        }
+        perform(ways, durationMs, restMs: Self.restMs)
+    }
+
+    private mutating func tap(_ places: [ScreenPoint]) {
+        perform(places.map { [$0] }, numbers.number(40...90), restMs: 0, trembles: false)
+    }
+
+    /// Leads fingers through their places, evenly spread over the way.
+    ///
+    /// - Parameter restMs: how long they rest before they lift; `nil` if they lift in full motion.
+    private mutating func perform(
+        _ ways: [[ScreenPoint]], _ durationMs: Double, restMs: Double?, trembles: Bool = true
+    ) {
+        let ids = ways.indices.map { landed + $0 }
+        landed += ways.count
+        let delays = ways.indices.map { $0 == 0 ? 0 : numbers.number(4...25) }
+        let waves = ways.map { _ in (0..<4).map { _ in wave() } }
+        let end = restMs.map { durationMs + $0 } ?? durationMs * 0.56
+        var elapsed = 0.0
+        while elapsed < end {
+            let touches = ways.indices.filter { delays[$0] <= elapsed }.map { index -> Touch in
+                var place = Self.place(on: ways[index], at: max(elapsed - (delays.last ?? 0), 0) / durationMs)
+                if trembles { place = place + tremble(waves[index], elapsed) }
+                return Touch(id: ids[index], position: Self.rounded(place))
+            }
+            script.frames.append(TouchFrame(timeMs: stamp(elapsed), touches: touches))
+            elapsed += Self.frame.ms + numbers.number(-Self.frame.jitterMs...Self.frame.jitterMs)
+        }
+        // Fingers lift one after the other, within a few milliseconds.
+        for lifted in ids.indices.dropFirst() {
+            guard var touches = script.frames.last?.touches else { continue }
+            touches.removeAll { $0.id == ids[ids.count - lifted] }
+            script.frames.append(TouchFrame(timeMs: stamp(elapsed), touches: touches))
+            elapsed += numbers.number(2...20)
+        }
+        script.frames.append(TouchFrame(timeMs: stamp(elapsed), touches: []))
+        timeMs += elapsed
+    }
+
+    private func stamp(_ elapsed: Double) -> Double { ((timeMs + elapsed) * 1000).rounded() / 1000 }
+
+    /// Screens tell hundredths of a point at best.
+    private static func rounded(_ point: ScreenPoint) -> ScreenPoint {
+        ScreenPoint(x: (point.x * 100).rounded() / 100, y: (point.y * 100).rounded() / 100)
+    }
+
+    /// Where a finger is after a share of its time: on the way of the least jerk.
+    private static func place(on way: [ScreenPoint], at share: Double) -> ScreenPoint {
+        let part = min(max(share, 0), 1)
+        let done = part * part * part * (10 - 15 * part + 6 * part * part) * Double(way.count - 1)
+        let index = min(Int(done), max(way.count - 2, 0))
+        guard index + 1 < way.count else { return way[index] }
+        let (from, to) = (way[index], way[index + 1])
+        let rest = done - Double(index)
+        return ScreenPoint(x: from.x + (to.x - from.x) * rest, y: from.y + (to.y - from.y) * rest)
+    }
+
+    private typealias Wave = (hertz: Double, phase: Double, amplitude: Double)
+
+    private mutating func wave() -> Wave {
+        (numbers.number(7...12), numbers.number(0...(2 * .pi)), numbers.number(0.4...1) * Self.tremor)
+    }
+
+    private func tremble(_ waves: [Wave], _ elapsed: Double) -> ScreenPoint {
+        // A finger sets down firmly.
+        let strength = min(elapsed / 80, 1)
+        func value(_ wave: Wave) -> Double {
+            strength * wave.amplitude * sin(2 * .pi * wave.hertz * elapsed / 1000 + wave.phase)
+        }
+        return ScreenPoint(x: value(waves[0]) + value(waves[1]), y: value(waves[2]) + value(waves[3]))
+    }
+}

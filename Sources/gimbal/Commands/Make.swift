@@ -1,0 +1,136 @@
+// `gimbal make`: fingers that nobody had, as a trace or as touches.
+
+import ArgumentParser
+import GimbalClient
+import TouchScripts
+import Traces
+
+struct Make: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make fingers up: a gesture, or a random session.",
+        discussion: """
+            Fingers go as people's do, with a touch of tremor, and the recognizer says what they mean. The same seed makes \
+            the same bytes. Gestures: \(MadeGesture.allCases.map(\.rawValue).joined(separator: ", ")). What no option \
+            says is chosen by the seed. A random session has some of all gestures; it begins where maps break (the \
+            antimeridian, the poles, the ends of the zoom, within narrow bounds) unless --start says where.
+
+            Examples:
+              gimbal make pinch --scale 2 --seed 1 -o pinch.ndjson
+              gimbal make fling --from 300,700 --to 100,300 --duration 200ms | gimbal run --summary -
+              gimbal make random --seed 42 --duration 1m -o random.ndjson
+              gimbal make rotate --degrees 90 --touches >fingers.ndjson
+              for seed in $(seq 100); do gimbal make random --seed $seed | gimbal expect - --zoom-between 2,21; done
+            """
+    )
+
+    @Option(help: ArgumentHelp("What the same fingers come from again.", valueName: "n"))
+    var seed: UInt64 = 1
+
+    @Option(
+        help: ArgumentHelp("How long the gesture, or the random session, takes.", valueName: "time"),
+        transform: Milliseconds.init(typed:))
+    var duration: Milliseconds?
+
+    @Option(
+        help: ArgumentHelp("Where fingers land, or their middle.", valueName: "x,y"),
+        transform: ScreenPoint.init(typed:))
+    var from: ScreenPoint?
+
+    @Option(help: ArgumentHelp("Where they go.", valueName: "x,y"), transform: ScreenPoint.init(typed:))
+    var to: ScreenPoint?
+
+    @Option(help: ArgumentHelp("By how much a pinch grows.", valueName: "factor"), transform: Number.init(typed:))
+    var scale: Number?
+
+    @Option(
+        help: ArgumentHelp("How far a rotation turns, clockwise.", valueName: "degrees"), transform: Number.init(typed:)
+    )
+    var degrees: Number?
+
+    @Option(
+        help: ArgumentHelp("The screen's size, in points (default: 390x844).", valueName: "size"),
+        transform: Size.init(typed:))
+    var viewport: Size?
+
+    @Option(
+        help: ArgumentHelp("Where the camera begins.", valueName: "lat,lng"), transform: LatLng.init(typed:))
+    var start: LatLng?
+
+    @Option(help: ArgumentHelp("The zoom that it begins with.", valueName: "level"), transform: Number.init(typed:))
+    var zoom: Number?
+
+    @Flag(help: "Write the touches, as of a web page, and not the trace that they make.")
+    var touches = false
+
+    @OptionGroup var destination: OutputOptions
+
+    @Argument(help: "The gesture, or random.", completion: .list(MadeGesture.allCases.map(\.rawValue)))
+    var gesture: MadeGesture
+
+    func validate() throws {
+        if let duration, !(10...3_600_000).contains(duration.milliseconds) {
+            throw ValidationError("--duration must be 10 ms to an hour.")
+        }
+        if let scale, !(0.01...100).contains(scale.value) { throw ValidationError("--scale must be 0.01 to 100.") }
+        if let degrees, degrees.value.magnitude > 3600 { throw ValidationError("--degrees must be -3600 to 3600.") }
+        if let viewport, !(50...10_000).contains(viewport.width) || !(50...10_000).contains(viewport.height) {
+            throw ValidationError("--viewport must be 50 to 10000 points wide and high.")
+        }
+    }
+
+    func run() throws {
+        let file = try OutputFile(destination)
+        let size = viewport.map { Viewport(width: $0.width, height: $0.height) } ?? .standard
+        var fingers = MadeFingers(viewport: size, seed: seed)
+        if gesture == .random {
+            fingers.makeRandom(for: duration?.milliseconds ?? 20_000)
+        } else {
+            var shape = GestureShape()
+            (shape.from, shape.to, shape.scale, shape.degrees) = (from, to, scale?.value, degrees?.value)
+            shape.durationMs = duration?.milliseconds
+            fingers.make(gesture, shape)
+        }
+        try file.write(touches ? fingers.script.webTouches : try trace(fingers.script))
+        try file.finish()
+    }
+
+    private func trace(_ script: FingerScript) throws -> [UInt8] {
+        var place = Beginning(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12))
+        if gesture == .random, start == nil { place = Beginning.edge(seed) }
+        if let start { place.position.target = start }
+        if let zoom { place.position.zoom = zoom.value }
+        let bytes = try script.trace(from: place.position)
+        guard let bounds = place.bounds else { return bytes }
+        var trace = try Trace(bytes)
+        try trace.apply(.bounds(bounds))
+        return trace.bytes
+    }
+}
+
+extension MadeGesture: ExpressibleByArgument {}
+
+/// Where a random session begins.
+private struct Beginning {
+    var position: CameraPosition
+    var bounds: CoordinateBounds?
+
+    /// A place where maps break, as the seed says.
+    static func edge(_ seed: UInt64) -> Beginning {
+        func at(_ latitude: Double, _ longitude: Double, _ zoom: Double, angle: Double = 0) -> CameraPosition {
+            CameraPosition(
+                target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom, bearing: angle * 3,
+                viewingAngle: angle)
+        }
+        let paris = at(48.8584, 2.2945, 14)
+        let corners = CoordinateBounds(
+            southWest: LatLng(latitude: 48.855, longitude: 2.29), northEast: LatLng(latitude: 48.862, longitude: 2.3))
+        let edges = [
+            Beginning(position: paris), Beginning(position: at(-17.7, 179.999, 9)),
+            Beginning(position: at(84.99, -30, 5)),
+            Beginning(position: at(-84.99, 60, 8, angle: 20)), Beginning(position: at(35.36, 138.73, 20.9, angle: 60)),
+            Beginning(position: at(0, 0, 2)), Beginning(position: paris, bounds: corners),
+            Beginning(position: at(45.98, 7.66, 16, angle: 65)),
+        ]
+        return edges[Int(seed % UInt64(edges.count))]
+    }
+}

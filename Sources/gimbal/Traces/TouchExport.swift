@@ -1,0 +1,109 @@
+// Fingers for other tools: those of a recording, or those that make a trace's gestures, in a form that comes through such a
+// tool unharmed, and the camera to expect of them.
+
+import CameraStreams
+import GimbalClient
+import GimbalProtocol
+import TouchScripts
+import TouchTraces
+import Traces
+
+struct TouchExport {
+    private let name: String
+    private let canonical: CanonicalScript
+    /// The trace that the exported fingers make.
+    private let trace: Trace
+    /// The trace that was exported, without flings.
+    private let original: Trace
+    private let unperformed: Int
+
+    /// Reads a recording or a trace; `-` is standard input.
+    init(_ name: String, _ options: RecordingOptions) throws {
+        self.name = name
+        let file = try InputFile(name, endsBySignal: true)
+        var bytes: [UInt8] = []
+        while case let piece = try file.read(), !piece.isEmpty { bytes += piece }
+        var traceOptions = try options.traceOptions()
+        if traceOptions.device == nil { traceOptions.device = file.askDevice() }
+        do {
+            if Self.isTrace(bytes) {
+                if let option = options.given {
+                    throw Failure(
+                        .usage, "\(name): \(option) is for recordings; what a trace begins with is in its header")
+                }
+                original = try Trace(bytes).withoutFlings()
+                let fingers = GestureFingers(original)
+                canonical = CanonicalScript(fingers.script)
+                unperformed = fingers.unperformed
+            } else {
+                canonical = CanonicalScript(try FingerScript(recording: bytes, traceOptions))
+                unperformed = 0
+                original = try Self.converted(bytes, traceOptions).withoutFlings()
+            }
+            guard !canonical.ticks.isEmpty else {
+                throw Failure(.dataError, "\(name): no finger touches anything in it")
+            }
+            var trace = try Trace(canonical.script.trace(from: traceOptions.position))
+            trace.header = original.header
+            self.trace = trace
+        } catch let error as TraceError {
+            throw Failure(error, of: name)
+        } catch let error as RecordingError {
+            throw Failure(.dataError, "\(name): \(error)")
+        }
+    }
+
+    private static func isTrace(_ bytes: [UInt8]) -> Bool {
+        let first = bytes.split { $0 == 0x0a || $0 == 0x0d }.first { line in line.contains { $0 > 0x20 } }
+        return first.map { RecordingFormat.isHeader($0.span) } ?? false
+    }
+
+    private static func converted(_ bytes: [UInt8], _ options: TraceOptions) throws -> Trace {
+        let converter = TraceConverter(options)
+        var trace: [UInt8] = []
+        func take(_ piece: Span<UInt8>) { for index in piece.indices { trace.append(piece[index]) } }
+        try converter.read(bytes.span, take)
+        try converter.finish(take)
+        return try Trace(trace)
+    }
+
+    /// The fingers in a tool's own form.
+    func bytes(as format: ScriptFormat) -> [UInt8] { format.bytes(of: canonical) }
+
+    /// What the camera does by the exported fingers: a golden file.
+    func golden() throws -> String { String(decoding: try TraceRun.events(of: trace), as: UTF8.self) }
+
+    /// Says what is not as it was.
+    func reportChanges() throws {
+        var changes: [String] = []
+        if canonical.restedLifts > 0 {
+            changes.append("\(counted(canonical.restedLifts, "finger")) that threw the map now rest before they lift")
+        }
+        if unperformed > 0 { changes.append("\(counted(unperformed, "request")) that no finger can make left out") }
+        if canonical.clamped > 0 {
+            changes.append("\(counted(canonical.clamped, "position")) beyond the screen put on its edge")
+        }
+        for change in changes { say("\(name): \(change)") }
+        guard let wanted = try Self.end(of: original), let found = try Self.end(of: trace) else { return }
+        let viewport = original.header.header?.viewport ?? .standard
+        say(
+            "\(name): the camera ends \(Difference(from: wanted, to: found, viewport: viewport).text) from where it did"
+        )
+    }
+
+    private static func end(of trace: Trace) throws -> CameraPosition? {
+        let last = try TraceRun.events(of: trace).split(separator: 0x0a).last
+        return last.flatMap { Message($0).traceEnded?.position }
+    }
+}
+
+extension Trace {
+    /// The same trace, in which no finger throws the map and nothing of its own is told of the replay.
+    fileprivate func withoutFlings() throws(TraceError) -> Trace {
+        var trace = self
+        var switches = (try? JSONValue(header.bytes))?["gestures"]?.object ?? [:]
+        switches["fling"] = .bool(false)
+        try trace.header.set([("gestures", .object(switches)), ("speed", .string("max"))])
+        return trace
+    }
+}

@@ -1,0 +1,79 @@
+// `gimbal make` and `gimbal convert --to` as a shell sees them: fingers out, the camera to expect beside them, and what changed.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite final class ExportTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    private func sample(_ name: String) -> String {
+        Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
+    }
+
+    @Test func theExpectedCameraIsThatOfTheExportedFingers() throws {
+        let golden = path("golden.ndjson")
+        let exported = try gimbal(nil, ["convert", sample("tilt"), "--to", "web", "--expected", golden])
+        #expect(exported.status == 0 && exported.errors.contains("from where it did"), "\(exported.errors)")
+        try Data(exported.output.joined(separator: "\n").utf8).write(to: folder.appendingPathComponent("fingers"))
+        // The header of the trace says where the camera begins.
+        let back = try gimbal(
+            nil,
+            [
+                "expect", path("fingers"), "--golden", golden, "--tolerance", "0.001pt,0.001zoom,0.01deg,1ms", "--from",
+                "45.9763,7.6586", "--from-zoom", "16", "--from-bearing", "30",
+            ])
+        #expect(back.status == 0, "\(back.output)")
+    }
+
+    @Test(arguments: ["webdriver", "devtools", "web", "evemu"])
+    func whatIsExportedIsReadAgain(_ tool: String) throws {
+        let made = try gimbal(nil, ["make", "pinch", "--scale", "2", "--seed", "3"])
+        let exported = try gimbal(
+            nil, ["convert", "-", "--to", tool, "-o", path("fingers")], input: made.output.joined(separator: "\n"))
+        #expect(exported.status == 0 && exported.output.isEmpty, "\(exported.errors)")
+        let back = try gimbal(
+            nil, ["expect", path("fingers"), "--viewport", "390x844", "--zoom", "13", "--within", "0.02zoom"])
+        #expect(back.status == 0, "\(back.output) \(back.errors)")
+    }
+
+    @Test func whatChangesIsSaid() throws {
+        let exported = try gimbal(nil, ["convert", sample("pan-fling"), "--to", "webdriver"])
+        #expect(exported.errors.contains("2 fingers that threw the map"), "\(exported.errors)")
+        let command = """
+            {"type":"trace","version":1}
+            {"type":"double-tap","phase":"ended","timeMs":0,"focus":{"x":195,"y":422}}
+            {"type":"move","timeMs":1000,"update":{"kind":"zoom-in"}}
+            """
+        let partly = try gimbal(nil, ["convert", "-", "--to", "webdriver"], input: command)
+        #expect(partly.errors.contains("1 request that no finger can make") && partly.errors.contains("1 zoom"))
+    }
+
+    @Test func whatCannotBeExportedIsRefused() throws {
+        #expect(try gimbal(nil, ["convert", sample("tilt"), "--expected", path("x")]).status == 64)
+        #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "maestro"]).status == 64)
+        #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "web", "--viewport", "1x2"]).status == 64)
+        let nothing = try gimbal(nil, ["convert", "-", "--to", "web"], input: "{\"type\":\"trace\",\"version\":1}\n")
+        #expect(nothing.status == 65 && nothing.errors.contains("no finger"))
+    }
+
+    @Test func madeTracesAreRightAndTheSameAgain() throws {
+        for seed in ["1", "2", "6"] {
+            let made = try gimbal(nil, ["make", "random", "--seed", seed, "--duration", "5s"])
+            #expect(try gimbal(nil, ["make", "random", "--seed", seed, "--duration", "5s"]).output == made.output)
+            let checked = try gimbal(nil, ["check", "--strict", "-"], input: made.output.joined(separator: "\n"))
+            #expect(checked.status == 0 && made.output.count > 20, "\(checked.output)")
+        }
+        let touches = try gimbal(nil, ["make", "tilt", "--touches", "--viewport", "800x600"])
+        #expect(touches.output.first == #"{"viewport":{"width":800,"height":600}}"#)
+        #expect(try gimbal(nil, ["make", "jump"]).status == 64)
+        #expect(try gimbal(nil, ["make", "pinch", "--scale", "0"]).status == 64)
+    }
+}
