@@ -9,7 +9,8 @@ export SCRATCH
 PACKAGES = libevent-dev pkg-config
 DEB_PACKAGES = $(PACKAGES) debhelper lintian
 TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpmath systemd systemd-container \
-    dbus libpam-systemd valgrind
+    dbus libpam-systemd valgrind python3-pytest python3-junitparser python3-selenium chromium chromium-driver \
+    libjs-leaflet
 MINIMUM_SWIFT = 6.2
 
 # What is shared within the hub is changed by one function at a time; tests run with Swift's checks of that. They would be a

@@ -15,6 +15,8 @@ let package = Package(
         // For other programs: the daemon's client, and the camera alone.
         .library(name: "GimbalClient", targets: ["GimbalClient"]),
         .library(name: "MapCamera", targets: ["MapCamera"]),
+        // For tests of other programs: cameras held against golden files.
+        .library(name: "GimbalTesting", targets: ["GimbalTesting"]),
     ],
     traits: [
         // Other packages that want the libraries only leave this out, `traits: []`: they then fetch no other package, and
@@ -74,6 +76,11 @@ let package = Package(
             name: "Plotting", dependencies: ["CameraStreams", "GimbalProtocol", "Gestures", "MapCamera"],
             swiftSettings: strict),
 
+        .target(
+            name: "GimbalTesting",
+            dependencies: ["CameraStreams", "GimbalProtocol", "MapCamera", "Plotting", "Traces"],
+            swiftSettings: strict),
+
         .executableTarget(
             name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "UnixSocket", "CMalloc"],
             cSettings: gnu,
@@ -102,6 +109,10 @@ let package = Package(
         .testTarget(
             name: "TouchScriptsTests",
             dependencies: ["TouchScripts", "CameraStreams", "TouchTraces", "Touches", "Traces", "TestSupport"]),
+        .testTarget(name: "GimbalTestingTests", dependencies: ["GimbalTesting"]),
+        .testTarget(
+            name: "ExampleTests", dependencies: ["GimbalTesting"], path: "Protocols/examples/testing",
+            sources: ["CameraTests.swift"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),

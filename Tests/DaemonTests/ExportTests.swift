@@ -69,7 +69,7 @@ import Testing
             let made = try gimbal(nil, ["make", "random", "--seed", seed, "--duration", "5s"])
             #expect(try gimbal(nil, ["make", "random", "--seed", seed, "--duration", "5s"]).output == made.output)
             let checked = try gimbal(nil, ["check", "--strict", "-"], input: made.output.joined(separator: "\n"))
-            #expect(checked.status == 0 && made.output.count > 20, "\(checked.output)")
+            #expect(checked.status == 0 && made.output.count > 2, "\(checked.output)")
         }
         let touches = try gimbal(nil, ["make", "tilt", "--touches", "--viewport", "800x600"])
         #expect(touches.output.first == #"{"viewport":{"width":800,"height":600}}"#)

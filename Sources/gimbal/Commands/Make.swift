@@ -95,8 +95,8 @@ struct Make: ParsableCommand {
     }
 
     private func trace(_ script: FingerScript) throws -> [UInt8] {
-        var place = Beginning(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12))
-        if gesture == .random, start == nil { place = Beginning.edge(seed) }
+        var place = MadeBeginning(position: CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12))
+        if gesture == .random, start == nil { place = MadeBeginning.edge(seed) }
         if let start { place.position.target = start }
         if let zoom { place.position.zoom = zoom.value }
         let bytes = try script.trace(from: place.position)
@@ -110,12 +110,12 @@ struct Make: ParsableCommand {
 extension MadeGesture: ExpressibleByArgument {}
 
 /// Where a random session begins.
-private struct Beginning {
+private struct MadeBeginning {
     var position: CameraPosition
     var bounds: CoordinateBounds?
 
     /// A place where maps break, as the seed says.
-    static func edge(_ seed: UInt64) -> Beginning {
+    static func edge(_ seed: UInt64) -> MadeBeginning {
         func at(_ latitude: Double, _ longitude: Double, _ zoom: Double, angle: Double = 0) -> CameraPosition {
             CameraPosition(
                 target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom, bearing: angle * 3,
@@ -125,11 +125,11 @@ private struct Beginning {
         let corners = CoordinateBounds(
             southWest: LatLng(latitude: 48.855, longitude: 2.29), northEast: LatLng(latitude: 48.862, longitude: 2.3))
         let edges = [
-            Beginning(position: paris), Beginning(position: at(-17.7, 179.999, 9)),
-            Beginning(position: at(84.99, -30, 5)),
-            Beginning(position: at(-84.99, 60, 8, angle: 20)), Beginning(position: at(35.36, 138.73, 20.9, angle: 60)),
-            Beginning(position: at(0, 0, 2)), Beginning(position: paris, bounds: corners),
-            Beginning(position: at(45.98, 7.66, 16, angle: 65)),
+            MadeBeginning(position: paris), MadeBeginning(position: at(-17.7, 179.999, 9)),
+            MadeBeginning(position: at(84.99, -30, 5)),
+            MadeBeginning(position: at(-84.99, 60, 8, angle: 20)), MadeBeginning(position: at(35.36, 138.73, 20.9, angle: 60)),
+            MadeBeginning(position: at(0, 0, 2)), MadeBeginning(position: paris, bounds: corners),
+            MadeBeginning(position: at(45.98, 7.66, 16, angle: 65)),
         ]
         return edges[Int(seed % UInt64(edges.count))]
     }

@@ -1,0 +1,146 @@
+// For tests of other packages: what a trace makes of a camera, or what an app's own camera did, against a golden file.
+// A failure is an issue of Swift Testing's with the report that `gimbal expect` prints, and what was found is attached.
+// Where there is no Swift Testing, as in a build without Swift's own libraries, there is nothing.
+
+#if canImport(Testing)
+import CameraStreams
+import Foundation
+import GimbalProtocol
+@_exported import MapCamera
+import Plotting
+import Testing
+import Traces
+
+/// How far a camera may be from what is expected.
+public struct CameraTolerance: Equatable, Sendable {
+    /// Points of the screen: how far from its middle the one camera shows the other's target.
+    public var points: Double
+    /// Zoom levels.
+    public var zoom: Double
+    /// Degrees of bearing and of viewing angle, each by itself.
+    public var degrees: Double
+    /// How much earlier or later the camera may be there, in milliseconds.
+    public var milliseconds: Double
+
+    /// A tolerance; what is left out is as `gimbal expect` has it.
+    public init(points: Double = 1, zoom: Double = 0.01, degrees: Double = 0.1, milliseconds: Double = 0) {
+        (self.points, self.zoom, self.degrees, self.milliseconds) = (points, zoom, degrees, milliseconds)
+    }
+
+    /// Every digit counts.
+    public static let exact = CameraTolerance(points: 0, zoom: 0, degrees: 0)
+
+    fileprivate var tolerance: Tolerance {
+        Tolerance(points: points, zoom: zoom, degrees: degrees, timeMs: milliseconds)
+    }
+}
+
+/// Why a file is no trace, no log or no golden file; one line for people.
+public struct CameraFileError: Error, CustomStringConvertible {
+    /// The file and what is wrong with it.
+    public let description: String
+}
+
+/// What a camera did over time.
+public struct CameraRecord: Sendable {
+    /// What it is of, in reports.
+    public let name: String
+    fileprivate var stream: CameraStream
+    /// The lines that tell it, as `gimbal run` prints them.
+    fileprivate let bytes: [UInt8]
+
+    /// What a trace makes of a camera of this process. No daemon is needed.
+    ///
+    /// - Throws: ``CameraFileError`` if the file is no trace or one of its lines is rejected, and what reading throws.
+    public init(playing trace: URL) throws {
+        let file = trace.lastPathComponent
+        do {
+            let whole = try Trace(Data(contentsOf: trace))
+            try self.init(file, try TraceRun.events(of: whole))
+            if let viewport = whole.header.header?.viewport { stream.viewport = viewport }
+        } catch let error as TraceError {
+            throw CameraFileError(description: "\(file) \(error)")
+        }
+        let ended = bytes.split(separator: 0x0a).last.flatMap { Message($0).traceEnded }
+        if let rejected = ended?.rejected, rejected > 0 {
+            throw CameraFileError(
+                description: "\(file): \(rejected) of its lines are rejected; \"gimbal check\" says why")
+        }
+    }
+
+    /// What a camera did as a log tells it: events, lines of JSON, or a table, as Protocols/test-kit.md has them.
+    ///
+    /// - Throws: ``CameraFileError`` that names the line, and what reading throws.
+    public init(log: URL) throws {
+        try self.init(log.lastPathComponent, Array(Data(contentsOf: log)))
+    }
+
+    /// What an app's camera did: where it was, and when, in milliseconds. The first one should be where the trace begins.
+    ///
+    /// - Throws: ``CameraFileError`` if there is nothing, or time goes back.
+    public init(_ name: String, _ positions: [(timeMs: Double, position: CameraPosition)]) throws {
+        var table = "time,latitude,longitude,zoom,bearing,angle\n"
+        for (timeMs, position) in positions {
+            let target = position.target
+            table += "\(timeMs),\(target.latitude),\(target.longitude),\(position.zoom),"
+            table += "\(position.bearing),\(position.viewingAngle)\n"
+        }
+        try self.init(name, Array(table.utf8))
+    }
+
+    private init(_ name: String, _ bytes: [UInt8]) throws {
+        self.name = name
+        self.bytes = bytes
+        let reader = StreamReader()
+        var splitter = LineSplitter()
+        func take(_ line: LineSplitter.Line) throws { try reader.read(line.text, number: line.number) }
+        do {
+            try splitter.read(bytes, take)
+            try splitter.finish(take)
+        } catch let error as StreamError {
+            throw CameraFileError(description: "\(name):\(error)")
+        }
+        stream = reader.stream
+        guard stream.last != nil else { throw CameraFileError(description: "\(name) tells of no camera") }
+    }
+
+    /// Where the camera was in the end.
+    public var end: CameraPosition { stream.last?.position ?? .initial }
+
+    /// How often it moved, from a beginning to a rest.
+    public var moves: Int { stream.movements.count }
+}
+
+/// Expects that a camera did what a golden file says, at the same times.
+///
+/// A failure is recorded as an issue, with what was found and a picture of both ways as attachments. With
+/// `GIMBAL_UPDATE=1` in the environment the golden file is written anew instead, if what was found is a trace's.
+///
+/// - Parameters:
+///   - record: what the camera did.
+///   - golden: a file as `gimbal run` prints it.
+///   - tolerance: how far the camera may be from there.
+/// - Returns: whether it is so.
+/// - Throws: ``CameraFileError`` if the golden file cannot be understood, and what reading throws.
+@discardableResult
+public func expectCamera(
+    _ record: CameraRecord, matches golden: URL, within tolerance: CameraTolerance = .exact,
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws -> Bool {
+    if ProcessInfo.processInfo.environment["GIMBAL_UPDATE"] == "1" {
+        try Data(record.bytes).write(to: golden)
+        return true
+    }
+    var expected = try CameraRecord(log: golden)
+    expected.stream.viewport = record.stream.viewport
+    let comparison = Comparison(expected: expected.stream, found: record.stream, tolerance: tolerance.tolerance)
+    guard let failure = comparison.failure else { return true }
+    let report = (["\(record.name): \(failure.summary)"] + failure.details).joined(separator: "\n")
+    Issue.record("\(report)", sourceLocation: sourceLocation)
+    let picture = Overlay(
+        title: record.name, expected: expected.stream, found: record.stream, tolerance: tolerance.tolerance)
+    Attachment.record(record.bytes, named: "\(record.name).found", sourceLocation: sourceLocation)
+    Attachment.record(Array(picture.svg.utf8), named: "\(record.name).svg", sourceLocation: sourceLocation)
+    return false
+}
+#endif

@@ -1,0 +1,52 @@
+// The library for tests, held against tests that have to fail: their issues are known, and say where and by how much.
+
+import Foundation
+import GimbalTesting
+import Testing
+
+@Suite struct GimbalTestingTests {
+    private let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Protocols/examples")
+
+    private var golden: URL { examples.appendingPathComponent("testing/pinch.golden.ndjson") }
+
+    /// Notes what a body records as an issue.
+    private func issues(_ body: () throws -> Void) rethrows -> [String] {
+        nonisolated(unsafe) var found: [String] = []
+        try withKnownIssue {
+            try body()
+        } matching: { issue in
+            found.append(issue.comments.map(\.rawValue).joined())
+            return true
+        }
+        return found
+    }
+
+    @Test func anotherCameraIsAnIssueWithItsPlace() throws {
+        let other = try CameraRecord(playing: examples.appendingPathComponent("traces/pinch-and-rotate.ndjson"))
+        let issues = try issues {
+            #expect(try !expectCamera(other, matches: golden, within: CameraTolerance(points: 2)))
+        }
+        #expect(issues.count == 1 && issues[0].contains("first apart at") && issues[0].contains("points"))
+    }
+
+    @Test func aSmallDifferenceIsToleratedOrNot() throws {
+        let lines = try String(contentsOf: golden, encoding: .utf8).split(separator: "\n")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = folder.appendingPathComponent("log.ndjson")
+        let changed = lines.map { $0.replacing("\"zoom\":14.9", with: "\"zoom\":14.905") }
+        try Data(changed.joined(separator: "\n").utf8).write(to: log)
+        let record = try CameraRecord(log: log)
+        #expect(try expectCamera(record, matches: golden, within: CameraTolerance(zoom: 0.6)))
+        let issues = try issues { try expectCamera(record, matches: golden, within: CameraTolerance(zoom: 1e-4)) }
+        #expect(issues.count == 1 && issues[0].contains("zoom"))
+    }
+
+    @Test func whatIsNoCameraIsAnError() throws {
+        #expect(throws: CameraFileError.self) { try CameraRecord(playing: golden) }
+        #expect(throws: CameraFileError.self) { try CameraRecord("nothing", []) }
+        #expect(throws: (any Error).self) { try CameraRecord(log: examples.appendingPathComponent("none")) }
+    }
+}
