@@ -127,7 +127,8 @@ private struct MadeBeginning {
         let edges = [
             MadeBeginning(position: paris), MadeBeginning(position: at(-17.7, 179.999, 9)),
             MadeBeginning(position: at(84.99, -30, 5)),
-            MadeBeginning(position: at(-84.99, 60, 8, angle: 20)), MadeBeginning(position: at(35.36, 138.73, 20.9, angle: 60)),
+            MadeBeginning(position: at(-84.99, 60, 8, angle: 20)),
+            MadeBeginning(position: at(35.36, 138.73, 20.9, angle: 60)),
             MadeBeginning(position: at(0, 0, 2)), MadeBeginning(position: paris, bounds: corners),
             MadeBeginning(position: at(45.98, 7.66, 16, angle: 65)),
         ]
