@@ -33,9 +33,13 @@ let package = Package(
         // A gesture line's way, from the inside out.
         .target(name: "MapCamera", swiftSettings: strict),
         .target(name: "Gestures", dependencies: ["MapCamera"], swiftSettings: strict),
+        .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(name: "JSONLines", swiftSettings: strict),
-        .target(name: "GimbalProtocol", dependencies: ["JSONLines", "Gestures", "MapCamera"], swiftSettings: strict),
-        .target(name: "Hub", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
+        .target(
+            name: "GimbalProtocol", dependencies: ["JSONLines", "Touches", "Gestures", "MapCamera"],
+            swiftSettings: strict),
+        .target(
+            name: "Hub", dependencies: ["GimbalProtocol", "Touches", "Gestures", "MapCamera"], swiftSettings: strict),
 
         // A trace in memory: its lines with their times, and a run of it without a daemon.
         .target(
@@ -45,7 +49,6 @@ let package = Package(
         .target(name: "CameraStreams", dependencies: ["GimbalProtocol", "MapCamera"], swiftSettings: strict),
 
         // A recorded touch's way to the gestures of a trace.
-        .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(
             name: "TouchTraces", dependencies: ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"],
             swiftSettings: strict),
@@ -68,12 +71,12 @@ let package = Package(
 
         // The client of other programs: it speaks the daemon's own protocol, and needs no Foundation.
         .target(
-            name: "GimbalClient", dependencies: ["GimbalProtocol", "Gestures", "MapCamera", "UnixSocket"],
+            name: "GimbalClient", dependencies: ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"],
             swiftSettings: strict),
 
         // A picture of what a trace does to a camera, as a pure function.
         .target(
-            name: "Plotting", dependencies: ["CameraStreams", "GimbalProtocol", "Gestures", "MapCamera"],
+            name: "Plotting", dependencies: ["CameraStreams", "GimbalProtocol", "Touches", "Gestures", "MapCamera"],
             swiftSettings: strict),
 
         .target(
@@ -88,7 +91,8 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "TouchScripts", "TouchTraces", "Traces",
+                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "TouchScripts", "Touches", "TouchTraces",
+                "Traces",
                 "UnixSocket",
                 "CPipe",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),

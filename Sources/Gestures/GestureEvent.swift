@@ -14,7 +14,7 @@ public enum GesturePhase: CaseIterable, Sendable {
     case cancelled
 }
 
-/// The gestures of Google's map.
+/// The gestures of Google's map, and what another recognizer makes of them.
 ///
 /// They stand in the order in which one frame reports them. Pan is first: what zooms and rotates does so about the focus
 /// that the pan has brought its place to.
@@ -33,6 +33,8 @@ public enum GestureKind: CaseIterable, Sendable {
     case doubleTap
     /// One tap by two fingers.
     case twoFingerTap
+    /// Something else that recognizes gestures moves the camera, such as a map of its own: it says where the camera is.
+    case position
 
     /// Whether it has happened when it is reported, and is never active.
     public var isTap: Bool { self == .doubleTap || self == .twoFingerTap }
@@ -52,13 +54,16 @@ public struct GestureEvent: Sendable {
         case tilt(Double)
         /// Points, down positive.
         case oneFingerZoom(Double)
+        /// Where the camera is to be: the only value that is not counted from `began`.
+        case position(CameraPosition)
     }
 
     /// Which gesture it is.
     public var kind: GestureKind
     /// Where the gesture is in its life. A tap is always ``GesturePhase/ended``.
     public var phase: GesturePhase
-    /// `nil` if the report leaves it out: then it is 0 (1 for a pinch), or on `ended` what it was. A tap has none.
+    /// `nil` if the report leaves it out: then it is 0 (1 for a pinch), or on `ended` what it was; a position then stays
+    /// as it is. A tap has none.
     public var value: Value?
     /// The centroid of the fingers; `nil` is the centre of the viewport less its padding.
     public var focus: ScreenPoint?
@@ -138,6 +143,7 @@ public struct GestureSettings: Equatable, Sendable {
         case .pinch, .oneFingerZoom, .doubleTap, .twoFingerTap: zoom
         case .rotate: rotate
         case .tilt: tilt
+        case .position: true
         }
     }
 }

@@ -27,7 +27,8 @@ public struct GestureTracker: Sendable {
 
     private struct Active: Sendable {
         let key: GestureKey
-        var value: GestureEvent.Value
+        /// `nil` for a position: nothing is counted from one.
+        var value: GestureEvent.Value?
         /// What a one-finger zoom is about: the first focus that it told.
         var origin: ScreenPoint?
         var samples: SampleWindow?
@@ -59,7 +60,9 @@ public struct GestureTracker: Sendable {
 
     /// Reports that begin the active gestures in another tracker where they are in this one.
     public var reports: [(key: GestureKey, event: GestureEvent)] {
-        active.map { ($0.key, GestureEvent($0.key.kind, .changed, $0.value, focus: $0.origin)) }
+        active.map {
+            ($0.key, GestureEvent($0.key.kind, $0.value == nil ? .began : .changed, $0.value, focus: $0.origin))
+        }
     }
 
     // MARK: Reports
@@ -70,6 +73,7 @@ public struct GestureTracker: Sendable {
     ) -> CameraUpdate? {
         guard settings.allows(event.kind) else { return nil }
         guard let zero = event.kind.zero else {
+            if event.kind == .position { return place(event, of: key) }
             tap(event)
             return nil
         }
@@ -90,17 +94,18 @@ public struct GestureTracker: Sendable {
         case (.ended, nil), (.cancelled, nil):
             return nil
         }
-        let value = event.value ?? (event.phase == .ended ? active[index].value : zero)
+        let old = active[index].value ?? zero
+        let value = event.value ?? (event.phase == .ended ? old : zero)
         let waits = isHeldBack(event.kind)
         if waits { active[index].waiting = true }
         if event.kind == .oneFingerZoom { active[index].origin = active[index].origin ?? event.focus }
         let focus = (active[index].origin ?? event.focus).map { viewport.clamp($0) }
         let update =
-            waits ? nil : change(from: active[index].value, to: value, focus: focus, center: viewport.center)
+            waits ? nil : change(from: old, to: value, focus: focus, center: viewport.center)
         active[index].value = value
         if event.phase == .ended {
             let last = active.remove(at: index)
-            if !last.waiting { letGo(last, event, focus: focus, center: viewport.center, at: arrival) }
+            if !last.waiting { letGo(last, at: value, event, focus: focus, center: viewport.center, arrival) }
         } else {
             active[index].samples?.append(value.sample, at: event.time, arrival: arrival)
         }
@@ -123,17 +128,30 @@ public struct GestureTracker: Sendable {
     }
 
     /// - Returns: where it is among the active ones.
-    private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value) -> Int {
+    private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value?) -> Int {
         let isSampled = key.kind == .pan || settings.inertia && (key.kind == .pinch || key.kind == .rotate)
         active.append(Active(key: key, value: value, samples: isSampled ? SampleWindow() : nil))
         release = nil
         return active.count - 1
     }
 
+    /// Where something else has moved the camera: that is absolute, and nothing goes on by itself when it ends.
+    private mutating func place(_ event: GestureEvent, of key: GestureKey) -> CameraUpdate? {
+        let found = active.firstIndex { $0.key == key }
+        switch event.phase {
+        case .began, .changed: if found == nil { _ = begin(key, from: nil) }
+        case .ended, .cancelled:
+            guard let found else { return nil }
+            active.remove(at: found)
+        }
+        guard event.phase != .cancelled, case .position(let position) = event.value else { return nil }
+        return .setCamera(position)
+    }
+
     /// A pan waits while another gesture zooms or rotates, if the settings say so.
     private func isHeldBack(_ kind: GestureKind) -> Bool {
         guard kind == .pan, !settings.scrollDuringRotateOrZoom else { return false }
-        return active.contains { $0.key.kind != .pan && $0.key.kind != .tilt }
+        return active.contains { $0.key.kind != .pan && $0.key.kind != .tilt && $0.key.kind != .position }
     }
 
     /// The point that zoom and bearing change about; `nil` is the target.
@@ -162,6 +180,7 @@ public struct GestureTracker: Sendable {
         case .oneFingerZoom(let y):
             guard case .oneFingerZoom(let before) = old else { return nil }
             return .zoomBy((y - before) / Self.pointsPerLevel, focus: anchor(focus))
+        case .position: return nil
         }
     }
 
@@ -176,9 +195,10 @@ public struct GestureTracker: Sendable {
 
     /// Takes note of the velocity with which a gesture ended, where it may go on.
     private mutating func letGo(
-        _ gesture: Active, _ event: GestureEvent, focus: ScreenPoint?, center: ScreenPoint, at arrival: Double
+        _ gesture: Active, at value: GestureEvent.Value, _ event: GestureEvent, focus: ScreenPoint?,
+        center: ScreenPoint, _ arrival: Double
     ) {
-        let measured = gesture.samples?.velocity(of: gesture.value.sample, at: event.time, arrival: arrival)
+        let measured = gesture.samples?.velocity(of: value.sample, at: event.time, arrival: arrival)
         var momentum = Momentum()
         switch release {
         case .glide(let earlier): momentum = earlier
@@ -198,7 +218,7 @@ public struct GestureTracker: Sendable {
             guard settings.inertia else { return }
             momentum.anchor = anchor(focus)
             momentum.bearing = -(measured?.x ?? 0)
-        case .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap: return
+        case .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap, .position: return
         }
         release = .glide(momentum)
     }
@@ -240,7 +260,7 @@ public struct GestureTracker: Sendable {
 }
 
 extension GestureKind {
-    /// The value of a gesture that has just begun; `nil` for a tap.
+    /// The value of a gesture that has just begun; `nil` for a tap, and for a position.
     var zero: GestureEvent.Value? {
         switch self {
         case .pan: .pan(ScreenPoint(x: 0, y: 0))
@@ -248,7 +268,7 @@ extension GestureKind {
         case .rotate: .rotate(0)
         case .tilt: .tilt(0)
         case .oneFingerZoom: .oneFingerZoom(0)
-        case .doubleTap, .twoFingerTap: nil
+        case .doubleTap, .twoFingerTap, .position: nil
         }
     }
 }
@@ -261,6 +281,7 @@ extension GestureEvent.Value {
         case .pinch(let scale): ScreenPoint(x: log2(scale), y: 0)
         case .rotate(let degrees): ScreenPoint(x: degrees, y: 0)
         case .tilt(let y), .oneFingerZoom(let y): ScreenPoint(x: 0, y: y)
+        case .position: ScreenPoint(x: 0, y: 0)
         }
     }
 }

@@ -26,6 +26,18 @@ package struct SampleWindow: Sendable {
 
     package init() {}
 
+    /// Samples that carry the reporter's own times, as time, x and y of each, for whoever keeps them.
+    package init(_ numbers: [Double]) {
+        for start in stride(from: 0, to: numbers.count - 2, by: 3) {
+            let value = ScreenPoint(x: numbers[start + 1], y: numbers[start + 2])
+            append(value, at: numbers[start], arrival: numbers[start])
+        }
+    }
+
+    package var numbers: [Double] {
+        (0..<count).map { sample($0) }.flatMap { [$0.time, $0.value.x, $0.value.y] }
+    }
+
     package mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {
         if hasOwnTimes != (own != nil) {
             hasOwnTimes = own != nil

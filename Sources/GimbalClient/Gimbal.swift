@@ -164,7 +164,8 @@ extension ClientRequest {
     fileprivate var isQuestion: Bool {
         switch body {
         case .query, .hello: true
-        case .gesture, .command, .marker, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .trace,
+        case .gesture, .touch, .command, .marker, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle,
+            .trace,
             .traceEnd, .steerReplay:
             false
         }

@@ -3,6 +3,7 @@
 
 import Gestures
 import MapCamera
+import Touches
 
 /// A camera that the daemon owns.
 ///
@@ -40,6 +41,35 @@ public struct RemoteCamera: Sendable {
         precondition(
             frame.allSatisfy(\.isAnsweredByOk), "a frame of a camera is made of gestures, commands and settings")
         try await gimbal.send(frame, camera: name)
+    }
+
+    /// Tells the daemon where the fingers on a surface are, for it to recognize gestures, and comes back when it has taken
+    /// them. To be called whenever one of them has landed, moved or lifted.
+    ///
+    /// - Parameters:
+    ///   - touches: all fingers that are on the surface now, at most 256, in points of the camera's viewport; none where all
+    ///     have lifted.
+    ///   - timeMs: when that was, in milliseconds of the surface's own clock; `nil` is when it arrives.
+    ///   - surface: which of several surfaces it is; a text has at most 64 bytes.
+    ///   - isCancelled: whether the fingers that were there before are lost, and have not lifted.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `limitReached` if too many surfaces are touched at one time.
+    public func touch(
+        _ touches: [Touch], timeMs: Double? = nil, surface: GestureKey.Label = .none, isCancelled: Bool = false
+    ) async throws {
+        try await send([.touch(touches, timeMs: timeMs, surface: surface, isCancelled: isCancelled)])
+    }
+
+    /// Says where something else has moved the camera that recognizes gestures by itself, such as a map. The camera goes
+    /// there within its constraints, and rests when that has ended.
+    ///
+    /// - Parameters:
+    ///   - position: where it is; `nil` is where it was, and is no position for ``/Gestures/GesturePhase/changed``.
+    ///   - phase: whether that begins, goes on or ends.
+    ///   - label: tells apart two that move the camera at one time; a text has at most 64 bytes.
+    public func position(
+        _ position: CameraPosition?, _ phase: GesturePhase, label: GestureKey.Label = .none
+    ) async throws {
+        try await send(GestureEvent(.position, phase, position.map { .position($0) }), label: label)
     }
 
     // MARK: Commands
@@ -177,7 +207,7 @@ extension ClientRequest {
     /// Whether nothing but `ok` or an error answers it: gestures, commands and settings.
     fileprivate var isAnsweredByOk: Bool {
         switch body {
-        case .gesture, .command, .marker: true
+        case .gesture, .touch, .command, .marker: true
         case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello, .trace, .traceEnd,
             .steerReplay:
             false

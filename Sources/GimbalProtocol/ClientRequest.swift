@@ -4,14 +4,19 @@
 import Gestures
 import JSONLines
 import MapCamera
+import Touches
 
-/// A request of the protocol: a gesture, a command, a query, a subscription, or a part of a trace.
+/// A request of the protocol: a gesture, touches, a command, a query, a subscription, or a part of a trace.
 ///
 /// ``line(camera:id:timeMs:creates:)`` makes the line that the daemon reads; `RemoteCamera` sends it and waits for the
 /// answer.
 public enum ClientRequest: Sendable {
     /// A report of a gesture; the label tells apart two gestures of one kind on one connection.
     case gesture(GestureEvent, label: GestureKey.Label = .none)
+    /// All fingers that are on a surface now, at most 256, for the daemon to recognize gestures; none where all have lifted.
+    /// The time is the surface's own, in milliseconds; `nil` is when they arrive. The surface is one of several of the
+    /// connection; a text has at most 64 bytes. Fingers that are cancelled are lost, and have not lifted.
+    case touch([Touch], timeMs: Double? = nil, surface: GestureKey.Label = .none, isCancelled: Bool = false)
 
     /// Changes the camera at once.
     case move(CameraUpdate)
@@ -107,7 +112,8 @@ extension ClientRequest {
     /// - Parameters:
     ///   - camera: 1 to 64 of `A-Z a-z 0-9 . _ -`; "main" where it is left out.
     ///   - id: what its reply is to carry; without one it is answered only by an error, or by what it asks for.
-    ///   - timeMs: milliseconds of the trace's clock, for a line of a trace. A gesture's own time goes before it.
+    ///   - timeMs: milliseconds of the trace's clock, for a line of a trace. The own time of a gesture, or of touches, goes
+    ///     before it.
     ///   - creates: whether a camera is made that is not there. If not, the answer is an error of the code
     ///     `unknownCamera`; a query that names no camera is answered as by a new one.
     /// - Throws: `EncodingError` for a number that is not finite, for an update that fingers make, and for a gesture
@@ -149,6 +155,7 @@ extension ClientRequest {
         let body = body
         var time = timeMs
         if case .gesture(let gesture) = body { time = gesture.event.time ?? timeMs }
+        if case .touch(_, let own, _, _) = self { time = own ?? timeMs }
         let problem = body.problem ?? id?.problem
         if problem == nil {
             line.request(body, camera: camera, id: id, timeMs: time, creates: creates)
@@ -164,6 +171,8 @@ extension ClientRequest {
     package var body: Request.Body {
         switch self {
         case .gesture(let event, let label): .gesture(Request.Gesture(event, label: label))
+        case .touch(let touches, _, let surface, let isCancelled):
+            .touch(Request.Fingers(touches, isCancelled: isCancelled, surface: surface))
         case .move(let update): .command(.move(update))
         case .animate(let update, let durationMs, let easing):
             .command(.animate(update, durationMs: durationMs, easing: easing.easing))

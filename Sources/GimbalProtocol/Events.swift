@@ -1,5 +1,5 @@
 // What a camera broadcasts: `move-started`, `camera-changed`, `idle`, `reset`, and `gesture`, its input (schema:
-// server.move-started and so on); what `replay` and `marker` tell stands in Replays.swift. Each event is encoded once, here, however many read it.
+// server.move-started and so on); `touch` stands in Touches.swift, what `replay` and `marker` tell stands in Replays.swift. Each event is encoded once, here, however many read it.
 
 import JSONLines
 import MapCamera
@@ -21,6 +21,9 @@ public enum CameraEvent: Equatable, Sendable {
     case idle(CameraMove)
     /// The camera is fed; told only to who asks for ``EventKind/gesture``.
     case fed(FedLine)
+    /// Fingers on a surface that feeds the camera have landed, moved or lifted; told only to who asks for
+    /// ``EventKind/touch``.
+    case touch(SurfaceTouches)
     /// A replay has set the camera anew; `seq` and clock are those of the place where it goes on.
     case reset(CameraReset)
     /// The replay on the camera stands otherwise; told only to who asks for ``EventKind/replay``.
@@ -91,6 +94,7 @@ extension CameraEvent {
         case .subscribed(let subscribed): subscribed.camera
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.camera
         case .fed(let fed): fed.camera
+        case .touch(let touch): touch.camera
         case .reset(let reset): reset.camera
         case .replay(let status): status.camera
         case .marker(let marker): marker.camera
@@ -106,7 +110,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .fed, .replay, .marker, .removed, .subscribedToAll: nil
+        case .fed, .touch, .replay, .marker, .removed, .subscribedToAll: nil
         }
     }
 
@@ -117,7 +121,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .fed, .replay, .marker, .removed, .subscribedToAll: nil
+        case .fed, .touch, .replay, .marker, .removed, .subscribedToAll: nil
         }
     }
 
@@ -128,6 +132,7 @@ extension CameraEvent {
         case .fed(let fed): fed.timeMs
         case .replay(let status): status.timeMs
         case .marker(let marker): marker.timeMs
+        case .touch(let touch): touch.timeMs
         default: move?.timeMs
         }
     }
@@ -136,7 +141,7 @@ extension CameraEvent {
     public var move: CameraMove? {
         switch self {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
-        case .subscribed, .subscribedToAll, .fed, .reset, .replay, .marker, .lagged, .removed: nil
+        case .subscribed, .subscribedToAll, .fed, .touch, .reset, .replay, .marker, .lagged, .removed: nil
         }
     }
 
@@ -149,6 +154,7 @@ extension CameraEvent {
         case .fed: .gesture
         case .replay: .replay
         case .marker: .marker
+        case .touch: .touch
         case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
         }
     }
@@ -301,6 +307,7 @@ extension CameraEvent {
         case .cameraChanged: self = .cameraChanged(try CameraMove(json))
         case .idle: self = .idle(try CameraMove(json))
         case .gesture: self = .fed(try FedLine(json, of: line))
+        case .touch: self = .touch(try SurfaceTouches(json))
         case .reset: self = .reset(try CameraReset(json))
         case .replay: self = .replay(try ReplayStatus(json))
         case .marker: self = .marker(try CameraMarker(json))

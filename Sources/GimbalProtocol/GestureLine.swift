@@ -111,7 +111,8 @@ package struct GestureLine: Sendable {
         case .oneFingerZoom:
             guard skip(name: "\"translation\":", line, &end) else { return nil }
             value = height(line, &end).map { .oneFingerZoom($0) }
-        case .doubleTap, .twoFingerTap:
+        // A position is not read so: its lines are few.
+        case .doubleTap, .twoFingerTap, .position:
             return nil
         }
         if value != nil { position = end }

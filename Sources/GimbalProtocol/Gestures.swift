@@ -1,5 +1,5 @@
-// Reports of gestures: `pan`, `pinch`, `rotate`, `tilt`, `one-finger-zoom`, `double-tap` and `two-finger-tap` (schema:
-// client.pan and so on). A kind that is added needs its word and its value here; the compiler asks for both.
+// Reports of gestures: `pan`, `pinch`, `rotate`, `tilt`, `one-finger-zoom`, `double-tap`, `two-finger-tap` and `position`
+// (schema: client.pan and so on). A kind that is added needs its word and its value here; the compiler asks for both.
 
 import Gestures
 import JSONLines
@@ -16,6 +16,7 @@ extension GestureKind {
         case .oneFingerZoom: "one-finger-zoom"
         case .doubleTap: "double-tap"
         case .twoFingerTap: "two-finger-tap"
+        case .position: "position"
         }
     }
 }
@@ -48,15 +49,22 @@ extension Request {
 extension Request.Gesture {
     /// Why the protocol has no words for it; `nil` if it has.
     var problem: String? {
-        if case .number(let number) = label, !RequestID.numbers.contains(Int(number)) {
-            return "a label is a number within ±(2^53−1), or a text"
-        }
+        if let problem = label.problem { return problem }
         return switch (event.kind, event.value) {
+        case (.position, nil) where event.phase == .changed: "a position that has changed says what it is"
         case (.pan, .pan), (.pinch, .pinch), (.rotate, .rotate), (.tilt, .tilt), (.oneFingerZoom, .oneFingerZoom),
-            (_, nil):
+            (.position, .position), (_, nil):
             nil
         case (let kind, .some): "the value is not one of the gesture \(kind.type)"
         }
+    }
+}
+
+extension GestureKey.Label {
+    /// Why the protocol has no words for it; `nil` if it has.
+    var problem: String? {
+        guard case .number(let number) = self, !RequestID.numbers.contains(Int(number)) else { return nil }
+        return "a label is a number within ±(2^53−1), or a text"
     }
 }
 
@@ -72,7 +80,7 @@ extension RequestDecoder {
         let phase = try phase(object, line, isRequired: !kind.isTap)
         var event = GestureEvent(kind, phase)
         event.time = time
-        event.focus = try point(object, FieldPath(.focus), .focus)
+        if kind != .position { event.focus = try point(object, FieldPath(.focus), .focus) }
         switch kind {
         case .pan:
             event.value = try translation(object).map { .pan($0) }
@@ -87,8 +95,12 @@ extension RequestDecoder {
             event.value = try translation(object).map { .oneFingerZoom($0.y) }
         case .doubleTap, .twoFingerTap:
             break
+        case .position:
+            if phase == .changed || child(object, .position) != nil {
+                event.value = .position(try position(object, FieldPath(.position)))
+            }
         }
-        return .gesture(Request.Gesture(event, label: try label(object, line)))
+        return .gesture(Request.Gesture(event, label: try label(object, .gesture, line)))
     }
 
     /// A tap has happened when it is reported: its phase is `ended`, and may be left out.
@@ -105,13 +117,14 @@ extension RequestDecoder {
             y: try number(inner, path / .y, .y, in: -1e9...1e9) ?? 0)
     }
 
-    private func label(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> GestureKey.Label {
-        guard let node = child(object, .gesture) else { return .none }
+    /// What tells apart several gestures, or surfaces, of one connection.
+    func label(_ object: Int, _ field: Field, _ line: Span<UInt8>) throws(WireError) -> GestureKey.Label {
+        guard let node = child(object, field) else { return .none }
         if tape[node].kind == .string, tape[node].text.count <= Self.longestLabel {
             return .text(text(node, line))
         }
         if let number = integer(node, line) { return .number(number) }
-        throw .wrong(FieldPath(.gesture), "must be an integer, or a string of at most \(Self.longestLabel) bytes")
+        throw .wrong(FieldPath(field), "must be an integer, or a string of at most \(Self.longestLabel) bytes")
     }
 }
 
@@ -125,13 +138,7 @@ extension LineWriter {
         write(",\"phase\":\"")
         write(event.phase.word)
         write("\"")
-        switch gesture.label {
-        case .none: break
-        case .number(let number): member("gesture", exact: Double(number))
-        case .text(let text):
-            member("gesture")
-            write(string: text)
-        }
+        label("gesture", gesture.label)
         if let focus = event.focus { point("focus", focus, precision) }
         switch event.value {
         case .pan(let translation): point("translation", translation, precision)
@@ -141,9 +148,18 @@ extension LineWriter {
             write(",\"translation\":{\"y\":")
             number(y, places: 6, precision)
             write("}")
+        case .position(let position): self.position(exact: position)
         case nil: break
         }
         if let velocity = event.velocity { point("velocity", velocity, precision) }
+    }
+
+    mutating func label(_ name: StaticString, _ label: GestureKey.Label) {
+        switch label {
+        case .none: break
+        case .number(let number): member(name, exact: Double(number))
+        case .text(let text): member(name, text)
+        }
     }
 
     /// Writes the reports of one frame as a line of a trace that is made of a recording, LF included. Times are rounded to

@@ -8,7 +8,7 @@ import MapCamera
 package enum MessageType: String, CaseIterable, Sendable {
     case moveStarted = "move-started"
     case cameraChanged = "camera-changed"
-    case idle, gesture, reset, replay, marker
+    case idle, gesture, touch, reset, replay, marker
     case subscribed, lagged, removed
     case camera
     case cameraForBounds = "camera-for-bounds"
@@ -161,7 +161,8 @@ extension ServerMessage {
         case .ok: self = .ok
         case .error: self = .error(try GimbalError(json))
         case .replay where json["markers"] != nil: self = .replay(try ReplayStatus(json))
-        case .moveStarted, .cameraChanged, .idle, .gesture, .reset, .replay, .marker, .subscribed, .lagged, .removed:
+        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset, .replay, .marker, .subscribed, .lagged,
+            .removed:
             guard let event = try CameraEvent(type, json, of: line) else { throw .wrong("\(word) is no event") }
             self = .event(event)
         }

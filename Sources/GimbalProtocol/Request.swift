@@ -23,6 +23,8 @@ package struct Request: Sendable {
 
     package enum Body: Sendable {
         case gesture(Gesture)
+        /// The fingers on a surface, which are recognized here.
+        case touch(Fingers)
         case command(Command)
         case query(Query)
         case subscribe(Subscribe)
@@ -75,6 +77,7 @@ package enum RequestType: Hashable, Sendable {
     case other(Word)
 
     package enum Word: String, CaseIterable, Sendable {
+        case touch
         case move, animate, stop
         case setGestures = "set-gestures"
         case setZoomRange = "set-zoom-range"
@@ -133,6 +136,7 @@ enum Field: UInt8, CaseIterable, Sendable {
     case create
     case paused, fromMs, untilMs, loop, idleTimeLimitMs, pauseOnMarkers
     case count, toMs, byMs, marker, label
+    case touches, surface, cancelled, surfaceTimeMs
 
     var name: String { "\(self)" }
 }
@@ -141,6 +145,7 @@ extension Request.Body {
     package var type: RequestType {
         switch self {
         case .gesture(let gesture): .gesture(gesture.event.kind)
+        case .touch: .other(.touch)
         case .command(let command): .other(command.word)
         case .query(let query): .other(query.word)
         case .subscribe, .subscribeAll: .other(.subscribe)
@@ -158,6 +163,7 @@ extension Request.Body {
     var problem: String? {
         switch self {
         case .gesture(let gesture): gesture.problem
+        case .touch(let fingers): fingers.problem
         case .command(.move(let update)), .command(.animate(let update, _, _)):
             update.kind == nil ? "only gestures pan, rotate and tilt by differences" : nil
         case .command, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay,
@@ -217,6 +223,7 @@ extension RequestDecoder {
     @inline(never)
     private func body(_ word: RequestType.Word, _ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Body {
         switch word {
+        case .touch: .touch(try fingers(object, line))
         case .move: .command(.move(try update(object, line)))
         case .animate: .command(try animate(object, line))
         case .stop: .command(.stop)
@@ -275,6 +282,7 @@ extension LineWriter {
         if !creates { write(",\"create\":false") }
         switch body {
         case .gesture(let gesture): self.gesture(gesture, .exact)
+        case .touch(let fingers): self.fingers(fingers)
         case .command(let command): self.command(command)
         case .query(let query): self.query(query)
         case .subscribe(let subscribe): self.subscribe(subscribe)

@@ -45,7 +45,7 @@ package struct Message {
     /// Whether it tells a movement of a camera.
     package var isEvent: Bool {
         switch type {
-        case .moveStarted, .cameraChanged, .idle, .gesture, .reset: true
+        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset: true
         default: false
         }
     }

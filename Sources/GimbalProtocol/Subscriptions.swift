@@ -21,6 +21,9 @@ public enum EventKind: String, CaseIterable, Sendable {
     case replay
     /// A trace or a client sets a marker.
     case marker
+    /// Fingers on a surface that feeds the camera, to be shown. Those that are down are told at first; after
+    /// ``CameraEvent/lagged(_:)``, too.
+    case touch
 
     /// The kinds that tell what the camera does.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
@@ -42,6 +45,7 @@ extension EventKinds {
             case .gesture: .gesture
             case .replay: .replay
             case .marker: .marker
+            case .touch: .touch
             }
     }
 }
@@ -63,6 +67,10 @@ extension EventKinds {
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
     /// The kinds that have no `seq`, and stand in a camera's history only while somebody has asked for them.
     @inlinable package static var unnumbered: EventKinds { [.replay, .marker] }
+    /// The fingers that feed the camera: only for who names it.
+    @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
+    /// What is only for who names it: it stands in a log of its own.
+    @inlinable package static var inputs: EventKinds { [.gesture, .touch] }
     /// What a subscriber gets that names none.
     @inlinable package static var all: EventKinds { [.moveStarted, .cameraChanged, .idle, .reset] }
 }
@@ -148,8 +156,8 @@ extension RequestDecoder {
         if let node = child(object, .events) { subscribe.events = try events(node, line) }
         subscribe.delivery =
             try word(object, .delivery, Self.deliveries, line, "\"every\" or \"latest\"") ?? .every
-        if subscribe.delivery == .latest, subscribe.events.contains(.gesture) {
-            throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \"gesture\"")
+        if subscribe.delivery == .latest, !subscribe.events.isDisjoint(with: .inputs) {
+            throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \"gesture\" or \"touch\"")
         }
         return subscribe
     }
@@ -164,8 +172,9 @@ extension RequestDecoder {
     /// A subscription to all cameras.
     mutating func subscribeAll(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Body {
         let subscribe = try wanted(object, line)
-        if subscribe.events.contains(.gesture) {
-            throw .wrong(FieldPath(.events), "must not have \"gesture\" where camera is \"*\": name each camera")
+        if !subscribe.events.isDisjoint(with: .inputs) {
+            throw .wrong(
+                FieldPath(.events), "must not have \"gesture\" or \"touch\" where camera is \"*\": name each camera")
         }
         var points: [CameraResumePoint] = []
         if let array = child(object, .since) {
@@ -201,7 +210,7 @@ extension RequestDecoder {
         func wrong() -> WireError {
             .wrong(
                 FieldPath(.events),
-                "must be an array of \"move-started\", \"camera-changed\", \"idle\", \"gesture\", \"replay\" and \"marker\""
+                "must be an array of \"move-started\", \"camera-changed\", \"idle\", \"gesture\", \"touch\", \"replay\" and \"marker\""
             )
         }
         guard tape[array].kind == .array else { throw wrong() }

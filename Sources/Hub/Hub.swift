@@ -190,6 +190,11 @@ import GimbalProtocol
     /// Brings everything to rest: no line is handled any more, and what moves and what is replayed ends where it is.
     public func pause(at now: Double) {
         end(at: now)
+        // The next process knows of no fingers what they were recorded as.
+        for camera in parts.registry.sorted {
+            camera.forgetRecordedFingers()
+            if camera.hasWaitingRecorders { parts.subscriptions.noteRecorders(of: camera) }
+        }
         parts.subscriptions.startRecorders(at: now)
         parts.replays.interruptAll(at: now)
     }

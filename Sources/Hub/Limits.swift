@@ -26,6 +26,12 @@ public struct Limits: Sendable {
     public var gestures = 64
     /// Active gestures of all peers on one camera.
     public var cameraGestures = 256
+    /// Surfaces of one peer on one camera that have fingers on them.
+    public var surfaces = 16
+    /// Surfaces of all peers on one camera that have fingers on them, or had them last.
+    public var cameraSurfaces = 64
+    /// Fingers in all objects of a line.
+    public var fingers: Int { RequestDecoder.mostFingers }
     /// Bytes of a line, its LF and a CR before it not counted.
     public var line = RequestDecoder.longestLine
     /// Objects of an array.

@@ -2,6 +2,7 @@
 
 import Gestures
 import GimbalProtocol
+import Touches
 
 /// Keeps book of gestures.
 public struct GestureBook {
@@ -13,6 +14,7 @@ public struct GestureBook {
     private var open: [Open] = []
     /// Which gestures move the camera.
     private var settings = GestureSettings()
+    private var surfaces = TouchSurfaces()
     private var origin: Double?
     /// Milliseconds of the trace's clock at the last line.
     public private(set) var timeMs = 0.0
@@ -42,7 +44,9 @@ public struct GestureBook {
                 // The camera ignores the others.
                 guard settings.allows(gesture.event.kind) else { break }
                 hasGestures = true
-                take(gesture.event, gesture.label, &journey)
+                let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
+                take(gesture.event, key, &journey)
+            case .touch(let fingers): take(fingers, &journey)
             case .trace(let header): settings = header.gestures.applied(to: GestureSettings())
             case .command(let command):
                 journey.command(at: timeMs)
@@ -66,8 +70,18 @@ public struct GestureBook {
         hasGestures = false
     }
 
-    private mutating func take(_ event: GestureEvent, _ label: GestureKey.Label, _ journey: inout Journey) {
-        let key = GestureKey(feed: 0, kind: event.kind, label: label)
+    private mutating func take(_ fingers: Request.Fingers, _ journey: inout Journey) {
+        let outcome = surfaces.handle(
+            fingers.touches, of: SurfaceKey(feed: 0, label: fingers.surface), at: fingers.surfaceTimeMs ?? timeMs,
+            isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
+        guard let outcome else { return }
+        for event in outcome.events where settings.allows(event.kind) {
+            hasGestures = true
+            take(event, GestureKey(feed: outcome.surface.gestureFeed, kind: event.kind), &journey)
+        }
+    }
+
+    private mutating func take(_ event: GestureEvent, _ key: GestureKey, _ journey: inout Journey) {
         if let focus = event.focus { journey.focus(at: focus) }
         defer { if open.isEmpty { journey.endFocus(isCancelled: event.phase == .cancelled) } }
         let found = open.firstIndex { $0.key == key }

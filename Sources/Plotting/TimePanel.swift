@@ -288,6 +288,7 @@ extension GestureKind {
         case .oneFingerZoom: "1-finger zoom"
         case .doubleTap: "double tap"
         case .twoFingerTap: "2-finger tap"
+        case .position: "position"
         }
     }
 }

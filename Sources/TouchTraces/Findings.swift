@@ -39,7 +39,7 @@ public struct Findings: Sendable {
 
     private var contacts: [Contact] = []
     /// Where in ``gestures`` those stand that have not ended.
-    private var open: [(index: Int, label: GestureKey.Label)] = []
+    private var open: [(index: Int, feed: Int, label: GestureKey.Label)] = []
 
     mutating func add(_ frame: ContactFrame) {
         mostFingers = max(mostFingers, frame.contacts.count)
@@ -53,25 +53,38 @@ public struct Findings: Sendable {
         durationMs = timeMs
     }
 
-    package mutating func add(_ event: GestureEvent, _ label: GestureKey.Label = .none, at timeMs: Double) {
-        let found = open.firstIndex { $0.label == label && gestures[$0.index].kind == event.kind }
+    /// - Parameters:
+    ///   - landed: how many fingers have landed on a surface.
+    ///   - down: how many are down on all.
+    package mutating func addTouches(landed: Int, down: Int) {
+        self.landed += landed
+        mostFingers = max(mostFingers, down)
+    }
+
+    /// - Parameter feed: tells apart gestures that are told, and those that are made of the fingers of each surface.
+    package mutating func add(
+        _ event: GestureEvent, feed: Int = 0, _ label: GestureKey.Label = .none, at timeMs: Double
+    ) {
+        let found = open.firstIndex {
+            $0.feed == feed && $0.label == label && gestures[$0.index].kind == event.kind
+        }
         guard let found, event.phase != .began else {
             if let found { end(found, at: timeMs, isCancelled: false) }
-            return begin(event, label, at: timeMs)
+            return begin(event, feed, label, at: timeMs)
         }
         let index = open[found].index
         gestures[index].value = event.value ?? gestures[index].value
         if event.phase != .changed { end(found, at: timeMs, isCancelled: event.phase == .cancelled) }
     }
 
-    private mutating func begin(_ event: GestureEvent, _ label: GestureKey.Label, at timeMs: Double) {
+    private mutating func begin(_ event: GestureEvent, _ feed: Int, _ label: GestureKey.Label, at timeMs: Double) {
         guard event.kind.isTap ? event.phase == .ended : event.phase == .began || event.phase == .changed else {
             return
         }
         gestureCount += 1
         guard gestures.count < Self.mostGestures else { return }
         gestures.append(FoundGesture(kind: event.kind, startMs: timeMs, endMs: event.kind.isTap ? timeMs : nil))
-        if !event.kind.isTap { open.append((gestures.count - 1, label)) }
+        if !event.kind.isTap { open.append((gestures.count - 1, feed, label)) }
     }
 
     private mutating func end(_ found: Int, at timeMs: Double, isCancelled: Bool) {

@@ -37,11 +37,16 @@ public struct FingerTracks: Sendable {
     /// Of so many frames one is kept.
     private var stride = 1
 
-    mutating func add(_ frame: TouchFrame) {
-        for index in open.indices.reversed() where !frame.touches.contains(where: { $0.id == open[index].id }) {
-            close(open.remove(at: index), isCancelled: frame.isCancelled)
+    package init() {}
+
+    /// Follows all fingers of a surface into a frame.
+    package mutating func add(_ touches: [Touch], isCancelled: Bool) {
+        // Fingers that were lost are not those that are there now, whatever their numbers.
+        for index in open.indices.reversed()
+        where isCancelled || !touches.contains(where: { $0.id == open[index].id }) {
+            close(open.remove(at: index), isCancelled: isCancelled)
         }
-        for touch in frame.touches {
+        for touch in touches {
             if let found = open.firstIndex(where: { $0.id == touch.id }) {
                 move(found, to: touch.position)
             } else {

@@ -22,6 +22,8 @@ public struct TraceOptions: Sendable {
     public var isLive = false
     /// The camera that each line names, if any.
     public var camera: String?
+    /// Whether the fingers themselves are written, for the daemon to recognize, and not the gestures that they make.
+    public var writesTouches = false
 
     /// The options; those left out are the usual ones.
     public init(
@@ -109,8 +111,9 @@ private final class TraceMaker {
     private var recognizer: GestureRecognizer
     private var surface: Surface?
     private var frame = TouchFrame(timeMs: 0, touches: [])
-    /// The recorder's time of the first frame, in milliseconds: the trace's clock begins with it.
-    private var origin: Double?
+    /// The recorder's time of the first frame, in microseconds: the trace's clock begins with it.
+    private var origin: Int?
+    private var tellsAngles = true
 
     init(_ options: TraceOptions) {
         self.options = options
@@ -126,27 +129,50 @@ private final class TraceMaker {
         switch recorded {
         case .surface(let surface, let device):
             self.surface = surface
-            recognizer = GestureRecognizer(options.thresholds, recognizesRotation: device?.isSemiMT != true)
+            tellsAngles = device?.isSemiMT != true
+            recognizer = GestureRecognizer(options.thresholds, recognizesRotation: tellsAngles)
             if !options.isLive { lines.traceHeader(viewport: surface.viewport, position: options.position) }
         case .touches(let contacts):
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
-            tracks.add(frame)
+            // As a trace tells it: who reads the fingers there recognizes the same.
+            frame.timeMs = time(of: contacts.time)
+            tracks.add(frame.touches, isCancelled: frame.isCancelled)
             recognizer.handle(frame)
-            write(recognizer.events, at: frame.timeMs, isFrame: !contacts.isImplied)
-        case .gestures(let timeMs, let events): write(events, at: timeMs)
+            if !contacts.isImplied { findings.addFrame(at: frame.timeMs) }
+            note(recognizer.events, at: frame.timeMs)
+            if options.writesTouches {
+                write(frame)
+            } else {
+                write(recognizer.events, at: frame.timeMs)
+            }
+        case .gestures(let recorded, let events):
+            let timeMs = time(of: Int((recorded * 1000).rounded()))
+            findings.addFrame(at: timeMs)
+            note(events, at: timeMs)
+            write(events, at: timeMs)
         case .trace(let bytes): lines.write(bytes.span)
         }
     }
 
-    private func write(_ events: [GestureEvent], at recorded: Double, isFrame: Bool = true) {
-        let start = origin ?? recorded
+    /// The trace's time of a recorder's, in milliseconds with three decimals.
+    private func time(of microseconds: Int) -> Double {
+        let start = origin ?? microseconds
         origin = start
-        let timeMs = recorded - start
-        if isFrame { findings.addFrame(at: timeMs) }
-        guard !events.isEmpty else { return }
+        return Double(microseconds - start) / 1000
+    }
+
+    private func note(_ events: [GestureEvent], at timeMs: Double) {
         for event in events { findings.add(event, at: timeMs) }
-        lines.frame(events, timeMs: timeMs, camera: options.camera)
+    }
+
+    private func write(_ events: [GestureEvent], at timeMs: Double) {
+        if !events.isEmpty { lines.frame(events, timeMs: timeMs, camera: options.camera) }
+    }
+
+    private func write(_ frame: TouchFrame) {
+        let fingers = Request.Fingers(frame.touches, isCancelled: frame.isCancelled, tellsAngles: tellsAngles)
+        lines.touchFrame(fingers, timeMs: frame.timeMs, camera: options.camera)
     }
 
     /// A recording without a finger is a trace as well.

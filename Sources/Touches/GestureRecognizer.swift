@@ -20,36 +20,40 @@ public struct GestureRecognizer: Sendable {
     /// The reports of the last frame, in order: they belong into one frame of requests.
     public private(set) var events: [GestureEvent] = []
 
+    /// Whether angles can be trusted. A semi-multitouch touchpad tells only the box around two fingers.
+    public var recognizesRotation: Bool
+
     private let thresholds: Thresholds
-    private let recognizesRotation: Bool
-    private var time = 0.0
-    private var taps: TapDetector
+    // What it knows of the fingers. RecognizerState.swift reads and writes all of it.
+    var time = 0.0
+    var taps: TapDetector
 
     // The grip
-    private var grip = Grip()
+    var grip = Grip()
     /// `nil` while it is undecided.
-    private var meaning: Meaning?
+    var meaning: Meaning?
     /// What the grip had moved where the reports begin to count.
-    private var origin = Movement()
+    var origin = Movement()
     /// What the grip had moved when it last tilted.
-    private var tilted = Movement()
-    private var slack = Slack()
+    var tilted = Movement()
+    var slack = Slack()
 
     // What is reported
-    private var active: Set<GestureKind> = []
+    var active: Set<GestureKind> = []
     /// The pan's translation before this grip.
-    private var panBefore = ScreenPoint(x: 0, y: 0)
+    var panBefore = ScreenPoint(x: 0, y: 0)
     /// The last 100 ms of the fingers' mean, for the velocity that a pan ends with.
-    private var path = SampleWindow()
+    var path = SampleWindow()
     /// The last 100 ms of what was reported of a pinch and a rotation: levels in x, degrees in y.
-    private var pinches = SampleWindow()
+    var pinches = SampleWindow()
     /// Until when the map may go on by what the fingers left it with.
-    private var glideEnd = -Double.infinity
+    var glideEnd = -Double.infinity
 
     /// A recognizer that has seen nothing.
     ///
-    /// - Parameter recognizesRotation: whether angles can be trusted. A semi-multitouch touchpad tells only the box around
-    ///   two fingers.
+    /// - Parameters:
+    ///   - thresholds: when fingers are taken for gestures.
+    ///   - recognizesRotation: whether angles can be trusted.
     public init(_ thresholds: Thresholds = Thresholds(), recognizesRotation: Bool = true) {
         self.thresholds = thresholds
         self.recognizesRotation = recognizesRotation
@@ -58,22 +62,27 @@ public struct GestureRecognizer: Sendable {
 
     // MARK: Frames
 
-    /// Follows the fingers into a frame; ``events`` are then what it means.
+    /// Follows the fingers into a frame; ``events`` are then what it means. They may stand in any order.
     public mutating func handle(_ frame: TouchFrame) {
         events.removeAll(keepingCapacity: true)
         let elapsed = frame.timeMs - time
         time = frame.timeMs
         if frame.isCancelled { cancel() }
-        if !grip.isMade(of: frame.touches) {
+        if let touches = grip.order(frame.touches) {
+            if !touches.isEmpty { move(to: touches, after: elapsed) }
+        } else {
             change(to: frame.touches)
-        } else if grip.count > 0 {
-            move(to: frame.touches, after: elapsed)
         }
+    }
+
+    /// Whether it would take the fingers of a frame at a time as one does that has seen nothing.
+    package func isNew(at time: Double) -> Bool {
+        grip.count == 0 && active.isEmpty && time >= glideEnd && !taps.remembers(at: time)
     }
 
     /// Ends what has begun: the fingers are lost.
     private mutating func cancel() {
-        for kind in GestureKind.allCases where active.contains(kind) { events.append(GestureEvent(kind, .cancelled)) }
+        for kind in GestureKind.allCases where active.contains(kind) { add(kind, .cancelled) }
         active = []
         grip = Grip()
         taps.cancel()
@@ -116,7 +125,7 @@ public struct GestureRecognizer: Sendable {
         let isThrown = isLifted && meaning == .pan && taps.mostFingers == 1
         let velocity = isThrown ? path.velocity(of: grip.centroid, at: time, arrival: time) : nil
         end(velocity: velocity.map(Self.bounded) ?? ScreenPoint(x: 0, y: 0))
-        if let tap = taps.lift(at: time) { events.append(tap) }
+        if let tap = taps.lift(at: time) { add(tap.kind, .ended, focus: tap.focus) }
     }
 
     /// No finger is faster than this, whatever a clock says, in points per second on each axis.
@@ -178,6 +187,13 @@ public struct GestureRecognizer: Sendable {
 
     // MARK: Reports
 
+    private mutating func add(
+        _ kind: GestureKind, _ phase: GesturePhase, _ value: GestureEvent.Value? = nil, focus: ScreenPoint? = nil,
+        velocity: ScreenPoint? = nil
+    ) {
+        events.append(GestureEvent(kind, phase, value, focus: focus, velocity: velocity))
+    }
+
     /// What is reported of the grip: what it has moved, less what the map is still behind by.
     private var applied: Movement {
         meaning == nil ? Movement() : grip.moved - origin - slack.remaining
@@ -197,7 +213,7 @@ public struct GestureRecognizer: Sendable {
         case .rotate: .rotate(rotationDegrees)
         case .tilt: .tilt(applied.translation.y)
         case .oneFingerZoom: .oneFingerZoom(applied.translation.y)
-        case .doubleTap, .twoFingerTap: nil
+        case .doubleTap, .twoFingerTap, .position: nil
         }
     }
 
@@ -224,13 +240,13 @@ public struct GestureRecognizer: Sendable {
         guard active.insert(kind).inserted else { return }
         if kind == .pan { panBefore = ScreenPoint(x: 0, y: 0) }
         glideEnd = -.infinity
-        events.append(GestureEvent(kind, .began, focus: focus(of: kind)))
+        add(kind, .began, focus: focus(of: kind))
     }
 
     private mutating func report() {
         guard meaning != nil else { return }
         for kind in GestureKind.allCases where active.contains(kind) {
-            events.append(GestureEvent(kind, .changed, value(of: kind), focus: focus(of: kind)))
+            add(kind, .changed, value(of: kind), focus: focus(of: kind))
         }
         if meaning == .transform {
             pinches.append(ScreenPoint(x: applied.levels, y: rotationDegrees), at: time, arrival: time)
@@ -249,9 +265,9 @@ public struct GestureRecognizer: Sendable {
             let last = isBehind ? value(of: kind) : nil
             if kind != lasting {
                 active.remove(kind)
-                events.append(GestureEvent(kind, .ended, last, focus: focus, velocity: kind == .pan ? velocity : nil))
+                add(kind, .ended, last, focus: focus, velocity: kind == .pan ? velocity : nil)
             } else if isBehind {
-                events.append(GestureEvent(kind, .changed, last, focus: focus))
+                add(kind, .changed, last, focus: focus)
             }
         }
     }

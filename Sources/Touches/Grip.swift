@@ -10,13 +10,16 @@ import Darwin
 #endif
 
 /// What the fingers of a grip do.
-enum Meaning: Sendable {
-    case pan, transform, tilt, oneFingerZoom
+enum Meaning: Int, Sendable {
+    case pan = 1
+    case transform = 2
+    case tilt = 3
+    case oneFingerZoom = 4
 }
 
 /// The fingers that are down.
 struct Grip: Sendable {
-    private struct Finger: Sendable {
+    struct Finger: Sendable {
         let id: Int
         let start: ScreenPoint
         var position: ScreenPoint
@@ -25,12 +28,12 @@ struct Grip: Sendable {
     }
 
     /// What the fingers have moved.
-    private(set) var moved = Movement()
-    private var fingers: [Finger]
+    var moved = Movement()
+    var fingers: [Finger]
     /// The shortest distance that two fingers had, in points.
-    private var smallestSpan = 0.0
+    var smallestSpan = 0.0
     /// Since when one finger moves as in a tilt while the other rests; milliseconds.
-    private var leadsSince: Double?
+    var leadsSince: Double?
 
     init(_ touches: [Touch] = []) {
         fingers = touches.map { Finger(id: $0.id, start: $0.position, position: $0.position) }
@@ -41,10 +44,20 @@ struct Grip: Sendable {
 
     func contains(_ id: Int) -> Bool { fingers.contains { $0.id == id } }
 
-    /// Whether these are the same fingers, wherever they are.
-    func isMade(of touches: [Touch]) -> Bool {
-        touches.count == fingers.count && zip(touches, fingers).allSatisfy { $0.id == $1.id }
+    /// Touches in the order of the grip's fingers, if these are the same fingers, wherever they are; otherwise `nil`.
+    func order(_ touches: [Touch]) -> [Touch]? {
+        guard touches.count == fingers.count else { return nil }
+        if zip(touches, fingers).allSatisfy({ $0.id == $1.id }) { return touches }
+        var ordered: [Touch] = []
+        for finger in fingers {
+            guard let touch = touches.first(where: { $0.id == finger.id }) else { return nil }
+            ordered.append(touch)
+        }
+        return ordered
     }
+
+    /// Where the fingers are.
+    var touches: [Touch] { fingers.map { Touch(id: $0.id, position: $0.position) } }
 
     /// How far the finger is from where it landed that is farthest, in points.
     var reach: Double { fingers.reduce(0) { max($0, length($1.translation)) } }

@@ -33,10 +33,10 @@ struct Slack: Sendable {
     /// What the map is still behind by.
     private(set) var remaining = Movement()
     /// How far the fingers had come, in points.
-    private let reach: Double
-    private let whole: Movement
+    let reach: Double
+    let whole: Movement
     /// The part of ``whole`` that remains, from 1 to 0.
-    private var share: Double {
+    private(set) var share: Double {
         didSet { remaining = whole * share }
     }
 
@@ -48,6 +48,14 @@ struct Slack: Sendable {
         whole = movement
         self.reach = reach
         share = reach > 0 ? 1 : 0
+        remaining = whole * share
+    }
+
+    /// A part of what fingers had moved, from 1 to 0.
+    init(_ movement: Movement, reach: Double, share: Double) {
+        whole = movement
+        self.reach = reach
+        self.share = share
         remaining = whole * share
     }
 

@@ -12,7 +12,7 @@ import Darwin
 
 /// Follows the fingers of a surface, and tells which have tapped.
 struct TapDetector: Sendable {
-    private struct Session: Sendable {
+    struct Session: Sendable {
         let start: Double
         /// Where the first finger landed, or the middle of the first two.
         var place: ScreenPoint
@@ -24,8 +24,8 @@ struct TapDetector: Sendable {
 
     private let thresholds: Thresholds
     /// From the first finger that lands to the last that lifts.
-    private var session: Session?
-    private var lastTap: (time: Double, place: ScreenPoint)?
+    var session: Session?
+    var lastTap: (time: Double, place: ScreenPoint)?
 
     init(_ thresholds: Thresholds) { self.thresholds = thresholds }
 
@@ -35,6 +35,11 @@ struct TapDetector: Sendable {
     var mostFingers: Int { session?.mostFingers ?? 0 }
     /// Where a finger tapped right before these landed.
     var firstTap: ScreenPoint? { session?.firstTap }
+
+    /// Whether what it has seen matters to fingers that land at a time.
+    func remembers(at time: Double) -> Bool {
+        isDown || lastTap.map { time - $0.time <= thresholds.tapTime } ?? false
+    }
 
     /// Fingers are down that were not, or fewer than before.
     mutating func change(_ touches: [Touch], centroid: ScreenPoint, at time: Double) {

@@ -116,7 +116,7 @@ extension Trace.Line {
     var clockMs: Double? {
         requests.lazy.compactMap { request in
             switch request.body {
-            case .gesture, .command, .marker: request.timeMs
+            case .gesture, .touch, .command, .marker: request.timeMs
             default: nil
             }
         }.first

@@ -101,6 +101,8 @@ extension Options {
         limit("--max-waits", \.waits, 1...65536, "at most N requests of a connection that wait for a camera"),
         limit("--max-gestures", \.gestures, 1...1024, "at most N active gestures of a connection, per camera"),
         limit("--max-camera-gestures", \.cameraGestures, 1...4096, "and of all connections, per camera"),
+        limit("--max-surfaces", \.surfaces, 1...1024, "at most N touched surfaces of a connection, per camera"),
+        limit("--max-camera-surfaces", \.cameraSurfaces, 1...1024, "and of all connections, per camera"),
         limit("--max-line", \.line, 1024...1_048_576, "at most N bytes of a line"),
         limit("--max-frame", \.frame, 1...1024, "at most N objects of an array"),
         limit(

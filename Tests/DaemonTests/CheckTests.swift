@@ -70,6 +70,19 @@ import Testing
         #expect(quiet.status == 0 && quiet.findings.isEmpty)
     }
 
+    @Test func fingersThatNeverLiftAreAWarning() throws {
+        func touch(_ time: Int, _ fingers: String, _ surface: String) -> String {
+            #"{"type":"touch","timeMs":\#(time),"surface":"\#(surface)","touches":[\#(fingers)]}"#
+        }
+        let finger = #"{"id":1,"x":2,"y":3}"#
+        let (status, findings, _) = try check([
+            header, touch(0, finger, "a"), touch(0, finger, "b"), touch(20, "", "a"), touch(30, finger, "a"),
+            touch(40, "", "a"), touch(50, "{}", "a"), #"{"type":"trace-end"}"#,
+        ])
+        #expect(status == 65)
+        #expect(findings == ["7 error missing-field touches.id", "3 warning never-ended touches"])
+    }
+
     @Test func whatHasNoHeaderIsCheckedAllTheSame() throws {
         let gesture = #"{"type":"pan","phase":"cancelled"}"#
         #expect(

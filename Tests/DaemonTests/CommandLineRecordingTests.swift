@@ -42,6 +42,31 @@ import Testing
         #expect(try JSON(direct.output[0])["position"]?["zoom"]?.number == 13)
     }
 
+    @Test func aRecordingBecomesATraceOfTouchesThatComesToTheSame() throws {
+        let (status, touches, _) = try gimbal(nil, ["convert", "--touches", "-"], input: pinch)
+        #expect(status == 0 && touches.count == 24)
+        #expect(try Schema.complaints(touches, from: .client) == "")
+        #expect(touches[1].hasPrefix(#"{"type":"touch","timeMs":0,"touches":[{"id":"#))
+        let text = touches.joined(separator: "\n") + "\n"
+        let daemon = try DaemonProcess()
+        let gestures = try gimbal(daemon, ["replay", "--speed", "max", "-"], input: pinch)
+        let played = try gimbal(daemon, ["replay", "--speed", "max", "-"], input: text)
+        let positions = try (gestures.output + played.output).map { try JSON($0)["position"]?.text }
+        #expect(played.status == 0 && positions.count == 2 && positions[0] == positions[1])
+
+        let report = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: text).output[0])
+        let own = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: pinch).output[0])
+        #expect(report["gestures"] == own["gestures"] && report["fingers"] == own["fingers"])
+        #expect(report["fingersAtOnce"]?.number == 2)
+
+        let (drawn, picture, _) = try gimbal(nil, ["plot", "-"], input: text)
+        let ownPicture = try gimbal(nil, ["plot", "-"], input: pinch).output
+        #expect(drawn == 0 && picture.count == ownPicture.count)
+
+        let again = try gimbal(nil, ["convert", "--touches", "-"], input: text)
+        #expect(again.status == 64 && again.errors.contains("--touches is for recordings"), "\(again.errors)")
+    }
+
     @Test func whatIsInARecordingIsTold() throws {
         let (status, rows, _) = try gimbal(nil, ["inspect", "-"], input: pinch)
         #expect(status == 0)

@@ -72,6 +72,17 @@ import Testing
         #expect(alone.status == 1 && alone.errors.contains("/nonexistent/gimbal.sock"))
     }
 
+    // MARK: touch.py
+
+    @Test(.needs("python3")) func fingersFromALanguageWithoutARecognizerPinch() throws {
+        let daemon = try DaemonProcess()
+        let touched = try run("touch.py", socket: daemon.socket)
+        #expect(touched.status == 0 && touched.errors.isEmpty, "\(touched.errors)")
+        // From 100 points apart to 500.
+        let zooms = touched.output.compactMap(Double.init)
+        #expect(zooms.count == 2 && zooms[0] == 2 && abs(zooms[1] - 2 - log2(5)) < 1e-6, "\(touched.output)")
+    }
+
     // MARK: feed.sh
 
     @Test(.needs("socat", "jq")) func aFeederShowsWhatItsRequestsDo() throws {

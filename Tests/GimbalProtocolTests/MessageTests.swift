@@ -4,6 +4,7 @@ import Gestures
 import MapCamera
 import TestSupport
 import Testing
+import Touches
 
 @testable import GimbalProtocol
 
@@ -31,12 +32,23 @@ private let gestures: [Pair] = {
         GestureEvent(.pinch, .changed, .pinch(1.0 / 3)), GestureEvent(.rotate, .cancelled, .rotate(-12.5)),
         GestureEvent(.tilt, .changed, .tilt(-40.1)), GestureEvent(.oneFingerZoom, .began, .oneFingerZoom(64)),
         GestureEvent(.doubleTap, .ended, focus: point), GestureEvent(.twoFingerTap, .ended),
+        GestureEvent(.position, .began), GestureEvent(.position, .changed, .position(position)),
     ]
     return events.map { (.gesture($0), .gesture(.init($0, label: .none))) } + [
         (.gesture(events[0], label: .number(-7)), .gesture(.init(events[0], label: .number(-7)))),
         (.gesture(events[0], label: .text("a\"é\n")), .gesture(.init(events[0], label: .text("a\"é\n")))),
     ]
 }()
+
+private let fingers = [
+    Touch(id: 1, position: point), Touch(id: -(1 << 53) + 1, position: ScreenPoint(x: 1e9, y: 0.1 + 0.2)),
+]
+
+private let touches: [Pair] = [
+    (.touch([]), .touch(.init([]))), (.touch(fingers), .touch(.init(fingers))),
+    (.touch(fingers, surface: .text("a\"b")), .touch(.init(fingers, surface: .text("a\"b")))),
+    (.touch([], surface: .number(-7), isCancelled: true), .touch(.init([], isCancelled: true, surface: .number(-7)))),
+]
 
 private let updates: [CameraUpdate] = [
     .zoomIn, .zoomOut, .zoomTo(12.3), .zoomBy(-1.7, focus: nil), .zoomBy(1e-9, focus: point),
@@ -138,7 +150,7 @@ private let others: [Pair] = {
 
 /// Requests of every type, and of each with every member that there is.
 let everyRequest: [ClientRequest] =
-    (gestures + commands + queries + others).map(\.request) + [
+    (gestures + touches + commands + queries + others).map(\.request) + [
         .subscribe(since: ResumePoint(seq: 1, epoch: "a")),
         .subscribeAll(since: ["left": ResumePoint(seq: 1, epoch: "a")]),
     ]
@@ -152,7 +164,7 @@ let everyRequest: [ClientRequest] =
     }
 
     @Test func everyRequestMeansWhatItSays() throws {
-        for (request, meaning) in gestures + commands + queries + others {
+        for (request, meaning) in gestures + touches + commands + queries + others {
             let read = try decoded(try request.line())
             #expect(read.count == 1)
             #expect("\(read[0].body)" == "\(meaning)")
@@ -161,12 +173,12 @@ let everyRequest: [ClientRequest] =
     }
 
     @Test func everyTypeOfTheProtocolIsThere() {
-        let types = (gestures + commands + queries + others).map(\.request.type)
+        let types = (gestures + touches + commands + queries + others).map(\.request.type)
         #expect(Set(types) == Set(RequestType.all.map(\.word)))
     }
 
     @Test func theSchemaTakesEveryRequest() throws {
-        let lines = try (gestures + commands + queries + others).map { request, _ in
+        let lines = try (gestures + touches + commands + queries + others).map { request, _ in
             String(decoding: try request.line(camera: "left", id: 1, timeMs: 2).dropLast(), as: UTF8.self)
         }
         #expect(try Schema.complaints(lines, from: .client) == "")
@@ -213,6 +225,7 @@ let everyRequest: [ClientRequest] =
         let requests: [ClientRequest] = [
             .move(.pan(from: point, to: point)), .move(.rotateBy(1, focus: nil)), .animate(.tiltBy(1)),
             .move(.zoomTo(.nan)), .move(.zoomTo(.infinity)), .gesture(GestureEvent(.pan, .changed, .pinch(2))),
+            .touch([Touch(id: 1, position: ScreenPoint(x: .nan, y: 0))]), .gesture(GestureEvent(.position, .changed)),
             .gesture(GestureEvent(.doubleTap, .ended, .pan(point))),
         ]
         for request in requests { #expect(throws: EncodingError.self) { try request.line() } }

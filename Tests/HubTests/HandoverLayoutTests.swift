@@ -103,7 +103,10 @@ private struct Node: Equatable {
             slow.send(#"{"type":"move","camera":"a","id":1,"update":{"kind":"zoom-to","zoom":\#(zoom)}}"#)
         }
         slow.put(Array(#"{"type":"pi"#.utf8))
-        host.connect().send(#"{"type":"subscribe","camera":"*"}"#)
+        let follower = host.connect()
+        follower.send(#"{"type":"subscribe","camera":"*"}"#)
+        follower.send(#"{"type":"touch","camera":"b","surface":"table","timeMs":5,"touches":[{"id":1,"x":2,"y":3}]}"#)
+        follower.send(#"{"type":"touch","camera":"b","surface":7,"timeMs":5,"touches":[{"id":1,"x":2,"y":3}]}"#)
         return (host, watcher)
     }
 
@@ -134,7 +137,7 @@ private struct Node: Equatable {
         for tag in 1...12 as ClosedRange<UInt16> {
             #expect(PeerField(rawValue: tag) != nil && shape.contains { $0.hasPrefix("5.\(tag) ") }, "\(tag)")
         }
-        for tag in 1...6 as ClosedRange<UInt16> {
+        for tag in 1...8 as ClosedRange<UInt16> {
             #expect(CameraField(rawValue: tag) != nil && shape.contains { $0.hasPrefix("4.\(tag) ") }, "\(tag)")
         }
     }
@@ -180,7 +183,7 @@ private struct Node: Equatable {
     }
 
     /// The fields that have to be there: a camera's state, a peer's key and number, a subscription's camera.
-    private static let needed: Set<String> = ["4.1", "5.1", "5.2", "5.11.1"]
+    private static let needed: Set<String> = ["4.1", "4.7.1", "4.7.4", "5.1", "5.2", "5.11.1"]
 
     @Test func missingFieldsOfAnEarlierVersionHaveDefaults() throws {
         let shape = Node.shape(try Node.all(FieldReader(furnished().host.leave()[...])))

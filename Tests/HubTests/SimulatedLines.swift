@@ -108,7 +108,30 @@ enum SimulatedLine {
         }
     }
 
+    /// Fingers on one of three surfaces: they rest and move, land and lift, and mostly are the same as before.
+    private static func touch(_ random: inout Seeded) -> String {
+        let surface = ["", #","surface":"table""#, #","surface":7"#][random.integer(0...2)]
+        let count = [0, 0, 1, 1, 1, 2, 2, 3][random.integer(0...7)]
+        let ids = count == 1 || random.chance(0.8) ? Array(1...3) : [3, 1, 2]
+        let touches = ids.prefix(count).map { id in
+            let x = random.chance(0.6) ? 0 : random.number(-90...90)
+            let y = random.chance(0.6) ? 0 : random.number(-90...90)
+            return #"{"id":\#(id),"x":\#(Double(id) * 95 + x),"y":\#(420 + y)}"#
+        }
+        let more = random.chance(0.05) ? #","cancelled":true"# : random.chance(0.05) ? #","rotate":false"# : ""
+        return #""type":"touch","touches":[\#(touches.joined(separator: ","))]\#(surface)\#(more)"#
+    }
+
+    /// Where something else has moved the camera.
+    private static func position(_ random: inout Seeded) -> String {
+        let phase = ["began", "changed", "changed", "ended", "cancelled"][random.integer(0...4)]
+        let zoom = random.number(1...22)
+        return #""type":"position","phase":"\#(phase)","position":{"target":\#(place(&random)),"zoom":\#(zoom)}"#
+    }
+
     private static func gesture(_ random: inout Seeded) -> String {
+        if random.chance(0.25) { return touch(&random) }
+        if random.chance(0.05) { return position(&random) }
         if random.chance(0.05) {
             let tap = random.chance(0.5) ? "double-tap" : "two-finger-tap"
             return "\"type\":\"\(tap)\",\"focus\":{\"x\":\(random.number(0...390)),\"y\":\(random.number(0...844))}"

@@ -46,9 +46,10 @@ public struct TraceTape: Sendable {
     private mutating func take(_ line: JSON, _ text: String) {
         if line["type"]?.string == "trace" { return traces.append(Trace(lines: [text])) }
         guard let last = traces.indices.last else { return }
-        // What changes without having begun was there before.
+        // What changes without having begun was there before; of a position nobody can tell.
         let first = line.array?.first ?? line
-        if traces[last].lines.count == 1, traces[last].events.isEmpty, first["phase"]?.string == "changed" {
+        let goesOn = first["phase"]?.string == "changed" || first["type"]?.string == "position"
+        if traces[last].lines.count == 1, traces[last].events.isEmpty, goesOn {
             traces[last].beganAtRest = false
         }
         traces[last].lines.append(text)

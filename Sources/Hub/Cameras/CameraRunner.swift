@@ -97,8 +97,9 @@ final class CameraRunner {
     func cancelGestures(of peer: Peer, at now: Double) {
         for camera in peer.inputs.cameras where camera.replay == nil {
             catchUp(camera, at: now)
-            camera.cancelGestures(of: peer.number)
-            endBatch(of: camera, at: now - camera.clockStart)
+            let time = now - camera.clockStart
+            camera.cancelGestures(of: peer.number, at: time)
+            endBatch(of: camera, at: time)
         }
         peer.inputs.removeAll()
         peer.lastCamera = nil

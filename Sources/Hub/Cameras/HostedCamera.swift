@@ -5,6 +5,7 @@
 import Gestures
 import MapCamera
 import GimbalProtocol
+import Touches
 
 final class HostedCamera {
     /// Who a camera is there for.
@@ -45,6 +46,9 @@ final class HostedCamera {
     // Sound: each is changed only by functions of its own, which know nothing of this class, so no two changes can overlap.
     // Checking that as the program runs is 3 % of a line.
     @exclusivity(unchecked) private var moving = (camera: Camera(), gestures: GestureTracker())
+    /// The surfaces whose fingers are recognized here, in traces too: a value, so that whoever keeps a copy of the camera
+    /// and its gestures keeps one of these with them.
+    private(set) var surfaces: TouchSurfaces
     /// How many gestures were active when the last batch ended.
     private(set) var activeGestures = 0
     private var motion: Motion? {
@@ -58,7 +62,7 @@ final class HostedCamera {
     // Events
     private let encoder: LineEncoder
     let log: EventLog
-    /// What subscribers of `gesture` read; `nil` while there are none.
+    /// What subscribers of `gesture` and `touch` read; `nil` while there are none.
     private(set) var inputLog: InputLog?
     private(set) var seq: UInt64 = 0
     /// The time of the last event: the next is not before it.
@@ -76,8 +80,8 @@ final class HostedCamera {
     // Who has to do with it
     /// In any order.
     private(set) var subscriptions: [Subscription] = []
-    /// How many of them ask for what the camera is sent.
-    private var recorders = 0
+    /// How many of them ask for what the camera is sent, and how many to see the fingers.
+    private var (recorders, onlookers) = (0, 0)
     /// Those that ask for what the camera is sent, until it rests and they can be told where that begins.
     private var waitingRecorders: [Subscription] = []
     /// Requests that wait until it rests; some may be over.
@@ -111,6 +115,7 @@ final class HostedCamera {
         published = PrintedPosition(unsafe moving.camera.position)
         encoder = environment.encoder
         log = EventLog(limits: environment.limits, memory: environment.memory)
+        surfaces = TouchSurfaces(limit: environment.limits.cameraSurfaces)
         clockStart = now
     }
 
@@ -129,6 +134,7 @@ final class HostedCamera {
         self.log = log ?? EventLog(limits: environment.limits, from: saved.state.seq, memory: environment.memory)
         self.firstEntry = firstEntry
         lastTime = saved.clock
+        surfaces = TouchSurfaces(limit: environment.limits.cameraSurfaces)
         self.clockStart = clockStart
         camera = saved.state.camera
         gestures.set(saved.state.gestures)
@@ -143,6 +149,8 @@ final class HostedCamera {
         out.put(CameraField.firstEntry, firstEntry)
         out.put(CameraField.log) { log.write(to: &$0) }
         if let inputLog { out.put(CameraField.inputLog) { inputLog.write(to: &$0) } }
+        for surface in surfaces.all { out.put(CameraField.surface) { surface.write(to: &$0) } }
+        out.put(CameraField.lastSurface, surfaces.lastNumber)
     }
 
     /// A camera that goes on where ``write(to:)`` left off.
@@ -156,6 +164,7 @@ final class HostedCamera {
         var clockStart: Double?
         var firstEntry: UInt64 = 0
         var (log, inputLog): (EventLog?, FieldReader?)
+        var (surfaces, lastSurface): ([TouchSurfaces.Surface], Int) = ([], 0)
         while let (tag, field) = try row.next(CameraField.self) {
             switch tag {
             case .state: saved = try reader.camera(Array(field.bytes()))
@@ -164,12 +173,15 @@ final class HostedCamera {
             case .firstEntry: firstEntry = try field.number()
             case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
             case .inputLog: inputLog = try field.record()
+            case .surface: surfaces.append(try TouchSurfaces.Surface(field.record()))
+            case .lastSurface: lastSurface = try field.integer()
             }
         }
         guard let saved, firstEntry <= UInt64.max / 2 else { throw FieldReader.Damage() }
         self.init(
             saved, clockStart: clockStart ?? now - saved.clock, log: log, firstEntry: firstEntry, environment)
         if isEphemeral { standing = .ephemeral }
+        self.surfaces = TouchSurfaces(limit: limits.cameraSurfaces, surfaces, lastNumber: lastSurface)
         self.inputLog = try inputLog.map {
             try InputLog($0, of: name, encoder: encoder, limits: limits, memory: memory)
         }
@@ -218,9 +230,31 @@ final class HostedCamera {
 
     func apply(_ event: GestureEvent, of key: GestureKey, at time: Double) {
         inputLog?.add(event, of: key)
+        follow(event, of: key, at: time)
+    }
+
+    private func follow(_ event: GestureEvent, of key: GestureKey, at time: Double) {
         let update = gestures.handle(event, of: key, at: time, viewport: camera.viewport)
         if nextTick != nil, gestures.isActive { motion = nil }
         if let update { move(.gesture) { $0.apply(update) } }
+    }
+
+    /// Follows the fingers of one of a peer's surfaces: what is recognized of them moves the camera as any gesture does.
+    ///
+    /// - Parameter told: the surface's own time, in milliseconds; without one it is the camera's.
+    func apply(_ fingers: Request.Fingers, of peer: Int, told: Double?, at time: Double) {
+        let outcome = surfaces.handle(
+            fingers.touches, of: SurfaceKey(feed: peer, label: fingers.surface), at: told ?? time,
+            isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
+        if let outcome { follow(outcome, fingers, at: time) }
+    }
+
+    private func follow(_ outcome: TouchSurfaces.Outcome, _ fingers: Request.Fingers, at time: Double) {
+        inputLog?.add(fingers, outcome, at: time)
+        for var event in outcome.events {
+            event.time = outcome.timeMs
+            follow(event, of: GestureKey(feed: outcome.surface.gestureFeed, kind: event.kind), at: time)
+        }
     }
 
     func apply(_ command: Request.Command, at time: Double) {
@@ -304,16 +338,25 @@ final class HostedCamera {
         }
     }
 
-    /// Cancels the gestures of a peer that is gone. To be followed by ``endBatch(at:)``.
-    func cancelGestures(of peer: Int) {
+    /// Cancels the gestures of a peer that is gone, and those of its fingers. To be followed by ``endBatch(at:)``.
+    func cancelGestures(of peer: Int, at time: Double) {
+        loseFingers(at: time) { $0.feed == peer }
         inputLog?.cancel(gestures.keys(of: peer))
         gestures.cancel(feed: peer)
     }
 
     /// Cancels every gesture, as the end of a trace does. To be followed by ``endBatch(at:)``.
-    func cancelGestures() {
+    func cancelGestures(at time: Double) {
+        loseFingers(at: time) { _ in true }
         inputLog?.cancel(gestures.reports.map(\.key))
         gestures.cancelAll()
+    }
+
+    private func loseFingers(at time: Double, of surface: (SurfaceKey) -> Bool) {
+        for key in surfaces.all.map(\.key) where surface(key) {
+            guard let outcome = surfaces.remove(key) else { continue }
+            follow(outcome, Request.Fingers([], isCancelled: true, surface: key.label), at: time)
+        }
     }
 
     // MARK: Motion
@@ -368,6 +411,7 @@ final class HostedCamera {
         self.epoch = epoch
         camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
         (gestures, activeGestures) = (GestureTracker(), 0)
+        surfaces = TouchSurfaces(limit: surfaces.limit)
         gestures.set(header.gestures.applied(to: GestureSettings()))
         motion = nil
         reason = nil
@@ -388,7 +432,9 @@ final class HostedCamera {
     func attach(_ subscription: Subscription) {
         subscription.place = subscriptions.count
         subscriptions.append(subscription)
+        if subscription.showsTouches { onlookers += 1 }
         if subscription.isRecorder { recorders += 1 }
+        if subscription.readsInputs { noteReaders() }
     }
 
     func detach(_ subscription: Subscription) {
@@ -400,10 +446,17 @@ final class HostedCamera {
             subscriptions[subscription.place] = last
             last.place = subscription.place
         }
-        guard subscription.isRecorder else { return }
-        recorders -= 1
+        guard subscription.readsInputs else { return }
+        if subscription.showsTouches { onlookers -= 1 }
+        if subscription.isRecorder { recorders -= 1 }
         waitingRecorders.removeAll { $0 === subscription }
-        if recorders == 0 { stopInputLog() }
+        noteReaders()
+        if recorders + onlookers == 0 { stopInputLog() }
+    }
+
+    private func noteReaders() {
+        inputLog?.showsTouches = onlookers > 0
+        inputLog?.setRecording(recorders > 0, active: gestures)
     }
 
     /// Whether nobody has subscribed to it by its name.
@@ -418,10 +471,7 @@ final class HostedCamera {
 
     /// The log of what the camera is sent; from now on it is kept, if it was not.
     func startInputLog(limits: Limits) -> EventLog {
-        let inputLog =
-            inputLog
-            ?? InputLog(
-                of: name, active: gestures.reports.map(\.key), encoder: encoder, limits: limits, memory: log.memory)
+        let inputLog = inputLog ?? InputLog(of: name, encoder: encoder, limits: limits, memory: log.memory)
         self.inputLog = inputLog
         return inputLog.log
     }
@@ -436,6 +486,21 @@ final class HostedCamera {
     func takeWaitingRecorders() -> [Subscription] {
         defer { waitingRecorders = [] }
         return waitingRecorders
+    }
+
+    /// Whether a trace can begin: nothing moves by itself, and no fingers are down that another recorder is told of.
+    var canBeginTrace: Bool { nextTick == nil && inputLog?.isFollowing(surfaces) != true }
+
+    /// Has what is recorded of fingers begin anew where they land.
+    func forgetRecordedFingers() { inputLog?.forgetSurfaces() }
+
+    /// Writes the fingers that are down, for who has not seen them land.
+    func writeTouches(at time: Double?, to line: inout LineWriter) {
+        for surface in surfaces.all where surface.isTouched {
+            line.touch(
+                Request.Fingers(surface.touches, surface: surface.key.label), number: surface.number, camera: name,
+                timeMs: time ?? inputLog?.lastTouchTime ?? lastTime)
+        }
     }
 
     /// Writes what begins a trace in the middle of things: a header, and the gestures that are active.

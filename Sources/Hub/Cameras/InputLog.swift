@@ -1,10 +1,13 @@
-// What one camera is sent, recorded as the lines of a trace that makes the same camera. It is there only while somebody has
-// subscribed to it, with a log of its own, so that it takes nothing from the history of the camera's events.
-// Invariant: an active gesture has a number that no other active one of its kind has, whoever sends it.
+// What one camera is sent, recorded as the lines of a trace that makes the same camera, and shown as the fingers that are on
+// its surfaces. It is there only while somebody has subscribed to one of the two, with a log of its own, so that it takes
+// nothing from the history of the camera's events.
+// Invariants: an active gesture has a number that no other active one of its kind has, whoever sends it; fingers are
+// recorded either as they are or as the gestures that they make, from landing to lifting.
 
 import Gestures
 import MapCamera
 import GimbalProtocol
+import Touches
 
 final class InputLog {
     /// The camera's events and what it was sent, in the order in which they arose.
@@ -17,6 +20,16 @@ final class InputLog {
     /// Which numbers the gestures of a kind have.
     private var taken: [GestureKind: NumberSet] = [:]
     private var batch: [Request.Body] = []
+    /// Whether somebody records.
+    private var isRecording = false
+    /// Whether somebody wants to see the fingers.
+    var showsTouches = false
+    /// When fingers were shown last, on the camera's clock.
+    private(set) var lastTouchTime: Double?
+    /// The surfaces whose fingers are recorded as they are, with what they are called in the recording.
+    private var surfaces: [Int: Int] = [:]
+    /// What the next one is called: none twice, so that nothing is left of the one before.
+    private var nextSurface = 0
     /// The time of the last line: the next is not before it.
     private var lastTime = -Double.infinity
     /// How many times as much it holds as a history has to, at the most: a line is as long as what was sent.
@@ -24,20 +37,30 @@ final class InputLog {
     /// Lines that have not been counted by ``takeLineCount()``.
     private var uncounted = 0
 
-    init(
-        of camera: String, active: [GestureKey], encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?
-    ) {
+    init(of camera: String, encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?) {
         (self.camera, self.encoder) = (camera, encoder)
         largestArray = min(limits.frame, RequestDecoder.largestFrame)
         log = EventLog(limits: limits, maximumBytes: Self.longest * limits.historyBytes, memory: memory)
-        for key in active { _ = number(of: key) }
+    }
+
+    /// Begins to record, or does not go on.
+    ///
+    /// - Parameter gestures: those that are active.
+    func setRecording(_ isRecording: Bool, active gestures: borrowing GestureTracker) {
+        guard isRecording != self.isRecording else { return }
+        self.isRecording = isRecording
+        (numbers, taken) = ([:], [:])
+        surfaces = [:]
+        for (key, _) in gestures.reports where isRecording { _ = number(of: key) }
     }
 
     // MARK: From process to process
 
-    /// What a log without active gestures is.
+    /// What a log without active gestures is. The fingers that are down go on as gestures, if they make any: what they were
+    /// before, the next process does not tell.
     func write(to out: inout FieldWriter) {
         out.put(InputLogField.lastTime, lastTime)
+        out.put(InputLogField.nextSurface, nextSurface)
         out.put(InputLogField.log) { log.write(to: &$0) }
     }
 
@@ -53,6 +76,7 @@ final class InputLog {
         while let (tag, field) = try row.next(InputLogField.self) {
             switch tag {
             case .lastTime: lastTime = try field.double()
+            case .nextSurface: nextSurface = try field.integer()
             case .log:
                 log = try EventLog.read(field.record(), limits: limits, maximumBytes: maximumBytes, memory: memory)
             }
@@ -63,13 +87,48 @@ final class InputLog {
     // MARK: A batch
 
     func add(_ event: GestureEvent, of key: GestureKey) {
+        guard isRecording else { return }
         guard !event.kind.isTap else { return batch.append(.gesture(Request.Gesture(event, label: .none))) }
         let number = number(of: key)
         if event.phase == .ended || event.phase == .cancelled { free(key) }
         batch.append(.gesture(Request.Gesture(event, label: label(number))))
     }
 
-    func add(_ command: Request.Command) { batch.append(.command(command)) }
+    func add(_ command: Request.Command) { if isRecording { batch.append(.command(command)) } }
+
+    /// Shows the fingers of a surface, and records them as they are; or else what they make, if they landed before anybody
+    /// recorded, for then a replay would not recognize the same.
+    func add(_ fingers: Request.Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
+        let surface = outcome.surface
+        if showsTouches {
+            lastTouchTime = max(lastTouchTime ?? time, time)
+            encoder.encode(
+                { $0.touch(fingers, number: surface.number, camera: camera, timeMs: lastTouchTime ?? time) },
+                then: { append($0, .touch) })
+        }
+        guard isRecording else { return }
+        if surfaces[surface.number] == nil, outcome.wasNew {
+            surfaces[surface.number] = nextSurface
+            nextSurface += 1
+        }
+        if let number = surfaces[surface.number] {
+            var fingers = fingers
+            fingers.surface = label(number)
+            fingers.surfaceTimeMs = outcome.timeMs
+            batch.append(.touch(fingers))
+        } else {
+            for event in outcome.events { add(event, of: GestureKey(feed: surface.gestureFeed, kind: event.kind)) }
+        }
+    }
+
+    /// Whether fingers are down that are recorded as they are.
+    func isFollowing(_ touched: TouchSurfaces) -> Bool {
+        touched.all.contains { $0.isTouched && surfaces[$0.number] != nil }
+    }
+
+    /// From now on those are recorded as the gestures that they make that are down, or that something may still follow on:
+    /// for who has not seen them before.
+    func forgetSurfaces() { surfaces = [:] }
 
     /// Adds the cancellation of gestures whose client is gone.
     func cancel(_ keys: [GestureKey]) {
@@ -85,8 +144,16 @@ final class InputLog {
         guard !batch.isEmpty else { return }
         if let velocity { setVelocity(velocity) }
         if numbers.count > gestures.count { freeAll(but: Set(gestures.reports.map(\.key))) }
+        write(at: time)
+    }
+
+    /// Writes what was added as one line; as several only where it has become more than a line may hold.
+    private func write(at time: Double) {
         let time = advance(to: time)
-        encoder.encode({ $0.fed(batch, camera: camera, timeMs: time) }, then: { append($0) })
+        for start in stride(from: 0, to: batch.count, by: largestArray) {
+            let part = batch.count <= largestArray ? batch : Array(batch[start...].prefix(largestArray))
+            encoder.encode({ $0.fed(part, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
+        }
         batch.removeAll(keepingCapacity: true)
     }
 
@@ -99,8 +166,8 @@ final class InputLog {
         }
     }
 
-    private func append(_ line: Span<UInt8>) {
-        log.append(line, kind: .gesture)
+    private func append(_ line: Span<UInt8>, _ kind: EventKinds) {
+        log.append(line, kind: kind)
         uncounted += 1
     }
 
@@ -147,9 +214,12 @@ final class InputLog {
     /// Begins a trace with a header, in place of what was recorded before.
     func begin(_ header: TraceHeader) {
         (numbers, taken) = ([:], [:])
+        (surfaces, nextSurface) = ([:], 0)
         batch.removeAll()
         lastTime = 0
-        encoder.encode({ $0.fed(header, camera: camera, timeMs: 0) }, then: { append($0) })
+        lastTouchTime = nil
+        guard isRecording else { return }
+        encoder.encode({ $0.fed(header, camera: camera, timeMs: 0) }, then: { append($0, .gesture) })
     }
 
     /// Writes for one subscriber how a trace begins that the others have already begun.

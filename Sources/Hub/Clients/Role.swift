@@ -20,7 +20,7 @@ public enum Role: Equatable, Sendable {
 extension Request.Body {
     fileprivate var changesSomething: Bool {
         switch self {
-        case .gesture, .command, .marker, .trace, .traceEnd, .steerReplay: true
+        case .gesture, .touch, .command, .marker, .trace, .traceEnd, .steerReplay: true
         case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello: false
         }
     }

@@ -12,7 +12,7 @@
 
 package enum HandoverLayout {
     /// Which layout this version writes. Readers do not depend on it: it is for people and for tests.
-    package static let revision: UInt64 = 1
+    package static let revision: UInt64 = 2
 }
 
 /// All that is handed over.
@@ -90,8 +90,28 @@ package enum CameraField: UInt16, FieldTag {
     case firstEntry = 4
     /// A record of ``LogField``.
     case log = 5
-    /// A record of ``InputLogField``, while somebody has subscribed to `gesture`.
+    /// A record of ``InputLogField``, while somebody has subscribed to `gesture` or `touch`.
     case inputLog = 6
+    /// A record of ``SurfaceField`` for each surface, the least recently used first.
+    case surface = 7
+    /// The number of the surface that came last.
+    case lastSurface = 8
+}
+
+/// A surface whose fingers feed a camera.
+package enum SurfaceField: UInt16, FieldTag {
+    /// The number of the client whose it is. It has to be there.
+    case peer = 1
+    /// What the client calls it: a text, an integer as a double, or neither.
+    case text = 2
+    case integer = 3
+    /// Tells it from others. It has to be there.
+    case number = 4
+    /// The time of its last frame, and what its clock lacks to go on from where it was when it was set.
+    case lastTime = 5
+    case shift = 6
+    /// A record of what its recognizer knows, by the tags of `RecognizerTag`.
+    case recognizer = 7
 }
 
 package enum InputLogField: UInt16, FieldTag {
@@ -99,6 +119,8 @@ package enum InputLogField: UInt16, FieldTag {
     case lastTime = 1
     /// A record of ``LogField``.
     case log = 2
+    /// What the next surface is called in the recording.
+    case nextSurface = 3
 }
 
 /// A history. Its lines stand either here or, where they are many, in the file, in a ring that the next process goes on
@@ -163,8 +185,8 @@ package enum AllCamerasField: UInt16, FieldTag {
 package enum SubscriptionField: UInt16, FieldTag {
     /// The camera's name. It has to be there.
     case camera = 1
-    /// Whether it asks for what the camera is sent.
-    case isRecorder = 2
+    /// Whether it asks for what the camera is sent, or to see the fingers.
+    case readsInputs = 2
     /// Bits as in `EventKinds`.
     case kinds = 3
     /// Whether only the newest position is wanted.

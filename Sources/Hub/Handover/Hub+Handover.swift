@@ -61,8 +61,24 @@ extension Hub {
             parts.turns.join(peer)
             parts.sender.enqueue(peer)
         }
-        for camera in cameras.values where !camera.subscriptions.contains(where: \.isRecorder) { camera.stopInputLog() }
+        for camera in cameras.values where !camera.subscriptions.contains(where: \.readsInputs) {
+            camera.stopInputLog()
+        }
+        for camera in cameras.values { returnSurfaces(of: camera, to: peers.map(\.peer), at: now) }
         return peers
+    }
+
+    /// Has the fingers of clients that are gone cancelled, and those of the others go with their clients.
+    private func returnSurfaces(of camera: HostedCamera, to peers: [Peer], at now: Double) {
+        for feed in Set(camera.surfaces.all.map(\.key.feed)).sorted() {
+            if let peer = peers.first(where: { $0.number == feed }) {
+                peer.inputs.insert(camera)
+            } else {
+                let time = camera.time(at: now)
+                camera.cancelGestures(of: feed, at: time)
+                parts.runner.endBatch(of: camera, at: time)
+            }
+        }
     }
 
     /// Reads the peers that are still there.

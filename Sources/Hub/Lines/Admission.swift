@@ -108,6 +108,9 @@ struct Admission {
             if most >= min(limits.gestures, limits.cameraGestures) {
                 try admitGesture(member, camera, &earlier)
             }
+        case .touch(let fingers):
+            if isBusy { throw busy() }
+            try admit(fingers, member, camera, &earlier)
         case .command(let command):
             if isBusy { throw busy() }
             try admit(command, member, camera, &earlier)
@@ -200,6 +203,37 @@ struct Admission {
         }
         if active.others + active.own.count >= limits.cameraGestures {
             throw refuse("a camera has at most \(limits.cameraGestures) active gestures")
+        }
+    }
+
+    private func admit(
+        _ fingers: Request.Fingers, _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+    ) throws(Refusal) {
+        earlier.fingers += fingers.touches.count
+        if earlier.fingers > limits.fingers { throw Refusal(member, RequestDecoder.tooManyFingers) }
+        // Fast path: even if every earlier object touched another surface, the camera stays below both limits.
+        let known = camera?.surfaces.all.count ?? 0
+        guard !fingers.touches.isEmpty, known + member >= min(limits.surfaces, limits.cameraSurfaces) else { return }
+        let name = cameraName(requests[member])
+        earlier.touched[name, default: Lookback(.init(on: camera, by: peer.number))].advance(
+            to: member, of: requests
+        ) { touched, request in
+            guard cameraName(request) == name else { return }
+            switch request.body {
+            case .touch(let fingers) where fingers.touches.isEmpty: touched.own.remove(fingers.surface)
+            case .touch(let fingers): touched.own.insert(fingers.surface)
+            case .command(.removeCamera): touched = .init()
+            default: break
+            }
+        }
+        guard let touched = earlier.touched[name]?.state, !touched.own.contains(fingers.surface) else { return }
+        func refuse(_ message: String) -> Refusal { Refusal(member, .limitReached, "surface", message) }
+        // A trace may have what several connections did.
+        if peer.replay == nil, touched.own.count >= limits.surfaces {
+            throw refuse("one connection has at most \(limits.surfaces) surfaces with fingers on a camera")
+        }
+        if touched.others + touched.own.count >= limits.cameraSurfaces {
+            throw refuse("a camera has at most \(limits.cameraSurfaces) surfaces with fingers")
         }
     }
 

@@ -3,6 +3,7 @@
 import Gestures
 import MapCamera
 import GimbalProtocol
+import Touches
 
 /// What the objects of a line that stand before one will have done when that one is applied. It is gathered only where a
 /// request comes near a limit or depends on an earlier one, and each object is looked at once for each question.
@@ -21,12 +22,31 @@ struct EarlierObjects {
         }
     }
 
+    /// The surfaces that have fingers on a camera.
+    struct Touched {
+        var own: Set<GestureKey.Label> = []
+        /// Those of other peers.
+        var others = 0
+
+        init() {}
+
+        init(on camera: HostedCamera?, by peer: Int) {
+            for surface in camera?.surfaces.all ?? [] where surface.isTouched {
+                if surface.key.feed == peer { own.insert(surface.key.label) } else { others += 1 }
+            }
+        }
+    }
+
     /// The names of cameras that are made.
     var made = Lookback<Set<String>>([])
     /// The names of cameras that the peer is subscribed to.
     var subscribed: Lookback<Set<String>>?
     /// By the camera's name.
     var active: [String: Lookback<Active>] = [:]
+    /// By the camera's name.
+    var touched: [String: Lookback<Touched>] = [:]
+    /// How many fingers there are, that of the object at hand included.
+    var fingers = 0
     /// Those that are set, by the camera's name.
     var zoomRanges = Lookback<[String: ZoomRange]>([:])
 }

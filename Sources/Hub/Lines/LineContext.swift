@@ -4,11 +4,13 @@ struct LineContext {
     let peer: Peer
     /// The hub's time.
     let now: Double
+    /// The line's own time, which the first of its objects names.
+    let timeMs: Double?
     /// The cameras whose batch ends with the line: nearly always one.
     private(set) var first: HostedCamera?
     private(set) var others: [HostedCamera] = []
 
-    init(from peer: Peer, at now: Double) { (self.peer, self.now) = (peer, now) }
+    init(from peer: Peer, at now: Double, timeMs: Double?) { (self.peer, self.now, self.timeMs) = (peer, now, timeMs) }
 
     /// Notes that the line has changed a camera, or may have.
     mutating func touch(_ camera: HostedCamera) {

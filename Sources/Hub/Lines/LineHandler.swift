@@ -111,7 +111,7 @@ final class LineHandler {
         }
         counters.lines += 1
         turns.add(work: requests.count)
-        var line = LineContext(from: peer, at: now)
+        var line = LineContext(from: peer, at: now, timeMs: requests[0].timeMs)
         for index in requests.indices { apply(requests[index], text, &line) }
         if let first = line.first { endBatch(of: first, at: now) }
         for camera in line.others { endBatch(of: camera, at: now) }
@@ -136,13 +136,13 @@ final class LineHandler {
         var time: Double?
         for (member, request) in requests.enumerated() {
             switch request.body {
-            case .gesture, .command, .marker: break
+            case .gesture, .touch, .command, .marker: break
             default: continue
             }
             guard let given = request.timeMs ?? time else {
                 throw Refusal(
                     member, .missingField, "timeMs",
-                    "timeMs is missing: in a trace every gesture, command and marker has one")
+                    "timeMs is missing: in a trace gestures, touches, commands and markers have one")
             }
             guard given == time ?? given else {
                 throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
@@ -170,6 +170,9 @@ final class LineHandler {
         case .gesture(let gesture):
             let camera = touch(name, &line)
             input(gesture.event, gesture.label, id, to: camera, from: peer, at: now)
+        case .touch(let fingers):
+            let camera = touch(name, &line)
+            input(fingers, request.timeMs ?? line.timeMs, id, to: camera, from: peer, at: now)
         case .command(.removeCamera):
             sender.acknowledge(id, to: peer)
             guard let camera = registry.camera(name, of: peer) else { break }
@@ -183,7 +186,7 @@ final class LineHandler {
         case .query(let query):
             queries.answer(query, request.body.needsCamera ? cameraAsked(request, line) : nil, id, in: line)
         case .subscribe(let subscribe):
-            subscriptions.subscribe(peer, to: runner.camera(name, for: peer, at: now), subscribe, id)
+            subscriptions.subscribe(peer, to: runner.camera(name, for: peer, at: now), subscribe, id, at: now)
         case .unsubscribe:
             subscriptions.unsubscribe(peer, from: registry.camera(name, of: peer))
             sender.acknowledge(id, to: peer)
@@ -210,7 +213,7 @@ final class LineHandler {
         }
     }
 
-    /// The camera of a gesture or a command; its batch ends with the line.
+    /// The camera of a gesture, fingers or a command; its batch ends with the line.
     private func touch(_ name: String?, _ line: inout LineContext) -> HostedCamera {
         let camera = runner.camera(name, for: line.peer, at: line.now)
         line.touch(camera)
@@ -235,6 +238,23 @@ final class LineHandler {
         sender.acknowledge(id, to: peer)
         let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
         camera.apply(event, of: key, at: camera.time(at: now))
+    }
+
+    /// Gives the fingers of a surface to a camera.
+    ///
+    /// - Parameter timeMs: the line's own time.
+    private func input(
+        _ fingers: Request.Fingers, _ timeMs: Double?, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer,
+        at now: Double
+    ) {
+        runner.catchUp(camera, at: now)
+        // Fingers are looked up among each other.
+        turns.add(work: fingers.touches.count * fingers.touches.count >> 10 + camera.activeGestures >> 6)
+        peer.inputs.insert(camera)
+        sender.acknowledge(id, to: peer)
+        // In a trace the surface's clock is the trace's, unless the line says otherwise.
+        let told = fingers.surfaceTimeMs ?? (camera.replay == nil ? timeMs : nil)
+        camera.apply(fingers, of: peer.number, told: told, at: camera.time(at: now))
     }
 
     // MARK: Errors

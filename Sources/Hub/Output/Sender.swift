@@ -110,7 +110,7 @@ final class Sender {
         let isCostly =
             peer.backlog > UInt64(limits.historyEvents) || peer.output.unreadBytes > limits.unreadReplies
         let bytes = subscription.backlogBytes
-        if isCostly || subscription.isRecorder && bytes > limits.historyBytes { subscription.giveUp() }
+        if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)
         if bytes > 16 << 10, !subscription.hasMissed { peer.output.reserve(bytes) }
         var end = subscription.cursor

@@ -12,6 +12,8 @@ final class Subscription {
     private(set) var kinds: EventKinds
     /// Whether it asks for what the camera is sent.
     let isRecorder: Bool
+    /// Whether it asks for that, or to see the fingers: both stand in a log of their own.
+    let readsInputs: Bool
     /// Whether it came of a subscription to all cameras.
     let isOfAll: Bool
     private let log: EventLog
@@ -34,15 +36,16 @@ final class Subscription {
         self.camera = camera
         self.isOfAll = isOfAll
         isRecorder = subscribe.events.contains(.gesture)
+        readsInputs = !subscribe.events.isDisjoint(with: .inputs)
         kinds = subscribe.events.union(.reset).subtracting(.gesture)
-        log = isRecorder ? camera.startInputLog(limits: limits) : camera.log
+        log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
         delivery = subscribe.delivery
         cursor = log.end
     }
 
     func write(to out: inout FieldWriter) {
         out.put(SubscriptionField.camera, camera.name)
-        out.put(SubscriptionField.isRecorder, isRecorder)
+        out.put(SubscriptionField.readsInputs, readsInputs)
         out.put(SubscriptionField.kinds, UInt64(kinds.rawValue))
         out.put(SubscriptionField.isLatest, delivery == .latest)
         out.put(SubscriptionField.cursor, cursor)
@@ -57,14 +60,14 @@ final class Subscription {
     ) throws(FieldReader.Damage) {
         var row = row
         var camera: HostedCamera?
-        var (isRecorder, isOfAll) = (false, false)
+        var (readsInputs, isOfAll) = (false, false)
         var kinds: EventKinds?
         var cursor: UInt64?
         var delivery = Subscribe.Delivery.every
         while let (tag, field) = try row.next(SubscriptionField.self) {
             switch tag {
             case .camera: camera = cameras[try field.text()]
-            case .isRecorder: isRecorder = try field.flag()
+            case .readsInputs: readsInputs = try field.flag()
             case .kinds: kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
             case .isLatest: delivery = try field.flag() ? .latest : .every
             case .cursor: cursor = try field.number()
@@ -75,11 +78,16 @@ final class Subscription {
         }
         guard let camera else { throw FieldReader.Damage() }
         (self.peer, self.camera) = (peer, camera)
-        log = isRecorder ? camera.startInputLog(limits: limits) : camera.log
-        (self.isRecorder, self.isOfAll, self.delivery) = (isRecorder, isOfAll, delivery)
+        log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
+        // No recorder waits any more.
+        isRecorder = readsInputs && kinds?.contains(.gesture) == true
+        (self.readsInputs, self.isOfAll, self.delivery) = (readsInputs, isOfAll, delivery)
         self.kinds = kinds ?? .all
         self.cursor = min(cursor ?? log.end, log.end)
     }
+
+    /// Whether it is to see the fingers.
+    var showsTouches: Bool { readsInputs && kinds.contains(.touch) }
 
     /// Entries not yet sent.
     var backlog: UInt64 { log.end - cursor }
@@ -134,6 +142,7 @@ final class Subscription {
         switch delivery {
         case .every:
             camera.writeGap(of: backlog, to: &line)
+            if showsTouches { camera.writeTouches(at: nil, to: &line) }
             cursor = log.end
         case .latest:
             let started = log.lastMoveStarted
@@ -156,7 +165,7 @@ final class Subscription {
     }
 
     /// Whether every line of the log is sent.
-    private var isWhole: Bool { delivery == .every && kinds == .all && !isRecorder }
+    private var isWhole: Bool { delivery == .every && kinds == .all && !readsInputs }
 
     /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
     func gather(room: Int, _ add: (EventLog.Run) -> Void) {

@@ -35,7 +35,9 @@ final class Subscriptions {
     // MARK: To one camera
 
     /// Subscribes to a camera, in place of what the peer has subscribed to there before.
-    func subscribe(_ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>) {
+    func subscribe(
+        _ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>, at now: Double
+    ) {
         turns.add(work: Self.workOfSubscription)
         sender.putEventsFirst(for: peer)
         for old in peer.subscriptions where old.camera === camera { end(old) }
@@ -44,8 +46,10 @@ final class Subscriptions {
         begin(subscription)
         sender.tell(peer) { reply in
             Self.write(subscription, id, to: &reply)
-            guard let since = subscribe.since else { return }
-            resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
+            if let since = subscribe.since {
+                resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
+            }
+            if subscription.showsTouches { camera.writeTouches(at: camera.time(at: now), to: &reply) }
         }
     }
 
@@ -92,7 +96,7 @@ final class Subscriptions {
         let entry = camera.firstEntry + seq
         // What a camera was sent is kept for nobody who was not there.
         let isInLog = entry >= camera.log.first && entry <= camera.log.end
-        if isSameEpoch, seq <= camera.seq, isInLog, !subscription.isRecorder {
+        if isSameEpoch, seq <= camera.seq, isInLog, !subscription.readsInputs {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = nil
         } else {
@@ -212,14 +216,16 @@ final class Subscriptions {
     /// Notes a camera that recorders wait for, each time that it may have come to rest.
     func noteRecorders(of camera: HostedCamera) { recorded.insert(camera) }
 
-    /// Tells recorders how their trace begins, as soon as a line of a trace can: when nothing moves by itself. To be called
-    /// between batches.
+    /// Tells recorders how their trace begins, as soon as a line of a trace can: when nothing moves by itself, and no fingers
+    /// are down that others have been told of since they landed. To be called between batches.
     func startRecorders(at now: Double) {
         guard !recorded.isEmpty else { return }
         let cameras = recorded.cameras
         recorded.removeAll()
-        for camera in cameras where camera.nextTick == nil {
-            for recorder in camera.takeWaitingRecorders() {
+        for camera in cameras where camera.canBeginTrace {
+            let recorders = camera.takeWaitingRecorders()
+            if !recorders.isEmpty { camera.forgetRecordedFingers() }
+            for recorder in recorders {
                 sender.putEventsFirst(for: recorder.peer)
                 recorder.startInput()
                 sender.tell(recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }

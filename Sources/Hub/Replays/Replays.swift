@@ -79,7 +79,7 @@ final class Replays {
 
     private func beginDraining(_ replay: Replay) {
         replay.drain()
-        replay.camera.cancelGestures()
+        replay.camera.cancelGestures(at: replay.clock.time)
         runner.endBatch(of: replay.camera, at: replay.clock.time)
     }
 
@@ -114,7 +114,10 @@ final class Replays {
     func interruptAll(at now: Double) {
         for replay in running {
             let peer = replay.peer
-            if replay.isPlaying { replay.summary.isCut = true }
+            if replay.isPlaying {
+                replay.summary.isCut = true
+                beginDraining(replay)
+            }
             finish(replay, at: now)
             if let peer { discardInput(of: peer) }
         }

@@ -1,4 +1,4 @@
-// `gimbal convert`: a recording of touches as a trace of gestures.
+// `gimbal convert`: a recording of touches as a trace of gestures, or of touches.
 
 import ArgumentParser
 import TouchScripts
@@ -8,7 +8,8 @@ struct Convert: ParsableCommand {
         abstract: "Make a trace of a recording of touches, or touches for other tools.",
         discussion: """
             Fingers become gestures as people mean them on a map, in a trace that "gimbal replay" and any other client \
-            can play. \(RecordingOptions.note)
+            can play. With --touches the trace has the fingers themselves, and the daemon makes the same gestures of \
+            them. \(RecordingOptions.note)
 
             Positions are scaled to the device's own size at 160 points for an inch, where the recording tells it; \
             otherwise its longer side is 844 points. Lines that are damaged are named and skipped. ^C ends a recording that \
@@ -21,6 +22,7 @@ struct Convert: ParsableCommand {
               adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
               gimbal convert drag.events --device screen.desc --rotate 90
               gimbal convert pan.ndjson --to webdriver -o actions.json --expected pan.golden.ndjson
+              gimbal convert pinch.evemu --touches | gimbal replay -
             """
     )
 
@@ -37,6 +39,9 @@ struct Convert: ParsableCommand {
         completion: .file())
     var expected: String?
 
+    @Flag(help: "Write the fingers themselves, instead of the gestures that they make.")
+    var touches = false
+
     @OptionGroup var destination: OutputOptions
 
     @Argument(help: "The recording; - is standard input.", completion: .file())
@@ -44,12 +49,15 @@ struct Convert: ParsableCommand {
 
     func validate() throws {
         if expected != nil, to == nil { throw ValidationError("--expected is for --to.") }
+        if touches, to != nil { throw ValidationError("--touches is for a trace; --to writes fingers by itself.") }
     }
 
     func run() throws {
         let file = try OutputFile(destination)
         if let to { return try export(to, into: file) }
-        let source = try TraceSource(recording, options, endsBySignal: true)
+        var trace = try options.traceOptions()
+        trace.writesTouches = touches
+        let source = try TraceSource(recording, options, trace, endsBySignal: true)
         var bar = ProgressBar(recording, isWanted: true)
         defer { bar.clear() }
         while !source.isAtEnd {

@@ -147,6 +147,8 @@ private struct InspectReport {
         case .pinch(let scale): "to \(fixed(scale, 3)) times"
         case .rotate(let degrees): "\(fixed(abs(degrees), 1)) degrees \(degrees < 0 ? "counterclockwise" : "clockwise")"
         case .tilt(let way), .oneFingerZoom(let way): "\(fixed(abs(way), 0)) points \(way < 0 ? "up" : "down")"
+        case .position(let position):
+            "to \(fixed(position.target.latitude, 4)), \(fixed(position.target.longitude, 4)), zoom \(fixed(position.zoom, 2))"
         case nil: ""
         }
     }
@@ -209,9 +211,19 @@ private struct InspectReport {
         case .pinch(let scale): members["scale"] = .number(scale)
         case .rotate(let degrees): members["rotationDeg"] = .number(degrees)
         case .tilt(let way), .oneFingerZoom(let way): members["translation"] = .object(["y": .number(way)])
+        case .position(let position): members["position"] = json(position)
         case nil: break
         }
         return .object(members)
+    }
+
+    private func json(_ position: CameraPosition) -> JSONValue {
+        let target = position.target
+        return .object([
+            "target": .object(["latitude": .number(target.latitude), "longitude": .number(target.longitude)]),
+            "zoom": .number(position.zoom), "bearing": .number(position.bearing),
+            "viewingAngle": .number(position.viewingAngle),
+        ])
     }
 
     /// Rounded as a trace's times are.

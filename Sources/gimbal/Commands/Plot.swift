@@ -5,6 +5,7 @@ import GimbalClient
 import GimbalProtocol
 import Glibc
 import Plotting
+import TouchTraces
 import Traces
 
 struct Plot: ParsableCommand {
@@ -57,6 +58,8 @@ private final class PlotSession {
     private var journey = Journey(from: .initial)
     private var book = GestureBook()
     private var decoder = RequestDecoder()
+    /// Where the fingers of each surface went, if the trace tells them.
+    private var tracks: [(surface: GestureKey.Label, fingers: FingerTracks)] = []
 
     init(_ name: String, _ options: RecordingOptions, _ number: Int?) throws {
         session = try RunSession(name, options, number: number)
@@ -68,7 +71,9 @@ private final class PlotSession {
     func run() throws -> Journey {
         try session.play(take)
         let reader = session.reader
-        for track in reader.tracks { journey.finger(through: track.points, isCancelled: track.isCancelled) }
+        for track in reader.tracks + tracks.flatMap(\.fingers.tracks) {
+            journey.finger(through: track.points, isCancelled: track.isCancelled)
+        }
         let file = reader.name.split(separator: "/").last.map(String.init) ?? reader.name
         journey.title = reader.name == "-" ? "standard input" : file
         return journey
@@ -81,8 +86,17 @@ private final class PlotSession {
         let isRejected = messages.contains { $0.type == .error }
         let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
         let isSetting = !isRejected && book.take(requests, into: &journey)
+        for case .touch(let fingers) in requests.map(\.body) {
+            follow(fingers)
+        }
         for message in messages { try take(message) }
         if isSetting { try learnLimits() }
+    }
+
+    private func follow(_ fingers: Request.Fingers) {
+        let index = tracks.firstIndex { $0.surface == fingers.surface } ?? tracks.count
+        if index == tracks.count { tracks.append((fingers.surface, FingerTracks())) }
+        tracks[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)
     }
 
     private func take(_ message: Message) throws {
@@ -109,7 +123,7 @@ private final class PlotSession {
             journey.frames += 1
         case .idle(let move): journey.rested(at: move.timeMs)
         // The book reads the trace's own lines.
-        case .fed, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
+        case .fed, .touch, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
         }
     }
 

@@ -39,7 +39,7 @@ struct Watch: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only these, with commas between them: move-started, camera-changed, idle; gesture, what a camera is fed.",
+            "Only these, with commas between them: move-started, camera-changed, idle; gesture, what a camera is fed; touch, the fingers that feed it.",
             valueName: "kinds"),
         completion: .list(EventKindList.words), transform: EventKindList.init(typed:))
     var events: EventKindList?
@@ -56,9 +56,11 @@ struct Watch: ParsableCommand {
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
         if all, !cameras.isEmpty { throw ValidationError("--all and --camera exclude each other.") }
-        if all, events?.kinds.contains(.gesture) == true {
-            throw ValidationError("--all is not for gesture: name the cameras whose gestures are to be watched.")
+        let named = events?.kinds.first { [.gesture, .touch].contains($0) }
+        if let named, all {
+            throw ValidationError("--all is not for \(named.rawValue): name the cameras that are to be watched so.")
         }
+        if let named, latest { throw ValidationError("--latest is not for \(named.rawValue): each of them counts.") }
     }
 
     func run() throws {

@@ -57,6 +57,10 @@ struct EventTable {
             rowsLeft -= 1
             return [row(fed)]
         }
+        if case .touch(let touch) = event {
+            rowsLeft -= 1
+            return [row(touch)]
+        }
         if case .lagged = event { return [] }
         guard let seq = event.seq, let position = event.position else { return [] }
         let places = isWide ? 6 : 4
@@ -94,9 +98,26 @@ struct EventTable {
         let camera = showsCamera ? "\(filled(fed.camera, 6)) " : ""
         let line = try? JSONValue(fed.line.utf8)
         let text = printable(line?.requestText ?? fed.line)
-        let row = "\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(text)"
-        return style.dim(String(row.prefix(Terminal.columns(STDOUT_FILENO))))
+        return dim("\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(text)")
     }
+
+    /// Where the fingers of a surface are: `touch  surface table  1 at 101.5,200  2 at 210,380`.
+    private func row(_ touch: SurfaceTouches) -> String {
+        let camera = showsCamera ? "\(filled(touch.camera, 6)) " : ""
+        let surface: String
+        switch touch.surface {
+        case .none: surface = "surface \(touch.number)"
+        case .number(let number): surface = "surface \(number)"
+        case .text(let text): surface = "surface \(printable(text))"
+        }
+        var facts = ["touch", surface] + (touch.isCancelled ? ["cancelled"] : [])
+        facts += touch.touches.map { "\($0.id) at \(short($0.position.x)),\(short($0.position.y))" }
+        if touch.touches.isEmpty, !touch.isCancelled { facts.append("lifted") }
+        let text = facts.joined(separator: "  ")
+        return dim("\(padded(clock(milliseconds: touch.timeMs, 3), columns[0].width)) \(camera)\(text)")
+    }
+
+    private func dim(_ row: String) -> String { style.dim(String(row.prefix(Terminal.columns(STDOUT_FILENO)))) }
 
     private func row(_ cells: [String]) -> String {
         shown
@@ -109,7 +130,7 @@ struct EventTable {
         case .moveStarted: style.green(row)
         case .cameraChanged: row
         case .reset: style.yellow(row)
-        case .idle, .fed, .replay, .marker, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
+        case .idle, .fed, .touch, .replay, .marker, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
         }
     }
 }

@@ -4,6 +4,7 @@
 import Gestures
 import GimbalClient
 import GimbalProtocol
+import Touches
 
 struct TraceRules {
     private struct Down {
@@ -17,6 +18,9 @@ struct TraceRules {
     private(set) var counts: [String: Int] = [:]
     private var down: [Down] = []
     private var lastTime: Double?
+    private var surfaces = TouchSurfaces()
+    /// In which line the first finger of each surface landed that has fingers.
+    private var touched: [GestureKey.Label: Int] = [:]
 
     /// A pause that nobody makes between two gestures, in milliseconds.
     private static let longestPause = 3_600_000.0
@@ -29,6 +33,9 @@ struct TraceRules {
                 follow(request.timeMs, line, add)
                 let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
                 take(gesture.event, key, line, add)
+            case .touch(let fingers):
+                follow(request.timeMs, line, add)
+                take(fingers, at: request.timeMs ?? lastTime ?? 0, line)
             case .command, .marker: follow(request.timeMs, line, add)
             case .trace: (isOver, lastTime) = (false, nil)
             case .traceEnd:
@@ -47,6 +54,26 @@ struct TraceRules {
             add(Finding(line: gesture.line, code: "never-ended", field: "phase", message: message))
         }
         down = []
+        for line in touched.values.sorted() {
+            let message = "the fingers of this surface never lift; they are cancelled with the trace"
+            add(Finding(line: line, code: "never-ended", field: "touches", message: message))
+        }
+        (touched, surfaces) = ([:], TouchSurfaces())
+    }
+
+    /// Counts the gestures that are made of fingers, and notes which fingers are down.
+    private mutating func take(_ fingers: Request.Fingers, at time: Double, _ line: Int) {
+        let outcome = surfaces.handle(
+            fingers.touches, of: SurfaceKey(feed: 0, label: fingers.surface), at: fingers.surfaceTimeMs ?? time,
+            isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
+        for event in outcome?.events ?? [] where event.kind.isTap || event.phase == .began {
+            counts[event.kind.type, default: 0] += 1
+        }
+        if fingers.touches.isEmpty {
+            touched[fingers.surface] = nil
+        } else if touched[fingers.surface] == nil || fingers.isCancelled {
+            touched[fingers.surface] = line
+        }
     }
 
     private mutating func follow(_ time: Double?, _ line: Int, _ add: (Finding) -> Void) {

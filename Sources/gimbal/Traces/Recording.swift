@@ -187,7 +187,7 @@ final class TraceSource {
         var trace = try trace ?? options.traceOptions()
         if trace.device == nil { trace.device = file.askDevice() }
         converter = TraceConverter(trace)
-        idleOption = options.given
+        idleOption = options.given ?? (trace.writesTouches ? "--touches" : nil)
     }
 
     /// The file as it was named.
@@ -220,7 +220,7 @@ final class TraceSource {
             throw Failure(.dataError, "\(name): \(error)")
         }
         if let idleOption, format == .trace {
-            throw Failure(.usage, "\(name): \(idleOption) is for recordings; what a trace begins with is in its header")
+            throw Failure(.usage, "\(name): \(idleOption) is for recordings; a trace says all that in its own lines")
         }
         if selection != nil, format == .trace { trace = try selected(trace) }
         return trace

@@ -4,6 +4,7 @@
 import GimbalProtocol
 import TouchTraces
 import Traces
+import Touches
 
 /// What the lines of Gimbal traces tell.
 final class TraceSections {
@@ -17,6 +18,7 @@ final class TraceSections {
         fileprivate var origin: Double?
         fileprivate var last = -Double.infinity
         fileprivate var isOver = false
+        fileprivate var surfaces = TouchSurfaces()
     }
 
     private(set) var sections: [Section] = []
@@ -76,9 +78,25 @@ final class TraceSections {
         let start = section.origin ?? time
         section.origin = start
         section.findings.addFrame(at: time - start)
-        for case .gesture(let gesture) in requests.map(\.body) {
-            section.findings.add(gesture.event, gesture.label, at: time - start)
+        for request in requests {
+            switch request.body {
+            case .gesture(let gesture): section.findings.add(gesture.event, gesture.label, at: time - start)
+            case .touch(let fingers): Self.take(fingers, at: time - start, &section)
+            default: break
+            }
         }
+    }
+
+    private static func take(_ fingers: Request.Fingers, at time: Double, _ section: inout Section) {
+        let key = SurfaceKey(feed: 0, label: fingers.surface)
+        let before = fingers.isCancelled ? [] : section.surfaces[key]?.touches ?? []
+        let landed = fingers.touches.count { touch in !before.contains { $0.id == touch.id } }
+        let outcome = section.surfaces.handle(
+            fingers.touches, of: key, at: fingers.surfaceTimeMs ?? time, isCancelled: fingers.isCancelled,
+            tellsAngles: fingers.tellsAngles)
+        section.findings.addTouches(landed: landed, down: section.surfaces.all.reduce(0) { $0 + $1.touches.count })
+        guard let outcome else { return }
+        for event in outcome.events { section.findings.add(event, feed: outcome.surface.gestureFeed, at: time) }
     }
 }
 

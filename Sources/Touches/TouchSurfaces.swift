@@ -1,0 +1,167 @@
+// The surfaces whose fingers move one camera: a recognizer for each, and a clock that never goes back. Whoever feeds a
+// camera, live or from a trace, and whoever looks into a trace goes this way.
+// Invariant: at most `limit` surfaces are known; of those, the ones without fingers are there only for what may still follow
+// on a tap or a fling, and make way for others.
+
+import Gestures
+import MapCamera
+
+/// Tells apart the surfaces that feed one camera.
+package struct SurfaceKey: Hashable, Sendable {
+    /// Who reports its fingers, as in a ``/Gestures/GestureKey``.
+    package var feed: Int
+    /// The reporter's own name for it.
+    package var label: GestureKey.Label
+
+    package init(feed: Int, label: GestureKey.Label) { (self.feed, self.label) = (feed, label) }
+}
+
+/// The surfaces that feed one camera.
+package struct TouchSurfaces: Sendable {
+    /// One of them.
+    package struct Surface: Sendable {
+        package let key: SurfaceKey
+        /// No other surface of the camera has had it.
+        package let number: Int
+        package var recognizer: GestureRecognizer
+        fileprivate var clock = SurfaceClock()
+
+        /// Who reports the gestures that are made of its fingers. Those that report gestures themselves count from 1.
+        package var gestureFeed: Int { -number }
+        /// The fingers that are on it.
+        package var touches: [Touch] { recognizer.grip.touches }
+        package var isTouched: Bool { recognizer.grip.count > 0 }
+
+        /// A surface as another process left it.
+        package init(_ key: SurfaceKey, number: Int, _ recognizer: GestureRecognizer, lastTime: Double, shift: Double) {
+            (self.key, self.number, self.recognizer) = (key, number, recognizer)
+            clock = SurfaceClock(last: lastTime, shift: shift)
+        }
+
+        fileprivate init(_ key: SurfaceKey, number: Int) {
+            (self.key, self.number, recognizer) = (key, number, GestureRecognizer())
+        }
+
+        /// The time of its last frame, and what its clock lacked to go on from where it was when it was set.
+        package var time: (last: Double, shift: Double) { (clock.last, clock.shift) }
+    }
+
+    /// What a frame of fingers has come to.
+    package struct Outcome: Sendable {
+        /// The surface, after the frame.
+        package let surface: Surface
+        /// The frame's time on the surface's own clock, in milliseconds.
+        package let timeMs: Double
+        /// Whether a surface that was not there before would have made the same of it.
+        package let wasNew: Bool
+
+        /// The reports that it makes, in order, rounded to the digits that a trace has which is made of a recording: the same
+        /// fingers move a camera to the same place, whoever recognizes them.
+        package var events: [GestureEvent] { surface.recognizer.events.map(\.rounded) }
+    }
+
+    /// The least recently used first.
+    package private(set) var all: [Surface] = []
+    /// The number of the newest.
+    package private(set) var lastNumber = 0
+    package let limit: Int
+
+    package init(limit: Int = .max) { self.limit = limit }
+
+    /// Surfaces as another process left them.
+    package init(limit: Int, _ surfaces: [Surface], lastNumber: Int) {
+        self.limit = limit
+        all = surfaces
+        self.lastNumber = surfaces.reduce(lastNumber) { max($0, $1.number) }
+    }
+
+    /// The surface of a key, if it is known.
+    package subscript(key: SurfaceKey) -> Surface? { all.last { $0.key == key } }
+
+    /// Follows the fingers of a surface into a frame.
+    ///
+    /// - Parameters:
+    ///   - timeMs: what the surface tells; it may go back.
+    ///   - isCancelled: whether the fingers that were there before are lost, and have not lifted.
+    ///   - tellsAngles: whether the angle between two fingers can be trusted.
+    /// - Returns: `nil` where there was no finger and none has come.
+    package mutating func handle(
+        _ touches: [Touch], of key: SurfaceKey, at timeMs: Double, isCancelled: Bool = false, tellsAngles: Bool = true
+    ) -> Outcome? {
+        var surface: Surface
+        if let index = all.lastIndex(where: { $0.key == key }) {
+            surface = all.remove(at: index)
+        } else {
+            guard !touches.isEmpty else { return nil }
+            if all.count >= limit, let index = all.firstIndex(where: { !$0.isTouched }) { all.remove(at: index) }
+            lastNumber += 1
+            surface = Surface(key, number: lastNumber)
+        }
+        let time = surface.clock.time(of: timeMs)
+        let wasNew = surface.recognizer.isNew(at: time)
+        surface.recognizer.recognizesRotation = tellsAngles
+        surface.recognizer.handle(TouchFrame(timeMs: time, touches: touches, isCancelled: isCancelled))
+        all.append(surface)
+        return Outcome(surface: surface, timeMs: time, wasNew: wasNew)
+    }
+
+    /// Loses the fingers of a surface that is gone, and forgets it.
+    ///
+    /// - Returns: what that has come to; `nil` where there were none.
+    package mutating func remove(_ key: SurfaceKey) -> Outcome? {
+        guard let surface = self[key] else { return nil }
+        let outcome = handle([], of: key, at: surface.clock.last - surface.clock.shift, isCancelled: true)
+        all.removeAll { $0.key == key }
+        return surface.isTouched ? outcome : nil
+    }
+}
+
+extension GestureEvent {
+    /// Points and degrees with 6 decimals, and a scale with 9.
+    fileprivate var rounded: GestureEvent {
+        var event = self
+        event.value = value.map { value in
+            switch value {
+            case .pan(let translation): .pan(Self.rounded(translation))
+            case .pinch(let scale): .pinch(max(Self.rounded(scale, 1e9), 1e-9))
+            case .rotate(let degrees): .rotate(Self.rounded(degrees, 1e6))
+            case .tilt(let y): .tilt(Self.rounded(y, 1e6))
+            case .oneFingerZoom(let y): .oneFingerZoom(Self.rounded(y, 1e6))
+            case .position: value
+            }
+        }
+        event.focus = focus.map(Self.rounded)
+        event.velocity = velocity.map(Self.rounded)
+        return event
+    }
+
+    private static func rounded(_ point: ScreenPoint) -> ScreenPoint {
+        ScreenPoint(x: rounded(point.x, 1e6), y: rounded(point.y, 1e6))
+    }
+
+    private static func rounded(_ number: Double, _ units: Double) -> Double { (number * units).rounded() / units }
+}
+
+/// A surface's own clock, made fit: it may be set, but never goes back.
+struct SurfaceClock: Sendable {
+    /// A clock that goes back further than this was set; less is a jitter. Milliseconds.
+    private static let jitter = 1000.0
+    /// No clock goes on beyond this: a line's times end there.
+    private static let latest = 1e15
+
+    private(set) var last: Double
+    /// What a clock that was set lacks to go on from where it was.
+    private(set) var shift: Double
+
+    init(last: Double = -.infinity, shift: Double = 0) { (self.last, self.shift) = (last, shift) }
+
+    mutating func time(of told: Double) -> Double {
+        var time = min(told + shift, Self.latest)
+        if time < last {
+            if last - time > Self.jitter { shift += last - time }
+            time = last
+        }
+        last = time
+        return time
+    }
+}
