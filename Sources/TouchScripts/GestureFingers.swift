@@ -111,7 +111,7 @@ package struct GestureFingers {
     /// Whether a gesture can be made by the fingers that are down.
     private func fits(_ kind: GestureKind) -> Bool {
         switch grip {
-        case nil: true
+        case nil: kind != .position
         case .one: kind == .pan || kind == .pinch || kind == .rotate
         case .pair: kind == .pan || kind == .pinch || kind == .rotate
         case .tilt: kind == .tilt
@@ -134,7 +134,7 @@ package struct GestureFingers {
         case .pinch, .rotate: grip = .pair
         case .tilt: grip = .tilt
         case .oneFingerZoom: grip = .zoomer
-        case .doubleTap, .twoFingerTap: break
+        case .doubleTap, .twoFingerTap, .position: break
         }
     }
 
@@ -144,7 +144,7 @@ package struct GestureFingers {
         case .pinch(let factor): scale = factor
         case .rotate(let degrees): rotation = degrees
         case .tilt(let way), .oneFingerZoom(let way): slide = way
-        case nil: break
+        case .position, nil: break
         }
         focus = event.focus ?? focus
     }
