@@ -27,7 +27,7 @@ extension RemoteCamera {
     public func stepReplay(_ count: Int = 1) async throws { try await steer(.stepReplay(count: count)) }
 
     /// Goes to another place of the replay, which stays paused or goes on playing. It comes back when the daemon has taken
-    /// the request; ``CameraEvent/reset(_:)`` tells that the replay is there.
+    /// the request; ``/GimbalProtocol/CameraEvent/reset(_:)`` tells that the replay is there.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs, `limitReached` for a place before
     ///   what the daemon has kept, and `invalidValue` for a marker that has not been read.

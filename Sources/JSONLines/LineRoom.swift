@@ -48,11 +48,12 @@
         unsafe end += 1
     }
 
-    /// Writes something, and says what that was.
-    package mutating func copy(of write: (inout LineRoom) -> Void) -> [UInt8] {
+    /// Writes something, and copies that in place of what the copy held.
+    package mutating func write(copyingTo copy: inout [UInt8], _ write: (inout LineRoom) -> Void) {
         let start = unsafe end
         write(&self)
-        return unsafe Array(UnsafeBufferPointer(start: start, count: end - start))
+        copy.removeAll(keepingCapacity: true)
+        unsafe copy.append(contentsOf: UnsafeBufferPointer(start: start, count: end - start))
     }
 
     // MARK: Numbers
