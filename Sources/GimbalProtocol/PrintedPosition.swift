@@ -84,6 +84,7 @@ package struct ViewText: Sendable {
 
     @inline(never)
     private mutating func writeAnew(_ view: PrintedView, to line: inout LineRoom) {
+        text.reserveCapacity(PrintedPosition.longest)
         line.write(copyingTo: &text) { view.write(to: &$0) }
         self.view = view
     }
