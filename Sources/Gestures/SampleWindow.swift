@@ -17,7 +17,7 @@ package struct SampleWindow: Sendable {
     private static let span = 100.0
     static let capacity = 512
 
-    /// A ring, as large as the most that were ever within the window: `count` samples from `oldest` on.
+    /// A ring with room for the most that were ever within the window: `count` samples from `oldest` on.
     private var ring: [Sample] = []
     private var oldest = 0
     private(set) var count = 0
@@ -48,13 +48,8 @@ package struct SampleWindow: Sendable {
         if count > 0, sample(count - 1).time == time { return }
         if count == Self.capacity { dropOldest() }
         let sample = Sample(time: time, value: value)
-        if count < ring.count {
-            ring[place(count)] = sample
-        } else {
-            ring.append(sample)
-            // The ring had its end at the oldest one, and grows there.
-            if oldest > 0 { straighten() }
-        }
+        if count == ring.count { grow(filledWith: sample) }
+        ring[place(count)] = sample
         count += 1
     }
 
@@ -71,9 +66,10 @@ package struct SampleWindow: Sendable {
         count -= 1
     }
 
-    /// Turns a full ring that has grown by a last sample so that it begins with the oldest.
-    private mutating func straighten() {
-        ring = Array(ring[oldest..<(ring.count - 1)] + ring[..<oldest] + ring[(ring.count - 1)...])
+    /// Makes the ring twice as large; it then begins with the oldest sample.
+    private mutating func grow(filledWith filler: Sample) {
+        let size = min(max(16, 2 * ring.count), Self.capacity)
+        ring = (0..<count).map { self.sample($0) } + Array(repeating: filler, count: size - count)
         oldest = 0
     }
 
