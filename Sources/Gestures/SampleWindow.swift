@@ -17,7 +17,7 @@ package struct SampleWindow: Sendable {
     private static let span = 100.0
     static let capacity = 512
 
-    /// A ring with room for the most that were ever within the window: `count` samples from `oldest` on.
+    /// A ring: `count` samples from `oldest` on.
     private var ring: [Sample] = []
     private var oldest = 0
     private(set) var count = 0
@@ -48,7 +48,8 @@ package struct SampleWindow: Sendable {
         if count > 0, sample(count - 1).time == time { return }
         if count == Self.capacity { dropOldest() }
         let sample = Sample(time: time, value: value)
-        if count == ring.count { grow(filledWith: sample) }
+        // All of it at once: how many there will be depends on the reporter, and no later line is to allocate.
+        if ring.isEmpty { ring = Array(repeating: sample, count: Self.capacity) }
         ring[place(count)] = sample
         count += 1
     }
@@ -64,13 +65,6 @@ package struct SampleWindow: Sendable {
     private mutating func dropOldest() {
         oldest = place(1)
         count -= 1
-    }
-
-    /// Makes the ring twice as large; it then begins with the oldest sample.
-    private mutating func grow(filledWith filler: Sample) {
-        let size = min(max(16, 2 * ring.count), Self.capacity)
-        ring = (0..<count).map { self.sample($0) } + Array(repeating: filler, count: size - count)
-        oldest = 0
     }
 
     /// The change per second since the oldest sample of the last 100 ms; `nil` if there is none, or no time has passed.
