@@ -50,4 +50,19 @@ import Testing
         #expect(never.status == 1 && never.errors.contains("does not fail"))
         #expect(try gimbal(nil, ["shrink", sample, "--", "true"]).status == 64)
     }
+
+    @Test func theFileOfATrialIsInTheFolderForSuchFilesAndGoesWithTheCommand() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        for (command, status) in [(["sh", "-c", "echo {} >$TMPDIR/seen; exit 3"], 0), (["no-such-program", "{}"], 64)] {
+            let (found, _, errors) = try DaemonProcess.run(
+                program, ["shrink", "--limit", "1", sample, "--"] + command, environment: ["TMPDIR": folder.path])
+            #expect(found == CInt(status), "\(errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["seen"])
+        }
+        let seen = try String(contentsOf: folder.appendingPathComponent("seen"), encoding: .utf8)
+        #expect(seen.hasPrefix(folder.path + "/gimbal-") && seen.hasSuffix(".ndjson\n"))
+    }
 }

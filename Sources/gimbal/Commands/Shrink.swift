@@ -58,7 +58,7 @@ struct Shrink: ParsableCommand {
     }
 }
 
-/// Runs a command with one trace after the other, in a file of its own.
+/// Runs a command with one trace after the other, in a file of its own below `$TMPDIR`, or else /tmp.
 private final class Trial {
     private let command: [String]
     private let program: String
@@ -66,21 +66,23 @@ private final class Trial {
     private let descriptor: CInt
 
     init(_ command: [String]) throws {
-        var template = Array("/tmp/gimbal-XXXXXX.ndjson".utf8CString)
-        descriptor = unsafe mkstemps(&template, 7)
-        guard descriptor >= 0 else { throw Failure(.ioError, "\(SystemError("/tmp"))") }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        file = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let name = command[0]
         guard let path = name.contains("/") ? name : Program.find(name) else {
             throw Failure(.usage, "there is no program \(name)")
         }
         program = path
+        let folder = SocketPath.environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        let ending = ".ndjson"
+        var template = Array("\(folder)/gimbal-XXXXXX\(ending)".utf8CString)
+        descriptor = unsafe mkstemps(&template, CInt(ending.utf8.count))
+        guard descriptor >= 0 else { throw Failure(.ioError, "\(SystemError(folder))") }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        file = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         self.command = command.dropFirst().map { [file] in $0.replacing("{}", with: file) }
     }
 
     deinit {
-        if descriptor >= 0 { _ = close(descriptor) }
+        _ = close(descriptor)
         _ = unsafe unlink(file)
     }
 

@@ -79,13 +79,8 @@ struct PictureConverter {
         feed(svg, to: ends.writable)
         // As long as anybody could write, the program would wait for more.
         _ = close(ends.writable)
-        do {
-            guard try Program.wait(for: process) else {
-                throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())")
-            }
-        } catch let interrupt as Interrupt {
-            _ = kill(process, SIGTERM)
-            throw interrupt
+        guard try Program.wait(for: process) else {
+            throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())")
         }
     }
 

@@ -43,12 +43,17 @@ enum Program {
     /// Waits for a program's end; says whether it went well.
     static func wait(for process: pid_t) throws(Interrupt) -> Bool { try status(of: process) == 0 }
 
-    /// Waits for a program's end; says its status, as a shell counts it.
+    /// Waits for a program's end, which an interrupt brings about; says its status, as a shell counts it.
     static func status(of process: pid_t) throws(Interrupt) -> CInt {
         var status: CInt = 0
         while unsafe waitpid(process, &status, 0) < 0 {
             guard errno == EINTR else { return -1 }
-            try Interrupt.check()
+            do {
+                try Interrupt.check()
+            } catch {
+                _ = kill(process, SIGTERM)
+                throw error
+            }
         }
         let signal = status & 0x7f
         return signal == 0 ? status >> 8 & 0xff : 128 + signal
