@@ -114,7 +114,11 @@ struct Admission {
         case .command(let command):
             if isBusy { throw busy() }
             try admit(command, member, camera, &earlier)
-        case .trace:
+        case .trace(let header):
+            if let name = header.playback.notPlayed {
+                throw Refusal(
+                    member, .invalidValue, name, "gimbald plays traces as a whole so far: \(name) must be left out")
+            }
             if peer.replay != nil {
                 throw Refusal(
                     member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
@@ -149,7 +153,10 @@ struct Admission {
                     member, .invalidValue, "camera",
                     "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
             }
-        case .query, .marker, .unsubscribe, .unsubscribeAll, .hello:
+        case .marker:
+            throw Refusal(
+                member, .unknownType, "type", "gimbald keeps no markers so far, and would tell nobody of this one")
+        case .query, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
     }
@@ -287,6 +294,18 @@ struct Admission {
         let before = requests[..<member].count { if case .awaitIdle = $0.body { true } else { false } }
         guard waits + before >= limits.waits else { return }
         throw Refusal(member, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
+    }
+}
+
+extension TracePlayback {
+    /// The first member of a header that asks for more than to play the trace as it is: it is refused, and not passed over.
+    fileprivate var notPlayed: String? {
+        if paused { return "paused" }
+        if fromMs != nil { return "fromMs" }
+        if untilMs != nil { return "untilMs" }
+        if loop != .times(1) { return "loop" }
+        if idleTimeLimitMs != nil { return "idleTimeLimitMs" }
+        return pauseOnMarkers ? "pauseOnMarkers" : nil
     }
 }
 

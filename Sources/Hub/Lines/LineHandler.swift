@@ -197,11 +197,11 @@ final class LineHandler {
             sender.acknowledge(id, to: peer)
         case .awaitIdle(let timeoutMs):
             waits.add(timeoutMs, for: cameraAsked(request, line), id, of: peer, at: now)
-        case .steerReplay:
+        case .steerReplay(.end):
             sender.acknowledge(id, to: peer)
             if let replay = registry.camera(name, of: peer)?.replay { replays.cut(replay, at: now) }
-        case .marker:
-            sender.acknowledge(id, to: peer)
+        // Admission lets none of them through.
+        case .steerReplay, .marker: break
         case .hello:
             sender.reply(to: peer) { $0.hello(server: server, id) }
         case .trace(let header):
