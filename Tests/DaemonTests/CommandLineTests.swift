@@ -243,19 +243,26 @@ func subcommands() throws -> [String] {
         #expect(try gimbal(daemon, ["send"] + lines.map(String.init)).output.isEmpty)
     }
 
-    @Test func aDaemonThatGoesIsMissedByWhoFollows() throws {
+    /// Sends lines of which one subscribes, and then kills the daemon; says how that ended.
+    private func sendUntilTheDaemonGoes(_ lines: String...) throws -> (status: CInt, output: String, errors: String) {
         let daemon = try DaemonProcess()
-        let script = """
-            "$1" send '{"type":"subscribe"}' &
-            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
-            kill -KILL $2
+        let script = #"""
+            program=$1 daemon=$2
+            shift 2
+            "$program" send "$@" &
+            until "$program" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
+            kill -KILL $daemon
             wait $!
-            """
+            """#
         let program = DaemonProcess.products.appendingPathComponent("gimbal").path
-        let (status, output, errors) = try DaemonProcess.run(
+        return try DaemonProcess.run(
             URL(fileURLWithPath: "/bin/bash"),
-            ["-c", script, "bash", program, "\(daemon.process.processIdentifier)"],
+            ["-c", script, "bash", program, "\(daemon.process.processIdentifier)"] + lines,
             environment: ["GIMBAL_SOCKET": daemon.socket])
+    }
+
+    @Test func aDaemonThatGoesIsMissedByWhoFollows() throws {
+        let (status, output, errors) = try sendUntilTheDaemonGoes(#"{"type":"subscribe"}"#)
         #expect(status == 69 && output.contains("subscribed"))
         #expect(errors.contains("the daemon ended the connection"))
         let again = try DaemonProcess()
@@ -264,18 +271,8 @@ func subcommands() throws -> [String] {
     }
 
     @Test func anIdThatSaysUnsubscribeEndsNoSubscription() throws {
-        let daemon = try DaemonProcess()
-        let script = #"""
-            "$1" send '{"type":"subscribe"}' '{"type":"ping","id":"unsubscribe"}' &
-            until "$1" send '{"type":"stats"}' | grep -q '"subscriptions":1'; do sleep 0.01; done
-            kill -KILL $2
-            wait $!
-            """#
-        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
-        let (status, _, errors) = try DaemonProcess.run(
-            URL(fileURLWithPath: "/bin/bash"),
-            ["-c", script, "bash", program, "\(daemon.process.processIdentifier)"],
-            environment: ["GIMBAL_SOCKET": daemon.socket])
+        let (status, _, errors) = try sendUntilTheDaemonGoes(
+            #"{"type":"subscribe"}"#, #"{"type":"ping","id":"unsubscribe"}"#)
         #expect(status == 69 && errors.contains("the daemon ended the connection"))
     }
 

@@ -56,7 +56,8 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let program = DaemonProcess.products.appendingPathComponent("gimbal")
-        for (command, status) in [(["sh", "-c", "echo {} >$TMPDIR/seen; exit 3"], 0), (["no-such-program", "{}"], 64)] {
+        let trials = [(["sh", "-c", "echo {} >$TMPDIR/seen; exit 3"], 0), (["no-such-program", "{}"], 64)]
+        for (command, status) in trials {
             let (found, _, errors) = try DaemonProcess.run(
                 program, ["shrink", "--limit", "1", sample, "--"] + command, environment: ["TMPDIR": folder.path])
             #expect(found == CInt(status), "\(errors)")

@@ -5,23 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct InputRecordingTests {
-    /// Plays a trace into a camera of its own; says what came of it.
-    private func play(_ lines: [String]) throws -> (events: [String], errors: [String]) {
-        let host = HubHost()
-        let peer = host.connect()
-        peer.send(#"{"type":"subscribe"}"#)
-        peer.send(lines[0].replacing(#"{"type":"trace","#, with: #"{"type":"trace","speed":"max","#))
-        for line in lines.dropFirst() { peer.send(line) }
-        peer.send(#"{"type":"trace-end"}"#)
-        host.pass(1)
-        let messages = try peer.lines().map { (text: $0, json: try JSON($0)) }
-        #expect(messages.last?.json["type"]?.string == "trace-ended")
-        return (
-            messages.compactMap { TraceTape.event($0.json) },
-            messages.filter { $0.json["type"]?.string == "error" }.map(\.text)
-        )
-    }
-
     /// The events that a trace begun in mid-movement has in common with the movement: it begins and ends another time.
     private func changes(_ events: [String]) -> [String] { events.filter { $0.hasPrefix("camera-changed") } }
 
@@ -32,7 +15,7 @@ import Testing
         #expect(simulation.complaints == [])
         #expect(simulation.traces.reduce(0) { $0 + $1.events.count } > 100)
         for (index, trace) in simulation.traces.enumerated() {
-            let replay = try play(trace.lines)
+            let replay = try TraceTape.play(trace.lines)
             #expect(replay.errors == [], "seed \(seed), trace \(index)")
             let wanted = trace.beganAtRest ? trace.events : changes(trace.events)
             let found = trace.beganAtRest ? replay.events : changes(replay.events)

@@ -55,3 +55,20 @@ public struct TraceTape: Sendable {
         traces[last].lines.append(text)
     }
 }
+
+extension TraceTape {
+    /// Plays a trace into a camera of its own, as fast as possible; says what came of it. One that does not end is an error.
+    public static func play(_ lines: [String]) throws -> (events: [String], errors: [String]) {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(#"{"type":"subscribe"}"#)
+        peer.send(lines[0].replacing(#"{"type":"trace","#, with: #"{"type":"trace","speed":"max","#))
+        for line in lines.dropFirst() { peer.send(line) }
+        peer.send(#"{"type":"trace-end"}"#)
+        host.pass(1)
+        let messages = try peer.lines().map { (text: $0, json: try JSON($0)) }
+        var errors = messages.filter { $0.json["type"]?.string == "error" }.map(\.text)
+        if messages.last?.json["type"]?.string != "trace-ended" { errors.append("the trace has not ended") }
+        return (messages.compactMap { event($0.json) }, errors)
+    }
+}
