@@ -120,7 +120,9 @@ let package = Package(
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
-        .testTarget(name: "PlottingTests", dependencies: ["Plotting", "GimbalProtocol", "gimbal", "TestSupport"]),
+        .testTarget(
+            name: "PlottingTests",
+            dependencies: ["CameraStreams", "Plotting", "GimbalProtocol", "gimbal", "TestSupport"]),
         .testTarget(
             name: "GimbalClientTests",
             dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "gimbald", "gimbal", "TestSupport"]),

@@ -77,7 +77,7 @@ package struct Statement: Equatable, Sendable {
         case "never-outside":
             kind = .neverOutside(try Self.bounds(Self.next(&words, verb)))
         case "zoom-between":
-            let ends = Self.numbers(try Self.next(&words, verb))
+            let ends = CameraStreams.numbers(of: try Self.next(&words, verb))
             guard ends.count == 2, ends[0] <= ends[1] else {
                 throw StatementError("write the lowest and the highest zoom, such as zoom-between 3,15")
             }
@@ -127,14 +127,8 @@ package struct Statement: Equatable, Sendable {
         }
     }
 
-    private static func numbers(_ text: String) -> [Double] {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { Double($0) }.filter(\.isFinite)
-        return numbers.count == parts.count ? numbers : []
-    }
-
     private static func place(_ text: String) throws(StatementError) -> LatLng {
-        let numbers = numbers(text)
+        let numbers = numbers(of: text)
         guard numbers.count == 2, numbers[0].magnitude <= 90 else {
             throw StatementError("write degrees north and degrees east, such as 48.8584,2.2945, and not \"\(text)\"")
         }
@@ -142,17 +136,14 @@ package struct Statement: Equatable, Sendable {
     }
 
     private static func bounds(_ text: String) throws(StatementError) -> CoordinateBounds {
-        let edges = numbers(text)
-        guard edges.count == 4,
-            let bounds = CoordinateBounds(
-                southWest: LatLng(latitude: edges[0], longitude: edges[1]),
-                northEast: LatLng(latitude: edges[2], longitude: edges[3]))
-        else { throw StatementError("write south,west,north,east, such as 48.8,2.2,48.9,2.4, and not \"\(text)\"") }
+        guard let bounds = CoordinateBounds(edges: text) else {
+            throw StatementError("write south,west,north,east, such as 48.8,2.2,48.9,2.4, and not \"\(text)\"")
+        }
         return bounds
     }
 
     private static func number(_ text: String) throws(StatementError) -> Double {
-        let numbers = numbers(text)
+        let numbers = numbers(of: text)
         guard numbers.count == 1 else { throw StatementError("write a number, and not \"\(text)\"") }
         return numbers[0]
     }

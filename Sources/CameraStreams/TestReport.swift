@@ -48,15 +48,15 @@ package enum ReportFormat {
         text += "<testsuites name=\"gimbal expect\" tests=\"\(all.count)\" failures=\"\(failed)\" "
         text += "time=\"\(duration)\">\n"
         for report in reports {
-            let name = escaped(report.subject)
+            let name = xml(report.subject)
             text += "  <testsuite name=\"\(name)\" tests=\"\(report.outcomes.count)\" "
             text += "failures=\"\(report.failures.count)\" errors=\"0\" skipped=\"0\" "
             text += "time=\"\(number(report.duration, 3))\">\n"
             for outcome in report.outcomes {
-                text += "    <testcase classname=\"\(name)\" name=\"\(escaped(outcome.name))\" time=\"0\""
+                text += "    <testcase classname=\"\(name)\" name=\"\(xml(outcome.name))\" time=\"0\""
                 if let failure = outcome.failure {
-                    text += ">\n      <failure type=\"apart\" message=\"\(escaped(failure.summary))\">"
-                    text += escaped(([failure.summary] + failure.details).joined(separator: "\n"))
+                    text += ">\n      <failure type=\"apart\" message=\"\(xml(failure.summary))\">"
+                    text += xml(([failure.summary] + failure.details).joined(separator: "\n"))
                     text += "</failure>\n    </testcase>\n"
                 } else {
                     text += "/>\n"
@@ -84,19 +84,5 @@ package enum ReportFormat {
         return text
     }
 
-    /// Text with what means something in XML spelt out; what XML has not becomes a space.
-    private static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { escaped, scalar in
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "\n", "\t": escaped.unicodeScalars.append(scalar)
-            case "\u{fffe}", "\u{ffff}": escaped += " "
-            case _ where scalar.properties.generalCategory == .control: escaped += " "
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-    }
+    private static func xml(_ text: String) -> String { escapedForXML(text, keepsLines: true) }
 }

@@ -1,6 +1,7 @@
 // The middle of the picture: where the fingers went over the screen, or, of a trace, which tells no fingers, where its
 // gestures were, which is the middle of the fingers.
 
+import CameraStreams
 import MapCamera
 
 struct FingerPanel {
@@ -46,7 +47,7 @@ struct FingerPanel {
         svg.group("class=\"fingers\" data-units-per-point=\"\(SVG.number(scale, 6))\"") { svg in
             svg.add(
                 "<text class=\"title\" x=\"\(SVG.number(left))\" y=\"\(SVG.number(top - 9))\">"
-                    + "\(isOfFingers ? "fingers" : "focus")<tspan class=\"note\" dx=\"7\">\(SVG.escaped(note))</tspan></text>"
+                    + "\(isOfFingers ? "fingers" : "focus")<tspan class=\"note\" dx=\"7\">\(escapedForXML(note))</tspan></text>"
             )
             svg.rect("panel", left, top, width, height)
             svg.rect("frame", left, top, width, height)

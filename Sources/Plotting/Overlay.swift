@@ -47,8 +47,8 @@ public struct Overlay {
         svg.add(
             #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
                 + #"role="img">"#)
-        svg.add("<title>\(SVG.escaped(title))</title>")
-        svg.add("<desc>\(SVG.escaped(facts))</desc>")
+        svg.add("<title>\(escapedForXML(title))</title>")
+        svg.add("<desc>\(escapedForXML(facts))</desc>")
         svg.add("<style>\(Picture.style)</style>")
         svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
         svg.label("heading", Self.left, 28, title)

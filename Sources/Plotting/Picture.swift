@@ -1,6 +1,7 @@
 // A journey as one picture: a title, the map, what the signs mean, the fingers, and the times. A pure function: the same journey gives
 // the same bytes, and nothing is loaded from elsewhere.
 
+import CameraStreams
 import MapCamera
 
 /// A picture of a journey.
@@ -29,8 +30,8 @@ public struct Picture {
         svg.add(
             #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
                 + #"role="img">"#)
-        svg.add("<title>\(SVG.escaped(journey.title))</title>")
-        svg.add("<desc>\(SVG.escaped(facts))</desc>")
+        svg.add("<title>\(escapedForXML(journey.title))</title>")
+        svg.add("<desc>\(escapedForXML(facts))</desc>")
         svg.add("<style>\(Self.style)</style>")
         svg.add("<defs>")
         svg.group(#"id="map""#, as: "clipPath") { svg in

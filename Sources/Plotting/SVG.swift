@@ -1,5 +1,6 @@
 // SVG as text that grows. Numbers have two decimals at the most, so that the same journey gives the same bytes.
 
+import CameraStreams
 import GimbalProtocol
 
 struct SVG {
@@ -7,21 +8,6 @@ struct SVG {
 
     /// A number with so many decimals at the most.
     static func number(_ value: Double, _ places: Int = 2) -> String { FixedDecimal(value, places: places).text }
-
-    /// Text with what means something in XML spelt out; control characters, which XML has not, become spaces.
-    static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { escaped, scalar in
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "\u{fffe}", "\u{ffff}": escaped += " "
-            case _ where scalar.properties.generalCategory == .control: escaped += " "
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-    }
 
     mutating func add(_ markup: String) { text += markup + "\n" }
 
@@ -38,7 +24,7 @@ struct SVG {
     }
 
     mutating func label(_ class: String, _ x: Double, _ y: Double, _ label: String) {
-        add(#"<text class="\#(`class`)" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(Self.escaped(label))</text>"#)
+        add(#"<text class="\#(`class`)" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(escapedForXML(label))</text>"#)
     }
 
     /// Lines, each through its points, as one path.

@@ -1,5 +1,6 @@
 // The lower half of the picture: zoom, bearing and viewing angle with their limits, and the gestures, over one time axis.
 
+import CameraStreams
 import Gestures
 import MapCamera
 
@@ -171,7 +172,7 @@ struct TimePanel {
         svg.rect("frame", left, strip.top, width, Self.stripHeight)
         svg.add(
             "<text class=\"title\" x=\"\(SVG.number(left))\" y=\"\(SVG.number(strip.top - 7))\">\(title)"
-                + (note.map { "<tspan class=\"note\" dx=\"7\">\(SVG.escaped($0))</tspan>" } ?? "") + "</text>")
+                + (note.map { "<tspan class=\"note\" dx=\"7\">\(escapedForXML($0))</tspan>" } ?? "") + "</text>")
     }
 
     /// The camera's values as a line; where the camera pauses they stay.

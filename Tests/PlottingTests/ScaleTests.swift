@@ -1,5 +1,6 @@
 // Steps, thinned lines and numbers: the parts of a picture that have an answer of their own.
 
+import CameraStreams
 import Foundation
 import TestSupport
 import Testing
@@ -61,6 +62,6 @@ import Testing
 
     @Test func numbersAreShortAndTextIsEscaped() {
         #expect([1, -0.001, 0.126, 1234.5].map { SVG.number($0) } == ["1", "0", "0.13", "1234.5"])
-        #expect(SVG.escaped("a<b>&\"\u{1}\n") == "a&lt;b&gt;&amp;&quot;  ")
+        #expect(escapedForXML("a<b>&\"\u{1}\n") == "a&lt;b&gt;&amp;&quot;  ")
     }
 }

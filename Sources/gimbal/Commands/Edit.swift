@@ -1,6 +1,7 @@
 // `gimbal edit`: a trace made another one.
 
 import ArgumentParser
+import CameraStreams
 import GimbalClient
 import Traces
 
@@ -67,7 +68,7 @@ struct Edit: ParsableCommand {
     private func edits() throws -> [TraceEdit] {
         var edits: [TraceEdit] = []
         if let start {
-            let numbers = Edit.numbers(start)
+            let numbers = numbers(of: NegativeNumbers.unshielded(start))
             guard 2...3 ~= numbers.count, numbers[0].magnitude <= 90 else {
                 throw ValidationError("--start is written as 48.8584,2.2945,14: degrees north, degrees east, zoom.")
             }
@@ -78,7 +79,7 @@ struct Edit: ParsableCommand {
         if let size { edits.append(.viewport(width: size.width, height: size.height)) }
         if let bounds { edits.append(.bounds(try Edit.bounds(bounds))) }
         if let zoomRange {
-            let numbers = Edit.numbers(zoomRange)
+            let numbers = numbers(of: NegativeNumbers.unshielded(zoomRange))
             guard numbers.count == 2, let range = ZoomRange(min: numbers[0], max: numbers[1]) else {
                 throw ValidationError("--zoom-range is written as 3,15: the lowest zoom and the highest, 2 to 21.")
             }
@@ -89,41 +90,21 @@ struct Edit: ParsableCommand {
         return edits
     }
 
-    private static func numbers(_ text: String) -> [Double] {
-        let parts = NegativeNumbers.unshielded(text).split(separator: ",", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { Double($0) }.filter(\.isFinite)
-        return numbers.count == parts.count ? numbers : []
-    }
-
     private static func bounds(_ text: String) throws -> CoordinateBounds? {
         if text == "none" { return nil }
-        let numbers = numbers(text)
-        guard numbers.count == 4,
-            let bounds = CoordinateBounds(
-                southWest: LatLng(latitude: numbers[0], longitude: numbers[1]),
-                northEast: LatLng(latitude: numbers[2], longitude: numbers[3]))
-        else { throw ValidationError("--bounds is written as south,west,north,east, or none.") }
+        guard let bounds = CoordinateBounds(edges: NegativeNumbers.unshielded(text)) else {
+            throw ValidationError("--bounds is written as south,west,north,east, or none.")
+        }
         return bounds
     }
 
     func run() throws {
         let file = try OutputFile(destination)
-        var trace = try Trace(named: trace, number: selection.number)
+        var trace = try Trace(file: trace, number: selection.number)
         for edit in try edits() {
             do throws(TraceError) { try trace.apply(edit) } catch { throw Failure(error, of: self.trace) }
         }
         try file.write(trace.bytes)
         try file.finish()
-    }
-}
-
-extension Trace {
-    /// Reads a trace, or a recording as one; `-` is standard input.
-    init(named name: String, _ options: RecordingOptions? = nil, number: Int? = nil) throws {
-        let source = try TraceSource(try InputFile(name, endsBySignal: true), options ?? .parse([]), number: number)
-        var bytes: [UInt8] = []
-        while !source.isAtEnd { bytes += try source.read() }
-        source.reportDamage()
-        do throws(TraceError) { try self.init(bytes) } catch { throw Failure(error, of: name) }
     }
 }

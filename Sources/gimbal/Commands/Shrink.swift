@@ -44,7 +44,7 @@ struct Shrink: ParsableCommand {
 
     func run() throws {
         let file = try OutputFile(destination)
-        let whole = try Trace(named: trace, number: selection.number)
+        let whole = try Trace(file: trace, number: selection.number)
         let trial = try Trial(command)
         let status = try trial.status(of: whole)
         guard status != 0 else { throw Failure(.rejected, "\(trace): the command does not fail with it") }
