@@ -49,6 +49,11 @@ public struct GestureTracker: Sendable {
     /// How many gestures are active.
     public var count: Int { active.count }
 
+    /// How many bytes it takes beside its own size, roughly.
+    package var byteCount: Int {
+        active.reduce(0) { $0 + MemoryLayout<Active>.stride + ($1.samples?.byteCount ?? 0) }
+    }
+
     /// Whether a gesture is active.
     public func contains(_ key: GestureKey) -> Bool { active.contains { $0.key == key } }
 

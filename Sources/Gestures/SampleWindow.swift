@@ -26,6 +26,8 @@ package struct SampleWindow: Sendable {
 
     package init() {}
 
+    package var byteCount: Int { ring.count * MemoryLayout<Sample>.stride }
+
     package mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {
         if hasOwnTimes != (own != nil) {
             hasOwnTimes = own != nil

@@ -178,7 +178,7 @@ struct SimulatedStream {
             // Right behind a reset, what was missed is counted over both epochs.
             if let next, isEvery, !isAnew, next + missed != seq + 1 { return "missed \(missed) after \(next - 1)" }
             (epoch, next) = (line["epoch"]?.string, isEvery ? seq + 1 : nil)
-        case "reset": (epoch, next, isAnew) = (line["epoch"]?.string, 1, true)
+        case "reset": (epoch, next, isAnew) = (line["epoch"]?.string, (line["seq"]?.number ?? 0) + 1, true)
         default:
             guard let seq = line["seq"]?.number else { return "no seq" }
             if let next, isEvery ? seq != next : seq < next { return "seq \(seq), and not \(next)" }

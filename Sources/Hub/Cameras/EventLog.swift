@@ -59,6 +59,8 @@ import GimbalProtocol
     private(set) var first: UInt64
     /// The entry that comes next.
     private(set) var end: UInt64
+    /// From this entry on all are events that have a seq.
+    private(set) var numberedFrom: UInt64 = 0
     /// The newest `move-started` and `reset`.
     private(set) var lastMoveStarted = Pinned()
     private(set) var lastReset = Pinned()
@@ -135,6 +137,12 @@ import GimbalProtocol
         tail = offset + line.count
         bytes += line.count
         end += 1
+    }
+
+    /// Appends a line that has no seq.
+    func append(unnumbered line: Span<UInt8>, kind: EventKinds) {
+        append(line, kind: kind)
+        numberedFrom = end
     }
 
     private func pin(_ line: Span<UInt8>, _ pinned: ReferenceWritableKeyPath<EventLog, Pinned>) {
@@ -279,6 +287,7 @@ import GimbalProtocol
             offset += length
             bytes += length
             end += 1
+            if !EventKinds.unnumbered.isDisjoint(with: EventKinds(rawValue: kind)) { numberedFrom = end }
         }
         // What was begun anew must not reach what is older.
         guard wrap <= first || offset <= record.head else { throw FieldReader.Damage() }

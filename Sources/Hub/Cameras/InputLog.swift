@@ -71,6 +71,8 @@ final class InputLog {
 
     func add(_ command: Request.Command) { batch.append(.command(command)) }
 
+    func add(marker label: String) { batch.append(.marker(label: label)) }
+
     /// Adds the cancellation of gestures whose client is gone.
     func cancel(_ keys: [GestureKey]) {
         for key in keys { add(GestureEvent(key.kind, .cancelled), of: key) }
@@ -144,12 +146,15 @@ final class InputLog {
 
     // MARK: The beginning
 
-    /// Begins a trace with a header, in place of what was recorded before.
-    func begin(_ header: TraceHeader) {
+    /// Begins a trace with a header, and the gestures that are active, in place of what was recorded before.
+    func begin(_ header: TraceHeader, _ active: [(key: GestureKey, event: GestureEvent)], at time: Double) {
         (numbers, taken) = ([:], [:])
         batch.removeAll()
-        lastTime = 0
-        encoder.encode({ $0.fed(header, camera: camera, timeMs: 0) }, then: { append($0) })
+        lastTime = time
+        encoder.encode({ $0.fed(header, camera: camera, timeMs: time) }, then: { append($0) })
+        forEachFrame(of: active) { frame in
+            encoder.encode({ $0.fed(frame, camera: camera, timeMs: time) }, then: { append($0) })
+        }
     }
 
     /// Writes for one subscriber how a trace begins that the others have already begun.
@@ -159,10 +164,16 @@ final class InputLog {
     ) {
         let time = max(lastTime, time)
         line.fed(header, camera: camera, timeMs: time)
+        forEachFrame(of: active) { line.fed($0, camera: camera, timeMs: time) }
+    }
+
+    /// The reports that begin active gestures, in frames that are not too long.
+    private func forEachFrame(
+        of active: [(key: GestureKey, event: GestureEvent)], _ body: ([Request.Body]) -> Void
+    ) {
         for start in stride(from: 0, to: active.count, by: largestArray) {
             let part = active[start..<min(start + largestArray, active.count)]
-            let batch = part.map { Request.Body.gesture(.init($0.event, label: label(number(of: $0.key)))) }
-            line.fed(batch, camera: camera, timeMs: time)
+            body(part.map { .gesture(Request.Gesture($0.event, label: label(number(of: $0.key)))) })
         }
     }
 }

@@ -86,12 +86,14 @@ package enum CameraField: UInt16, FieldTag {
     case isEphemeral = 2
     /// The hub's time at which the camera's clock was 0.
     case clockStart = 3
-    /// The entry of the log that has seq 1.
+    /// The entry of the log that has seq 1, by which versions before revision 2 count.
     case firstEntry = 4
     /// A record of ``LogField``.
     case log = 5
     /// A record of ``InputLogField``, while somebody has subscribed to `gesture`.
     case inputLog = 6
+    /// The seq with which the epoch began.
+    case firstSeq = 7
 }
 
 package enum InputLogField: UInt16, FieldTag {

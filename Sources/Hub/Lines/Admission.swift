@@ -45,11 +45,12 @@ struct Admission {
         if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
             throw Refusal(member, error)
         }
-        if let replay = peer.replay, let name = requests[member].camera, name != replay.camera.name {
+        if let replay = peer.replay, let name = requests[member].camera, name != replay.cameraName {
             throw Refusal(
                 member, .invalidValue, "camera",
-                "camera must be \"\(replay.camera.name)\" in this trace, or left out")
+                "camera must be \"\(replay.cameraName)\" in this trace, or left out")
         }
+        if let replay = peer.replay, replay.passesOver || replay.isOver, requests[member].body.isOfTraces { return }
         if camera?.standing != .permanent { try admitNew(member, camera, &earlier) }
         try admitBody(member, camera, &earlier)
     }
@@ -92,7 +93,7 @@ struct Admission {
 
     /// The name of the camera that a request concerns.
     private func cameraName(_ request: Request) -> String {
-        request.camera ?? peer.replay?.camera.name ?? HostedCamera.mainName
+        request.camera ?? peer.replay?.cameraName ?? HostedCamera.mainName
     }
 
     private func admitBody(
@@ -139,9 +140,9 @@ struct Admission {
                     }
                 throw Refusal(member, .invalidValue, "type", message)
             }
-            guard case .end = steering, camera?.replay != nil else { throw noReplay() }
+            if camera?.replay?.isCut != false { throw noReplay() }
         case .query(.getReplay):
-            throw noReplay()
+            if camera?.replay == nil { throw noReplay() }
         case .subscribeAll:
             // It is as much work as there are cameras, and an array is done in one go.
             if requests.count > 1 {
@@ -149,7 +150,13 @@ struct Admission {
                     member, .invalidValue, "camera",
                     "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
             }
-        case .query, .marker, .unsubscribe, .unsubscribeAll, .hello:
+        case .marker:
+            let before = requests[..<member].count { if case .marker = $0.body { true } else { false } }
+            if let replay = peer.replay, replay.markers.count + before >= limits.markers {
+                throw Refusal(
+                    member, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
+            }
+        case .query, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
     }
@@ -260,6 +267,14 @@ struct Admission {
 }
 
 extension Request.Body {
+    /// Whether it is what a trace is made of, and has a time there.
+    var isOfTraces: Bool {
+        switch self {
+        case .gesture, .command, .marker: true
+        default: false
+        }
+    }
+
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {

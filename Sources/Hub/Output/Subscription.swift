@@ -96,15 +96,33 @@ final class Subscription {
         cursor = log.end
     }
 
+    /// Whether it is told what the camera is sent.
+    var isTold: Bool { kinds.contains(.gesture) }
+
+    /// It waits again to be told how a trace begins.
+    func stopInput() { kinds.remove(.gesture) }
+
     /// Goes on from an entry; the peer has read what is before it.
     func resume(from entry: UInt64) {
-        if entry > log.first { lastSent = log.kind(of: entry - 1) }
+        noteLast(before: entry)
         cursor = entry
     }
 
     func sent(upTo entry: UInt64) {
-        lastSent = log.kind(of: entry - 1)
+        noteLast(before: entry)
         cursor = entry
+    }
+
+    private func noteLast(before entry: UInt64) {
+        var entry = entry
+        while entry > log.first {
+            let kind = log.kind(of: entry - 1)
+            if EventKinds.unnumbered.isDisjoint(with: kind) {
+                lastSent = kind
+                return
+            }
+            entry -= 1
+        }
     }
 
     /// The entry in which a byte of a run lies, and where in the run the entry ends.
@@ -156,7 +174,9 @@ final class Subscription {
     }
 
     /// Whether every line of the log is sent.
-    private var isWhole: Bool { delivery == .every && kinds == .all && !isRecorder }
+    private var isWhole: Bool {
+        delivery == .every && kinds == .all && !isRecorder && cursor >= log.numberedFrom
+    }
 
     /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
     func gather(room: Int, _ add: (EventLog.Run) -> Void) {
@@ -201,6 +221,7 @@ final class Subscription {
     private func gatherLatest(_ add: (EventLog.Run) -> Void) {
         var reset: UInt64?
         var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
+        var (replay, marker): (UInt64?, UInt64?)
         for entry in cursor..<log.end {
             switch log.kind(of: entry) {
             case .reset:
@@ -208,12 +229,15 @@ final class Subscription {
                 (started, changed, idle) = (nil, nil, nil)
             case .moveStarted: (started, changed, idle) = (entry, nil, nil)
             case .cameraChanged: changed = entry
+            case .replay: replay = entry
+            case .marker: marker = entry
             default: idle = entry
             }
         }
         if reset == nil, lastSent == .moveStarted { started = nil }
         var isEmpty = true
-        for case let entry? in [reset, started, changed, idle] where !kinds.isDisjoint(with: log.kind(of: entry)) {
+        let newest = [reset, started, changed, idle, replay, marker].compactMap { $0 }.sorted()
+        for entry in newest where !kinds.isDisjoint(with: log.kind(of: entry)) {
             add(log.run(from: entry, to: entry + 1))
             isEmpty = false
         }

@@ -89,10 +89,8 @@ final class Subscriptions {
         let isSameEpoch =
             epoch.count == camera.epoch.utf8.count
             && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
-        let entry = camera.firstEntry + seq
         // What a camera was sent is kept for nobody who was not there.
-        let isInLog = entry >= camera.log.first && entry <= camera.log.end
-        if isSameEpoch, seq <= camera.seq, isInLog, !subscription.isRecorder {
+        if isSameEpoch, !subscription.isRecorder, let entry = camera.entry(after: seq) {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = nil
         } else {
