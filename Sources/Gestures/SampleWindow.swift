@@ -28,6 +28,24 @@ package struct SampleWindow: Sendable {
 
     package var byteCount: Int { ring.count * MemoryLayout<Sample>.stride }
 
+    func write(to list: inout NumberList) {
+        list.put(hasOwnTimes) { $0.put($1 ? 1 : 0) }
+        list.put(Double(count))
+        for index in 0..<count {
+            list.put(sample(index).time)
+            list.put(sample(index).value)
+        }
+    }
+
+    init(_ numbers: inout NumberReader) {
+        hasOwnTimes = numbers.optional { $0.flag() }
+        count = min(numbers.count(), Self.capacity)
+        for _ in 0..<count {
+            let time = numbers.next()
+            ring.append(Sample(time: time, value: numbers.point()))
+        }
+    }
+
     package mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {
         if hasOwnTimes != (own != nil) {
             hasOwnTimes = own != nil

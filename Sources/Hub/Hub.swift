@@ -187,11 +187,10 @@ import GimbalProtocol
         parts.waits.answerAll()
     }
 
-    /// Brings everything to rest: no line is handled any more, and what moves and what is replayed ends where it is.
-    public func pause(at now: Double) {
-        end(at: now)
-        parts.subscriptions.startRecorders(at: now)
-        parts.replays.interruptAll(at: now)
+    /// Stops everything where it is, in the middle of things: no line is handled any more, and no time passes.
+    public func pause() {
+        intake.stop()
+        parts.waits.answerAll()
     }
 
     /// Goes on after all.

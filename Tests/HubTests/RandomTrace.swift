@@ -22,8 +22,9 @@ struct RandomTrace {
             case 1: time += random.number(0...1500)
             default: time += random.chance(0.3) ? 1000 / 120 : random.number(0...40)
             }
-            var objects: [String] = []
-            for _ in 0..<(random.chance(0.8) ? 1 : random.integer(1...4)) {
+            // The times count from a line that is taken.
+            var objects = lines.isEmpty ? ["{\"timeMs\":\(time),\"type\":\"stop\"}"] : []
+            for _ in 0..<(lines.isEmpty ? 0 : random.chance(0.8) ? 1 : random.integer(1...4)) {
                 objects.append("{\"timeMs\":\(time),\(Self.body(&random))}")
             }
             lines.append(objects.count == 1 ? objects[0] : "[" + objects.joined(separator: ",") + "]")

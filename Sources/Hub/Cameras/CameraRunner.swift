@@ -127,6 +127,19 @@ final class CameraRunner {
         peer.lastCamera = nil
     }
 
+    /// Goes on with cameras of another process: what moves by itself moves on, and gestures of clients that are gone are
+    /// cancelled.
+    func restore(_ cameras: some Sequence<HostedCamera>, at now: Double, isThere: (Int) -> Bool) {
+        for camera in cameras where camera.replay == nil {
+            let gone = Set(camera.gestures.reports.map(\.key.feed).filter { !isThere($0) })
+            if camera.nextTick != nil { animating.insert(camera) }
+            guard !gone.isEmpty else { continue }
+            catchUp(camera, at: now)
+            for feed in gone.sorted() { camera.cancelGestures(of: feed) }
+            endBatch(of: camera, at: now - camera.clockStart)
+        }
+    }
+
     /// Whether no live camera moves by itself.
     var isAtRest: Bool { animating.isEmpty }
 

@@ -145,6 +145,7 @@ final class HostedCamera {
         out.put(CameraField.firstSeq, firstSeq)
         out.put(CameraField.log) { log.write(to: &$0) }
         if let inputLog { out.put(CameraField.inputLog) { inputLog.write(to: &$0) } }
+        out.put(CameraField.moment) { moment.write(to: &$0) }
     }
 
     /// A camera that goes on where ``write(to:)`` left off.
@@ -158,6 +159,7 @@ final class HostedCamera {
         var clockStart: Double?
         var firstSeq: UInt64 = 0
         var (log, inputLog): (EventLog?, FieldReader?)
+        var moment: Moment?
         while let (tag, field) = try row.next(CameraField.self) {
             switch tag {
             case .state: saved = try reader.camera(Array(field.bytes()))
@@ -167,12 +169,14 @@ final class HostedCamera {
             case .firstSeq: firstSeq = try field.number()
             case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
             case .inputLog: inputLog = try field.record()
+            case .moment: moment = try Moment(field.record())
             }
         }
         guard let saved, firstEntry <= UInt64.max / 2 else { throw FieldReader.Damage() }
         self.init(
             saved, clockStart: clockStart ?? now - saved.clock, log: log, firstSeq: firstSeq, environment)
         if isEphemeral { standing = .ephemeral }
+        if let moment { goOn(from: moment) }
         self.inputLog = try inputLog.map {
             try InputLog($0, of: name, encoder: encoder, limits: limits, memory: memory)
         }

@@ -35,10 +35,16 @@ final class InputLog {
 
     // MARK: From process to process
 
-    /// What a log without active gestures is.
+    /// What the log is, between batches.
     func write(to out: inout FieldWriter) {
         out.put(InputLogField.lastTime, lastTime)
         out.put(InputLogField.log) { log.write(to: &$0) }
+        for (key, number) in numbers {
+            out.put(InputLogField.gesture) { out in
+                key.write(to: &out)
+                out.put(GestureField.logged, number)
+            }
+        }
     }
 
     /// Goes on where ``write(to:)`` left off.
@@ -50,12 +56,20 @@ final class InputLog {
         let maximumBytes = Self.longest * limits.historyBytes
         var row = row
         var log: EventLog?
+        var gestures: [(GestureKey, Int)] = []
         while let (tag, field) = try row.next(InputLogField.self) {
             switch tag {
             case .lastTime: lastTime = try field.double()
             case .log:
                 log = try EventLog.read(field.record(), limits: limits, maximumBytes: maximumBytes, memory: memory)
+            case .gesture:
+                let (key, fields) = try GestureKey.read(field.record())
+                if let number = fields.logged { gestures.append((key, number)) }
             }
+        }
+        for (key, number) in gestures {
+            numbers[key] = number
+            taken[key.kind, default: NumberSet()].insert(number)
         }
         self.log = log ?? EventLog(limits: limits, maximumBytes: maximumBytes, memory: memory)
     }
@@ -191,5 +205,14 @@ private struct NumberSet {
         return index * 64 + bit
     }
 
-    mutating func remove(_ number: Int) { words[number / 64] &= ~(1 << (number % 64)) }
+    mutating func insert(_ number: Int) {
+        // As many as there may be gestures, and no more, whatever is read.
+        guard (0..<65536).contains(number) else { return }
+        while words.count <= number / 64 { words.append(0) }
+        words[number / 64] |= 1 << (number % 64)
+    }
+
+    mutating func remove(_ number: Int) {
+        if number / 64 < words.count { words[number / 64] &= ~(1 << (number % 64)) }
+    }
 }

@@ -274,7 +274,7 @@ final class LineHandler {
         observer.note(
             .refused(rejection.error, line: peer.input.framer.lineNumber, camera: peer.lastCamera?.name), of: peer)
         turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
-        peer.replay?.rejected += 1
+        peer.replay?.lineWasRejected()
         var isAnswered = false
         for (member, id) in rejection.ids.enumerated() {
             let isWrong = rejection.member.map { $0 == member } ?? (rejection.ids.count == 1)

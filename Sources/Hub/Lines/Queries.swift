@@ -55,7 +55,7 @@ final class Queries {
             }
             guard let error else { return }
             counters.errors += 1
-            peer.replay?.rejected += 1
+            peer.replay?.lineWasRejected()
             observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera.name), of: peer)
         }
     }

@@ -229,7 +229,12 @@ final class Subscriptions {
 
     /// Goes on with the subscriptions that a peer had in another process.
     func restore(_ peer: Peer) {
-        for subscription in peer.subscriptions { attach(subscription) }
+        for subscription in peer.subscriptions {
+            attach(subscription)
+            guard subscription.isRecorder, !subscription.isTold else { continue }
+            subscription.camera.addWaitingRecorder(subscription)
+            noteRecorders(of: subscription.camera)
+        }
         if peer.all != nil { followers.append(peer) }
     }
 }

@@ -31,6 +31,32 @@ struct KeptLines {
     /// Whether no line follows the last one.
     private(set) var isComplete = false
 
+    init() {}
+
+    /// The lines that another process has kept: the text of each part, and of each of its lines the time and the end. `nil` if
+    /// they are damaged.
+    init?(from first: Int, _ parts: [(text: [UInt8], entries: [Double])], isComplete: Bool) {
+        (self.first, end, self.isComplete) = (first, first, isComplete)
+        guard first.isMultiple(of: Self.linesPerPart) else { return nil }
+        for (text, numbers) in parts {
+            settledBytes = byteCount
+            var part = Part(text: text)
+            for index in stride(from: 0, to: numbers.count - 1, by: 2) {
+                let start = part.entries.last?.end ?? 0
+                guard let end = Int(exactly: numbers[index + 1]), (start...text.count) ~= end else { return nil }
+                part.entries.append(Entry(time: numbers[index], end: end))
+            }
+            guard beginsPart, 1...Self.linesPerPart ~= part.entries.count else { return nil }
+            self.parts.append(part)
+            end += part.entries.count
+        }
+    }
+
+    /// Tells of each part its text, and of each of its lines the time and the end.
+    func forEachPart(_ body: (_ text: [UInt8], _ entries: [Double]) -> Void) {
+        for part in parts { body(part.text, part.entries.flatMap { [$0.time, Double($0.end)] }) }
+    }
+
     var byteCount: Int { settledBytes + (parts.last?.byteCount ?? 0) }
 
     /// No line follows.

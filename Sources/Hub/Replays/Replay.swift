@@ -52,7 +52,7 @@ final class Replay {
     var lines = KeptLines()
     var checkpoints = Checkpoints()
     var markers: [ReplayMarker] = []
-    var rejected: UInt64 = 0
+    private(set) var rejected: UInt64 = 0
 
     /// Whether it is ended before its own end: then nothing of it is played any more but what moves.
     private(set) var isCut = false
@@ -75,10 +75,11 @@ final class Replay {
     /// A replay that goes on where another process left off.
     init(
         of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
-        _ clock: ReplayClock, isCut: Bool, passesOver: Bool
+        _ clock: ReplayClock, rejected: UInt64, isCut: Bool, passesOver: Bool
     ) {
         (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
-        (self.playback, self.clock, self.isCut, self.passesOver) = (playback, clock, isCut, passesOver)
+        (self.playback, self.clock, self.rejected) = (playback, clock, rejected)
+        (self.isCut, self.passesOver) = (isCut, passesOver)
         wake = -.infinity
     }
 
@@ -127,7 +128,7 @@ final class Replay {
     /// Where it is in the trace; while it seeks, where it goes.
     func position(at now: Double) -> Double {
         if let seek { return seek.target }
-        return clock.position(at: now, after: run.time, before: awaited ?? run.time)
+        return clock.position(at: now, after: run.time, before: awaited)
     }
 
     func status(at now: Double, withMarkers: Bool) -> ReplayStatus {
@@ -159,6 +160,9 @@ final class Replay {
         isWaitingForLine = true
         if !isOver, !lines.isComplete { wait(until: .infinity, for: nil) }
     }
+
+    /// A line of the trace was wrong.
+    func lineWasRejected() { if !passesOver && !isOver { rejected += 1 } }
 
     /// A line has come.
     func lineArrived(_ timeMs: Double, at now: Double) {

@@ -28,11 +28,32 @@ struct ReplayClock {
         (start, lastStep) = (now, now)
     }
 
-    /// A clock that goes on where another process left off.
-    init(speed: Double, longestWait: Double?, origin: Double?, start: Double, held: Double?, lastStep: Double) {
-        (self.speed, self.longestWait) = (speed, longestWait ?? .infinity)
-        (self.origin, self.start, self.held, self.lastStep) = (origin, start, held, lastStep)
+    // MARK: From process to process
+
+    /// What another process has left.
+    struct Saved {
+        var speed = 1.0
+        var origin: Double?
+        var start = 0.0
+        var held: Double?
+        var lastStep = 0.0
     }
+
+    /// A clock that goes on where another process left off.
+    init(_ saved: Saved, longestWait: Double?) {
+        (speed, self.longestWait) = (max(saved.speed, Self.leastSpeed), longestWait ?? .infinity)
+        (origin, start, held, lastStep) = (saved.origin, saved.start, saved.held, saved.lastStep)
+    }
+
+    func write(to out: inout FieldWriter) {
+        out.put(ReplayField.speed, speed)
+        if let origin { out.put(ReplayField.origin, origin) }
+        out.put(ReplayField.start, start)
+        if let held { out.put(ReplayField.held, held) }
+        out.put(ReplayField.lastStep, lastStep)
+    }
+
+    // MARK: Times
 
     var isUnlimited: Bool { speed == .infinity }
 
@@ -45,10 +66,12 @@ struct ReplayClock {
         return min(start + time / speed, lastStep + longestWait)
     }
 
-    /// Where the trace is, if nothing of it comes before `next`.
-    func position(at now: Double, after last: Double, before next: Double) -> Double {
+    /// Where the trace is, between what was played last and what comes next; `nil` where that is not known.
+    func position(at now: Double, after last: Double, before next: Double?) -> Double {
         if let held { return held }
-        return isUnlimited ? last : min(max((now - start) * speed, last), next)
+        if isUnlimited { return last }
+        let known = max((lastStep - start) * speed, last)
+        return min(max((now - start) * speed, known), next ?? known)
     }
 
     // MARK: It is set

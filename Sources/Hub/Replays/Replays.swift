@@ -169,7 +169,7 @@ final class Replays {
         }
     }
 
-    private func isSeen(_ camera: HostedCamera) -> Bool { camera.replay?.camera === camera }
+    private func isSeen(_ camera: HostedCamera) -> Bool { camera.seen === camera }
 
     private func lineWasPlayed(_ requests: [Request], in replay: Replay, since frames: UInt64? = nil, at now: Double) {
         replay.stageRun.line += 1
@@ -384,7 +384,8 @@ final class Replays {
         if !replay.isOver { cutShort(replay) }
     }
 
-    private func cutShort(_ replay: Replay) {
+    /// Ends a replay in the next turns, as fast as possible.
+    func cutShort(_ replay: Replay) {
         if !replay.run.hasEnded { end(replay.camera, &replay.run) }
         replay.cut()
     }
@@ -434,17 +435,25 @@ final class Replays {
         if peer.input.isUnfinished { turns.join(peer) }
     }
 
-    private func discardInput(of peer: Peer) {
+    /// Handles nothing more of what a peer sends.
+    func discardInput(of peer: Peer) {
         peer.replay = nil
         if peer.input.isOpen { clients.linger(peer) } else { peer.input.clear() }
     }
 
-    /// Ends every replay where it is, and handles nothing more of its peer.
-    func interruptAll(at now: Double) {
-        for replay in running {
-            if !replay.run.hasEnded { replay.cut() }
-            finish(replay, at: now)
-        }
+    // MARK: From process to process
+
+    /// All that are there, those too whose lines are only passed over.
+    func all(of peers: some Sequence<Peer>) -> [Replay] {
+        running + peers.compactMap(\.replay).filter(\.isOver)
+    }
+
+    func add(_ replay: Replay) { running.append(replay) }
+
+    func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }
+
+    func shadow(of camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
+        registry.shadow(of: camera, from: moment)
     }
 
     // MARK: Time
