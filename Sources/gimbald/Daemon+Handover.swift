@@ -39,7 +39,7 @@ extension Daemon {
     }
 
     /// Leaves everything to the next process; `false` if that cannot be, and this one goes on.
-    private func depart(_ departure: Departure) -> Bool {
+    private func leaveEverything(_ departure: Departure) -> Bool {
         hub.pause()
         hub.endTurn(at: now())
         releaseRetired()

@@ -172,7 +172,7 @@ final class HostedCamera {
             case .moment: moment = try Moment(field.record())
             }
         }
-        guard let saved, firstEntry <= UInt64.max / 2 else { throw FieldReader.Damage() }
+        guard let saved else { throw FieldReader.Damage() }
         self.init(
             saved, clockStart: clockStart ?? now - saved.clock, log: log, firstSeq: firstSeq, environment)
         if isEphemeral { standing = .ephemeral }
@@ -440,7 +440,7 @@ final class HostedCamera {
 
     /// The entry of the log behind an event of this epoch; `nil` if the log does not hold what follows it.
     func entry(after seq: UInt64) -> UInt64? {
-        guard (firstSeq...self.seq).contains(seq) else { return nil }
+        guard seq >= firstSeq, seq <= self.seq else { return nil }
         var (entry, left) = (log.end, self.seq - seq)
         while left > 0, entry > log.first {
             // Behind that entry all are events.
