@@ -52,6 +52,11 @@ public struct GestureTracker: Sendable {
     /// How many gestures are active.
     public var count: Int { active.count }
 
+    /// How many bytes it takes beside its own size, roughly.
+    package var byteCount: Int {
+        active.reduce(0) { $0 + MemoryLayout<Active>.stride + ($1.samples?.byteCount ?? 0) }
+    }
+
     /// Whether a gesture is active.
     public func contains(_ key: GestureKey) -> Bool { active.contains { $0.key == key } }
 
@@ -62,6 +67,49 @@ public struct GestureTracker: Sendable {
     public var reports: [(key: GestureKey, event: GestureEvent)] {
         active.map {
             ($0.key, GestureEvent($0.key.kind, $0.value == nil ? .began : .changed, $0.value, focus: $0.origin))
+        }
+    }
+
+    // MARK: As numbers
+
+    /// The active gestures as numbers. Between frames.
+    package var numbers: [(key: GestureKey, numbers: [Double])] {
+        active.map { gesture in
+            var list = NumberList()
+            // A factor goes out as it is: a logarithm would lose digits.
+            if case .pinch(let scale) = gesture.value {
+                list.put(scale, 0)
+            } else {
+                list.put(gesture.value?.sample ?? ScreenPoint(x: 0, y: 0))
+            }
+            list.put(gesture.origin) { $0.put($1) }
+            list.put(gesture.samples) { $1.write(to: &$0) }
+            list.put(gesture.waiting ? 1 : 0)
+            return (gesture.key, list.numbers)
+        }
+    }
+
+    /// A tracker as another one was; gestures that are damaged, or that the settings do not allow, are not active.
+    package init(_ settings: GestureSettings, _ gestures: [(key: GestureKey, numbers: [Double])]) {
+        self.settings = settings
+        for (key, numbers) in gestures where settings.allows(key.kind) {
+            var reader = NumberReader(numbers)
+            let point = reader.point()
+            let value: GestureEvent.Value?
+            switch key.kind {
+            case .pan: value = .pan(point)
+            case .pinch: value = .pinch(point.x)
+            case .rotate: value = .rotate(point.x)
+            case .tilt: value = .tilt(point.y)
+            case .oneFingerZoom: value = .oneFingerZoom(point.y)
+            case .position: value = nil
+            case .doubleTap, .twoFingerTap: continue
+            }
+            var gesture = Active(key: key, value: value)
+            gesture.origin = reader.optional { $0.point() }
+            gesture.samples = reader.optional { SampleWindow(&$0) }
+            gesture.waiting = reader.flag()
+            if !reader.isDamaged { active.append(gesture) }
         }
     }
 

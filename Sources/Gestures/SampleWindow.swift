@@ -26,16 +26,23 @@ package struct SampleWindow: Sendable {
 
     package init() {}
 
-    /// Samples that carry the reporter's own times, as time, x and y of each, for whoever keeps them.
-    package init(_ numbers: [Double]) {
-        for start in stride(from: 0, to: numbers.count - 2, by: 3) {
-            let value = ScreenPoint(x: numbers[start + 1], y: numbers[start + 2])
-            append(value, at: numbers[start], arrival: numbers[start])
+    package var byteCount: Int { ring.count * MemoryLayout<Sample>.stride }
+
+    package func write(to list: inout NumberList) {
+        list.put(hasOwnTimes) { $0.put($1 ? 1 : 0) }
+        list.put(Double(count))
+        for index in 0..<count {
+            list.put(sample(index).time)
+            list.put(sample(index).value)
         }
     }
 
-    package var numbers: [Double] {
-        (0..<count).map { sample($0) }.flatMap { [$0.time, $0.value.x, $0.value.y] }
+    package init(_ numbers: inout NumberReader) {
+        let hasOwnTimes = numbers.optional { $0.flag() } ?? false
+        for _ in 0..<min(numbers.count(), Self.capacity) {
+            let time = numbers.next()
+            append(numbers.point(), at: hasOwnTimes ? time : nil, arrival: time)
+        }
     }
 
     package mutating func append(_ value: ScreenPoint, at own: Double?, arrival: Double) {

@@ -187,16 +187,10 @@ import GimbalProtocol
         parts.waits.answerAll()
     }
 
-    /// Brings everything to rest: no line is handled any more, and what moves and what is replayed ends where it is.
-    public func pause(at now: Double) {
-        end(at: now)
-        // The next process knows of no fingers what they were recorded as.
-        for camera in parts.registry.sorted {
-            camera.forgetRecordedFingers()
-            if camera.hasWaitingRecorders { parts.subscriptions.noteRecorders(of: camera) }
-        }
-        parts.subscriptions.startRecorders(at: now)
-        parts.replays.interruptAll(at: now)
+    /// Stops everything where it is, in the middle of things: no line is handled any more, and no time passes.
+    public func pause() {
+        intake.stop()
+        parts.waits.answerAll()
     }
 
     /// Goes on after all.

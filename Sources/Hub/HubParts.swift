@@ -31,6 +31,6 @@ struct HubParts {
         subscriptions = Subscriptions(limits: limits, registry, sender, turns)
         waits = RestWaits(limits: limits, sender, turns, counters)
         runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)
-        replays = Replays(registry, clients, runner, sender, turns)
+        replays = Replays(limits: limits, registry, clients, runner, sender, turns)
     }
 }

@@ -49,6 +49,11 @@ public struct Limits: Sendable {
     public var bytesPerTurn = 64 << 10
     /// Events emitted before subscribers are written to: a part of the history, so that nobody lags who reads.
     public var eventsPerTurn = 1024
+    /// Bytes of the lines and places that are kept of a replay, and of all together, so that they can go elsewhere.
+    public var replayBytes = 128 << 20
+    public var allReplayBytes = 256 << 20
+    /// Markers that a replay knows.
+    public var markers = 1024
     /// Milliseconds that a peer whose trace was refused has to close, once it has been sent why.
     public var lingerMs = 2000.0
 

@@ -28,6 +28,11 @@ public struct Camera: Sendable {
         apply(.setCamera(position))
     }
 
+    /// A camera that is as another one was.
+    init(_ position: CameraPosition, _ constraints: CameraConstraints, _ projection: Projection) {
+        (self.position, self.constraints, self.projection) = (position, constraints, projection)
+    }
+
     /// The size and padding of the screen. Changing it does not move the camera.
     public var viewport: Viewport {
         get { projection.viewport }

@@ -4,6 +4,8 @@
 public struct Easing: Equatable, Sendable {
     private let x1, y1, x2, y2: Double
 
+    var controlPoints: (Double, Double, Double, Double) { (x1, y1, x2, y2) }
+
     /// A curve with two control points, whose x lie in [0, 1].
     public init(x1: Double, y1: Double, x2: Double, y2: Double) {
         (self.x1, self.y1, self.x2, self.y2) = (x1.clamped(to: 0...1), y1, x2.clamped(to: 0...1), y2)

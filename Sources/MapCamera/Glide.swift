@@ -69,6 +69,21 @@ public struct Glide: Sendable {
         self.momentum = momentum
     }
 
+    func write(to list: inout NumberList) {
+        momentum.write(to: &list)
+        list.put(ground.u, ground.v)
+    }
+
+    /// A glide that goes on as another one did; `nil` for none.
+    init?(_ numbers: inout NumberReader) {
+        momentum = Momentum(&numbers)
+        (pan, zoom, bearing) = momentum.slowing
+        duration = momentum.duration
+        let u = numbers.next()
+        ground = GroundOffset(u: u, v: numbers.next())
+        guard duration > 0 else { return nil }
+    }
+
     /// Where the camera is to be at one time, if it is where it was at another; in milliseconds since the start.
     func pose(from: Double, to: Double, of camera: Camera) -> Pose {
         let projection = camera.projection

@@ -31,6 +31,34 @@ public struct Motion: Sendable {
         (course, self.start) = (.glide(glide), start)
     }
 
+    // MARK: As numbers
+
+    package func write(to list: inout NumberList) {
+        list.put(start, Double(frame))
+        switch course {
+        case .animation(let animation):
+            list.put(0)
+            animation.write(to: &list)
+        case .glide(let glide):
+            list.put(1)
+            glide.write(to: &list)
+        }
+    }
+
+    /// A movement that goes on as another one did; `nil` for none.
+    package init?(_ numbers: inout NumberReader) {
+        start = numbers.next()
+        frame = numbers.count()
+        if numbers.flag() {
+            guard let glide = Glide(&numbers) else { return nil }
+            course = .glide(glide)
+        } else {
+            course = .animation(CameraAnimation(&numbers))
+        }
+    }
+
+    // MARK: Frames
+
     private func elapsed(at frame: Int) -> Double { Double(frame) * 1000 / Self.framesPerSecond }
 
     /// When the next frame is due, in the milliseconds of the start.
@@ -84,6 +112,26 @@ public struct CameraAnimation: Sendable {
         path = MercatorPoint(x: east * (.pi / 180), y: moved.projection.target.y - start.target.y)
         rotation = shortestArc(from: camera.position.bearing, to: end.bearing)
         if case .zoomBy(_, let focus?) = update { anchor = camera.fixed(focus) } else { anchor = nil }
+    }
+
+    fileprivate func write(to list: inout NumberList) {
+        list.put(duration)
+        easing.write(to: &list)
+        start.write(to: &list)
+        end.write(to: &list)
+        path.write(to: &list)
+        list.put(rotation)
+        list.put(anchor) { $1.write(to: &$0) }
+    }
+
+    fileprivate init(_ numbers: inout NumberReader) {
+        duration = numbers.next()
+        easing = Easing(&numbers)
+        start = Projection(&numbers)
+        end = CameraPosition(&numbers)
+        path = MercatorPoint(&numbers)
+        rotation = numbers.next()
+        anchor = numbers.optional { Anchor(&$0) }
     }
 
     func pose(at time: Double) -> Pose {

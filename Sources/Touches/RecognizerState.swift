@@ -24,7 +24,7 @@ package enum RecognizerTag: UInt16 {
     /// Bits in the order of `pan`, `pinch`, `rotate`, `tilt`, `one-finger-zoom`.
     case active = 11
     case panBefore = 12
-    /// Of each sample its time and value: three numbers.
+    /// As a `NumberList` has a `SampleWindow`.
     case path = 13
     case pinches = 14
     /// Of the fingers that may tap: since when, where, the most at one time, whether it may be a tap, and where the tap was
@@ -51,9 +51,22 @@ extension StateVisitor {
         visit(&numbers, tag)
         movement = Movement(numbers)
     }
+
+    fileprivate mutating func visit(_ samples: inout SampleWindow, _ tag: RecognizerTag) {
+        var list = NumberList()
+        samples.write(to: &list)
+        var numbers = list.numbers
+        visit(&numbers, tag)
+        var reader = NumberReader(numbers)
+        let read = SampleWindow(&reader)
+        samples = reader.isDamaged ? SampleWindow() : read
+    }
 }
 
 extension GestureRecognizer {
+    /// How many bytes it takes beside its own size, roughly.
+    var byteCount: Int { path.byteCount + pinches.byteCount + grip.fingers.count * MemoryLayout<Grip.Finger>.stride }
+
     /// Has all that it knows read or written.
     package mutating func visit(_ visitor: inout some StateVisitor) {
         visitor.visit(&time, .time)
@@ -98,12 +111,8 @@ extension GestureRecognizer {
         var before = [panBefore.x, panBefore.y]
         visitor.visit(&before, .panBefore)
         if before.count == 2 { panBefore = ScreenPoint(x: before[0], y: before[1]) }
-        var samples = path.numbers
-        visitor.visit(&samples, .path)
-        path = SampleWindow(samples)
-        samples = pinches.numbers
-        visitor.visit(&samples, .pinches)
-        pinches = SampleWindow(samples)
+        visitor.visit(&path, .path)
+        visitor.visit(&pinches, .pinches)
     }
 
     private mutating func visitTaps(_ visitor: inout some StateVisitor) {

@@ -75,6 +75,11 @@ package struct TouchSurfaces: Sendable {
         self.lastNumber = surfaces.reduce(lastNumber) { max($0, $1.number) }
     }
 
+    /// How many bytes it takes beside its own size, roughly.
+    package var byteCount: Int {
+        all.reduce(0) { $0 + MemoryLayout<Surface>.stride + $1.recognizer.byteCount }
+    }
+
     /// The surface of a key, if it is known.
     package subscript(key: SurfaceKey) -> Surface? { all.last { $0.key == key } }
 

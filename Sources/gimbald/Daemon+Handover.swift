@@ -1,5 +1,5 @@
-// A restart that nobody notices: the process leaves its cameras and its connections to the one after it. It waits a little
-// for what moves to come to rest, and serves everybody meanwhile; then it stops between two turns.
+// A restart that nobody notices: the process leaves its cameras and its connections to the one after it, and stops between
+// two turns, in the middle of gestures, flings and replays: the next process goes on with them.
 
 import Glibc
 import Hub
@@ -23,10 +23,9 @@ extension Daemon {
         phase = .departing(.restart, by: now() + Self.graceMs)
     }
 
-    /// Whether the cameras are at rest, or have been waited for long enough. Where it is not sure that there is a next
-    /// process, clients are given the time to read what they have not.
+    /// Where it is not sure that there is a next process, clients are given the time to read what they have not.
     func mayDepart(_ departure: Departure, by end: Double) -> Bool {
-        now() >= end || hub.isAtRest && (departure == .restart || !hasAnybodyUnsent)
+        departure == .restart || !hasAnybodyUnsent || now() >= end
     }
 
     /// Leaves, unless a signal says otherwise at the last moment.
@@ -41,7 +40,7 @@ extension Daemon {
 
     /// Leaves everything to the next process; `false` if that cannot be, and this one goes on.
     private func leaveEverything(_ departure: Departure) -> Bool {
-        hub.pause(at: now())
+        hub.pause()
         hub.endTurn(at: now())
         releaseRetired()
         do throws(SystemError) {

@@ -100,13 +100,65 @@ import Testing
         #expect(restarts(daemon.log()) == 1)
     }
 
-    @Test func whatMovesIsWaitedFor() throws {
+    @Test func anAnimationGoesOnInTheNextProcess() throws {
         let daemon = try DaemonProcess()
         let client = try subscriber(daemon)
-        try client.send(#"{"type":"animate","durationMs":300,"update":{"kind":"zoom-to","zoom":5}}"#)
+        try client.send(#"{"type":"animate","durationMs":1500,"update":{"kind":"zoom-to","zoom":5}}"#)
+        _ = try client.receive(until: "camera-changed")
         restart(daemon)
-        let end = try JSON(client.receive(until: "idle").last ?? "")
-        #expect(end["position"]?["zoom"]?.number == 5)
+        #expect(hasBegunAnew(daemon))
+        let told = try client.receive(until: "idle").map { try JSON($0) }
+        #expect(told.dropLast().allSatisfy { $0["type"]?.string == "camera-changed" })
+        #expect(told.last?["position"]?["zoom"]?.number == 5)
+        #expect(daemon.end(SIGTERM) == 0)
+    }
+
+    @Test func aGestureThatIsHeldGoesOnInTheNextProcess() throws {
+        let daemon = try DaemonProcess()
+        let (client, feed) = (try subscriber(daemon), try SocketClient(daemon.socket))
+        try feed.send(#"{"type":"pan","phase":"changed","translation":{"x":0,"y":0}}"#)
+        try feed.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
+        let before = try JSON(client.receive(until: "camera-changed").last ?? "")
+        restart(daemon)
+        #expect(hasBegunAnew(daemon))
+        try feed.send(#"{"type":"pan","phase":"ended","translation":{"x":100,"y":0},"velocity":{"x":0,"y":0}}"#)
+        let told = try client.receive(until: "idle").map { try JSON($0) }
+        #expect(told.map { $0["type"]?.string } == ["camera-changed", "idle"])
+        let longitudes = [before, told[0]].map { $0["position"]?["target"]?["longitude"]?.number ?? 0 }
+        #expect(longitudes[0] < 0 && longitudes[1] == 2 * longitudes[0])
+        #expect(daemon.end(SIGTERM) == 0)
+    }
+
+    @Test func aReplayThatIsPausedGoesOnInTheNextProcess() throws {
+        let daemon = try DaemonProcess()
+        let (client, owner) = (try subscriber(daemon), try SocketClient(daemon.socket))
+        let steerer = try SocketClient(daemon.socket)
+        func ask(_ members: String) throws -> JSON {
+            try steerer.send("{\"id\":1,\(members)}")
+            return try JSON(steerer.receive() ?? "")
+        }
+        try owner.send(#"{"type":"trace","version":1,"id":7,"paused":true,"speed":"max"}"#)
+        try owner.send(#"{"type":"marker","timeMs":0,"label":"first"}"#)
+        for zoom in 3...9 {
+            try owner.send(#"{"type":"move","timeMs":\#(zoom * 1000),"update":{"kind":"zoom-to","zoom":\#(zoom)}}"#)
+        }
+        try owner.send(#"{"type":"trace-end"}"#)
+        while try ask(#""type":"get-replay""#)["state"]?.string != "paused" {}
+        #expect(try ask(#""type":"step-replay","count":2"#)["type"]?.string == "ok")
+        _ = try client.receive(until: "idle")
+        let second = try client.receive(until: "idle")
+        restart(daemon)
+        #expect(hasBegunAnew(daemon))
+        let status = try ask(#""type":"get-replay""#)
+        #expect(status["state"]?.string == "paused" && status["markers"]?.text.contains("first") == true)
+        // It has the lines that it has played, and those that it has not read.
+        #expect(try ask(#""type":"seek-replay","toMs":3500"#)["type"]?.string == "ok")
+        #expect(try ask(#""type":"resume-replay""#)["type"]?.string == "ok")
+        let reset = try JSON(client.receive() ?? "")
+        #expect(reset["type"]?.string == "reset" && reset["seq"]?.number == 3)
+        #expect(try client.receive(until: "idle") == second)
+        let ended = try JSON(owner.receive() ?? "")
+        #expect(ended["type"]?.string == "trace-ended" && ended["id"]?.number == 7 && ended["events"]?.number == 8)
         #expect(daemon.end(SIGTERM) == 0)
     }
 
@@ -132,10 +184,9 @@ import Testing
         let client = try subscriber(daemon)
         try client.send(#"{"type":"animate","durationMs":60000,"update":{"kind":"zoom-to","zoom":5}}"#)
         _ = try client.receive(until: "move-started")
-        // It waits for the camera to come to rest.
+        // What moves is not waited for.
         restart(daemon)
         #expect(daemon.end(SIGTERM) == 0)
-        #expect(restarts(daemon.log()) == 0)
         for _ in 0..<5 {
             let daemon = try DaemonProcess()
             restart(daemon)

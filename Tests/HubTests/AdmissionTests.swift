@@ -14,45 +14,6 @@ import Testing
 
     private func type(_ line: String?) throws -> String? { try JSON(line ?? "")["type"]?.string }
 
-    @Test(arguments: [
-        (#""paused":true"#, "paused"), (#""fromMs":0"#, "fromMs"), (#""untilMs":9"#, "untilMs"),
-        (#""loop":true"#, "loop"), (#""loop":2"#, "loop"), (#""idleTimeLimitMs":1"#, "idleTimeLimitMs"),
-        (#""pauseOnMarkers":true"#, "pauseOnMarkers"),
-    ]) func aHeaderThatWouldNotBePlayedAsItSaysIsRefused(_ member: String, _ field: String) throws {
-        let host = HubHost()
-        let peer = host.connect()
-        peer.send(#"{"type":"trace","version":1,\#(member)}"#)
-        let error = try JSON(peer.receive() ?? "")
-        #expect(error["code"]?.string == "invalid-value" && error["field"]?.string == field)
-    }
-
-    @Test func aHeaderThatAsksForNothingElseIsPlayed() throws {
-        let host = HubHost()
-        let peer = host.connect()
-        peer.send(#"{"type":"trace","version":1,"id":1,"speed":"max","paused":false,"loop":1,"durationMs":5}"#)
-        peer.send(#"{"type":"trace-end"}"#)
-        #expect(try type(peer.receive()) == "trace-ended")
-    }
-
-    @Test func whatNobodyWouldBeToldIsRefused() throws {
-        let host = HubHost()
-        let (feed, other) = (host.connect(), host.connect())
-        func code(_ line: String) throws -> String? {
-            other.send(line)
-            return try JSON(other.receive() ?? "")["code"]?.string
-        }
-        feed.send(#"{"type":"trace","version":1}"#)
-        for type in ["pause-replay", "resume-replay", "step-replay", "get-replay"] {
-            #expect(try code(#"{"type":"\#(type)","id":1}"#) == "no-replay", "\(type)")
-        }
-        #expect(try code(#"{"type":"seek-replay","toMs":5,"id":1}"#) == "no-replay")
-        #expect(try code(#"{"type":"set-replay-speed","speed":2,"id":1}"#) == "no-replay")
-        #expect(try code(#"{"type":"marker","label":"here","id":1}"#) == "unknown-type")
-        // The replay goes on.
-        other.send(#"{"type":"stats"}"#)
-        #expect(try JSON(other.receive() ?? "")["replays"]?.number == 1)
-    }
-
     @Test func arraysCannotPassTheLimitOfCameras() throws {
         let host = host(cameras: 3)
         let peer = host.connect()

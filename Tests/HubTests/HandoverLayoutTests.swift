@@ -93,10 +93,11 @@ private struct Node: Equatable {
         let host = HubHost(sharesHistories: sharesHistories)
         let (watcher, recorder, slow) = (host.connect(), host.connect(), host.connect())
         let late = host.connect()
-        late.send(#"{"type":"trace","version":1}"#)
+        late.send(#"{"type":"trace","version":2}"#)
         late.send("no trace's line")
         watcher.send(#"{"type":"subscribe","camera":"a"}"#)
         recorder.send(#"{"type":"subscribe","camera":"a","events":["gesture"]}"#)
+        late.send(#"{"type":"subscribe","camera":"b","events":["touch"]}"#)
         slow.send(#"{"type":"subscribe","camera":"a","delivery":"latest"}"#)
         slow.makeRoom(10)
         for zoom in 3...9 {
@@ -107,7 +108,38 @@ private struct Node: Equatable {
         follower.send(#"{"type":"subscribe","camera":"*"}"#)
         follower.send(#"{"type":"touch","camera":"b","surface":"table","timeMs":5,"touches":[{"id":1,"x":2,"y":3}]}"#)
         follower.send(#"{"type":"touch","camera":"b","surface":7,"timeMs":5,"touches":[{"id":1,"x":2,"y":3}]}"#)
+        furnishReplays(host)
         return (host, watcher)
+    }
+
+    /// Gestures that are held, a fling, requests that wait, and replays: one that is paused after a step, one that is on
+    /// its way to a place that has not been read, and one whose rest is passed over.
+    private func furnishReplays(_ host: HubHost) {
+        let (live, recorder) = (host.connect(), host.connect())
+        recorder.send(#"{"type":"subscribe","camera":"held","events":["gesture"]}"#)
+        live.send(#"{"type":"pan","phase":"began","camera":"held","gesture":7,"focus":{"x":1,"y":2}}"#)
+        live.send(#"{"type":"one-finger-zoom","phase":"began","camera":"held","gesture":"x","focus":{"x":1,"y":2}}"#)
+        live.send(#"{"type":"await-idle","camera":"held","id":1,"timeoutMs":100000}"#)
+        live.send(#"{"type":"animate","camera":"moving","durationMs":5000,"update":{"kind":"zoom-in"}}"#)
+        let steerer = host.connect()
+        func replay(_ camera: String, _ members: String, _ lines: [String]) {
+            let peer = host.connect()
+            peer.send(#"{"type":"trace","version":1,"id":3,"camera":"\#(camera)"\#(members)}"#)
+            for line in lines { peer.send(line) }
+        }
+        let zooms = (0...4).map {
+            #"{"type":"move","timeMs":\#($0 * 10),"update":{"kind":"zoom-to","zoom":\#($0 + 3)}}"#
+        }
+        replay("stepped", #","paused":true,"durationMs":99"#, [#"{"type":"marker","timeMs":0,"label":"a"}"#] + zooms)
+        steerer.send(#"{"type":"step-replay","camera":"stepped","count":2}"#)
+        host.turn()
+        steerer.send(#"{"type":"step-replay","camera":"stepped","count":20}"#)
+        replay("seeking", "", zooms)
+        steerer.send(#"{"type":"seek-replay","camera":"seeking","toMs":5000}"#)
+        host.turn()
+        replay("paused", #","paused":true"#, zooms)
+        replay("passed", #","speed":"max","untilMs":15"#, zooms)
+        host.turn()
     }
 
     private var folder: String { "Tests/HubTests/Golden" }
@@ -133,8 +165,11 @@ private struct Node: Equatable {
     @Test func layoutHasNoUnknownPart() throws {
         let shape = Set(try Files.text("\(folder)/handover-\(HandoverLayout.revision).txt").split(separator: "\n"))
         #expect(shape.count > 40)
-        for tag in 1...5 as ClosedRange<UInt16> { #expect(shape.contains { $0.hasPrefix("\(tag) ") }) }
-        for tag in 1...12 as ClosedRange<UInt16> {
+        for tag in 1...6 as ClosedRange<UInt16> { #expect(shape.contains { $0.hasPrefix("\(tag) ") }) }
+        for tag in 1...24 as ClosedRange<UInt16> {
+            #expect(ReplayField(rawValue: tag) != nil && shape.contains { $0.hasPrefix("6.\(tag) ") }, "\(tag)")
+        }
+        for tag in 1...14 as ClosedRange<UInt16> {
             #expect(PeerField(rawValue: tag) != nil && shape.contains { $0.hasPrefix("5.\(tag) ") }, "\(tag)")
         }
         for tag in 1...8 as ClosedRange<UInt16> {
@@ -149,7 +184,7 @@ private struct Node: Equatable {
         let left = Array(try #require(Data(base64Encoded: text, options: .ignoreUnknownCharacters)))
         let host = HubHost()
         let (watcher, recorder) = (host.connect(), host.connect())
-        let others = [host.connect(), host.connect(), host.connect()]
+        let others = (0..<10).map { _ in host.connect() }
         try host.takeOver(left)
         others[0].makeRoom(nil)
         others[0].send(#"ng"}"#)
@@ -183,7 +218,9 @@ private struct Node: Equatable {
     }
 
     /// The fields that have to be there: a camera's state, a peer's key and number, a subscription's camera.
-    private static let needed: Set<String> = ["4.1", "4.7.1", "4.7.4", "5.1", "5.2", "5.11.1"]
+    private static let needed: Set<String> = [
+        "4.1", "4.6.3.1", "4.6.3.2", "4.8.3.1", "4.8.3.2", "4.8.10.1", "4.8.10.4", "5.1", "5.2", "5.11.1", "5.14.1",
+    ]
 
     @Test func missingFieldsOfAnEarlierVersionHaveDefaults() throws {
         let shape = Node.shape(try Node.all(FieldReader(furnished().host.leave()[...])))

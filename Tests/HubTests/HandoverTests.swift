@@ -48,38 +48,59 @@ import Testing
         #expect(once.allSatisfy { $0.count > 1000 })
     }
 
-    // MARK: What is ended by it
+    // MARK: What is in the middle of things
 
-    @Test func handoverBringsAMovingCameraToRest() throws {
+    /// What a follower and a recorder are told of gestures that are held, of a fling and of an animation.
+    private func movements(handsOver: Bool) throws -> [[String]] {
         let host = HubHost()
-        let client = host.connect()
-        client.send(#"{"type":"subscribe"}"#)
-        client.send(#"{"type":"animate","durationMs":500,"update":{"kind":"zoom-in"}}"#)
-        host.pass(200)
-        try host.handOver()
-        client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
-        let events = client.messages.dropFirst()
-        #expect(events.map { $0["seq"]?.number } == (1...events.count).map(Double.init))
-        #expect(events.suffix(4).map { $0["type"]?.string } == ["idle", "move-started", "camera-changed", "idle"])
+        let (client, watcher, recorder) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        recorder.send(#"{"type":"subscribe","events":["gesture"]}"#)
+        client.send(#"{"type":"set-gestures","inertia":true}"#)
+        func step(_ line: String) throws {
+            client.send(line)
+            host.pass(20)
+            if handsOver { try host.handOver() }
+        }
+        for x in 1...9 {
+            try step(
+                #"[{"type":"pan","phase":"changed","gesture":"x","translation":{"x":\#(x * 9),"y":3}},"#
+                    + #"{"type":"pinch","phase":"changed","scale":1.0\#(x)}]"#)
+        }
+        try step(#"[{"type":"pan","phase":"ended","gesture":"x"},{"type":"pinch","phase":"ended"}]"#)
+        host.pass(400)
+        try step(#"{"type":"double-tap","phase":"ended","focus":{"x":3,"y":4}}"#)
+        host.pass(1000)
+        try step(#"{"type":"animate","durationMs":500,"update":{"kind":"zoom-by","amount":1,"focus":{"x":9,"y":9}}}"#)
+        host.pass(2000)
+        return [watcher.lines(), recorder.lines()]
     }
 
-    @Test func handoverCutsAReplayAndDiscardsItsRemainingLines() throws {
+    @Test func whatMovesAndWhatIsHeldGoesOnAfterAHandoverAsIfThereWereNone() throws {
+        let (once, often) = (try movements(handsOver: false), try movements(handsOver: true))
+        #expect(once == often)
+        #expect(once[0].count > 60 && once[1].count > 10)
+    }
+
+    @Test func gesturesOfAClientThatIsLostInAHandoverAreCancelled() throws {
         let host = HubHost()
-        let (feed, watcher) = (host.connect(), host.connect())
+        let (client, watcher) = (host.connect(), host.connect())
         watcher.send(#"{"type":"subscribe"}"#)
-        feed.send(#"{"type":"trace","id":"t","version":1}"#)
-        for time in [0, 100, 100_000] {
-            feed.send(#"{"type":"move","timeMs":\#(time),"update":{"kind":"zoom-in"}}"#)
-        }
-        host.pass(200)
-        try host.handOver()
-        feed.send(#"{"type":"move","timeMs":200000,"update":{"kind":"zoom-in"}}"#)
-        #expect(feed.messages.map { $0["type"]?.string } == ["trace-ended"])
-        #expect(feed.messages[0]["events"]?.number == 2 && feed.isOver)
-        // The camera is free.
-        watcher.send(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)
-        #expect(watcher.messages.contains { $0["type"]?.string == "ok" })
-        #expect(watcher.messages.compactMap { $0["position"]?["zoom"]?.number }.last == 5)
+        client.send(#"{"type":"pinch","phase":"changed","scale":1}"#)
+        client.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        try host.handOver(without: [client])
+        #expect(watcher.messages.last?["type"]?.string == "idle")
+    }
+
+    @Test func replayOfAClientThatIsLostInAHandoverIsOver() throws {
+        let host = HubHost()
+        let (feed, other) = (host.connect(), host.connect())
+        feed.send(#"{"type":"trace","version":1}"#)
+        feed.send(#"{"type":"animate","timeMs":0,"durationMs":3600000,"update":{"kind":"zoom-to","zoom":9}}"#)
+        try host.handOver(without: [feed])
+        host.pass(0)
+        other.send(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)
+        #expect(other.messages.last?["type"]?.string == "ok")
     }
 
     @Test func watcherMayOnlyWatchAfterAHandover() throws {

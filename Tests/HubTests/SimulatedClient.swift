@@ -105,7 +105,9 @@ struct SimulatedClient {
             asked.removeFirst()
             take(json, for: id)
         }
-        guard let camera = json["camera"]?.string, type != "camera" else { return nil }
+        guard let camera = json["camera"]?.string, type != "camera", type != "replay" || json["id"] == nil else {
+            return nil
+        }
         if type == "subscribed" { return begin(camera, json) }
         if type == "removed", streams[camera] == nil, following?.read.removeValue(forKey: camera) != nil { return nil }
         guard streams[camera] != nil else { return "nobody asked for it" }
@@ -172,13 +174,13 @@ struct SimulatedStream {
     /// Takes a line; says what is wrong with it.
     mutating func take(_ line: JSON) -> String? {
         switch line["type"]?.string {
-        case "gesture": return nil
+        case "gesture", "touch", "replay", "marker": return nil
         case "lagged":
             guard let seq = line["seq"]?.number, let missed = line["missed"]?.number else { return "no seq" }
             // Right behind a reset, what was missed is counted over both epochs.
             if let next, isEvery, !isAnew, next + missed != seq + 1 { return "missed \(missed) after \(next - 1)" }
             (epoch, next) = (line["epoch"]?.string, isEvery ? seq + 1 : nil)
-        case "reset": (epoch, next, isAnew) = (line["epoch"]?.string, 1, true)
+        case "reset": (epoch, next, isAnew) = (line["epoch"]?.string, (line["seq"]?.number ?? 0) + 1, true)
         default:
             guard let seq = line["seq"]?.number else { return "no seq" }
             if let next, isEvery ? seq != next : seq < next { return "seq \(seq), and not \(next)" }

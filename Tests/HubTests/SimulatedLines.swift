@@ -11,6 +11,7 @@ enum SimulatedLine {
     /// The members of a gesture or of a request, its id, camera and time left out.
     static func body(_ random: inout Seeded) -> String {
         if random.chance(0.75) { return gesture(&random) }
+        if random.chance(0.05) { return #""type":"marker","label":"m\#(random.integer(0...3))""# }
         return random.chance(0.7) ? command(&random) : query(&random)
     }
 
@@ -43,8 +44,36 @@ enum SimulatedLine {
     static func header(_ random: inout Seeded) -> String {
         let speed = random.chance(0.5) ? "\"max\"" : "\(random.integer(1...50))"
         let bounds = random.chance(0.3) ? #","targetBounds":\#(self.bounds(&random))"# : ""
-        return #"{"type":"trace","version":1,"camera":"\#(anyCamera(&random))","speed":\#(speed)\#(bounds),"#
-            + #""position":{"target":\#(place(&random)),"zoom":\#(random.number(1...22))}}"#
+        let playback = random.chance(0.4) ? playback(&random) : ""
+        return #"{"type":"trace","version":1,"camera":"\#(anyCamera(&random))","speed":\#(speed)\#(bounds)"#
+            + #"\#(playback),"position":{"target":\#(place(&random)),"zoom":\#(random.number(1...22))}}"#
+    }
+
+    /// How a trace is to be played.
+    private static func playback(_ random: inout Seeded) -> String {
+        var members = ""
+        if random.chance(0.4) { members += #","paused":true"# }
+        if random.chance(0.3) { members += #","fromMs":\#(random.integer(0...300))"# }
+        if random.chance(0.3) { members += #","untilMs":\#(random.integer(0...600))"# }
+        if random.chance(0.4) { members += #","loop":\#(random.integer(1...4))"# }
+        if random.chance(0.3) { members += #","idleTimeLimitMs":\#(random.integer(1...500))"# }
+        if random.chance(0.3) { members += #","pauseOnMarkers":true"# }
+        return members
+    }
+
+    /// The members of a request that steers a replay, or asks how it stands.
+    static func steering(_ random: inout Seeded) -> String {
+        switch random.integer(0...11) {
+        case 0: #""type":"pause-replay""#
+        case 1...3: #""type":"resume-replay""#
+        case 4: #""type":"step-replay","count":\#(random.integer(1...5))"#
+        case 5...6: #""type":"seek-replay","toMs":\#(random.integer(0...800))"#
+        case 7: #""type":"seek-replay","byMs":\#(random.integer(-300...300))"#
+        case 8: #""type":"seek-replay","marker":"m\#(random.integer(0...3))""#
+        case 9: #""type":"set-replay-speed","speed":\#(random.chance(0.5) ? "\"max\"" : "\(random.integer(1...20))")"#
+        case 10: random.chance(0.5) ? #""type":"end-replay""# : #""type":"resume-replay""#
+        default: #""type":"get-replay""#
+        }
     }
 
     private static func place(_ random: inout Seeded) -> String {

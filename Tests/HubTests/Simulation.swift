@@ -88,11 +88,12 @@ struct Simulation {
         case 2: if let index = anyClient() { subscribe(index) }
         case 3, 9: if let index = anyClient() { changeAppetite(index) }
         case 4 where random.chance(0.1): if let index = anyClient() { leave(index) }
-        case 5 where random.chance(0.15): if let index = anyClient() { startOrEndReplay(index) }
+        case 5 where random.chance(0.4): if let index = anyClient() { startOrEndReplay(index) }
         case 6: injectFault()
         // Who subscribes anew begins a trace in the middle of things.
         case 7 where !recorders.isEmpty && random.chance(0.2): recorders[random.integer(0...2)].begin()
         case 10 where random.chance(0.3): if let index = anyClient() { wait(index) }
+        case 11: if let index = anyClient() { steer(index) }
         default: if let index = anyClient() { say(index) }
         }
         for index in clients.indices {
@@ -136,7 +137,8 @@ struct Simulation {
         }
         if random.chance(0.2) {
             return ask(
-                #","events":[\#(random.chance(0.5) ? #""idle","camera-changed""# : #""gesture","idle""#)]"#, "chosen")
+                #","events":[\#(random.chance(0.5) ? #""idle","replay","marker""# : #""gesture","touch","idle""#)]"#,
+                "chosen")
         }
         if let stream = clients[index].streams[name], let epoch = stream.epoch, let next = stream.next,
             random.chance(0.5)
@@ -187,6 +189,14 @@ struct Simulation {
             clients[index].say(SimulatedLine.header(&random))
         }
         clients[index].isReplaying.toggle()
+    }
+
+    /// Whoever has no replay of its own steers those of others.
+    private mutating func steer(_ index: Int) {
+        guard !clients[index].isReplaying else { return }
+        let id = clients[index].newID()
+        let camera = SimulatedLine.anyCamera(&random)
+        clients[index].say(#"{"camera":"\#(camera)","id":"\#(id)",\#(SimulatedLine.steering(&random))}"#, ids: [id])
     }
 
     private mutating func say(_ index: Int) {
@@ -338,12 +348,18 @@ struct Simulation {
             clients[index].peer.makeRoom(nil)
             if clients[index].isReplaying, clients[index].speech == .open { clients[index].speech = .ending }
         }
+        let steerer = host.connect()
         for _ in 0..<50 {
+            for camera in SimulatedLine.cameras {
+                steerer.send(#"{"type":"set-replay-speed","camera":"\#(camera)","speed":"max"}"#)
+                steerer.send(#"{"type":"resume-replay","camera":"\#(camera)"}"#)
+            }
             for index in clients.indices { clients[index].send(&random, host) }
             // A trace that is played at its own pace may wait for hours.
             host.pass(3_600_000)
             collect()
         }
+        steerer.close()
         for (index, client) in clients.enumerated() {
             if !client.asked.isEmpty, client.appetite != .broken {
                 complain("client \(index): no answer to \(client.asked)")

@@ -123,7 +123,7 @@ public final class HubHost {
     }
 
     private func pause() {
-        hub.pause(at: now)
+        hub.pause()
         hub.endTurn(at: now)
     }
 

@@ -29,7 +29,10 @@ public struct StreamChecker {
             seq = line["seq"]?.number
             position = nil
         case "reset":
-            (state, seq, time, position) = (.idle, 0, -.infinity, line["position"])
+            // Behind a seek the camera may be in the middle of a movement.
+            state = line["moving"] == nil ? .idle : .moving
+            (seq, position) = (line["seq"]?.number, line["position"])
+            time = seq == 0 ? -.infinity : line["timeMs"]?.number ?? 0
         case "lagged":
             (state, seq, position) = (.unknown, nil, nil)
         case "move-started", "camera-changed", "idle":

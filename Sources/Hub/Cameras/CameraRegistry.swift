@@ -51,8 +51,8 @@ final class CameraRegistry {
 
     /// The camera that a peer means by a name, or by none, if it is there: nearly always that which it named last.
     func camera(_ name: String?, of peer: Peer) -> HostedCamera? {
-        if let replay = peer.replay { return replay.camera }
-        return camera((name ?? HostedCamera.mainName).utf8Span.span, of: peer)
+        if let replay = peer.replay, !replay.isOver { return replay.stage }
+        return camera((name ?? peer.replay?.cameraName ?? HostedCamera.mainName).utf8Span.span, of: peer)
     }
 
     /// The camera that a peer without a replay means by the bytes of a name, if it is there: nearly always that which it
@@ -84,6 +84,17 @@ final class CameraRegistry {
     func unregistered(_ name: String, at now: Double) -> HostedCamera {
         let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
         return HostedCamera(name: name, epoch: "", at: now, environment)
+    }
+
+    /// A camera that nobody sees, on which a replay goes elsewhere.
+    func shadow(of camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
+        var limits = limits
+        (limits.historyEvents, limits.historyBytes) = (0, 0)
+        let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
+        let shadow = HostedCamera(name: camera.name, epoch: "", at: 0, environment)
+        shadow.goOn(from: moment)
+        shadow.replay = camera.replay
+        return shadow
     }
 
     private func insert(_ camera: HostedCamera) {

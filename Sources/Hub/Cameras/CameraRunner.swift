@@ -1,6 +1,8 @@
 // Cameras in time: they come and go, batches of requests end, what moves by itself moves on, and what that brings goes to
 // those whom it concerns: subscribers, recorders, who waits for a rest, and who saves.
 
+import GimbalProtocol
+
 final class CameraRunner {
     private let registry: CameraRegistry
     private let subscriptions: Subscriptions
@@ -59,9 +61,31 @@ final class CameraRunner {
         for camera in registry.takeUnwanted() { remove(camera) }
     }
 
-    /// Makes a camera anew for a trace.
-    func reset(_ camera: HostedCamera, _ reset: (HostedCamera) -> HostedCamera.Emission) {
-        note(reset(camera), of: camera)
+    /// Makes a camera anew, as a replay has it at a moment.
+    func reset(_ camera: HostedCamera, to moment: HostedCamera.Moment, at time: Double) {
+        if moment.motion != nil {
+            // What recorders have been told goes out before they wait again.
+            for recorder in camera.recorderSubscriptions {
+                sender.flush(recorder)
+                recorder.stopInput()
+                camera.addWaitingRecorder(recorder)
+            }
+        }
+        note(camera.reset(to: moment, at: time, epoch: registry.newEpoch()), of: camera)
+    }
+
+    /// Tells a line that has no seq to those who have asked for its kind.
+    func tell(_ kind: EventKinds, of camera: HostedCamera, _ write: (inout LineWriter) -> Void) {
+        pass(camera.tell(kind, write), of: camera)
+    }
+
+    /// Names the present of a camera. To be followed by the end of its batch.
+    func mark(_ camera: HostedCamera, _ label: String, at time: Double) {
+        pass(camera.mark(label, at: time), of: camera)
+    }
+
+    private func pass(_ emission: HostedCamera.Emission, of camera: HostedCamera) {
+        if emission.lines > 0 { sender.note(emission, of: camera) }
     }
 
     // MARK: Time
@@ -103,6 +127,22 @@ final class CameraRunner {
         }
         peer.inputs.removeAll()
         peer.lastCamera = nil
+    }
+
+    /// Goes on with cameras of another process: what moves by itself moves on, and gestures of clients that are gone are
+    /// cancelled.
+    func restore(_ cameras: some Sequence<HostedCamera>, at now: Double, isThere: (Int) -> Bool) {
+        for camera in cameras where camera.replay == nil {
+            // Gestures of fingers are their surfaces' own.
+            let feeds = camera.gestures.reports.map(\.key.feed).filter { $0 > 0 } + camera.surfaces.all.map(\.key.feed)
+            let gone = Set(feeds.filter { !isThere($0) })
+            if camera.nextTick != nil { animating.insert(camera) }
+            guard !gone.isEmpty else { continue }
+            catchUp(camera, at: now)
+            let time = now - camera.clockStart
+            for feed in gone.sorted() { camera.cancelGestures(of: feed, at: time) }
+            endBatch(of: camera, at: time)
+        }
     }
 
     /// Whether no live camera moves by itself.

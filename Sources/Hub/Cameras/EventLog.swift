@@ -59,6 +59,10 @@ import GimbalProtocol
     private(set) var first: UInt64
     /// The entry that comes next.
     private(set) var end: UInt64
+    /// From this entry on all are events that have a seq.
+    private(set) var numberedFrom: UInt64 = 0
+    /// How many lines without a seq there have been.
+    private(set) var unnumbered: UInt64 = 0
     /// The newest `move-started` and `reset`.
     private(set) var lastMoveStarted = Pinned()
     private(set) var lastReset = Pinned()
@@ -142,6 +146,23 @@ import GimbalProtocol
         end += 1
         if kind == .moveStarted { pin(\.lastMoveStarted) }
         if kind == .reset { pin(\.lastReset) }
+    }
+
+    /// Appends a line that has no seq.
+    func append(unnumbered line: Span<UInt8>, kind: EventKinds) {
+        append(line, kind: kind)
+        numberedFrom = end
+        unnumbered += 1
+    }
+
+    /// How many of the entries between two have no seq, as far as they are held.
+    func unnumbered(from start: UInt64, to end: UInt64) -> UInt64 {
+        var (entry, count) = (max(start, first), UInt64(0))
+        while entry < min(end, numberedFrom) {
+            if !EventKinds.unnumbered.isDisjoint(with: kind(of: entry)) { count += 1 }
+            entry += 1
+        }
+        return count
     }
 
     /// Keeps the newest line also when it has left the history.
@@ -294,6 +315,9 @@ import GimbalProtocol
             offset += length
             bytes += length
             end += 1
+            guard !EventKinds.unnumbered.isDisjoint(with: EventKinds(rawValue: kind)) else { continue }
+            numberedFrom = end
+            unnumbered += 1
         }
         // What was begun anew must not reach what is older.
         guard wrap <= first || offset <= record.head else { throw FieldReader.Damage() }

@@ -65,10 +65,12 @@ final class HostedCamera {
     /// What subscribers of `gesture` and `touch` read; `nil` while there are none.
     private(set) var inputLog: InputLog?
     private(set) var seq: UInt64 = 0
+    /// The seq with which the epoch began: 0, but where a replay has gone elsewhere.
+    private(set) var firstSeq: UInt64 = 0
     /// The time of the last event: the next is not before it.
     private var lastTime = 0.0
-    /// The entry of the log that has seq 1.
-    private(set) var firstEntry: UInt64 = 0
+    /// How many `camera-changed` there have been since the camera was reset.
+    private(set) var frames: UInt64 = 0
     /// The position that subscribers know.
     private(set) var published: PrintedPosition
     private var viewText = ViewText()
@@ -121,7 +123,7 @@ final class HostedCamera {
 
     /// A camera as it was saved: at rest, with a history; by default with one that is empty up to its seq.
     init(
-        _ saved: SavedCamera, clockStart: Double, log: EventLog? = nil, firstEntry: UInt64 = 0,
+        _ saved: SavedCamera, clockStart: Double, log: EventLog? = nil, firstSeq: UInt64 = 0,
         _ environment: Environment
     ) {
         name = saved.state.name
@@ -132,7 +134,7 @@ final class HostedCamera {
         seq = saved.state.seq
         encoder = environment.encoder
         self.log = log ?? EventLog(limits: environment.limits, from: saved.state.seq, memory: environment.memory)
-        self.firstEntry = firstEntry
+        self.firstSeq = firstSeq
         lastTime = saved.clock
         surfaces = TouchSurfaces(limit: environment.limits.cameraSurfaces)
         self.clockStart = clockStart
@@ -146,11 +148,11 @@ final class HostedCamera {
         out.put(CameraField.state, saved.lines)
         out.put(CameraField.isEphemeral, isEphemeral)
         out.put(CameraField.clockStart, clockStart)
-        out.put(CameraField.firstEntry, firstEntry)
+        out.put(CameraField.firstEntry, log.end &- seq)
+        out.put(CameraField.firstSeq, firstSeq)
         out.put(CameraField.log) { log.write(to: &$0) }
         if let inputLog { out.put(CameraField.inputLog) { inputLog.write(to: &$0) } }
-        for surface in surfaces.all { out.put(CameraField.surface) { surface.write(to: &$0) } }
-        out.put(CameraField.lastSurface, surfaces.lastNumber)
+        out.put(CameraField.moment) { moment.write(to: &$0) }
     }
 
     /// A camera that goes on where ``write(to:)`` left off.
@@ -162,26 +164,26 @@ final class HostedCamera {
         var saved: SavedCamera?
         var isEphemeral = false
         var clockStart: Double?
-        var firstEntry: UInt64 = 0
+        var firstSeq: UInt64 = 0
         var (log, inputLog): (EventLog?, FieldReader?)
-        var (surfaces, lastSurface): ([TouchSurfaces.Surface], Int) = ([], 0)
+        var moment: Moment?
         while let (tag, field) = try row.next(CameraField.self) {
             switch tag {
             case .state: saved = try reader.camera(Array(field.bytes()))
             case .isEphemeral: isEphemeral = try field.flag()
             case .clockStart: clockStart = try field.double()
-            case .firstEntry: firstEntry = try field.number()
+            case .firstEntry: break
+            case .firstSeq: firstSeq = try field.number()
             case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
             case .inputLog: inputLog = try field.record()
-            case .surface: surfaces.append(try TouchSurfaces.Surface(field.record()))
-            case .lastSurface: lastSurface = try field.integer()
+            case .moment: moment = try Moment(field.record(), limits: limits)
             }
         }
-        guard let saved, firstEntry <= UInt64.max / 2 else { throw FieldReader.Damage() }
+        guard let saved else { throw FieldReader.Damage() }
         self.init(
-            saved, clockStart: clockStart ?? now - saved.clock, log: log, firstEntry: firstEntry, environment)
+            saved, clockStart: clockStart ?? now - saved.clock, log: log, firstSeq: firstSeq, environment)
         if isEphemeral { standing = .ephemeral }
-        self.surfaces = TouchSurfaces(limit: limits.cameraSurfaces, surfaces, lastNumber: lastSurface)
+        if let moment { goOn(from: moment) }
         self.inputLog = try inputLog.map {
             try InputLog($0, of: name, encoder: encoder, limits: limits, memory: memory)
         }
@@ -196,6 +198,8 @@ final class HostedCamera {
         return true
     }
 
+    /// The camera that everybody sees: another one, where a replay goes elsewhere on this one.
+    var seen: HostedCamera { replay?.camera ?? self }
     var isRemoved: Bool { standing == .removed }
     var isEphemeral: Bool { standing == .ephemeral }
 
@@ -203,7 +207,7 @@ final class HostedCamera {
     var isAtRest: Bool { nextTick == nil && activeGestures == 0 }
 
     /// The camera's own clock.
-    func time(at now: Double) -> Double { if let replay { replay.clock.time } else { now - clockStart } }
+    func time(at now: Double) -> Double { if let replay { replay.time(of: self) } else { now - clockStart } }
 
     /// What is to be kept of it.
     var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: lastTime) }
@@ -385,7 +389,7 @@ final class HostedCamera {
         reason = newReason
         published = position
         emit(.cameraChanged, newReason, at: time)
-        replay?.summary.frames += 1
+        frames += 1
     }
 
     private func rest(at time: Double) {
@@ -405,25 +409,55 @@ final class HostedCamera {
         inputLog?.log.appendLast(of: log)
     }
 
-    /// Makes the camera anew, as a trace's header says, and tells every subscriber.
-    func reset(_ header: TraceHeader, epoch: String) -> Emission {
+    /// Tells a line that has no seq to those who have asked for its kind.
+    func tell(_ kind: EventKinds, _ write: (inout LineWriter) -> Void) -> Emission {
+        guard subscriptions.contains(where: { $0.kinds.contains(kind) }) else { return Emission() }
+        encoder.encode(write) { line in
+            log.append(unnumbered: line, kind: kind)
+            inputLog?.log.append(unnumbered: line, kind: kind)
+        }
+        return Emission(inputs: 1)
+    }
+
+    /// Names the present, for those who follow or record the camera. To be followed by ``endBatch(at:)``.
+    func mark(_ label: String, at time: Double) -> Emission {
+        inputLog?.add(marker: label)
+        return tell(.marker) { $0.marker(label, camera: name, timeMs: time) }
+    }
+
+    // MARK: Moments
+
+    /// What determines all that follows. Between batches.
+    var moment: Moment {
+        Moment(
+            camera, gestures, activeGestures, surfaces, motion, motionReason, published, reason, seq, lastTime, frames)
+    }
+
+    /// Goes on from a moment.
+    func goOn(from moment: Moment) {
+        (camera, gestures, activeGestures) = (moment.camera, moment.gestures, moment.activeGestures)
+        surfaces = moment.surfaces
+        (motion, motionReason) = (moment.motion, moment.motionReason)
+        (published, reason, batchReason) = (moment.published, moment.reason, nil)
+        (seq, lastTime, frames) = (moment.seq, moment.lastTime, moment.frames)
+    }
+
+    /// Makes the camera anew, as a replay has it at a moment, and tells every subscriber.
+    ///
+    /// - Parameter time: the replay's clock.
+    func reset(to moment: Moment, at time: Double, epoch: String) -> Emission {
         let before = log.end
-        self.epoch = epoch
-        camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
-        (gestures, activeGestures) = (GestureTracker(), 0)
-        surfaces = TouchSurfaces(limit: surfaces.limit)
-        gestures.set(header.gestures.applied(to: GestureSettings()))
-        motion = nil
-        reason = nil
-        batchReason = nil
-        published = PrintedPosition(camera.position)
-        seq = 0
-        lastTime = 0
+        goOn(from: moment)
+        (self.epoch, firstSeq) = (epoch, seq)
         encoder.encode(
-            { $0.reset(camera: name, position: published, epoch: epoch) }, then: { log.append($0, kind: .reset) })
+            {
+                $0.reset(
+                    camera: name, seq: seq, timeMs: lastTime, position: published, moving: reason, epoch: epoch)
+            }, then: { log.append($0, kind: .reset) })
         inputLog?.log.appendLast(of: log)
-        inputLog?.begin(self.header)
-        firstEntry = log.end
+        // What moves by itself cannot be told to who records: they wait, and nothing of it is theirs.
+        inputLog?.begin(nextTick == nil ? header : nil, gestures.reports, at: time)
+        for surface in surfaces.all where surface.isTouched { inputLog?.show(surface, at: time) }
         return emission(since: before)
     }
 
@@ -458,6 +492,26 @@ final class HostedCamera {
         inputLog?.showsTouches = onlookers > 0
         inputLog?.setRecording(recorders > 0, active: gestures)
     }
+
+    /// The entry of the log behind an event of this epoch; `nil` if the log does not hold what follows it.
+    func entry(after seq: UInt64) -> UInt64? {
+        guard seq >= firstSeq, seq <= self.seq else { return nil }
+        var (entry, left) = (log.end, self.seq - seq)
+        while left > 0, entry > log.first {
+            // Behind that entry all are events.
+            if entry >= log.numberedFrom, left <= entry - log.numberedFrom {
+                entry -= left
+                left = 0
+            } else {
+                entry -= 1
+                if EventKinds.unnumbered.isDisjoint(with: log.kind(of: entry)) { left -= 1 }
+            }
+        }
+        return left == 0 && entry >= log.first ? entry : nil
+    }
+
+    /// Those that record it and have been told how their trace begins.
+    var recorderSubscriptions: [Subscription] { subscriptions.filter(\.isTold) }
 
     /// Whether nobody has subscribed to it by its name.
     var isUnwanted: Bool { subscriptions.allSatisfy(\.isOfAll) }

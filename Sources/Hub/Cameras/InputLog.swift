@@ -56,12 +56,20 @@ final class InputLog {
 
     // MARK: From process to process
 
-    /// What a log without active gestures is. The fingers that are down go on as gestures, if they make any: what they were
-    /// before, the next process does not tell.
+    /// What the log is, between batches.
     func write(to out: inout FieldWriter) {
         out.put(InputLogField.lastTime, lastTime)
+        out.put(InputLogField.isRecording, isRecording)
+        if let lastTouchTime { out.put(InputLogField.lastTouchTime, lastTouchTime) }
+        out.put(InputLogField.surfaces, doubles: surfaces.sorted { $0 < $1 }.flatMap { [Double($0), Double($1)] })
         out.put(InputLogField.nextSurface, nextSurface)
         out.put(InputLogField.log) { log.write(to: &$0) }
+        for (key, number) in numbers {
+            out.put(InputLogField.gesture) { out in
+                key.write(to: &out)
+                out.put(GestureField.logged, number)
+            }
+        }
     }
 
     /// Goes on where ``write(to:)`` left off.
@@ -73,13 +81,28 @@ final class InputLog {
         let maximumBytes = Self.longest * limits.historyBytes
         var row = row
         var log: EventLog?
+        var gestures: [(GestureKey, Int)] = []
         while let (tag, field) = try row.next(InputLogField.self) {
             switch tag {
             case .lastTime: lastTime = try field.double()
+            case .isRecording: isRecording = try field.flag()
+            case .lastTouchTime: lastTouchTime = try field.double()
+            case .surfaces:
+                let numbers = try field.doubles().map { Int(exactly: $0) ?? 0 }
+                for index in stride(from: 0, to: numbers.count - 1, by: 2) {
+                    surfaces[numbers[index]] = numbers[index + 1]
+                }
             case .nextSurface: nextSurface = try field.integer()
             case .log:
                 log = try EventLog.read(field.record(), limits: limits, maximumBytes: maximumBytes, memory: memory)
+            case .gesture:
+                let (key, fields) = try GestureKey.read(field.record())
+                if let number = fields.logged { gestures.append((key, number)) }
             }
+        }
+        for (key, number) in gestures {
+            numbers[key] = number
+            taken[key.kind, default: NumberSet()].insert(number)
         }
         self.log = log ?? EventLog(limits: limits, maximumBytes: maximumBytes, memory: memory)
     }
@@ -100,12 +123,7 @@ final class InputLog {
     /// recorded, for then a replay would not recognize the same.
     func add(_ fingers: Request.Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
         let surface = outcome.surface
-        if showsTouches {
-            lastTouchTime = max(lastTouchTime ?? time, time)
-            encoder.encode(
-                { $0.touch(fingers, number: surface.number, camera: camera, timeMs: lastTouchTime ?? time) },
-                then: { append($0, .touch) })
-        }
+        show(fingers, of: surface, at: time)
         guard isRecording else { return }
         if surfaces[surface.number] == nil, outcome.wasNew {
             surfaces[surface.number] = nextSurface
@@ -121,6 +139,19 @@ final class InputLog {
         }
     }
 
+    /// Shows the fingers that are on a surface, for who has not seen them land.
+    func show(_ surface: TouchSurfaces.Surface, at time: Double) {
+        show(Request.Fingers(surface.touches, surface: surface.key.label), of: surface, at: time)
+    }
+
+    private func show(_ fingers: Request.Fingers, of surface: TouchSurfaces.Surface, at time: Double) {
+        guard showsTouches else { return }
+        lastTouchTime = max(lastTouchTime ?? time, time)
+        encoder.encode(
+            { $0.touch(fingers, number: surface.number, camera: camera, timeMs: lastTouchTime ?? time) },
+            then: { append($0, .touch) })
+    }
+
     /// Whether fingers are down that are recorded as they are.
     func isFollowing(_ touched: TouchSurfaces) -> Bool {
         touched.all.contains { $0.isTouched && surfaces[$0.number] != nil }
@@ -129,6 +160,8 @@ final class InputLog {
     /// From now on those are recorded as the gestures that they make that are down, or that something may still follow on:
     /// for who has not seen them before.
     func forgetSurfaces() { surfaces = [:] }
+
+    func add(marker label: String) { batch.append(.marker(label: label)) }
 
     /// Adds the cancellation of gestures whose client is gone.
     func cancel(_ keys: [GestureKey]) {
@@ -211,15 +244,21 @@ final class InputLog {
 
     // MARK: The beginning
 
-    /// Begins a trace with a header, in place of what was recorded before.
-    func begin(_ header: TraceHeader) {
+    /// Begins a trace in place of what was recorded before, with a header and the gestures that are active; without a header,
+    /// with nothing.
+    func begin(_ header: TraceHeader?, _ active: [(key: GestureKey, event: GestureEvent)], at time: Double) {
         (numbers, taken) = ([:], [:])
         (surfaces, nextSurface) = ([:], 0)
         batch.removeAll()
-        lastTime = 0
+        (surfaces, nextSurface) = ([:], 0)
+        batch.removeAll()
+        lastTime = time
         lastTouchTime = nil
-        guard isRecording else { return }
-        encoder.encode({ $0.fed(header, camera: camera, timeMs: 0) }, then: { append($0, .gesture) })
+        guard isRecording, let header else { return }
+        encoder.encode({ $0.fed(header, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
+        forEachFrame(of: active) { frame in
+            encoder.encode({ $0.fed(frame, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
+        }
     }
 
     /// Writes for one subscriber how a trace begins that the others have already begun.
@@ -229,10 +268,16 @@ final class InputLog {
     ) {
         let time = max(lastTime, time)
         line.fed(header, camera: camera, timeMs: time)
+        forEachFrame(of: active) { line.fed($0, camera: camera, timeMs: time) }
+    }
+
+    /// The reports that begin active gestures, in frames that are not too long.
+    private func forEachFrame(
+        of active: [(key: GestureKey, event: GestureEvent)], _ body: ([Request.Body]) -> Void
+    ) {
         for start in stride(from: 0, to: active.count, by: largestArray) {
             let part = active[start..<min(start + largestArray, active.count)]
-            let batch = part.map { Request.Body.gesture(.init($0.event, label: label(number(of: $0.key)))) }
-            line.fed(batch, camera: camera, timeMs: time)
+            body(part.map { .gesture(Request.Gesture($0.event, label: label(number(of: $0.key)))) })
         }
     }
 }
@@ -250,5 +295,14 @@ private struct NumberSet {
         return index * 64 + bit
     }
 
-    mutating func remove(_ number: Int) { words[number / 64] &= ~(1 << (number % 64)) }
+    mutating func insert(_ number: Int) {
+        // As many as there may be gestures, and no more, whatever is read.
+        guard (0..<65536).contains(number) else { return }
+        while words.count <= number / 64 { words.append(0) }
+        words[number / 64] |= 1 << (number % 64)
+    }
+
+    mutating func remove(_ number: Int) {
+        if number / 64 < words.count { words[number / 64] &= ~(1 << (number % 64)) }
+    }
 }

@@ -92,7 +92,7 @@ final class ClientRegistry {
             summary.process = peer.identity?.process
         }
         summary.isWatchOnly = peer.isWatchOnly
-        summary.replay = peer.replay?.camera.name
+        if let replay = peer.replay, !replay.isOver { summary.replay = replay.cameraName }
         summary.followsAll = peer.all != nil
         summary.subscriptionCount = peer.subscriptions.count
         summary.subscriptions = peer.subscriptions.prefix(Self.page.subscriptions).map {

@@ -68,6 +68,8 @@ package enum HubField: UInt16, FieldTag {
     case camera = 4
     /// A record of ``PeerField`` for each client. Those whose lines wait for a turn come first, in their order.
     case peer = 5
+    /// A record of ``ReplayField`` for each replay.
+    case replay = 6
 }
 
 package enum CounterField: UInt16, FieldTag {
@@ -86,16 +88,39 @@ package enum CameraField: UInt16, FieldTag {
     case isEphemeral = 2
     /// The hub's time at which the camera's clock was 0.
     case clockStart = 3
-    /// The entry of the log that has seq 1.
+    /// The entry of the log that has seq 1, by which versions before revision 2 count.
     case firstEntry = 4
     /// A record of ``LogField``.
     case log = 5
     /// A record of ``InputLogField``, while somebody has subscribed to `gesture` or `touch`.
     case inputLog = 6
+    /// The seq with which the epoch began.
+    case firstSeq = 7
+    /// A record of ``MomentField``. Without it the camera is at rest, as its state says.
+    case moment = 8
+}
+
+/// A camera in the middle of things. Numbers are doubles of eight bytes, the lowest first; what they are, the values that
+/// are made of them say (`NumberList`).
+package enum MomentField: UInt16, FieldTag {
+    /// Numbers. It has to be there.
+    case camera = 1
+    /// Seven numbers, 0 or 1: scroll, zoom, rotate, tilt, scrollDuringRotateOrZoom, fling and inertia.
+    case settings = 2
+    /// A record of ``GestureField`` for each active gesture, in the order in which they began.
+    case gesture = 3
+    /// Numbers, while it moves by itself.
+    case motion = 4
+    /// Why it moves by itself, and why it moves: words as in events; without the second it is idle.
+    case motionReason = 5
+    case reason = 6
+    case seq = 7
+    case lastTime = 8
+    case frames = 9
     /// A record of ``SurfaceField`` for each surface, the least recently used first.
-    case surface = 7
+    case surface = 10
     /// The number of the surface that came last.
-    case lastSurface = 8
+    case lastSurface = 11
 }
 
 /// A surface whose fingers feed a camera.
@@ -114,13 +139,97 @@ package enum SurfaceField: UInt16, FieldTag {
     case recognizer = 7
 }
 
+package enum GestureField: UInt16, FieldTag {
+    /// The number of the client that reports it, and its kind's word. They have to be there.
+    case feed = 1
+    case kind = 2
+    /// Its label: bytes, or a number's bits; without either, none.
+    case text = 3
+    case number = 4
+    /// Numbers.
+    case numbers = 5
+    /// In ``InputLogField/gesture``: the number that it has in the log.
+    case logged = 6
+}
+
+/// A replay. Whose lines are damaged is over at once.
+package enum ReplayField: UInt16, FieldTag {
+    /// The camera's name. It has to be there.
+    case camera = 1
+    /// The number of the client that sends it, as long as it is there, and by which its gestures are known.
+    case peer = 2
+    case feed = 3
+    case id = 4
+    /// A trace's header: how it is played.
+    case header = 5
+    /// The clock: see `ReplayClock`.
+    case speed = 6
+    case origin = 7
+    case start = 8
+    case held = 9
+    case lastStep = 10
+    case isPaused = 11
+    /// How many more `camera-changed` are sent until it is paused.
+    case stepsLeft = 12
+    case round = 13
+    case rejected = 14
+    case isCut = 15
+    case passesOver = 16
+    /// Whether its camera is free, and only the rest of its lines is passed over.
+    case isOver = 17
+    /// A record of ``PlaceField``; its moment is the camera's.
+    case run = 18
+    /// A record of ``PlaceField``, while it seeks.
+    case seek = 19
+    /// A record of ``PlaceField`` for each place that is kept.
+    case checkpoint = 20
+    /// The number of the oldest line, and whether none follows the last one.
+    case firstLine = 21
+    case isComplete = 22
+    /// A record of ``KeptLinesField`` for each part.
+    case lines = 23
+    /// A record of ``MarkerField`` for each marker.
+    case marker = 24
+}
+
+package enum PlaceField: UInt16, FieldTag {
+    case time = 1
+    case line = 2
+    case events = 3
+    case hasEnded = 4
+    case steps = 5
+    /// A record of ``MomentField``.
+    case moment = 6
+    /// Where a seek goes.
+    case target = 7
+}
+
+package enum KeptLinesField: UInt16, FieldTag {
+    case text = 1
+    /// Numbers: of each line the time, and where it ends.
+    case entries = 2
+}
+
+package enum MarkerField: UInt16, FieldTag {
+    case time = 1
+    case label = 2
+}
+
 package enum InputLogField: UInt16, FieldTag {
     /// The time of the last line, on the camera's clock.
     case lastTime = 1
     /// A record of ``LogField``.
     case log = 2
+    /// A record of ``GestureField`` for each active gesture.
+    case gesture = 3
+    /// Whether somebody records.
+    case isRecording = 4
+    /// When fingers were shown last, on the camera's clock.
+    case lastTouchTime = 5
+    /// Numbers: of each surface whose fingers are recorded as they are its number, and what it is called in the recording.
+    case surfaces = 6
     /// What the next surface is called in the recording.
-    case nextSurface = 3
+    case nextSurface = 7
 }
 
 /// A history. Its lines stand either here or, where they are many, in the file, in a ring that the next process goes on
@@ -172,6 +281,20 @@ package enum PeerField: UInt16, FieldTag {
     case subscription = 11
     /// A record of ``AllCamerasField``, if it has subscribed to all cameras.
     case all = 12
+    /// The name of each camera that it has sent gestures to.
+    case fed = 13
+    /// A record of ``WaitField`` for each request that waits for a camera.
+    case wait = 14
+}
+
+package enum WaitField: UInt16, FieldTag {
+    /// The camera's name. It has to be there.
+    case camera = 1
+    case id = 2
+    case line = 3
+    case timeoutMs = 4
+    /// In the hub's time.
+    case deadline = 5
 }
 
 package enum AllCamerasField: UInt16, FieldTag {
@@ -199,4 +322,8 @@ package enum SubscriptionField: UInt16, FieldTag {
     case hasGivenUp = 7
     /// Whether it came of a subscription to all cameras.
     case isOfAll = 8
+    /// Whether it asks for what the camera is sent; of its kinds `gesture` is one only once it is told.
+    case isRecorder = 9
+    /// How many lines of the log that have no seq have not been sent.
+    case unnumbered = 10
 }

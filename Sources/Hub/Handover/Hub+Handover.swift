@@ -1,6 +1,6 @@
 // One process hands everything that the hub knows to the next: cameras with their histories, and peers with what they
 // have sent and not been answered, what they have not been sent, and where each of their subscriptions stands. So nobody
-// notices. What runs on a clock does not go along: it is brought to rest first.
+// notices: gestures, what moves by itself and what is replayed go on, too.
 
 import GimbalProtocol
 
@@ -24,6 +24,9 @@ extension Hub {
                 peer.write(to: &out)
             }
         }
+        for replay in parts.replays.all(of: peers.map(\.peer)) {
+            out.put(HubField.replay) { parts.replays.write(replay, to: &$0) }
+        }
     }
 
     // MARK: Taking
@@ -38,7 +41,7 @@ extension Hub {
         var (started, lastNumber) = (now, 0)
         var counters: FieldReader?
         var cameras: [String: HostedCamera] = [:]
-        var peerRows: [FieldReader] = []
+        var (peerRows, replayRows): ([FieldReader], [FieldReader]) = ([], [])
         var reader = SavedCamera.Reader()
         while let (tag, field) = try row.next(HubField.self) {
             switch tag {
@@ -49,44 +52,37 @@ extension Hub {
                 let camera = try parts.registry.read(field.record(), &reader, at: now)
                 cameras[camera.name] = camera
             case .peer: peerRows.append(try field.record())
+            case .replay: replayRows.append(try field.record())
             }
         }
-        let peers = try self.peers(peerRows, cameras, client)
+        let (peers, fed) = try self.peers(peerRows, cameras, client)
         let total = try counters.map { try parts.counters.restore($0) } ?? 0
         queries.started = started
         parts.registry.restore(cameras.values)
         parts.clients.restore(peers.map(\.peer), lastNumber: lastNumber, total: total)
+        for (peer, names) in fed { for name in names { cameras[name].map { peer.inputs.insert($0) } } }
+        let numbered = Dictionary(peers.map { ($0.peer.number, $0.peer) }) { first, _ in first }
+        for row in replayRows { try parts.replays.restore(row, peers: numbered) }
+        parts.runner.restore(cameras.values, at: now) { numbered[$0] != nil }
         for (_, peer) in peers {
             parts.subscriptions.restore(peer)
+            for wait in peer.waits.all { parts.waits.restore(wait) }
             parts.turns.join(peer)
             parts.sender.enqueue(peer)
         }
         for camera in cameras.values where !camera.subscriptions.contains(where: \.readsInputs) {
             camera.stopInputLog()
         }
-        for camera in cameras.values { returnSurfaces(of: camera, to: peers.map(\.peer), at: now) }
         return peers
-    }
-
-    /// Has the fingers of clients that are gone cancelled, and those of the others go with their clients.
-    private func returnSurfaces(of camera: HostedCamera, to peers: [Peer], at now: Double) {
-        for feed in Set(camera.surfaces.all.map(\.key.feed)).sorted() {
-            if let peer = peers.first(where: { $0.number == feed }) {
-                peer.inputs.insert(camera)
-            } else {
-                let time = camera.time(at: now)
-                camera.cancelGestures(of: feed, at: time)
-                parts.runner.endBatch(of: camera, at: time)
-            }
-        }
     }
 
     /// Reads the peers that are still there.
     private func peers(
         _ rows: [FieldReader], _ cameras: [String: HostedCamera],
         _ client: (UInt64) -> (outlet: any Outlet, role: Role)?
-    ) throws(FieldReader.Damage) -> [(key: UInt64, peer: Peer)] {
+    ) throws(FieldReader.Damage) -> (peers: [(key: UInt64, peer: Peer)], fed: [(peer: Peer, cameras: [String])]) {
         var peers: [(key: UInt64, peer: Peer)] = []
+        var fed: [(peer: Peer, cameras: [String])] = []
         do throws(FieldReader.Damage) {
             for row in rows {
                 let (key, number) = try Peer.identity(row)
@@ -94,12 +90,15 @@ extension Hub {
                 guard let client = client(key) else { continue }
                 let peer = Peer(number: number, outlet: client.outlet, role: client.role, limits: parts.limits)
                 peers.append((key, peer))
-                try peer.read(row, parts.limits, cameras)
+                fed.append((peer, try peer.read(row, parts.limits, cameras)))
             }
-            return peers
+            return (peers, fed)
         } catch {
             // Peers and subscriptions refer to each other.
-            for (_, peer) in peers { peer.subscriptions = [] }
+            for (_, peer) in peers {
+                peer.subscriptions = []
+                peer.waits.removeAll()
+            }
             throw error
         }
     }
@@ -148,6 +147,16 @@ extension Peer {
         out.put(PeerField.isBlocked, isBlocked)
         out.put(PeerField.replies, output.replies[output.sentBytes...])
         if let all { out.put(PeerField.all) { all.write(to: &$0) } }
+        for camera in inputs.cameras { out.put(PeerField.fed, camera.name) }
+        for wait in waits.all {
+            out.put(PeerField.wait) { out in
+                out.put(WaitField.camera, wait.camera.name)
+                out.put(WaitField.id, wait.id)
+                out.put(WaitField.line, wait.line)
+                out.put(WaitField.timeoutMs, wait.timeoutMs)
+                out.put(WaitField.deadline, wait.deadline)
+            }
+        }
         for subscription in subscriptions {
             out.put(PeerField.subscription) { subscription.write(to: &$0) }
         }
@@ -165,14 +174,17 @@ extension Peer {
     }
 
     /// Goes on where ``write(to:)`` left off.
+    ///
+    /// - Returns: the names of the cameras that it has sent gestures to.
     fileprivate func read(
         _ row: FieldReader, _ limits: Limits, _ cameras: [String: HostedCamera]
-    ) throws(FieldReader.Damage) {
+    ) throws(FieldReader.Damage) -> [String] {
         var row = row
         var (lineNumber, isSkipping) = (0 as UInt64, false)
         var (bytes, replies): ([UInt8], [UInt8]) = ([], [])
         var (hasEnded, isBroken, isBlocked) = (false, false, false)
         var lingerEnd: Double?
+        var fed: [String] = []
         while let (tag, field) = try row.next(PeerField.self) {
             switch tag {
             case .key, .number: break
@@ -185,6 +197,8 @@ extension Peer {
             case .isBlocked: isBlocked = try field.flag()
             case .replies: replies = Array(try field.bytes())
             case .all: all = try AllCameras(field.record())
+            case .fed: fed.append(try field.text())
+            case .wait: waits.insert(try RestWait(field.record(), of: self, cameras))
             case .subscription:
                 subscriptions.append(try Subscription(field.record(), of: self, cameras, limits: limits))
             }
@@ -193,6 +207,29 @@ extension Peer {
         let discarding = lingerEnd.map { PeerInput.State.discarding(until: $0 == .infinity ? nil : $0) }
         input = PeerInput(discarding ?? (hasEnded ? .ended : .open), framer: framer, bytes: bytes)
         output = PeerOutput(isBroken ? .broken(isQueued: false) : isBlocked ? .blocked : .idle, replies: replies)
+        return fed
+    }
+}
+
+extension RestWait {
+    fileprivate convenience init(
+        _ row: FieldReader, of peer: Peer, _ cameras: [String: HostedCamera]
+    ) throws(FieldReader.Damage) {
+        var row = row
+        var camera: HostedCamera?
+        var (id, line): ([UInt8], UInt64) = ([], 0)
+        var (timeoutMs, deadline) = (Double.infinity, Double.infinity)
+        while let (tag, field) = try row.next(WaitField.self) {
+            switch tag {
+            case .camera: camera = cameras[try field.text()]
+            case .id: id = Array(try field.bytes())
+            case .line: line = try field.number()
+            case .timeoutMs: timeoutMs = try field.double()
+            case .deadline: deadline = try field.double()
+            }
+        }
+        guard let camera else { throw FieldReader.Damage() }
+        self.init(for: camera, of: peer, id: id, line: line, timeoutMs: timeoutMs, deadline: deadline)
     }
 }
 

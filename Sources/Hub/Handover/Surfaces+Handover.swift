@@ -54,12 +54,7 @@ extension TouchSurfaces.Surface {
 private struct StateWriter: StateVisitor {
     var out: FieldWriter
 
-    mutating func visit(_ numbers: inout [Double], _ tag: RecognizerTag) {
-        let bytes = numbers.flatMap { number in
-            (0..<8).map { UInt8(truncatingIfNeeded: number.bitPattern >> (8 * UInt64($0))) }
-        }
-        out.put(tag, bytes)
-    }
+    mutating func visit(_ numbers: inout [Double], _ tag: RecognizerTag) { out.put(tag, doubles: numbers) }
 }
 
 private struct StateReader: StateVisitor {
@@ -67,12 +62,7 @@ private struct StateReader: StateVisitor {
 
     init(_ row: FieldReader) throws(FieldReader.Damage) {
         var row = row
-        while let (tag, field) = try row.next(RecognizerTag.self) {
-            let bytes = Array(try field.bytes())
-            found[tag.rawValue] = stride(from: 0, to: bytes.count - 7, by: 8).map { start in
-                Double(bitPattern: (0..<8).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * UInt64($1)) })
-            }
-        }
+        while let (tag, field) = try row.next(RecognizerTag.self) { found[tag.rawValue] = try field.doubles() }
     }
 
     mutating func visit(_ numbers: inout [Double], _ tag: RecognizerTag) {

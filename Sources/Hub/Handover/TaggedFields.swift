@@ -40,6 +40,12 @@ package struct FieldWriter {
         bytes.append(contentsOf: content)
     }
 
+    /// Writes doubles, eight bytes each, the lowest first.
+    package mutating func put(_ tag: some FieldTag, doubles: some Collection<Double>) {
+        putHead(tag.rawValue, .bytes, count: doubles.count * 8)
+        for double in doubles { put(word: double.bitPattern) }
+    }
+
     /// Writes bytes that stand in several pieces.
     package mutating func put(_ tag: some FieldTag, pieces: [UnsafeRawBufferPointer]) {
         unsafe putHead(tag.rawValue, .bytes, count: pieces.reduce(0) { $0 + $1.count })
@@ -103,6 +109,13 @@ package struct FieldReader {
         package func bytes() throws(Damage) -> ArraySlice<UInt8> {
             guard type == .bytes else { throw Damage() }
             return content
+        }
+
+        package func doubles() throws(Damage) -> [Double] {
+            let bytes = try bytes()
+            return stride(from: bytes.startIndex, to: bytes.endIndex - bytes.count % 8, by: 8).map {
+                Double(bitPattern: FieldReader.word(of: bytes[$0..<($0 + 8)]))
+            }
         }
 
         package func text() throws(Damage) -> String { String(decoding: try bytes(), as: UTF8.self) }

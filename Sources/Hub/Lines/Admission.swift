@@ -42,11 +42,12 @@ struct Admission {
         if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
             throw Refusal(member, error)
         }
-        if let replay = peer.replay, let name = requests[member].camera, name != replay.camera.name {
+        if let replay = peer.replay, let name = requests[member].camera, name != replay.cameraName {
             throw Refusal(
                 member, .invalidValue, "camera",
-                "camera must be \"\(replay.camera.name)\" in this trace, or left out")
+                "camera must be \"\(replay.cameraName)\" in this trace, or left out")
         }
+        if let replay = peer.replay, replay.passesOver || replay.isOver, requests[member].body.isOfTraces { return }
         if camera?.standing != .permanent { try admitNew(member, camera, &earlier) }
         try admitBody(member, camera, &earlier)
     }
@@ -89,7 +90,7 @@ struct Admission {
 
     /// The name of the camera that a request concerns.
     private func cameraName(_ request: Request) -> String {
-        request.camera ?? peer.replay?.camera.name ?? HostedCamera.mainName
+        request.camera ?? peer.replay?.cameraName ?? HostedCamera.mainName
     }
 
     private func admitBody(
@@ -114,11 +115,7 @@ struct Admission {
         case .command(let command):
             if isBusy { throw busy() }
             try admit(command, member, camera, &earlier)
-        case .trace(let header):
-            if let name = header.playback.notPlayed {
-                throw Refusal(
-                    member, .invalidValue, name, "gimbald plays traces as a whole so far: \(name) must be left out")
-            }
+        case .trace:
             if peer.replay != nil {
                 throw Refusal(
                     member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
@@ -143,9 +140,9 @@ struct Admission {
                     }
                 throw Refusal(member, .invalidValue, "type", message)
             }
-            guard case .end = steering, camera?.replay != nil else { throw noReplay() }
+            if camera?.replay?.isCut != false { throw noReplay() }
         case .query(.getReplay):
-            throw noReplay()
+            if camera?.replay == nil { throw noReplay() }
         case .subscribeAll:
             // It is as much work as there are cameras, and an array is done in one go.
             if requests.count > 1 {
@@ -154,8 +151,11 @@ struct Admission {
                     "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
             }
         case .marker:
-            throw Refusal(
-                member, .unknownType, "type", "gimbald keeps no markers so far, and would tell nobody of this one")
+            let before = requests[..<member].count { if case .marker = $0.body { true } else { false } }
+            if let replay = peer.replay, replay.markers.count + before >= limits.markers {
+                throw Refusal(
+                    member, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
+            }
         case .query, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
@@ -297,19 +297,15 @@ struct Admission {
     }
 }
 
-extension TracePlayback {
-    /// The first member of a header that asks for more than to play the trace as it is: it is refused, and not passed over.
-    fileprivate var notPlayed: String? {
-        if paused { return "paused" }
-        if fromMs != nil { return "fromMs" }
-        if untilMs != nil { return "untilMs" }
-        if loop != .times(1) { return "loop" }
-        if idleTimeLimitMs != nil { return "idleTimeLimitMs" }
-        return pauseOnMarkers ? "pauseOnMarkers" : nil
-    }
-}
-
 extension Request.Body {
+    /// Whether it is what a trace is made of, and has a time there.
+    var isOfTraces: Bool {
+        switch self {
+        case .gesture, .touch, .command, .marker: true
+        default: false
+        }
+    }
+
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {

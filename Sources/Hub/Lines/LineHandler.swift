@@ -105,9 +105,10 @@ final class LineHandler {
             return true
         }
         if let time, let replay = peer.replay {
-            guard replays.reach(time, in: replay, at: now) else { return false }
-            replay.clock.advance(to: replay.clock.time(of: time))
-            replay.summary.events += 1
+            switch replays.reach(time, in: replay, at: now) {
+            case .later: return false
+            case .now, .passedOver: break
+            }
         }
         counters.lines += 1
         turns.add(work: requests.count)
@@ -115,12 +116,15 @@ final class LineHandler {
         for index in requests.indices { apply(requests[index], text, &line) }
         if let first = line.first { endBatch(of: first, at: now) }
         for camera in line.others { endBatch(of: camera, at: now) }
+        if time != nil, let replay = peer.replay, !replay.passesOver, !replay.isOver {
+            replays.took(requests, text, in: replay, at: now)
+        }
         endLine(at: now)
         return true
     }
 
     private func endBatch(of camera: HostedCamera, at now: Double) {
-        if !camera.isRemoved { runner.endBatch(of: camera, at: camera.time(at: now)) }
+        if !camera.isRemoved { replays.endBatch(of: camera, at: camera.time(at: now)) }
     }
 
     /// Does what waits for the end of a line.
@@ -147,12 +151,13 @@ final class LineHandler {
             guard given == time ?? given else {
                 throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
             }
+            if replay.passesOver || replay.isOver { return given }
             let traceTime = replay.clock.time(of: given)
             guard traceTime <= ReplayClock.longest else {
                 throw Refusal(
                     member, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
             }
-            if traceTime < replay.clock.time {
+            if traceTime < replay.stageRun.time {
                 throw Refusal(member, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
             }
             time = given
@@ -166,6 +171,9 @@ final class LineHandler {
     private func apply(_ request: Request, _ text: Span<UInt8>, _ line: inout LineContext) {
         let id = text.extracting(request.id?.range ?? 0..<0)
         let (name, peer, now) = (request.camera, line.peer, line.now)
+        if let replay = peer.replay, replay.passesOver || replay.isOver, request.body.isOfTraces {
+            return sender.acknowledge(id, to: peer)
+        }
         switch request.body {
         case .gesture(let gesture):
             let camera = touch(name, &line)
@@ -183,12 +191,14 @@ final class LineHandler {
             runner.catchUp(camera, at: now)
             sender.acknowledge(id, to: peer)
             camera.apply(command, at: camera.time(at: now))
+        case .query(.getReplay): queries.answer(.getReplay, registry.camera(name, of: peer)?.seen, id, in: line)
         case .query(let query):
             queries.answer(query, request.body.needsCamera ? cameraAsked(request, line) : nil, id, in: line)
         case .subscribe(let subscribe):
-            subscriptions.subscribe(peer, to: runner.camera(name, for: peer, at: now), subscribe, id, at: now)
+            subscriptions.subscribe(
+                peer, to: runner.camera(name, for: peer, at: now).seen, subscribe, id, at: now)
         case .unsubscribe:
-            subscriptions.unsubscribe(peer, from: registry.camera(name, of: peer))
+            subscriptions.unsubscribe(peer, from: registry.camera(name, of: peer)?.seen)
             sender.acknowledge(id, to: peer)
         case .subscribeAll(let subscribe, let points):
             subscriptions.subscribeAll(peer, subscribe, since: points, id)
@@ -196,17 +206,25 @@ final class LineHandler {
             subscriptions.unsubscribeAll(peer)
             sender.acknowledge(id, to: peer)
         case .awaitIdle(let timeoutMs):
-            waits.add(timeoutMs, for: cameraAsked(request, line), id, of: peer, at: now)
-        case .steerReplay(.end):
+            waits.add(timeoutMs, for: cameraAsked(request, line).seen, id, of: peer, at: now)
+        case .steerReplay(let steering):
+            guard let replay = registry.camera(name, of: peer)?.replay else { break }
+            if let error = replays.objection(to: steering, of: replay, at: now) {
+                refuse(error, id, of: replay.cameraName, to: peer)
+            } else {
+                sender.acknowledge(id, to: peer)
+                replays.steer(replay, steering, at: now)
+            }
+        case .marker(let label):
+            let camera = touch(name, &line)
+            runner.catchUp(camera, at: now)
             sender.acknowledge(id, to: peer)
-            if let replay = registry.camera(name, of: peer)?.replay { replays.cut(replay, at: now) }
-        // Admission lets none of them through.
-        case .steerReplay, .marker: break
+            replays.mark(camera, label, at: camera.time(at: now))
         case .hello:
             sender.reply(to: peer) { $0.hello(server: server, id) }
         case .trace(let header):
             let camera = runner.camera(name, for: peer, at: now)
-            replays.start(header, on: camera, from: peer, id: (0..<id.count).map { id[$0] })
+            replays.start(header, on: camera, from: peer, id: (0..<id.count).map { id[$0] }, at: now)
         case .traceEnd:
             sender.acknowledge(id, to: peer)
             if let replay = peer.replay { replays.end(replay, at: now) }
@@ -233,8 +251,7 @@ final class LineHandler {
         turns.add(work: camera.activeGestures >> 6)
         // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
         var event = report
-        if camera.replay != nil { event.time = nil }
-        peer.inputs.insert(camera)
+        if camera.replay != nil { event.time = nil } else { peer.inputs.insert(camera) }
         sender.acknowledge(id, to: peer)
         let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
         camera.apply(event, of: key, at: camera.time(at: now))
@@ -250,7 +267,7 @@ final class LineHandler {
         runner.catchUp(camera, at: now)
         // Fingers are looked up among each other.
         turns.add(work: fingers.touches.count * fingers.touches.count >> 10 + camera.activeGestures >> 6)
-        peer.inputs.insert(camera)
+        if camera.replay == nil { peer.inputs.insert(camera) }
         sender.acknowledge(id, to: peer)
         // In a trace the surface's clock is the trace's, unless the line says otherwise.
         let told = fingers.surfaceTimeMs ?? (camera.replay == nil ? timeMs : nil)
@@ -267,13 +284,20 @@ final class LineHandler {
         reject(unsafe decoder.rejectTooLong(beginning), beginning, from: peer, at: now)
     }
 
+    /// Answers a request that stands on a line of its own, and turned out to be wrong as it was to be done.
+    private func refuse(_ error: WireError, _ id: Span<UInt8>, of camera: String, to peer: Peer) {
+        counters.errors += 1
+        sender.refuse(error, id, to: peer)
+        observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera), of: peer)
+    }
+
     /// Answers every request of a rejected line that can be answered.
     private func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer, at now: Double) {
         counters.errors += 1
         observer.note(
             .refused(rejection.error, line: peer.input.framer.lineNumber, camera: peer.lastCamera?.name), of: peer)
         turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
-        peer.replay?.summary.rejected += 1
+        peer.replay?.lineWasRejected()
         var isAnswered = false
         for (member, id) in rejection.ids.enumerated() {
             let isWrong = rejection.member.map { $0 == member } ?? (rejection.ids.count == 1)

@@ -28,7 +28,11 @@ final class Queries {
         let peer = line.peer
         switch query {
         case .ping: sender.reply(to: peer) { $0.pong(id) }
-        case .getReplay: break
+        case .getReplay:
+            guard let replay = camera?.replay else { return }
+            let status = replay.status(at: line.now, withMarkers: true)
+            turns.add(events: status.markers?.count ?? 0)
+            sender.reply(to: peer) { $0.replay(status, id) }
         case .cameras:
             let names = registry.namesAsJSON()
             sender.reply(to: peer) { $0.cameras(names.span, id) }
@@ -51,7 +55,7 @@ final class Queries {
             }
             guard let error else { return }
             counters.errors += 1
-            peer.replay?.summary.rejected += 1
+            peer.replay?.lineWasRejected()
             observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera.name), of: peer)
         }
     }

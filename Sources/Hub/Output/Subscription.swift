@@ -25,7 +25,11 @@ final class Subscription {
     var isPending = false
     let delivery: Subscribe.Delivery
     /// The first entry that has not been sent.
-    private(set) var cursor: UInt64
+    private(set) var cursor: UInt64 {
+        didSet { if cursor < log.numberedFrom || oldValue < log.numberedFrom { countUnnumbered(since: oldValue) } }
+    }
+    /// How many lines without a seq there were in the log before the cursor.
+    private var unnumberedBefore: UInt64
     /// What was sent last: with `latest`, what may follow depends on it.
     private var lastSent: EventKinds = .idle
     /// What waits is not to be sent any more: the peer is told that it missed it.
@@ -41,6 +45,7 @@ final class Subscription {
         log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
         delivery = subscribe.delivery
         cursor = log.end
+        unnumberedBefore = log.unnumbered
     }
 
     func write(to out: inout FieldWriter) {
@@ -52,6 +57,8 @@ final class Subscription {
         out.put(SubscriptionField.lastSent, UInt64(lastSent.rawValue))
         out.put(SubscriptionField.hasGivenUp, hasGivenUp)
         out.put(SubscriptionField.isOfAll, isOfAll)
+        out.put(SubscriptionField.isRecorder, isRecorder)
+        out.put(SubscriptionField.unnumbered, log.unnumbered &- unnumberedBefore)
     }
 
     /// Goes on where ``write(to:)`` left off.
@@ -61,8 +68,9 @@ final class Subscription {
         var row = row
         var camera: HostedCamera?
         var (readsInputs, isOfAll) = (false, false)
+        var isRecorder: Bool?
         var kinds: EventKinds?
-        var cursor: UInt64?
+        var (cursor, unnumbered): (UInt64?, UInt64?)
         var delivery = Subscribe.Delivery.every
         while let (tag, field) = try row.next(SubscriptionField.self) {
             switch tag {
@@ -74,16 +82,18 @@ final class Subscription {
             case .lastSent: lastSent = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
             case .hasGivenUp: hasGivenUp = try field.flag()
             case .isOfAll: isOfAll = try field.flag()
+            case .isRecorder: isRecorder = try field.flag()
+            case .unnumbered: unnumbered = try field.number()
             }
         }
         guard let camera else { throw FieldReader.Damage() }
         (self.peer, self.camera) = (peer, camera)
         log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
-        // No recorder waits any more.
-        isRecorder = readsInputs && kinds?.contains(.gesture) == true
+        self.isRecorder = isRecorder ?? (readsInputs && kinds?.contains(.gesture) == true)
         (self.readsInputs, self.isOfAll, self.delivery) = (readsInputs, isOfAll, delivery)
         self.kinds = kinds ?? .all
         self.cursor = min(cursor ?? log.end, log.end)
+        unnumberedBefore = log.unnumbered &- (unnumbered ?? log.unnumbered(from: self.cursor, to: log.end))
     }
 
     /// Whether it is to see the fingers.
@@ -91,6 +101,17 @@ final class Subscription {
 
     /// Entries not yet sent.
     var backlog: UInt64 { log.end - cursor }
+
+    private func countUnnumbered(since old: UInt64) {
+        unnumberedBefore &+= log.unnumbered(from: old, to: cursor) &- log.unnumbered(from: cursor, to: old)
+    }
+
+    /// How many lines a reader has missed that misses all of the backlog: events, as they count in seq; where there are none
+    /// of them, the others that it has asked for.
+    private var missedCount: UInt64 {
+        let events = backlog &- (log.unnumbered &- unnumberedBefore)
+        return events > 0 || kinds.isDisjoint(with: .unnumbered) ? events : backlog
+    }
 
     /// Whether there is something that has not been sent.
     var hasUnsent: Bool { backlog > 0 || hasMissed }
@@ -104,15 +125,33 @@ final class Subscription {
         cursor = log.end
     }
 
+    /// Whether it is told what the camera is sent.
+    var isTold: Bool { kinds.contains(.gesture) }
+
+    /// It waits again to be told how a trace begins.
+    func stopInput() { kinds.remove(.gesture) }
+
     /// Goes on from an entry; the peer has read what is before it.
     func resume(from entry: UInt64) {
-        if entry > log.first { lastSent = log.kind(of: entry - 1) }
+        noteLast(before: entry)
         cursor = entry
     }
 
     func sent(upTo entry: UInt64) {
-        lastSent = log.kind(of: entry - 1)
+        noteLast(before: entry)
         cursor = entry
+    }
+
+    private func noteLast(before entry: UInt64) {
+        var entry = entry
+        while entry > log.first {
+            let kind = log.kind(of: entry - 1)
+            if EventKinds.unnumbered.isDisjoint(with: kind) {
+                lastSent = kind
+                return
+            }
+            entry -= 1
+        }
     }
 
     /// The entry in which a byte of a run lies, and where in the run the entry ends.
@@ -141,9 +180,10 @@ final class Subscription {
         }
         switch delivery {
         case .every:
-            camera.writeGap(of: backlog, to: &line)
+            if missedCount > 0 { camera.writeGap(of: missedCount, to: &line) }
             if showsTouches { camera.writeTouches(at: nil, to: &line) }
             cursor = log.end
+            unnumberedBefore = log.unnumbered
         case .latest:
             let started = log.lastMoveStarted
             // What is left in the log belongs to a movement that the peer does not know of yet.
@@ -165,7 +205,9 @@ final class Subscription {
     }
 
     /// Whether every line of the log is sent.
-    private var isWhole: Bool { delivery == .every && kinds == .all && !readsInputs }
+    private var isWhole: Bool {
+        delivery == .every && kinds == .all && !readsInputs && cursor >= log.numberedFrom
+    }
 
     /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.
     func gather(room: Int, _ add: (EventLog.Run) -> Void) {
@@ -210,6 +252,7 @@ final class Subscription {
     private func gatherLatest(_ add: (EventLog.Run) -> Void) {
         var reset: UInt64?
         var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
+        var (replay, marker): (UInt64?, UInt64?)
         for entry in cursor..<log.end {
             switch log.kind(of: entry) {
             case .reset:
@@ -217,12 +260,15 @@ final class Subscription {
                 (started, changed, idle) = (nil, nil, nil)
             case .moveStarted: (started, changed, idle) = (entry, nil, nil)
             case .cameraChanged: changed = entry
+            case .replay: replay = entry
+            case .marker: marker = entry
             default: idle = entry
             }
         }
         if reset == nil, lastSent == .moveStarted { started = nil }
         var isEmpty = true
-        for case let entry? in [reset, started, changed, idle] where !kinds.isDisjoint(with: log.kind(of: entry)) {
+        let newest = [reset, started, changed, idle, replay, marker].compactMap { $0 }.sorted()
+        for entry in newest where !kinds.isDisjoint(with: log.kind(of: entry)) {
             add(log.run(from: entry, to: entry + 1))
             isEmpty = false
         }

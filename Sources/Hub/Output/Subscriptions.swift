@@ -93,10 +93,8 @@ final class Subscriptions {
         let isSameEpoch =
             epoch.count == camera.epoch.utf8.count
             && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
-        let entry = camera.firstEntry + seq
         // What a camera was sent is kept for nobody who was not there.
-        let isInLog = entry >= camera.log.first && entry <= camera.log.end
-        if isSameEpoch, seq <= camera.seq, isInLog, !subscription.readsInputs {
+        if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq) {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = nil
         } else {
@@ -237,7 +235,12 @@ final class Subscriptions {
 
     /// Goes on with the subscriptions that a peer had in another process.
     func restore(_ peer: Peer) {
-        for subscription in peer.subscriptions { attach(subscription) }
+        for subscription in peer.subscriptions {
+            attach(subscription)
+            guard subscription.isRecorder, !subscription.isTold else { continue }
+            subscription.camera.addWaitingRecorder(subscription)
+            noteRecorders(of: subscription.camera)
+        }
         if peer.all != nil { followers.append(peer) }
     }
 }

@@ -1,69 +1,203 @@
-// A trace being played into a camera: where it is in its life, its clock, its count.
+// A trace being played into a camera: what is to be done with it, where it is, and what is kept of it.
+// Invariant: what subscribers see is `run` on the camera. A seek runs on a shadow of its own, and is seen when it has landed.
 
 import GimbalProtocol
 
 final class Replay {
-    enum Life {
-        /// Lines are handled as their times come. It goes on at `wake` in the hub's time; `nil` while it waits for a line.
-        case playing(wake: Double?)
-        /// Its end is known, and its gestures are cancelled: what still moves is played to its rest.
-        case draining(wake: Double)
-        /// Its camera is free.
-        case ended
+    enum Mode {
+        case playing
+        case paused
+        /// Paused, once so many more `camera-changed` have been sent.
+        case stepping(left: UInt64)
+    }
+
+    /// The way to another place.
+    struct Seek {
+        let target: Double
+        let printed: PrintedTime
+        var run: ReplayRun
+        let camera: HostedCamera
+
+        init(to target: Double, from run: ReplayRun, on camera: HostedCamera) {
+            (self.target, printed, self.run, self.camera) = (target, PrintedTime(target), run, camera)
+        }
     }
 
     unowned let camera: HostedCamera
+    let cameraName: String
     /// Who sends it; `nil` when that peer is gone.
     private(set) weak var peer: Peer?
+    /// Tells its gestures from others'.
+    let feed: Int
     /// The header's id as it was written.
     let id: [UInt8]
-    private(set) var life = Life.playing(wake: nil)
+    let playback: TracePlayback
+
+    var mode = Mode.playing
     var clock: ReplayClock
-    var summary = TraceSummary()
-
-    init(_ header: TraceHeader, of camera: HostedCamera, from peer: Peer, id: [UInt8]) {
-        self.camera = camera
-        self.peer = peer
-        self.id = id
-        clock = ReplayClock(speed: header.speed)
-    }
-
-    // MARK: Its life
-
-    /// Whether its lines are still to be handled.
-    var isPlaying: Bool { if case .playing = life { true } else { false } }
-
-    var isWaitingForLine: Bool { if case .playing(nil) = life { true } else { false } }
-
+    var run = ReplayRun()
+    var seek: Seek?
+    /// Which time it plays, from 1.
+    var round = 1
     /// When it goes on, in the hub's time; infinite if that depends on others.
-    var deadline: Double {
-        switch life {
-        case .playing(let wake): wake ?? .infinity
-        case .draining(let wake): wake
-        case .ended: .infinity
+    var wake = Double.infinity
+    /// Whether it waits for a line of its peer's.
+    private(set) var isWaitingForLine = true
+    /// The time of what it waits for.
+    var awaited: Double?
+
+    /// How many `camera-changed` there were before the line that is being applied.
+    var framesBefore: UInt64 = 0
+
+    var lines = KeptLines()
+    var checkpoints = Checkpoints()
+    var markers: [ReplayMarker] = []
+    private(set) var rejected: UInt64 = 0
+
+    /// Whether it is ended before its own end: then nothing of it is played any more but what moves.
+    private(set) var isCut = false
+    /// Whether what the peer still sends of it is passed over, since it is beyond the end that the header set.
+    private(set) var passesOver = false
+    /// Whether the camera is free.
+    private(set) var isOver = false
+
+    init(
+        _ header: TraceHeader, of camera: HostedCamera, from peer: Peer, id: [UInt8], limits: Limits, at now: Double
+    ) {
+        (self.camera, cameraName, self.peer, feed, self.id) = (camera, camera.name, peer, peer.number, id)
+        playback = header.playback
+        clock = ReplayClock(speed: header.speed, longestWait: playback.idleTimeLimitMs, at: now)
+        if playback.paused {
+            mode = .paused
+            clock.hold(at: 0)
+        }
+        checkpoints = Checkpoints([.init(run: run, moment: HostedCamera.Moment(header, limits: limits))])
+    }
+
+    /// A replay that goes on where another process left off.
+    init(
+        of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
+        _ clock: ReplayClock, rejected: UInt64, isCut: Bool, passesOver: Bool
+    ) {
+        (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
+        (self.playback, self.clock, self.rejected) = (playback, clock, rejected)
+        (self.isCut, self.passesOver) = (isCut, passesOver)
+        wake = -.infinity
+    }
+
+    // MARK: How it stands
+
+    var isPaused: Bool { if case .paused = mode { true } else { false } }
+
+    var isPlaying: Bool { if case .playing = mode { true } else { false } }
+
+    /// The camera that its lines move: while it seeks, a shadow.
+    var stage: HostedCamera { seek?.camera ?? camera }
+
+    /// The clock of a camera that it moves.
+    func time(of camera: HostedCamera) -> Double {
+        if let seek, camera === seek.camera { return seek.run.time }
+        return run.time
+    }
+
+    /// Where it is on the stage.
+    var stageRun: ReplayRun {
+        get { seek?.run ?? run }
+        set { if seek != nil { seek?.run = newValue } else { run = newValue } }
+    }
+
+    /// Whether the next thing that it needs may be a line of its peer's.
+    var takesLines: Bool {
+        if passesOver || isOver { return true }
+        if isCut || lines.isComplete { return false }
+        return stageRun.line == lines.end && (seek != nil || !isPaused)
+    }
+
+    /// Whether the header's end lies before a time.
+    func endsBefore(_ time: Double) -> Bool {
+        playback.untilMs.map { PrintedTime(time) > PrintedTime($0) } ?? false
+    }
+
+    /// Whether it plays once more when it has ended.
+    var hasAnotherRound: Bool {
+        guard !isCut else { return false }
+        return switch playback.loop {
+        case .times(let times): round < times
+        case .forever: true
         }
     }
 
-    /// It goes on at a time of the hub's.
-    func wait(until time: Double) {
-        switch life {
-        case .playing: life = .playing(wake: time)
-        case .draining: life = .draining(wake: time)
-        case .ended: break
-        }
+    /// Where it is in the trace; while it seeks, where it goes.
+    func position(at now: Double) -> Double {
+        if let seek { return seek.target }
+        return clock.position(at: now, after: run.time, before: awaited)
     }
 
-    /// It has nothing to wait for but its next line, unless its end is known.
-    func waitForLine() { if isPlaying { life = .playing(wake: nil) } }
+    func status(at now: Double, withMarkers: Bool) -> ReplayStatus {
+        let state: ReplayState = isOver ? .ended : seek != nil ? .seeking : isPaused ? .paused : .playing
+        return ReplayStatus(
+            camera: cameraName, state: state, timeMs: position(at: now), durationMs: playback.durationMs,
+            speed: clock.speed, round: round, markers: withMarkers ? markers : nil)
+    }
 
-    /// No line is handled any more.
-    func drain() { if isPlaying { life = .draining(wake: -.infinity) } }
+    /// How it went, as its owner is told.
+    var summary: TraceSummary {
+        var summary = TraceSummary()
+        (summary.events, summary.rejected, summary.frames) = (run.events, rejected, camera.frames)
+        (summary.durationMs, summary.isCut) = (run.time, isCut)
+        return summary
+    }
 
-    func end() { life = .ended }
+    /// How many bytes are kept of it.
+    var keptBytes: Int { lines.byteCount + checkpoints.byteCount }
 
-    /// The peer is gone: what is left is played at once.
-    func abandon() {
-        peer = nil
+    // MARK: It goes on
+
+    /// It goes on at a time of the hub's, with what comes at a time of the trace.
+    func wait(until time: Double, for awaited: Double?) { (wake, self.awaited) = (time, awaited) }
+
+    /// It has nothing to wait for but the next line of its peer's, if that is what comes next.
+    func waitForLine() {
+        guard takesLines else { return }
+        isWaitingForLine = true
+        if !isOver, !lines.isComplete { wait(until: .infinity, for: nil) }
+    }
+
+    /// A line of the trace was wrong.
+    func lineWasRejected() { if !passesOver && !isOver { rejected += 1 } }
+
+    /// A line has come.
+    func lineArrived(_ timeMs: Double, at now: Double) {
+        clock.lineArrived(timeMs, at: now, late: isWaitingForLine && seek == nil)
+        isWaitingForLine = false
+    }
+
+    // MARK: It ends
+
+    /// No line follows those that it has; what its peer still sends is passed over, if that is so.
+    func complete(passingOver: Bool) {
+        lines.complete()
+        passesOver = passingOver
+        wake = -.infinity
+    }
+
+    /// The peer has sent all of it.
+    func traceEndWasRead() { passesOver = false }
+
+    /// Nothing of it is played any more but what moves, and that as fast as possible.
+    func cut() {
+        (isCut, seek, mode) = (true, nil, .playing)
         clock.hurry()
+        run.hasEnded = true
+        wake = -.infinity
+    }
+
+    /// The peer is gone.
+    func forgetPeer() { peer = nil }
+
+    /// Its camera is free.
+    func end() {
+        (isOver, wake, awaited) = (true, .infinity, nil)
+        (lines, checkpoints, markers) = (KeptLines(), Checkpoints(), [])
     }
 }

@@ -1,14 +1,7 @@
-// A trace's clock and its pace: where the trace is, and when a time of it comes in the hub's time.
-// Invariant: the clock never passes the last line read, so that the events do not depend on when lines arrive.
+// A trace's clock as far as its pace is concerned: when a time of the trace comes in the hub's time, and the other way round.
+// What is played never depends on it, only when.
 
 struct ReplayClock {
-    private enum Pace {
-        /// Trace milliseconds per millisecond.
-        case timed(speed: Double)
-        /// As fast as possible.
-        case unlimited
-    }
-
     /// How long a trace may be, in its milliseconds: 3,000 years. A camera's clock goes on from there, and what is saved
     /// of it is read like any `timeMs`.
     static let longest = 1e14
@@ -16,40 +9,115 @@ struct ReplayClock {
     /// A trace is not played slower than this: its end would never come.
     private static let leastSpeed = 0.001
 
-    /// Where the trace is: milliseconds since its first line.
-    private(set) var time = 0.0
-    private var pace: Pace
+    /// Trace milliseconds per millisecond; infinite is as fast as possible.
+    private(set) var speed: Double
     /// The `timeMs` of the first line.
-    private var origin: Double?
-    /// The hub's time at which the trace's clock was 0, as far as its pace is concerned.
-    private var start = 0.0
+    private(set) var origin: Double?
+    /// The hub's time at which the trace's time was 0.
+    private(set) var start: Double
+    /// Where the trace is while its clock is stopped.
+    private(set) var held: Double?
+    /// The hub's time at which a line or a frame was played last, or the clock was set.
+    private var lastStep: Double
+    /// How long it waits at the most between two lines or frames.
+    private let longestWait: Double
 
-    init(speed: Double) { pace = speed == .infinity ? .unlimited : .timed(speed: max(speed, Self.leastSpeed)) }
+    init(speed: Double, longestWait: Double?, at now: Double) {
+        self.speed = max(speed, Self.leastSpeed)
+        self.longestWait = longestWait ?? .infinity
+        (start, lastStep) = (now, now)
+    }
+
+    // MARK: From process to process
+
+    /// What another process has left.
+    struct Saved {
+        var speed = 1.0
+        var origin: Double?
+        var start = 0.0
+        var held: Double?
+        var lastStep = 0.0
+    }
+
+    /// A clock that goes on where another process left off.
+    init(_ saved: Saved, longestWait: Double?) {
+        (speed, self.longestWait) = (max(saved.speed, Self.leastSpeed), longestWait ?? .infinity)
+        (origin, start, held, lastStep) = (saved.origin, saved.start, saved.held, saved.lastStep)
+    }
+
+    func write(to out: inout FieldWriter) {
+        out.put(ReplayField.speed, speed)
+        if let origin { out.put(ReplayField.origin, origin) }
+        out.put(ReplayField.start, start)
+        if let held { out.put(ReplayField.held, held) }
+        out.put(ReplayField.lastStep, lastStep)
+    }
+
+    // MARK: Times
+
+    var isUnlimited: Bool { speed == .infinity }
 
     /// The trace's time of a line's `timeMs`.
     func time(of timeMs: Double) -> Double { origin.map { timeMs - $0 } ?? 0 }
 
     /// When a time of the trace comes, in the hub's time.
     func due(_ time: Double) -> Double {
-        switch pace {
-        case .timed(let speed): start + time / speed
-        case .unlimited: -.infinity
-        }
+        if isUnlimited { return -.infinity }
+        return min(start + time / speed, lastStep + longestWait)
     }
 
-    /// From now on it is played as fast as possible.
-    mutating func hurry() { pace = .unlimited }
+    /// Where the trace is, between what was played last and what comes next; `nil` where that is not known.
+    func position(at now: Double, after last: Double, before next: Double?) -> Double {
+        if let held { return held }
+        if isUnlimited { return last }
+        let known = max((lastStep - start) * speed, last)
+        return min(max((now - start) * speed, known), next ?? known)
+    }
 
-    /// Notes a line that waits for its time or is handled; one that came too late moves the pace with it.
+    // MARK: It is set
+
+    /// From now on it is played as fast as possible.
+    mutating func hurry() { (speed, held) = (.infinity, nil) }
+
+    /// From now on it is played at another speed.
+    mutating func setSpeed(_ speed: Double, from position: Double, at now: Double) {
+        self.speed = max(speed, Self.leastSpeed)
+        set(position, at: now)
+    }
+
+    /// Stops it.
+    mutating func hold(at position: Double) { held = position }
+
+    /// Lets it go on.
+    mutating func release(at now: Double) {
+        guard let held else { return }
+        self.held = nil
+        set(held, at: now)
+    }
+
+    /// Sets it to a time of the trace.
+    mutating func set(_ position: Double, at now: Double) {
+        if held != nil { held = position }
+        (start, lastStep) = (isUnlimited ? now : now - position / speed, now)
+    }
+
+    /// Notes a line that waits for its time or is played; one that came too late moves the pace with it.
     mutating func lineArrived(_ timeMs: Double, at now: Double, late: Bool) {
         if origin == nil {
             origin = timeMs
-            start = now
-        } else if late, case .timed(let speed) = pace {
+            set(0, at: now)
+        } else if late, !isUnlimited {
             start = max(start, now - time(of: timeMs) / speed)
         }
     }
 
-    /// Sets the clock forward.
-    mutating func advance(to time: Double) { self.time = max(self.time, time) }
+    /// Notes that a line or a frame is played. Before its time it is only where the wait would have been too long.
+    mutating func stepped(to time: Double, at now: Double) {
+        if held != nil {
+            held = time
+        } else if !isUnlimited, start + time / speed > now {
+            start = now - time / speed
+        }
+        lastStep = now
+    }
 }

@@ -1,144 +1,478 @@
 // The replays that run. A header makes the camera anew, the lines after it run on the trace's clock, and its end brings all
-// to rest. Invariant: a camera has at most one replay, and a peer sends at most one; both know it until it has ended.
+// to rest. Lines that have been played are kept, so that the replay can go elsewhere and play once more.
+// Invariant: a camera has at most one replay, and a peer sends at most one; both know it until it has ended.
 
+import Gestures
 import GimbalProtocol
 
 final class Replays {
+    /// What is to be done with a line of a replay.
+    enum Arrival {
+        /// It waits for its time.
+        case later
+        case now
+        /// It lies behind the end of the replay, and moves nothing.
+        case passedOver
+    }
+
+    let limits: Limits
     private let registry: CameraRegistry
     private let clients: ClientRegistry
     private let runner: CameraRunner
     private let sender: Sender
     private let turns: Turns
     private var running: [Replay] = []
+    /// Reads lines that have been kept.
+    private var decoder: RequestDecoder
 
     init(
-        _ registry: CameraRegistry, _ clients: ClientRegistry, _ runner: CameraRunner, _ sender: Sender, _ turns: Turns
+        limits: Limits, _ registry: CameraRegistry, _ clients: ClientRegistry, _ runner: CameraRunner,
+        _ sender: Sender, _ turns: Turns
     ) {
-        (self.registry, self.clients, self.runner) = (registry, clients, runner)
+        (self.limits, self.registry, self.clients, self.runner) = (limits, registry, clients, runner)
         (self.sender, self.turns) = (sender, turns)
+        decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
     }
 
     var count: Int { running.count }
 
-    // MARK: Playing
+    // MARK: Beginning
 
-    func start(_ header: TraceHeader, on camera: HostedCamera, from peer: Peer, id: [UInt8]) {
-        let replay = Replay(header, of: camera, from: peer, id: id)
+    func start(_ header: TraceHeader, on camera: HostedCamera, from peer: Peer, id: [UInt8], at now: Double) {
+        let replay = Replay(header, of: camera, from: peer, id: id, limits: limits, at: now)
         peer.replay = replay
         camera.replay = replay
         running.append(replay)
-        let epoch = registry.newEpoch()
-        runner.reset(camera) { $0.reset(header, epoch: epoch) }
+        begin(replay, at: now)
     }
 
-    /// Brings a replay to a line's time, as far as its pace allows; `false` if the line has to wait.
-    func reach(_ timeMs: Double, in replay: Replay, at now: Double) -> Bool {
-        replay.clock.lineArrived(timeMs, at: now, late: replay.isWaitingForLine)
-        let time = replay.clock.time(of: timeMs)
-        guard play(replay, upTo: time, at: now) else { return false }
-        let due = replay.clock.due(time)
-        replay.wait(until: due)
-        return due <= now
-    }
-
-    /// Moves on all that is due, up to a time of the trace; `false` if the pace or the end of the turn comes first.
-    private func play(_ replay: Replay, upTo time: Double, at now: Double) -> Bool {
-        while let next = replay.camera.nextTick, next <= time {
-            let due = replay.clock.due(next)
-            replay.wait(until: due)
-            guard due <= now, !turns.isUsedUp else { return false }
-            runner.tick(replay.camera)
-            replay.clock.advance(to: next)
+    /// Begins to play a trace, or to play it once more.
+    private func begin(_ replay: Replay, at now: Double) {
+        guard let first = replay.checkpoints.all.first, first.run.steps == 0 else { return }
+        if let from = replay.playback.fromMs {
+            seek(replay, to: from, at: now)
+        } else {
+            land(replay, on: first.run, first.moment, at: 0, now)
         }
-        return true
+    }
+
+    // MARK: Playing
+
+    /// Brings a replay to a line's time, as far as its pace allows.
+    func reach(_ timeMs: Double, in replay: Replay, at now: Double) -> Arrival {
+        if replay.passesOver || replay.isOver { return .passedOver }
+        replay.lineArrived(timeMs, at: now)
+        let time = replay.clock.time(of: timeMs)
+        if replay.endsBefore(time) {
+            replay.complete(passingOver: true)
+            return .passedOver
+        }
+        return play(replay, new: time, at: now) ? .now : .later
+    }
+
+    /// Notes a line that has been applied.
+    func took(_ requests: [Request], _ text: Span<UInt8>, in replay: Replay, at now: Double) {
+        keep(text, of: replay)
+        for case .marker(let label) in requests.lazy.map(\.body) {
+            replay.markers.append(ReplayMarker(timeMs: replay.stageRun.time, label: label))
+        }
+        lineWasPlayed(requests, in: replay, at: now)
+    }
+
+    /// Goes on with what is kept of a replay, as far as it is due.
+    func goOn(_ replay: Replay, at now: Double) { _ = play(replay, new: nil, at: now) }
+
+    /// Plays what is due; says whether it has come to a line that has just been read, and that is due as well.
+    ///
+    /// - Parameter new: the time of that line, if there is one.
+    private func play(_ replay: Replay, new: Double?, at now: Double) -> Bool {
+        while !replay.isOver {
+            guard let isAtLine = replay.seek != nil ? seekOn(replay, new, now) : playOn(replay, new, now) else {
+                continue
+            }
+            return isAtLine
+        }
+        return false
+    }
+
+    /// Takes the next step; `nil` if there may be another one.
+    private func playOn(_ replay: Replay, _ new: Double?, _ now: Double) -> Bool? {
+        let step = replay.run.next(on: replay.camera, replay.lines, new: new)
+        let due: Double
+        switch replay.mode {
+        case .paused:
+            replay.wait(until: .infinity, for: nil)
+            return false
+        case .stepping: due = -.infinity
+        case .playing: due = step.time.map { replay.clock.due($0) } ?? -.infinity
+        }
+        if case .unknown = step {
+            replay.waitForLine()
+            return false
+        }
+        replay.wait(until: due, for: step.time)
+        guard due <= now else { return false }
+        if case .new(let time) = step {
+            replay.run.time = time
+            replay.framesBefore = replay.camera.frames
+            return true
+        }
+        guard !turns.isUsedUp else { return false }
+        let frames = replay.camera.frames
+        switch step {
+        case .frame(let time):
+            runner.tick(replay.camera)
+            replay.run.time = max(replay.run.time, time)
+            replay.run.steps += 1
+            stepped(replay, since: frames, at: now)
+        case .kept(let time):
+            replay.run.time = time
+            let requests = replay.lines.requests(of: replay.stageRun.line, &decoder)
+            apply(requests, of: replay, to: replay.camera, at: time)
+            lineWasPlayed(requests, in: replay, since: frames, at: now)
+        case .end: end(replay.camera, &replay.run)
+        case .finished: endRound(replay, at: now)
+        case .new, .unknown: break
+        }
+        return nil
+    }
+
+    /// Applies a line that was kept: gestures, touches, commands and markers, which were admitted when it was read.
+    private func apply(_ requests: [Request], of replay: Replay, to camera: HostedCamera, at time: Double) {
+        turns.add(work: requests.count)
+        for request in requests {
+            switch request.body {
+            case .gesture(let gesture):
+                var event = gesture.event
+                event.time = nil
+                let key = GestureKey(feed: replay.feed, kind: event.kind, label: gesture.label)
+                camera.apply(event, of: key, at: time)
+            case .touch(let fingers): camera.apply(fingers, of: replay.feed, told: fingers.surfaceTimeMs, at: time)
+            case .command(let command): camera.apply(command, at: time)
+            case .marker(let label): mark(camera, label, at: time)
+            default: break
+            }
+        }
+        endBatch(of: camera, at: time)
+    }
+
+    /// Tells of a marker, unless nobody sees the camera.
+    func mark(_ camera: HostedCamera, _ label: String, at time: Double) {
+        if isSeen(camera) { runner.mark(camera, label, at: time) }
+    }
+
+    /// Ends a batch on a camera that a replay moves.
+    func endBatch(of camera: HostedCamera, at time: Double) {
+        if isSeen(camera) {
+            runner.endBatch(of: camera, at: time)
+        } else {
+            turns.add(work: camera.endBatch(at: time).events)
+        }
+    }
+
+    private func isSeen(_ camera: HostedCamera) -> Bool { camera.seen === camera }
+
+    private func lineWasPlayed(_ requests: [Request], in replay: Replay, since frames: UInt64? = nil, at now: Double) {
+        replay.stageRun.line += 1
+        replay.stageRun.events += 1
+        replay.stageRun.steps += 1
+        guard replay.seek == nil else { return note(replay) }
+        stepped(replay, since: frames ?? replay.framesBefore, at: now)
+        let isMarked = requests.contains { if case .marker = $0.body { true } else { false } }
+        if isMarked, replay.playback.pauseOnMarkers, replay.isPlaying { pause(replay, at: now) }
+    }
+
+    /// Notes that a line or a frame has been played and seen.
+    private func stepped(_ replay: Replay, since frames: UInt64, at now: Double) {
+        replay.clock.stepped(to: replay.run.time, at: now)
+        note(replay)
+        guard case .stepping(let left) = replay.mode else { return }
+        let sent = replay.camera.frames - frames
+        replay.mode = sent < left ? .stepping(left: left - sent) : .paused
+        if replay.isPaused { tell(replay, at: now) }
+    }
+
+    // MARK: What is kept
+
+    private func keep(_ text: Span<UInt8>, of replay: Replay) {
+        if replay.lines.beginsPart { makeRoom(in: replay) }
+        turns.add(bytes: text.count)
+        replay.lines.append(text, at: replay.stageRun.time)
+    }
+
+    /// Keeps a replay within its limit, and all of them within theirs.
+    private func makeRoom(in replay: Replay) {
+        let others = running.reduce(0) { $0 + ($1 === replay ? 0 : $1.keptBytes) }
+        let limit = min(limits.replayBytes, limits.allReplayBytes - others)
+        while replay.keptBytes > limit, replay.lines.dropOldest() {
+            replay.checkpoints.drop(before: replay.lines.first)
+        }
+    }
+
+    private func note(_ replay: Replay) {
+        // On its way to a place that was kept, it keeps nothing anew.
+        replay.checkpoints.note(replay.stageRun, on: replay.stage, limit: limits.replayBytes / 8)
+    }
+
+    // MARK: Going elsewhere
+
+    /// Why a replay cannot be steered so; `nil` if it can.
+    func objection(to steering: ReplaySteering, of replay: Replay, at now: Double) -> WireError? {
+        guard case .seek(let target) = steering else { return nil }
+        guard let time = time(of: target, in: replay, at: now) else {
+            return WireError(.invalidValue, field: "marker", "no marker of that label has been read")
+        }
+        guard place(for: time, in: replay) == nil else { return nil }
+        let first = replay.checkpoints.all.first.map { RequestDecoder.plain(($0.run.time * 1000).rounded() / 1000) }
+        return WireError(
+            .limitReached,
+            "of a replay \(limits.replayBytes) bytes are kept, of all \(limits.allReplayBytes): "
+                + (first.map { "this one goes back to \($0) ms" } ?? "this one cannot go back"))
+    }
+
+    private func time(of target: ReplayTarget, in replay: Replay, at now: Double) -> Double? {
+        switch target {
+        case .time(let time): max(time, 0)
+        case .offset(let offset): max(replay.position(at: now) + offset, 0)
+        case .marker(let label): replay.markers.first { $0.label == label }?.timeMs
+        }
+    }
+
+    /// The best place to begin on the way to a time: the last one that is not after it.
+    private func place(for time: Double, in replay: Replay) -> (run: ReplayRun, moment: HostedCamera.Moment)? {
+        let time = PrintedTime(time)
+        var best = replay.checkpoints.last(notAfter: time).map { ($0.run, $0.moment) }
+        for (run, camera) in [(replay.run, replay.camera)] + (replay.seek.map { [($0.run, $0.camera)] } ?? []) {
+            let isThere = run.line >= replay.lines.first && PrintedTime(run.time) <= time
+            if isThere, run.steps > best?.0.steps ?? 0 || best == nil { best = (run, camera.moment) }
+        }
+        return best
+    }
+
+    /// Goes to a time of the trace, for which there is a place to begin.
+    private func seek(_ replay: Replay, to time: Double, at now: Double) {
+        guard let (run, moment) = place(for: time, in: replay) else { return }
+        replay.seek = Replay.Seek(to: time, from: run, on: registry.shadow(of: replay.camera, from: moment))
+        replay.wait(until: -.infinity, for: nil)
+        tell(replay, at: now)
+    }
+
+    /// Takes a step on the way to another place; `nil` if there may be another one.
+    private func seekOn(_ replay: Replay, _ new: Double?, _ now: Double) -> Bool? {
+        guard let seek = replay.seek else { return nil }
+        let step = seek.run.next(on: seek.camera, replay.lines, new: new)
+        if case .unknown = step {
+            replay.waitForLine()
+            return false
+        }
+        replay.wait(until: -.infinity, for: nil)
+        let isBeyond = step.time.map { PrintedTime($0) > seek.printed } ?? false
+        if case .new(let time) = step, !isBeyond {
+            replay.seek?.run.time = time
+            return true
+        }
+        guard !turns.isUsedUp else { return false }
+        turns.add(work: 1)
+        if isBeyond {
+            land(replay, seek, at: now)
+            return nil
+        }
+        switch step {
+        case .frame(let time):
+            _ = seek.camera.tick()
+            replay.seek?.run.time = max(seek.run.time, time)
+            replay.seek?.run.steps += 1
+            note(replay)
+        case .kept(let time):
+            replay.seek?.run.time = time
+            let requests = replay.lines.requests(of: replay.stageRun.line, &decoder)
+            apply(requests, of: replay, to: seek.camera, at: time)
+            lineWasPlayed(requests, in: replay, at: now)
+        case .end:
+            var run = seek.run
+            end(seek.camera, &run)
+            replay.seek?.run = run
+        case .finished:
+            land(replay, seek, at: now)
+            if PrintedTime(seek.run.time) < seek.printed { endRound(replay, at: now) }
+        case .new, .unknown: break
+        }
+        return nil
+    }
+
+    private func land(_ replay: Replay, _ seek: Replay.Seek, at now: Double) {
+        land(replay, on: seek.run, seek.camera.moment, at: seek.target, now)
+    }
+
+    /// Shows a place to everybody.
+    private func land(
+        _ replay: Replay, on run: ReplayRun, _ moment: HostedCamera.Moment, at time: Double, _ now: Double
+    ) {
+        (replay.seek, replay.run) = (nil, run)
+        replay.clock.set(run.hasEnded && moment.motion == nil ? run.time : max(time, run.time), at: now)
+        replay.wait(until: -.infinity, for: nil)
+        turns.add(work: Self.workOfLanding)
+        runner.reset(replay.camera, to: moment, at: run.time)
+        tell(replay, at: now)
+    }
+
+    private static let workOfLanding = 8
+
+    // MARK: Steering
+
+    /// Steers a replay; there must be no objection.
+    func steer(_ replay: Replay, _ steering: ReplaySteering, at now: Double) {
+        switch steering {
+        case .pause: pause(replay, at: now)
+        case .resume:
+            guard !replay.isPlaying else { return }
+            replay.mode = .playing
+            replay.clock.release(at: now)
+            replay.wake = -.infinity
+            tell(replay, at: now)
+        case .step(let count):
+            replay.clock.hold(at: replay.position(at: now))
+            replay.mode = .stepping(left: UInt64(count))
+            replay.wake = -.infinity
+        case .seek(let target):
+            guard let time = time(of: target, in: replay, at: now) else { return }
+            if case .stepping = replay.mode { replay.mode = .paused }
+            seek(replay, to: time, at: now)
+        case .setSpeed(let speed):
+            replay.clock.setSpeed(speed, from: replay.position(at: now), at: now)
+            replay.wake = -.infinity
+            tell(replay, at: now)
+        case .end: cut(replay, at: now)
+        }
+    }
+
+    private func pause(_ replay: Replay, at now: Double) {
+        guard !replay.isPaused else { return }
+        replay.clock.hold(at: replay.position(at: now))
+        replay.mode = .paused
+        if replay.seek == nil { replay.wait(until: .infinity, for: nil) }
+        tell(replay, at: now)
+    }
+
+    /// Tells how a replay stands to those who have asked for it.
+    private func tell(_ replay: Replay, at now: Double) {
+        runner.tell(.replay, of: replay.camera) { $0.replay(replay.status(at: now, withMarkers: false), Span()) }
     }
 
     // MARK: Ending
 
-    /// Ends a replay with its trace: what moves comes to rest on the trace's clock.
+    /// The peer has sent all of a replay: what moves comes to rest on the trace's clock.
     func end(_ replay: Replay, at now: Double) {
-        beginDraining(replay)
-        drain(replay, at: now)
+        if replay.isOver {
+            replay.peer?.replay = nil
+        } else if replay.passesOver || replay.lines.isComplete {
+            replay.traceEndWasRead()
+        } else {
+            replay.complete(passingOver: false)
+            goOn(replay, at: now)
+        }
     }
 
     /// Ends a replay before its own end, on behalf of another client, and plays at once what moves.
     func cut(_ replay: Replay, at now: Double) {
-        replay.clock.hurry()
-        if replay.isPlaying {
-            replay.summary.isCut = true
-            beginDraining(replay)
-        }
-        drain(replay, at: now)
+        cutShort(replay)
+        goOn(replay, at: now)
     }
 
     /// The peer of a replay is gone: what moves is played in the next turns, as fast as possible.
     func abandon(_ replay: Replay) {
-        replay.abandon()
-        if replay.isPlaying { beginDraining(replay) } else { replay.wait(until: -.infinity) }
+        replay.forgetPeer()
+        if !replay.isOver { cutShort(replay) }
     }
 
-    private func beginDraining(_ replay: Replay) {
-        replay.drain()
-        replay.camera.cancelGestures(at: replay.clock.time)
-        runner.endBatch(of: replay.camera, at: replay.clock.time)
+    /// Ends a replay in the next turns, as fast as possible.
+    func cutShort(_ replay: Replay) {
+        if !replay.run.hasEnded { end(replay.camera, &replay.run) }
+        replay.cut()
     }
 
-    /// Plays what still moves, as far as it is due; then the replay has ended.
-    func drain(_ replay: Replay, at now: Double) {
-        if play(replay, upTo: .infinity, at: now) { finish(replay, at: now) }
+    /// Plays the end of a trace: its gestures are cancelled.
+    private func end(_ camera: HostedCamera, _ run: inout ReplayRun) {
+        camera.cancelGestures(at: run.time)
+        run.hasEnded = true
+        run.steps += 1
+        endBatch(of: camera, at: run.time)
+    }
+
+    /// Plays the trace once more, or frees its camera.
+    private func endRound(_ replay: Replay, at now: Double) {
+        guard replay.hasAnotherRound else { return finish(replay, at: now) }
+        turns.add(work: Self.workOfLanding)
+        guard let first = replay.checkpoints.all.first, first.run.steps == 0 else {
+            if let peer = replay.peer {
+                let error = WireError(
+                    .limitReached, field: "loop",
+                    "the beginning is not kept any more: of a replay \(limits.replayBytes) bytes are kept, of all "
+                        + "\(limits.allReplayBytes)")
+                sender.refuse(error, Span(), to: peer)
+            }
+            return finish(replay, at: now)
+        }
+        replay.round += 1
+        begin(replay, at: now)
     }
 
     private func finish(_ replay: Replay, at now: Double) {
         let camera = replay.camera
+        let summary = replay.summary
+        let time = replay.run.time
         replay.end()
+        tell(replay, at: now)
         camera.replay = nil
-        camera.clockStart = now - replay.clock.time
+        camera.clockStart = now - time
         running.removeAll { $0 === replay }
-        replay.summary.durationMs = replay.clock.time
         guard let peer = replay.peer else { return }
-        peer.replay = nil
+        // What is passed over goes on until its end has been read.
+        if !replay.passesOver { peer.replay = nil }
         let id = replay.id
-        sender.reply(to: peer) {
-            $0.traceEnded(replay.summary, position: camera.published, id.span)
-        }
+        sender.reply(to: peer) { $0.traceEnded(summary, position: camera.published, id.span) }
         // Nothing of a trace is ever taken for live input.
-        if replay.summary.isCut { discardInput(of: peer) }
+        if summary.isCut { discardInput(of: peer) }
         if peer.input.isUnfinished { turns.join(peer) }
     }
 
-    private func discardInput(of peer: Peer) {
+    /// Handles nothing more of what a peer sends.
+    func discardInput(of peer: Peer) {
+        peer.replay = nil
         if peer.input.isOpen { clients.linger(peer) } else { peer.input.clear() }
     }
 
-    /// Ends every replay where it is, and handles nothing more of its peer.
-    func interruptAll(at now: Double) {
-        for replay in running {
-            let peer = replay.peer
-            if replay.isPlaying {
-                replay.summary.isCut = true
-                beginDraining(replay)
-            }
-            finish(replay, at: now)
-            if let peer { discardInput(of: peer) }
-        }
+    // MARK: From process to process
+
+    /// All that are there, those too whose lines are only passed over.
+    func all(of peers: some Sequence<Peer>) -> [Replay] {
+        running + peers.compactMap(\.replay).filter(\.isOver)
+    }
+
+    func add(_ replay: Replay) { running.append(replay) }
+
+    func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }
+
+    func shadow(of camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
+        registry.shadow(of: camera, from: moment)
     }
 
     // MARK: Time
 
     /// When the next replay goes on, in the hub's time; infinite if none does.
-    var deadline: Double { running.isEmpty ? .infinity : running.reduce(.infinity) { min($0, $1.deadline) } }
+    var deadline: Double { running.isEmpty ? .infinity : running.reduce(.infinity) { min($0, $1.wake) } }
 
     /// Goes on with every replay whose time has come.
     ///
     /// - Parameter serve: serves the peer that sends one; nobody waits for one whose peer is gone.
     func advance(to now: Double, serve: (Peer) -> Void) {
         guard !running.isEmpty else { return }
-        for replay in running where replay.deadline <= now {
+        for replay in running where replay.wake <= now {
             if let peer = replay.peer {
                 serve(peer)
             } else {
                 turns.grantPart(of: count)
-                drain(replay, at: now)
+                goOn(replay, at: now)
             }
         }
     }

@@ -28,6 +28,14 @@ final class RestWait {
         self.timeoutMs = timeoutMs ?? .infinity
         deadline = now + self.timeoutMs
     }
+
+    /// One that goes on where another process left off.
+    init(
+        for camera: HostedCamera, of peer: Peer, id: [UInt8], line: UInt64, timeoutMs: Double, deadline: Double
+    ) {
+        (self.camera, self.peer, self.id, self.line) = (camera, peer, id, line)
+        (self.timeoutMs, self.deadline) = (timeoutMs, deadline)
+    }
 }
 
 /// What a peer waits for, in no order.

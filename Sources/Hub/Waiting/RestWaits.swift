@@ -55,6 +55,13 @@ final class RestWaits {
         endOverdue(at: now)
     }
 
+    /// Goes on with a request that waited in another process.
+    func restore(_ wait: RestWait) {
+        wait.camera.addWait(wait)
+        if wait.deadline < .infinity { deadlines.insert(wait) }
+        noteBatch(of: wait.camera)
+    }
+
     // MARK: The waiting ends
 
     /// A camera for which somebody waits may have come to rest. To be called after each batch and each tick of one.

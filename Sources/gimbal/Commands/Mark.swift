@@ -8,7 +8,7 @@ struct Mark: ParsableCommand {
         abstract: "Set a marker in what is being recorded.",
         discussion: """
             A marker gives the present a name, and moves nothing. "gimbal record" writes it into the trace, where a replay \
-            can be sent to it and shows it on its bar. So far gimbald keeps no markers, and refuses them.
+            can be sent to it and shows it on its bar.
 
             Examples:
               gimbal mark "lost the corner"

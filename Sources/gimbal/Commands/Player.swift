@@ -17,8 +17,6 @@ struct Player: ParsableCommand {
               end            ends it; the camera stays where it is
               status         prints where it is; in a pipe or with --json, the daemon's line
 
-            So far gimbald knows of these only how to end a replay, and answers that there is none to the others.
-
             Whoever may feed a camera may steer its replay; who may only watch may ask for the status. Where no replay runs on \
             the camera, the status is 1. Times count from the trace's first event: \(Milliseconds.note)
 

@@ -17,8 +17,7 @@ struct Replay: ParsableCommand {
               pan.ndjson:12: scale must be above 0, not -2 (scale)
 
             On a terminal it is a player: space pauses and goes on, the arrows seek and change the speed, q ends, and ? shows \
-            all keys. "gimbal player" does the same from elsewhere. (gimbald does not steer replays so far: of these keys only \
-            q works, and it refuses --from, --until, --loop, --paused, --idle-limit and --pause-on-markers.) Times count from the trace's first event: \
+            all keys. "gimbal player" does the same from elsewhere. Times count from the trace's first event: \
             \(Milliseconds.note)
 
             With --live, fingers move the camera as it is while they touch the screen: it is not reset, others may move it \

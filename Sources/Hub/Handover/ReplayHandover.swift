@@ -1,0 +1,208 @@
+// A replay from process to process: it goes on where it was, with its lines, places and markers.
+// Invariant: what is read is checked before it is played: a replay whose lines are not those of its places is over.
+
+import GimbalProtocol
+
+extension ReplayRun {
+    fileprivate func write(to out: inout FieldWriter) {
+        out.put(PlaceField.time, time)
+        out.put(PlaceField.line, line)
+        out.put(PlaceField.events, events)
+        out.put(PlaceField.hasEnded, hasEnded)
+        out.put(PlaceField.steps, steps)
+    }
+}
+
+extension KeptLines {
+    fileprivate func write(to out: inout FieldWriter) {
+        out.put(ReplayField.firstLine, first)
+        out.put(ReplayField.isComplete, isComplete)
+        forEachPart { text, entries in
+            out.put(ReplayField.lines) { out in
+                out.put(KeptLinesField.text, text)
+                out.put(KeptLinesField.entries, doubles: entries)
+            }
+        }
+    }
+}
+
+/// A place as it is read.
+private struct Place {
+    var run = ReplayRun()
+    var moment: HostedCamera.Moment?
+    var target = 0.0
+
+    init() {}
+
+    init(_ row: FieldReader, limits: Limits) throws(FieldReader.Damage) {
+        var row = row
+        while let (tag, field) = try row.next(PlaceField.self) {
+            switch tag {
+            case .time: run.time = try field.double()
+            case .line: run.line = try field.integer()
+            case .events: run.events = try field.number()
+            case .hasEnded: run.hasEnded = try field.flag()
+            case .steps: run.steps = try field.number()
+            case .moment: moment = try HostedCamera.Moment(field.record(), limits: limits)
+            case .target: target = try field.double()
+            }
+        }
+    }
+}
+
+extension Replays {
+    func write(_ replay: Replay, to out: inout FieldWriter) {
+        out.put(ReplayField.camera, replay.cameraName)
+        if let peer = replay.peer { out.put(ReplayField.peer, peer.number) }
+        out.put(ReplayField.feed, replay.feed)
+        out.put(ReplayField.id, replay.id)
+        var header = LineWriter()
+        header.request(.trace(TraceHeader(playback: replay.playback)))
+        out.put(ReplayField.header, header.bytes)
+        replay.clock.write(to: &out)
+        switch replay.mode {
+        case .playing: break
+        case .paused: out.put(ReplayField.isPaused, true)
+        case .stepping(let left): out.put(ReplayField.stepsLeft, left)
+        }
+        out.put(ReplayField.round, replay.round)
+        out.put(ReplayField.rejected, replay.rejected)
+        out.put(ReplayField.isCut, replay.isCut)
+        out.put(ReplayField.passesOver, replay.passesOver)
+        out.put(ReplayField.isOver, replay.isOver)
+        out.put(ReplayField.run) { replay.run.write(to: &$0) }
+        if let seek = replay.seek {
+            out.put(ReplayField.seek) { out in
+                seek.run.write(to: &out)
+                out.put(PlaceField.target, seek.target)
+                out.put(PlaceField.moment) { seek.camera.moment.write(to: &$0) }
+            }
+        }
+        for checkpoint in replay.checkpoints.all {
+            out.put(ReplayField.checkpoint) { out in
+                checkpoint.run.write(to: &out)
+                out.put(PlaceField.moment) { checkpoint.moment.write(to: &$0) }
+            }
+        }
+        replay.lines.write(to: &out)
+        for marker in replay.markers {
+            out.put(ReplayField.marker) { out in
+                out.put(MarkerField.time, marker.timeMs)
+                out.put(MarkerField.label, marker.label)
+            }
+        }
+    }
+
+    /// Goes on with a replay that another process has left.
+    ///
+    /// - Parameter peers: those that are still there, by their numbers.
+    func restore(_ row: FieldReader, peers: [Int: Peer]) throws(FieldReader.Damage) {
+        var row = row
+        var (name, number, feed): (String?, Int?, Int?)
+        var id: [UInt8] = []
+        var playback = TracePlayback()
+        var clock = ReplayClock.Saved()
+        var mode = Replay.Mode.playing
+        var (round, rejected): (Int, UInt64) = (1, 0)
+        var (isCut, passesOver, isOver) = (false, false, false)
+        var (run, seek) = (Place(), Place?.none)
+        var checkpoints: [Checkpoints.Checkpoint] = []
+        var (firstLine, isComplete) = (0, false)
+        var parts: [(text: [UInt8], entries: [Double])] = []
+        var markers: [ReplayMarker] = []
+        while let (tag, field) = try row.next(ReplayField.self) {
+            switch tag {
+            case .camera: name = try field.text()
+            case .peer: number = try field.integer()
+            case .feed: feed = try field.integer()
+            case .id: id = Array(try field.bytes())
+            case .header: playback = self.playback(try field.bytes())
+            case .speed: clock.speed = try field.double()
+            case .origin: clock.origin = try field.double()
+            case .start: clock.start = try field.double()
+            case .held: clock.held = try field.double()
+            case .lastStep: clock.lastStep = try field.double()
+            case .isPaused: mode = .paused
+            case .stepsLeft: mode = .stepping(left: try field.number())
+            case .round: round = try field.integer()
+            case .rejected: rejected = try field.number()
+            case .isCut: isCut = try field.flag()
+            case .passesOver: passesOver = try field.flag()
+            case .isOver: isOver = try field.flag()
+            case .run: run = try Place(field.record(), limits: limits)
+            case .seek: seek = try Place(field.record(), limits: limits)
+            case .checkpoint:
+                let place = try Place(field.record(), limits: limits)
+                if let moment = place.moment { checkpoints.append(.init(run: place.run, moment: moment)) }
+            case .firstLine: firstLine = try field.integer()
+            case .isComplete: isComplete = try field.flag()
+            case .lines: parts.append(try part(field.record()))
+            case .marker: if let marker = try marker(field.record()) { markers.append(marker) }
+            }
+        }
+        let peer = number.flatMap { peers[$0] }
+        guard let name, let camera = camera(named: name) else {
+            // Nothing of a trace is ever taken for live input.
+            if let peer { discardInput(of: peer) }
+            return
+        }
+        let replay = Replay(
+            of: camera, from: peer, feed: feed ?? number ?? 0, id: id, playback,
+            ReplayClock(clock, longestWait: playback.idleTimeLimitMs), rejected: rejected,
+            isCut: isCut, passesOver: passesOver)
+        peer?.replay = replay
+        guard !isOver, camera.replay == nil else { return replay.end() }
+        (replay.mode, replay.round, replay.markers) = (mode, round, markers)
+        replay.run = run.run
+        camera.replay = replay
+        add(replay)
+        let lines = KeptLines(from: firstLine, parts, isComplete: isComplete)
+        let known = { (run: ReplayRun) in (lines?.first ?? 0)...(lines?.end ?? 0) ~= run.line }
+        replay.checkpoints = Checkpoints(checkpoints.filter { known($0.run) })
+        guard let lines, seek != nil || known(run.run) || run.run.hasEnded else { return abandon(replay) }
+        replay.lines = lines
+        if let seek, let moment = seek.moment, known(seek.run) {
+            replay.seek = Replay.Seek(to: seek.target, from: seek.run, on: shadow(of: camera, from: moment))
+        } else if !known(run.run) {
+            return abandon(replay)
+        }
+        // Its owner went meanwhile.
+        guard let peer else { return abandon(replay) }
+        // Nor may its owner feed any more, by the options of this process.
+        if peer.isWatchOnly { cutShort(replay) }
+    }
+
+    private func playback(_ header: ArraySlice<UInt8>) -> TracePlayback {
+        var decoder = RequestDecoder()
+        let line = Array(header)
+        guard let request = try? decoder.decode(line.span).first, case .trace(let header) = request.body else {
+            return TracePlayback()
+        }
+        return header.playback
+    }
+
+    private func part(_ row: FieldReader) throws(FieldReader.Damage) -> (text: [UInt8], entries: [Double]) {
+        var row = row
+        var (text, entries): ([UInt8], [Double]) = ([], [])
+        while let (tag, field) = try row.next(KeptLinesField.self) {
+            switch tag {
+            case .text: text = Array(try field.bytes())
+            case .entries: entries = try field.doubles()
+            }
+        }
+        return (text, entries)
+    }
+
+    private func marker(_ row: FieldReader) throws(FieldReader.Damage) -> ReplayMarker? {
+        var row = row
+        var (time, label): (Double?, String?)
+        while let (tag, field) = try row.next(MarkerField.self) {
+            switch tag {
+            case .time: time = try field.double()
+            case .label: label = try field.text()
+            }
+        }
+        guard let time, let label else { return nil }
+        return ReplayMarker(timeMs: time, label: label)
+    }
+}

@@ -1,0 +1,102 @@
+// The lines of a trace that have been read, each with its time, so that the replay can go back. They are kept in parts, and
+// the oldest parts are let go of when they are too many.
+// Invariant: lines are numbered from 0 for the whole trace; those from `first` on are there.
+
+import GimbalProtocol
+
+struct KeptLines {
+    private struct Entry {
+        var time: Double
+        /// Where the line ends in its part.
+        var end: Int
+    }
+
+    private struct Part {
+        var text: [UInt8] = []
+        var entries: [Entry] = []
+
+        var byteCount: Int { text.count + entries.count * MemoryLayout<Entry>.stride }
+    }
+
+    /// How many lines a part has, unless it is the last one.
+    private static let linesPerPart = 128
+
+    private var parts: [Part] = []
+    /// The oldest line that is there.
+    private(set) var first = 0
+    /// The line that comes next.
+    private(set) var end = 0
+    /// Bytes of all parts but the last one, which still grows.
+    private var settledBytes = 0
+    /// Whether no line follows the last one.
+    private(set) var isComplete = false
+
+    init() {}
+
+    /// The lines that another process has kept: the text of each part, and of each of its lines the time and the end. `nil` if
+    /// they are damaged.
+    init?(from first: Int, _ parts: [(text: [UInt8], entries: [Double])], isComplete: Bool) {
+        (self.first, end, self.isComplete) = (first, first, isComplete)
+        guard first.isMultiple(of: Self.linesPerPart) else { return nil }
+        for (text, numbers) in parts {
+            settledBytes = byteCount
+            var part = Part(text: text)
+            for index in stride(from: 0, to: numbers.count - 1, by: 2) {
+                let start = part.entries.last?.end ?? 0
+                guard let end = Int(exactly: numbers[index + 1]), (start...text.count) ~= end else { return nil }
+                part.entries.append(Entry(time: numbers[index], end: end))
+            }
+            guard beginsPart, 1...Self.linesPerPart ~= part.entries.count else { return nil }
+            self.parts.append(part)
+            end += part.entries.count
+        }
+    }
+
+    /// Tells of each part its text, and of each of its lines the time and the end.
+    func forEachPart(_ body: (_ text: [UInt8], _ entries: [Double]) -> Void) {
+        for part in parts { body(part.text, part.entries.flatMap { [$0.time, Double($0.end)] }) }
+    }
+
+    var byteCount: Int { settledBytes + (parts.last?.byteCount ?? 0) }
+
+    /// No line follows.
+    mutating func complete() { isComplete = true }
+
+    /// Whether the next line begins a part: then it is to be seen whether that is too much.
+    var beginsPart: Bool { end.isMultiple(of: Self.linesPerPart) }
+
+    mutating func append(_ text: Span<UInt8>, at time: Double) {
+        if beginsPart {
+            settledBytes = byteCount
+            var part = Part()
+            part.entries.reserveCapacity(Self.linesPerPart)
+            part.text.reserveCapacity(parts.last?.text.count ?? 0)
+            parts.append(part)
+        }
+        let last = parts.count - 1
+        unsafe text.withUnsafeBufferPointer { unsafe parts[last].text.append(contentsOf: $0) }
+        parts[last].entries.append(Entry(time: time, end: parts[last].text.count))
+        end += 1
+    }
+
+    /// Lets go of the oldest part, unless it is the last one; `false` if it is.
+    mutating func dropOldest() -> Bool {
+        guard parts.count > 1 else { return false }
+        settledBytes -= parts.removeFirst().byteCount
+        first += Self.linesPerPart
+        return true
+    }
+
+    /// The time of a line that is there.
+    func time(of line: Int) -> Double { parts[part(of: line)].entries[line % Self.linesPerPart].time }
+
+    /// The requests of a line that is there: it was read without an error before.
+    func requests(of line: Int, _ decoder: inout RequestDecoder) -> [Request] {
+        let (part, index) = (part(of: line), line % Self.linesPerPart)
+        let start = index == 0 ? 0 : parts[part].entries[index - 1].end
+        let (text, end) = (parts[part].text, parts[part].entries[index].end)
+        return (try? decoder.decode(text.span.extracting(start..<end))) ?? []
+    }
+
+    private func part(of line: Int) -> Int { (line - first) / Self.linesPerPart }
+}
