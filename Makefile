@@ -10,7 +10,9 @@ PACKAGES = libevent-dev pkg-config
 DEB_PACKAGES = $(PACKAGES) debhelper lintian
 TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpmath systemd systemd-container \
     dbus libpam-systemd valgrind python3-pytest python3-junitparser python3-selenium chromium chromium-driver \
-    libjs-leaflet
+    libjs-leaflet python3-pip $(MQTT_PACKAGES) mosquitto mosquitto-clients python3-paho-mqtt nats-server iproute2 openssl
+# For gimbal-mqtt, which is built by `make mqtt` alone.
+MQTT_PACKAGES = libmosquitto-dev
 MINIMUM_SWIFT = 6.2
 
 # What is shared within the hub is changed by one function at a time; tests run with Swift's checks of that. They would be a
@@ -42,7 +44,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 .NOTPARALLEL:
 .PHONY: help swift deps deps-deb deps-test build demo docs test kernels simulate sanitize fuzz soak bench install uninstall
 .PHONY: purge
-.PHONY: deb package lint format clean
+.PHONY: deb package lint format clean mqtt deps-mqtt install-mqtt
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -120,6 +122,23 @@ done; \
 rm -r "$$new/pages"; rm -rf '$(share)'; mv "$$new" '$(share)'
 endef
 
+# Beside the others, for who wants it: it needs libmosquitto.
+deps-mqtt: deps
+	$(call get,$(call lacking,$(MQTT_PACKAGES)))
+
+mqtt_page = $(SCRATCH)/mqtt/gimbal-mqtt.8
+mqtt: swift deps-mqtt ## build gimbal-mqtt for release, with its man page: cameras at an MQTT broker
+	GIMBAL_MQTT=1 $(swift_build) --product gimbal-mqtt
+	$(call quietly,$(swift_build) --quiet --product generate-manual)
+	$(call quietly,$(make_mqtt_page))
+
+define make_mqtt_page
+set -e; new='$(SCRATCH)/mqtt'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
+$(generate_manual) --section 8 '$(SCRATCH)/release/gimbal-mqtt'; \
+awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal-mqtt' --version)" \
+    -f Sources/gimbal/manual.awk "$$new/pages/gimbal-mqtt.8" >'$(mqtt_page)'; rm -r "$$new/pages"
+endef
+
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
 	@echo 'building gimbald and gimbal for release; the first time that takes some minutes'
 	@$(swift_build) --product gimbald
@@ -159,6 +178,7 @@ test: swift deps-test ## run all tests: the unit tests, then the programs as the
 	$(call quietly,GIMBAL_BENCH=1 swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
 	$(call quietly,$(MAKE) --no-print-directory build)
 	$(call quietly,$(MAKE) --no-print-directory kernels)
+	$(call quietly,$(MAKE) --no-print-directory mqtt)
 	@Tests/run.sh '$(SCRATCH)'
 
 # The parts of a line's way, each alone, to be measured.
@@ -249,6 +269,13 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 	chmod -R u=rwX,go=rX '$(doc)'
 	$(call on_this_machine,installed)
 
+install-mqtt: ## install what `make mqtt` has built: gimbal-mqtt, its unit and its man page
+	install -d '$(bin)' '$(units)/system' '$(man)/man8'
+	install -m 755 $(STRIP) '$(SCRATCH)/release/gimbal-mqtt' '$(bin)'
+	sed 's|/usr/bin/|$(PREFIX)/bin/|g' systemd/gimbal-mqtt.service >'$(units)/system/gimbal-mqtt.service'
+	chmod 644 '$(units)/system/gimbal-mqtt.service'
+	install -m 644 '$(mqtt_page)' '$(man)/man8'
+
 # What is staged below DESTDIR has nothing to do with this machine.
 on_this_machine = @$(if $(DESTDIR),:,systemd/machine.sh $(1) '$(units)')
 
@@ -259,6 +286,7 @@ uninstall: ## stop and disable the units, and remove what `install` installs
 	rm -f '$(units)/system/gimbald-watch-restart.service'
 	rm -f '$(units)/user/gimbald.service' '$(units)/user/gimbald.socket'
 	rm -f '$(man)/man1/gimbal.1' '$(man)'/man1/gimbal-*.1 '$(man)/man8/gimbald.8'
+	rm -f '$(bin)/gimbal-mqtt' '$(units)/system/gimbal-mqtt.service' '$(man)/man8/gimbal-mqtt.8'
 	rm -f '$(bash)/gimbal' '$(bash)/gimbald' '$(zsh)/_gimbal' '$(zsh)/_gimbald'
 	rm -f '$(fish)/gimbal.fish' '$(fish)/gimbald.fish'
 	rm -rf '$(doc)'

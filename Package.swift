@@ -74,6 +74,10 @@ let package = Package(
             name: "GimbalClient", dependencies: ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"],
             swiftSettings: strict),
 
+        // Cameras beyond this machine: a node at an MQTT broker and mirrors of others, without a socket and without a clock.
+        .target(
+            name: "MQTTBridge", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
+
         // A picture of what a trace does to a camera, as a pure function.
         .target(
             name: "Plotting", dependencies: ["CameraStreams", "GimbalProtocol", "Touches", "Gestures", "MapCamera"],
@@ -119,6 +123,7 @@ let package = Package(
             sources: ["CameraTests.swift"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
+        .testTarget(name: "MQTTBridgeTests", dependencies: ["MQTTBridge", "Hub", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
             name: "PlottingTests",
@@ -138,4 +143,22 @@ if Context.environment["GIMBAL_BENCH"] != nil {
         .executableTarget(
             name: "kernels", dependencies: ["Hub", "GimbalProtocol", "MapCamera"], path: "Tests/Benchmarks/Kernels",
             swiftSettings: strict))
+}
+
+// The process between a daemon and a broker is built where it is asked for: it needs libmosquitto (Debian: libmosquitto-dev).
+// That is the client of the broker that most machines have: small, in C, kept up by every distribution, and it speaks MQTT 5
+// and 3.1.1. Paho C would do as well, with threads of its own; libmosquitto's loop runs on one of ours, with a connect that
+// blocks, for TLS behind an asynchronous one in a foreign loop does not always begin.
+if Context.environment["GIMBAL_MQTT"] != nil {
+    package.products.append(.executable(name: "gimbal-mqtt", targets: ["gimbal-mqtt"]))
+    package.targets += [
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .executableTarget(
+            name: "gimbal-mqtt",
+            dependencies: [
+                "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "UnixSocket", "CMosquitto",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            cSettings: gnu, swiftSettings: strict),
+    ]
 }

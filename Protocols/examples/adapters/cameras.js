@@ -1,0 +1,133 @@
+// The daemon's cameras, of what its lines say: whatever carries them. stream.js carries them by HTTP.
+//
+//     import { Cameras } from "./cameras.js";
+//     const cameras = new Cameras((line) => socket.send(line));    // a bridge of your own
+//     socket.onmessage = ({ data }) => cameras.read(data);
+//     const camera = cameras.camera("main");
+//     camera.addEventListener("change", () => console.log(camera.position, camera.viewport));
+//
+// Whoever carries the lines subscribes: `{"type":"subscribe","camera":"*","delivery":"latest"}`, or one camera by its
+// name. What a line says that is older than what is known is passed over, on whichever way it came.
+
+import { isSame } from "./projection.js";
+
+/** One camera: `position`, `viewport`, `seq` and `epoch` as last told, null before that; `change` when they change. */
+export class Camera extends EventTarget {
+    position = null;
+    viewport = null;
+    seq = -1;
+    epoch = null;
+    #cameras;
+
+    constructor(name, cameras) {
+        super();
+        this.name = name;
+        this.#cameras = cameras;
+    }
+
+    /** Sends messages about this camera, several as one frame, and gives the answer to the last; an error is thrown. */
+    send(...messages) {
+        return this.#cameras.send(...messages.map((message) => ({ ...message, camera: this.name })));
+    }
+
+    /** Asks where the camera is, and how large its viewport. */
+    refresh() {
+        return this.send({ type: "get-camera" });
+    }
+}
+
+/** What begins to count anew, and is true whatever was known. */
+const BEGINNINGS = new Set(["subscribed", "reset", "lagged"]);
+
+/** All cameras of a daemon. Events: `camera`, whose `detail` is the name of a new one; `error`, with its message. */
+export class Cameras extends EventTarget {
+    #cameras = new Map();
+    #requests = new Map();
+    // Others may send on the same connection.
+    #prefix = Math.random().toString(36).slice(2, 10);
+    #count = 0;
+    #write;
+    #refresh;
+
+    /**
+     * `write` sends a line, without its end. It may give a promise of the lines that answer, or have them read later.
+     * Where a camera begins its viewport is asked for, unless `refresh` is false: then who carries the lines asks.
+     */
+    constructor(write, { refresh = true } = {}) {
+        super();
+        this.#write = write;
+        this.#refresh = refresh;
+    }
+
+    /** The camera of that name, whether it has been told of or not. */
+    camera(name = "main") {
+        let camera = this.#cameras.get(name);
+        if (!camera) {
+            this.#cameras.set(name, camera = new Camera(name, this));
+            this.dispatchEvent(new CustomEvent("camera", { detail: name }));
+        }
+        return camera;
+    }
+
+    /** The names of all cameras that were told of or asked for. */
+    get names() {
+        return [...this.#cameras.keys()].sort();
+    }
+
+    /** Sends messages, several as one frame, and gives the answer to the last; an error is thrown. */
+    async send(...messages) {
+        const id = `${this.#prefix}-${this.#count += 1}`, last = messages.length - 1;
+        const lines = messages.map((message, index) => index === last ? { ...message, id } : message);
+        const epoch = this.#cameras.get(lines[last].camera)?.epoch ?? null;
+        const answer = new Promise((resolve, reject) => this.#requests.set(id, { resolve, reject, epoch }));
+        // It may be answered, or given up, before it is awaited.
+        answer.catch(() => {});
+        try {
+            const text = await this.#write(JSON.stringify(last ? lines : lines[0]));
+            for (const line of typeof text === "string" ? text.split("\n") : []) this.read(line);
+            return await answer;
+        } finally {
+            this.#requests.delete(id);
+        }
+    }
+
+    /** Takes a line of the daemon's. A blank one is none. */
+    read(line) {
+        if (!line.trim()) return;
+        const message = JSON.parse(line);
+        const request = this.#requests.get(message.id);
+        if (message.type === "error") {
+            this.dispatchEvent(new CustomEvent("error", { detail: message.message }));
+            request?.reject(new Error(message.message));
+            return;
+        }
+        if (message.camera && message.camera !== "*") this.#take(message, request);
+        request?.resolve(message);
+    }
+
+    /** The connection is lost: what was asked has no answer. */
+    lose(reason = "the connection is lost") {
+        for (const { reject } of this.#requests.values()) reject(new Error(reason));
+    }
+
+    #take(message, request) {
+        const camera = this.camera(message.camera);
+        const before = [camera.position, camera.viewport];
+        if (BEGINNINGS.has(message.type)) {
+            Object.assign(camera, { position: message.position, seq: message.seq, epoch: message.epoch });
+            // The beginning of a replay sets the viewport, too, and no event tells of one.
+            if (this.#refresh) camera.refresh().catch(() => {});
+        } else if (message.type === "removed") {
+            Object.assign(camera, { position: null, viewport: null, seq: -1, epoch: null });
+        } else if (message.position && "seq" in message) {
+            // An answer of a time that is over, by another way than the events.
+            const isOver = request && request.epoch !== camera.epoch;
+            if (!isOver && message.seq >= camera.seq) {
+                camera.seq = message.seq;
+                if (!isSame(message.position, camera.position)) camera.position = message.position;
+            }
+        }
+        if (message.viewport) camera.viewport = message.viewport;
+        if (camera.position !== before[0] || camera.viewport !== before[1]) camera.dispatchEvent(new Event("change"));
+    }
+}

@@ -1,0 +1,54 @@
+// Cesium follows a camera. Another page of the earth: round, with mountains, drawn from an eye in space.
+//
+//     import { follow } from "./cesium.js";
+//     const viewer = new Cesium.Viewer("map");
+//     follow(viewer, camera, Cesium);
+//
+// `camera` has `position`, `viewport` and the event `change`: see cameras.js. The scene shows the viewport as high as
+// itself.
+//
+// What it cannot do:
+// - The earth is round: the target is in the middle, and what is near it where the camera shows it. README.md has the
+//   pixels.
+// - Padding has no counterpart: the target is in the middle of the scene.
+// - The ground is at the ellipsoid: in the mountains the eye is nearer to it than the camera is; below a mountain at
+//   worst.
+// - It does not lead. `positionAt` of earth.js makes a position of what Cesium looks at, for who wants to.
+//
+// Its numbers are tested, against a pinhole over the ellipsoid: not against Cesium.
+
+import { rangeOf } from "./earth.js";
+import { link } from "./link.js";
+import { DEGREE, EYE_DISTANCE } from "./projection.js";
+
+/** What `camera.lookAt` wants, in radians and metres; `fov` is that of the wider side of a scene of that size. */
+export function lookAt(camera, { width, height } = camera.viewport) {
+    const { target, bearing = 0, viewingAngle = 0 } = camera.position;
+    return {
+        longitude: target.longitude * DEGREE, latitude: target.latitude * DEGREE,
+        heading: bearing * DEGREE, pitch: (viewingAngle - 90) * DEGREE, range: rangeOf(camera),
+        fov: 2 * Math.atan(Math.max(1, width / height) / (2 * EYE_DISTANCE)),
+    };
+}
+
+/** Makes a viewer follow a camera until the function that comes back is called. */
+export function follow(viewer, camera, Cesium) {
+    return link({
+        show(camera) {
+            const { clientWidth: width, clientHeight: height } = viewer.canvas;
+            const { longitude, latitude, heading, pitch, range, fov } = lookAt(camera, { width, height });
+            viewer.camera.frustum.fov = fov;
+            viewer.camera.lookAt(
+                Cesium.Cartesian3.fromRadians(longitude, latitude),
+                new Cesium.HeadingPitchRange(heading, pitch, range));
+            // Otherwise the viewer's own gestures would go on turning around this target.
+            viewer.camera.lookAtTransform(Cesium.Matrix4.IDENTITY);
+        },
+        listen({ resized }) {
+            const observer = new ResizeObserver(resized);
+            observer.observe(viewer.canvas);
+            return () => observer.disconnect();
+        },
+    }, camera);
+}
+

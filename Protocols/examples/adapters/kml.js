@@ -1,0 +1,56 @@
+// A camera for Google Earth: as KML, and as the datagrams by which its screens follow each other (ViewSync).
+//
+//     import { lookAtElement, viewSync } from "./kml.js";
+//     const kml = lookAtElement(camera);          // <LookAt> for a placemark, a tour or a network link
+//     let count = 0;
+//     camera.addEventListener("change", () => send(viewSync(++count, camera)));   // `send`: UDP, which no browser has
+//
+// `camera` has `position` and `viewport`: see cameras.js.
+//
+// What it cannot do:
+// - The earth is round: the target is in the middle, and what is near it where the camera shows it. README.md has the
+//   pixels.
+// - Padding has no counterpart: the target is in the middle of the screen.
+// - A LookAt says nothing of the field of view unless `<gx:horizFov>` is read; a screen that follows by ViewSync has
+//   its own, the setting `ViewSync/horizFov`: `horizontalFieldOfView` of earth.js says which.
+// - Heights are above the ellipsoid, not above the ground: Google Earth's mountains come nearer.
+
+import { eyeOf, horizontalFieldOfView, rangeOf } from "./earth.js";
+
+/** A LookAt's numbers, by the names of its elements: degrees and metres. */
+export function lookAt(camera) {
+    const { target, bearing = 0, viewingAngle = 0 } = camera.position;
+    return { ...target, altitude: 0, heading: bearing, tilt: viewingAngle, range: rangeOf(camera) };
+}
+
+// KML's numbers are XML's: exponents are allowed, and not everywhere understood.
+const decimal = (value, digits) => String(Number(value.toFixed(digits)) || 0);
+
+/** A `<LookAt>`, whose prefix `gx` is Google's `http://www.google.com/kml/ext/2.2`. */
+export function lookAtElement(camera) {
+    const { longitude, latitude, altitude, heading, tilt, range } = lookAt(camera);
+    const elements = {
+        longitude: decimal(longitude, 9), latitude: decimal(latitude, 9), altitude: decimal(altitude, 3),
+        heading: decimal(heading, 6), tilt: decimal(tilt, 6), range: decimal(range, 3), altitudeMode: "absolute",
+        "gx:horizFov": decimal(horizontalFieldOfView(camera), 6),
+    };
+    const lines = Object.entries(elements).map(([name, value]) => `<${name}>${value}</${name}>`);
+    return `<LookAt>${lines.join("")}</LookAt>`;
+}
+
+/** Unix time's beginning, in the seconds since the year 1 by which ViewSync counts. */
+const UNIX_EPOCH = 62_135_596_800;
+
+/**
+ * A datagram of ViewSync: counter, latitude, longitude, altitude, heading, tilt, roll, begin and end of the time
+ * shown, and the planet, of which the earth's name is empty.
+ */
+export function viewSync(counter, camera, date = new Date()) {
+    const { latitude, longitude, altitude, heading, tilt, roll } = eyeOf(camera);
+    const numbers = [
+        [latitude, 12], [longitude, 12], [altitude, 6],
+        [heading > 180 ? heading - 360 : heading, 9], [tilt, 9], [roll, 9],
+    ];
+    const seconds = UNIX_EPOCH + Math.floor(date.getTime() / 1000);
+    return [counter, ...numbers.map(([value, digits]) => decimal(value, digits)), seconds, seconds, ""].join(",");
+}

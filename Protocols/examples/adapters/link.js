@@ -1,0 +1,130 @@
+// What all adapters share: a map shows a camera, and a map that leads tells the daemon where its own gestures have
+// taken it, as the gesture `position`. A map never answers itself:
+// - what it does while it shows a camera is no gesture of its own, and a movement that leaves the camera where it is
+//   known to be is not told;
+// - from the first finger, or the first movement, to the end the map shows nothing. Its last line asks for the camera
+//   in the same frame, and until the answer is there, what comes is an echo. The answer is shown: where a constraint
+//   held the camera back, or somebody else moved it last, the map comes there.
+// One frame is on its way at a time, and what waits is the newest position: a slow network costs bounded memory, and
+// brings nothing out of order.
+
+import { isSame } from "./projection.js";
+
+/**
+ * Makes an engine follow a camera until the function that comes back is called.
+ *
+ * `engine` has `show(camera)`; to be led by it, too, `read()`, the position that it shows, `surface`, the element
+ * that fingers touch, and `listen({moved, rested, resized})`, which gives a function that ends it. `rested` says
+ * whether no finger is on the surface.
+ */
+export function link(engine, camera, { lead = false } = {}) {
+    // Many maps may lead by one connection of the daemon's.
+    const gesture = `map-${Math.random().toString(36).slice(2, 12)}`;
+    const fingers = new Set();
+    let isShowing = false, isLeading = false, isMoving = false, isStopped = false;
+    let known = null, unanswered = 0, waiting = [], isSending = false;
+
+    function show() {
+        if (isStopped || isLeading || unanswered || !camera.position) return;
+        isShowing = true;
+        try {
+            engine.show(camera);
+            // As the engine has it: it may know only whole pixels.
+            known = engine.read?.() ?? null;
+        } finally {
+            isShowing = false;
+        }
+    }
+
+    async function send() {
+        if (isSending) return;
+        isSending = true;
+        while (waiting.length) {
+            const frame = waiting;
+            waiting = [];
+            const ends = frame.some((line) => line.type === "get-camera");
+            try {
+                await camera.send(...frame);
+            } catch {
+                // The camera tells of it. The next position is as absolute as ever.
+            }
+            if (ends) unanswered -= 1;
+        }
+        isSending = false;
+        show();
+    }
+
+    function tell(phase, position) {
+        const line = { type: "position", phase, gesture, ...position && { position } };
+        if (waiting.at(-1)?.phase === "changed" && phase === "changed") waiting.pop();
+        waiting.push(line);
+        send();
+    }
+
+    function begin() {
+        if (isLeading) return;
+        isLeading = true;
+        // What has not been sent yet goes on as one gesture.
+        if (waiting.at(-1)?.type === "get-camera") {
+            waiting.splice(-2);
+            unanswered -= 1;
+        } else {
+            tell("began");
+        }
+    }
+
+    function end(phase) {
+        if (!isLeading) return;
+        isLeading = false;
+        unanswered += 1;
+        waiting.push({ type: "position", phase, gesture }, { type: "get-camera" });
+        send();
+    }
+
+    const listeners = {
+        moved() {
+            if (isShowing) return;
+            isMoving = true;
+            const position = engine.read();
+            if (isSame(position, known)) return;
+            begin();
+            known = position;
+            tell("changed", position);
+        },
+        rested() {
+            if (isShowing) return false;
+            listeners.moved();
+            isMoving = false;
+            if (!fingers.size) end("ended");
+            return !fingers.size;
+        },
+        resized: show,
+    };
+
+    const pressed = ({ pointerId }) => {
+        fingers.add(pointerId);
+        // A finger that lands stops what moves by itself.
+        begin();
+    };
+    const lifted = ({ pointerId }) => {
+        if (fingers.delete(pointerId) && !fingers.size && !isMoving) end("ended");
+    };
+
+    const { moved, rested, resized } = listeners;
+    const endListening = engine.listen?.(lead ? { moved, rested, resized } : { moved() {}, rested() {}, resized });
+    const surface = lead ? engine.surface : null;
+    const up = ["pointerup", "pointercancel"];
+    surface?.addEventListener("pointerdown", pressed, true);
+    if (surface) for (const type of up) window.addEventListener(type, lifted, true);
+    camera.addEventListener?.("change", show);
+    show();
+
+    return () => {
+        endListening?.();
+        surface?.removeEventListener("pointerdown", pressed, true);
+        for (const type of up) window.removeEventListener(type, lifted, true);
+        camera.removeEventListener?.("change", show);
+        end("cancelled");
+        isStopped = true;
+    };
+}

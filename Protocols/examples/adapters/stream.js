@@ -1,0 +1,128 @@
+// The cameras of a daemon by the HTTP stream of gimbal-web, for any map.
+//
+//     import { connect } from "./stream.js";
+//     const { cameras } = connect({ token });    // of the link that `gimbal web --no-open` prints: …/#token=…
+//     const camera = cameras.camera("main");
+//     camera.addEventListener("change", () => console.log(camera.position, camera.viewport));
+//
+// gimbal-web hears pages of its own origin only: put it below your own by your web server, with its own name as Host
+// and Origin (README.md says how), and say here by `base` where. A link that only watches is enough to follow; to
+// lead takes one that feeds.
+//
+// It comes back after a loss. Lines go one request at a time, so they arrive as they were sent; what was on its way
+// is an error.
+
+import { Cameras } from "./cameras.js";
+
+/** In milliseconds: a stream that says nothing for so long is lost; and how soon another is tried. */
+const SILENCE = 25_000;
+const DELAYS = [250, 500, 1000, 2000, 4000];
+
+/**
+ * Connects for ever, or until `close()`. `cameras` has an event `connection` besides its own, whose `detail` is
+ * `feed` or `watch` when it is live, and otherwise what is wrong. `refresh` asks for viewports: gimbal-web tells them
+ * by itself.
+ */
+export function connect({ base = "", token, refresh = false } = {}) {
+    const cameras = new Cameras(write, { refresh });
+    const ending = new AbortController();
+    const authorization = { Authorization: `Bearer ${token}` };
+    let page = null, waiting = [], isPosting = false;
+
+    const tell = (detail) => cameras.dispatchEvent(new CustomEvent("connection", { detail }));
+    const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+    /** Lines that come while others are on their way go together. */
+    function write(line) {
+        const sent = new Promise((resolve, reject) => waiting.push({ line, resolve, reject }));
+        post();
+        return sent;
+    }
+
+    async function post() {
+        if (isPosting) return;
+        isPosting = true;
+        while (waiting.length) {
+            const lines = waiting;
+            waiting = [];
+            try {
+                if (page?.role !== "feed") throw new Error(page ? "this link may only watch" : "not connected");
+                const response = await fetch(`${base}/lines`, {
+                    method: "POST", body: lines.map(({ line }) => `${line}\n`).join(""),
+                    headers: { ...authorization, "Gimbal-Page": page.page }, signal: ending.signal,
+                });
+                if (!response.ok) throw new Error((await response.text()).trim() || `status ${response.status}`);
+                for (const { resolve } of lines) resolve();
+            } catch (error) {
+                for (const { reject } of lines) reject(error);
+            }
+        }
+        isPosting = false;
+    }
+
+    async function follow() {
+        const silence = new AbortController();
+        let timer;
+        const wait = () => {
+            clearTimeout(timer);
+            timer = setTimeout(() => silence.abort(new Error("the server is silent")), SILENCE);
+        };
+        wait();
+        try {
+            const response = await fetch(`${base}/stream`, {
+                headers: authorization, cache: "no-store", signal: AbortSignal.any([silence.signal, ending.signal]),
+            });
+            if (!response.ok) throw new Error((await response.text()).trim() || `status ${response.status}`);
+            let rest = "";
+            for await (const piece of pieces(response.body)) {
+                wait();
+                const lines = (rest + piece).split("\n");
+                rest = lines.pop();
+                for (const line of lines) hear(line);
+            }
+        } finally {
+            clearTimeout(timer);
+            page = null;
+        }
+    }
+
+    function hear(line) {
+        if (line.startsWith('{"type":"page"')) {
+            page = JSON.parse(line);
+            tell(page.role);
+        } else {
+            cameras.read(line);
+        }
+    }
+
+    (async () => {
+        for (let attempt = 0; !ending.signal.aborted; attempt += 1) {
+            const begun = performance.now();
+            let reason = "the stream has ended";
+            await follow().catch((error) => { reason = error.message; });
+            if (ending.signal.aborted) return;
+            if (performance.now() - begun > SILENCE) attempt = 0;
+            cameras.lose(reason);
+            tell(reason);
+            await pause(DELAYS[Math.min(attempt, DELAYS.length - 1)]);
+        }
+    })();
+
+    return {
+        cameras,
+        close() {
+            ending.abort(new Error("closed"));
+            cameras.lose("closed");
+        },
+    };
+}
+
+/** A body's text. Not every browser reads a stream by `for await`. */
+async function* pieces(body) {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        yield value;
+    }
+}

@@ -1,0 +1,329 @@
+// Lines in: what others publish for a node's cameras goes to the daemon, and what it answers goes back. Whoever publishes has
+// a connection to the daemon of its own, so that gestures of two never mix, and those of one that is quiet are cancelled.
+// Invariant: each line is answered once by the daemon or by an error here; answers find the request that they belong to.
+
+import GimbalProtocol
+
+/// What was published: one request, or a frame of them.
+struct Submission {
+    let camera: String
+    let inlet: Inlet
+    let responseTopic: String?
+    let correlation: [UInt8]?
+    /// What the publisher calls itself, if it says.
+    var feed: String?
+    var isFrame = false
+    var requests: [JSONObject] = []
+    /// The place of the line among those of its publisher, if it counts them.
+    var number: Int?
+
+    /// Why a line is refused before the daemon sees it.
+    struct Refusal: Error {
+        let code: ErrorCode
+        let field: String?
+        let message: String
+
+        init(_ code: ErrorCode, _ message: String) { (self.code, field, self.message) = (code, nil, message) }
+
+        init(_ code: ErrorCode, _ field: String?, _ message: String) {
+            (self.code, self.field, self.message) = (code, field, message)
+        }
+    }
+
+    private static let longest = RequestDecoder.longestLine
+    private static let mostRequests = 64
+
+    init(_ delivery: Delivery, camera: String, inlet: Inlet) {
+        (self.camera, self.inlet) = (camera, inlet)
+        responseTopic = delivery.responseTopic.flatMap { isResponseTopic($0) ? $0 : nil }
+        correlation = delivery.correlation
+    }
+
+    /// Reads the payload.
+    mutating func read(_ payload: [UInt8]) throws(Refusal) {
+        guard payload.count <= Self.longest else {
+            throw Refusal(.lineTooLong, "a line has at most \(Self.longest) bytes")
+        }
+        let json: JSONValue
+        do {
+            json = try JSONValue(payload)
+        } catch {
+            throw Refusal(.invalidJSON, "\(error.message)")
+        }
+        switch json {
+        case .object(let request): requests = [request]
+        case .array(let members):
+            isFrame = true
+            requests = members.compactMap(\.object)
+            guard requests.count == members.count, !requests.isEmpty else {
+                throw Refusal(.invalidValue, "an array has 1 to \(Self.mostRequests) objects")
+            }
+            guard requests.count <= Self.mostRequests else {
+                throw Refusal(.limitReached, "an array has at most \(Self.mostRequests) objects")
+            }
+        default: throw Refusal(.invalidValue, "a line is an object, or an array of objects")
+        }
+        feed = requests[0]["feed"]?.string
+        number = requests[0]["number"]?.integer
+        if inlet != .since { for index in requests.indices { try address(&requests[index]) } }
+    }
+
+    /// Has a request name the topic's camera, and sees that it may come this way.
+    private func address(_ request: inout JSONObject) throws(Refusal) {
+        guard let type = request["type"]?.string else {
+            throw Refusal(.missingField, "type", "type is missing")
+        }
+        guard inlet.takes(type) else {
+            guard let right = Inlet.of(type) else {
+                throw Refusal(.unknownType, "type", "no topic takes \"\(type)\"")
+            }
+            throw Refusal(.denied, "type", "\"\(type)\" is for the topic .../\(right.rawValue)")
+        }
+        if let named = request["camera"], named != .string(camera) {
+            throw Refusal(.invalidValue, "camera", "camera must be \"\(camera)\", as the topic says, or left out")
+        }
+        request["camera"] = .string(camera)
+        request["feed"] = nil
+        request["number"] = nil
+    }
+
+    /// What the requests are known by to their publisher.
+    var ids: [JSONValue?] { requests.map { $0["id"] } }
+
+    /// The line for the daemon, where its requests have numbers from one on.
+    func line(numbered first: Int) -> [UInt8] {
+        var values = requests
+        for index in values.indices { values[index]["id"] = .number(Double(first + index)) }
+        let json: JSONValue = isFrame ? .array(values.map { .object($0) }) : .object(values[0])
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+}
+
+/// Says what became of a line.
+struct Replies {
+    let topics: NodeTopics
+    let outbox: Outbox
+
+    /// Where nobody asked for replies, only errors are told.
+    func send(_ answer: JSONObject, to submission: Submission) {
+        var answer = answer
+        let isError = answer["type"] == .string("error")
+        if isError, submission.responseTopic == nil {
+            answer["topic"] = .string(submission.inlet.rawValue)
+            if let feed = submission.feed { answer["feed"] = .string(feed) }
+        }
+        guard let topic = submission.responseTopic ?? (isError ? topics.error(submission.camera) : nil) else { return }
+        outbox.send(Publication(topic, JSONValue.object(answer).bytes, correlation: submission.correlation))
+    }
+
+    func send(_ refusal: Submission.Refusal, to submission: Submission) {
+        var answer: JSONObject = ["type": .string("error")]
+        if let id = submission.requests.first?["id"] { answer["id"] = id }
+        answer["code"] = .string(refusal.code.rawValue)
+        if let field = refusal.field { answer["field"] = .string(field) }
+        answer["message"] = .string(refusal.message)
+        send(answer, to: submission)
+    }
+}
+
+/// Who publishes lines, as one connection to the daemon.
+private final class Feed: LinkReader {
+    /// A line whose answers are not all there.
+    private struct Pending {
+        let submission: Submission
+        let ids: [JSONValue?]
+        var answers: [Int: JSONObject] = [:]
+    }
+
+    static let mostPending = 256
+    /// What waits for the daemon to take it.
+    static let mostUnsent = 1 << 20
+    private static let idsOfLine = 64
+
+    private let replies: Replies
+    private let onEnd: (String, Double) -> Void
+    private(set) var link: (any DaemonLink)?
+    private var lastLine = 0
+    private var pending: [Int: Pending] = [:]
+    var lastHeard = 0.0
+    /// The number of the last line, where they are counted.
+    var lastNumber: Int?
+
+    init(_ replies: Replies, onEnd: @escaping (String, Double) -> Void) {
+        (self.replies, self.onEnd) = (replies, onEnd)
+    }
+
+    func connect(_ outside: any Surroundings) throws { link = try outside.connect(self) }
+
+    var isBusy: Bool { pending.count >= Self.mostPending || (link?.unsentBytes ?? 0) > Self.mostUnsent }
+    var isWaiting: Bool { !pending.isEmpty }
+
+    func send(_ submission: Submission) {
+        lastLine += 1
+        pending[lastLine] = Pending(submission: submission, ids: submission.ids)
+        link?.send(submission.line(numbered: lastLine * Self.idsOfLine))
+    }
+
+    func received(_ line: ArraySlice<UInt8>, at now: Double) {
+        guard var answer = (try? JSONValue(line))?.object else { return }
+        guard let id = answer["id"]?.integer else {
+            // It has not even read the line as far as its id, or refuses the connection.
+            guard answer["type"] == .string("error"), let number = answer["line"]?.integer else { return }
+            if number == 0 { return fail(answer["message"]?.string ?? "the daemon refuses", at: now) }
+            answer["line"] = nil
+            if let waiting = pending.removeValue(forKey: number) { replies.send(answer, to: waiting.submission) }
+            return
+        }
+        let (number, index) = id.quotientAndRemainder(dividingBy: Self.idsOfLine)
+        guard var waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
+        answer["line"] = nil
+        waiting.answers[index] = answer
+        pending[number] = waiting
+        guard waiting.answers.count == waiting.ids.count else { return }
+        pending[number] = nil
+        tell(waiting)
+    }
+
+    /// Tells who has asked by an id; and of a line that was refused, why, in any case.
+    private func tell(_ done: Pending) {
+        let errors = done.answers.filter { $0.value["type"] == .string("error") }.sorted { $0.key < $1.key }
+        let atFault = errors.first { $0.value["field"] != nil }?.key ?? errors.first?.key
+        for (index, id) in done.ids.enumerated() {
+            guard var answer = done.answers[index], id != nil || index == atFault || !isBare(answer) else { continue }
+            answer["id"] = id
+            replies.send(answer, to: done.submission)
+        }
+    }
+
+    /// Whether it says no more than what the lack of an error does.
+    private func isBare(_ answer: JSONObject) -> Bool {
+        answer["type"] == .string("ok") || answer["type"] == .string("error")
+    }
+
+    func ended(_ reason: String, at now: Double) { fail(reason, at: now) }
+
+    private func fail(_ reason: String, at now: Double) {
+        close(because: reason)
+        onEnd(reason, now)
+    }
+
+    /// Ends the connection: what is not answered may have been done or not.
+    func close(because reason: String) {
+        link?.close()
+        link = nil
+        for (_, waiting) in pending.sorted(by: { $0.key < $1.key }) {
+            replies.send(Submission.Refusal(.unavailable, "no answer: \(reason)"), to: waiting.submission)
+        }
+        pending = [:]
+    }
+}
+
+final class Feeds {
+    /// Whose lines they are. A name in the topic is the broker's to check; one in the line is not, and is never taken for it.
+    private enum Key: Hashable { case topic(String), field(String), nobody, questions }
+
+    private unowned let outside: any Surroundings
+    private let topics: NodeTopics
+    private let replies: Replies
+    private let outbox: Outbox
+    private let timeout: Double
+    private let most: Int
+    private var feeds: [Key: Feed] = [:]
+    let missed: MissedEvents
+
+    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: Outbox, timeout: Double, most: Int) {
+        (self.outside, self.topics, self.outbox, self.timeout, self.most) = (outside, topics, outbox, timeout, most)
+        replies = Replies(topics: topics, outbox: outbox)
+        missed = MissedEvents(outside, topics, outbox, replies)
+    }
+
+    var count: Int { feeds.count }
+
+    func received(_ delivery: Delivery, at now: Double) {
+        guard let (camera, inlet, name) = topics.incoming(delivery.topic) else { return }
+        var submission = Submission(delivery, camera: camera, inlet: inlet)
+        do throws(Submission.Refusal) {
+            guard !delivery.isRetained else {
+                throw .init(
+                    .invalidValue, "a line must not be retained: it would be taken again whenever the bridge comes")
+            }
+            try submission.read(delivery.payload)
+            if inlet == .since { return try missed.ask(submission) }
+            let key: Key =
+                inlet == .get ? .questions : name.map { .topic($0) } ?? submission.feed.map { .field($0) } ?? .nobody
+            if name != nil { submission.feed = name }
+            try pass(submission, to: try feed(key, at: now))
+        } catch {
+            replies.send(error, to: submission)
+        }
+    }
+
+    private func feed(_ key: Key, at now: Double) throws(Submission.Refusal) -> Feed {
+        if let feed = feeds[key] {
+            feed.lastHeard = now
+            return feed
+        }
+        guard feeds.count < most else { throw .init(.limitReached, "at most \(most) publish to a node at one time") }
+        let feed = Feed(replies) { [weak self] _, _ in self?.feeds[key] = nil }
+        do {
+            try feed.connect(outside)
+        } catch {
+            throw .init(.unavailable, "no daemon: \(error)")
+        }
+        feed.lastHeard = now
+        feeds[key] = feed
+        return feed
+    }
+
+    private func pass(_ submission: Submission, to feed: Feed) throws(Submission.Refusal) {
+        if let number = submission.number {
+            let expected = (feed.lastNumber ?? number - 1) + 1
+            // It has come before, or comes too late: what came behind it says more.
+            guard number >= expected else { return }
+            feed.lastNumber = number
+            if number > expected {
+                replies.send(
+                    .init(.missedLines, "number", "\(number - expected) lines before number \(number) did not come"),
+                    to: submission)
+            }
+        }
+        guard !feed.isBusy else {
+            throw .init(.limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
+        }
+        feed.send(submission)
+    }
+
+    /// Lines came faster than they could be taken.
+    func overran(_ count: Int) {
+        outside.say(.warning, "\(count) lines came faster than they could be taken, and were not")
+        replies.send(
+            .init(.limitReached, "\(count) lines came faster than they could be taken, and were not"),
+            to: Submission(Delivery("", []), camera: "$all", inlet: .gesture))
+    }
+
+    // MARK: Time
+
+    var deadline: Double? { feeds.values.map { $0.lastHeard + timeout }.min() }
+
+    func advance(to now: Double) {
+        for (key, feed) in feeds where feed.lastHeard + timeout <= now {
+            if feed.isWaiting, key == .questions {
+                feed.lastHeard = now
+                continue
+            }
+            feed.close(because: "nothing came for \(Int(timeout)) ms")
+            feeds[key] = nil
+        }
+    }
+
+    func close() {
+        for feed in feeds.values { feed.close(because: "the bridge ends") }
+        feeds = [:]
+        missed.close()
+    }
+}
+
+extension ErrorCode {
+    /// Lines that are counted have not all come.
+    static let missedLines = ErrorCode(rawValue: "missed-lines")
+}

@@ -1,0 +1,118 @@
+// Events once more, for whoever has missed some: `CAMERA/since`. Each who asks has a connection to the daemon until all that
+// was missed has been told. Invariant: nothing is read faster than the broker takes it.
+
+import GimbalProtocol
+
+private final class Asking: LinkReader {
+    private let submission: Submission
+    private let topics: NodeTopics
+    private let outbox: Outbox
+    private let replies: Replies
+    private let onEnd: (Asking) -> Void
+    private var link: (any DaemonLink)?
+    /// The last event that had happened when this was asked.
+    private var end: Int?
+
+    init(
+        _ submission: Submission, _ topics: NodeTopics, _ outbox: Outbox, _ replies: Replies,
+        onEnd: @escaping (Asking) -> Void
+    ) {
+        (self.submission, self.topics, self.outbox) = (submission, topics, outbox)
+        (self.replies, self.onEnd) = (replies, onEnd)
+    }
+
+    func begin(_ outside: any Surroundings, since: ResumePoint) throws {
+        let link = try outside.connect(self)
+        self.link = link
+        link.send(try ClientRequest.subscribe(since: since).line(camera: submission.camera, creates: false))
+        link.isReading = !outbox.isFull
+    }
+
+    func received(_ line: ArraySlice<UInt8>, at now: Double) {
+        let message = Message(line)
+        if let error = message.error {
+            replies.send(.init(error.code, error.field, error.message), to: submission)
+            return finish()
+        }
+        guard let event = message.event else { return }
+        // The subscription itself is told, too: it says up to where it goes.
+        outbox.send(
+            Publication(
+                submission.responseTopic ?? topics.missed(submission.camera), Array(line),
+                correlation: submission.correlation))
+        if case .subscribed(let now) = event { end = now.seq }
+        if case .lagged = event { return finish() }
+        if let seq = event.seq, let end, seq >= end, isLast(event) { return finish() }
+        readOn()
+    }
+
+    /// Whether nothing follows: `subscribed` tells the last `seq`, of which the event may still come.
+    private func isLast(_ event: CameraEvent) -> Bool {
+        guard case .subscribed(let now) = event else { return true }
+        guard let since = submission.requests.first?["since"]?.integer else { return true }
+        return since == now.seq && submission.requests.first?["epoch"] == .string(now.epoch) || now.seq == 0
+    }
+
+    func readOn() { link?.isReading = !outbox.isFull }
+
+    func ended(_ reason: String, at now: Double) {
+        link = nil
+        replies.send(.init(.unavailable, "the daemon went away: \(reason)"), to: submission)
+        onEnd(self)
+    }
+
+    private func finish() {
+        close()
+        onEnd(self)
+    }
+
+    func close() {
+        link?.close()
+        link = nil
+    }
+}
+
+final class MissedEvents {
+    /// As many may ask at one time.
+    static let most = 16
+
+    private unowned let outside: any Surroundings
+    private let topics: NodeTopics
+    private let outbox: Outbox
+    private let replies: Replies
+    private var asking: [Asking] = []
+
+    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: Outbox, _ replies: Replies) {
+        (self.outside, self.topics, self.outbox, self.replies) = (outside, topics, outbox, replies)
+    }
+
+    func ask(_ submission: Submission) throws(Submission.Refusal) {
+        let request = submission.requests[0]
+        guard let seq = request["since"]?.integer else {
+            throw .init(.missingField, "since", "since is missing: the seq of the last event that was read")
+        }
+        guard let epoch = request["epoch"]?.string else {
+            throw .init(.missingField, "epoch", "epoch is missing: what since counts in")
+        }
+        guard asking.count < Self.most else {
+            throw .init(.limitReached, "at most \(Self.most) ask for what they have missed at one time")
+        }
+        let new = Asking(submission, topics, outbox, replies) { [weak self] done in
+            self?.asking.removeAll { $0 === done }
+        }
+        do {
+            try new.begin(outside, since: ResumePoint(seq: seq, epoch: epoch))
+        } catch {
+            throw .init(.unavailable, "no daemon: \(error)")
+        }
+        asking.append(new)
+    }
+
+    /// Reads on as far as there is room.
+    func readOn() { for one in asking { one.readOn() } }
+
+    func close() {
+        for one in asking { one.close() }
+        asking = []
+    }
+}

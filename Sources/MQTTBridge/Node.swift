@@ -1,0 +1,198 @@
+// A node: the cameras of one daemon at a broker. It says who it is, tells what the cameras do and how they stand, and takes
+// lines for them. The parts do the work: `NodeClaim`, `NodeCameras`, `Feeds`; what goes out goes through the `Outbox`.
+// Invariant: nothing is told, and no line taken, by a process that is not the node's owner.
+
+import GimbalProtocol
+
+package final class Node {
+    package struct Settings: Sendable {
+        package var name: String
+        /// The cameras that are told of; none named is all.
+        package var cameras: Set<String> = []
+        /// Whether every event is told, and not only how cameras stand.
+        package var tellsEvents = false
+        /// Whether lines are taken.
+        package var takesLines = true
+        /// How often a second a camera that moves is told to the broker to keep, at most.
+        package var rate = 30.0
+        /// When a publisher's gestures are cancelled that is quiet, in milliseconds.
+        package var feedTimeout = 10_000.0
+        /// As many may publish lines at one time.
+        package var mostFeeds = 64
+        /// What `$state` says of the program.
+        package var version = ""
+        /// Tells this process from any other that has the same name.
+        package var instance: String
+
+        package init(_ name: String, instance: String) { (self.name, self.instance) = (name, instance) }
+    }
+
+    private unowned let outside: any Surroundings
+    private let settings: Settings
+    package let topics: NodeTopics
+    private let outbox: Outbox
+    private var claim: NodeClaim
+    private var cameras: NodeCameras?
+    private let feeds: Feeds
+    /// When no more is asked about what the broker has kept.
+    private var endOfKept: Double?
+    private var lastDropped = 0
+    private var isEnding = false
+
+    package init(_ settings: Settings, _ outside: any Surroundings) {
+        (self.settings, self.outside) = (settings, outside)
+        topics = NodeTopics(settings.name)
+        outbox = Outbox(outside)
+        claim = NodeClaim(instance: settings.instance)
+        feeds = Feeds(outside, topics, outbox, timeout: settings.feedTimeout, most: settings.mostFeeds)
+        cameras = NodeCameras(
+            outside, topics, outbox, wanted: settings.cameras, tellsEvents: settings.tellsEvents,
+            interval: 1000 / settings.rate
+        ) { [unowned self] in (claim.instance, claim.generation) }
+    }
+
+    /// Whether this process is the node.
+    package var isOwner: Bool { claim.isOwner }
+    /// How many messages the broker has not acknowledged.
+    package var unacknowledged: Int { outbox.count }
+    /// How many publishers have a connection to the daemon.
+    package var feedCount: Int { feeds.count }
+
+    /// What the broker publishes when this process dies or is cut off.
+    package static func will(_ settings: Settings) -> Publication {
+        let state = NodeState(
+            .lost, node: settings.name, instance: settings.instance, generation: 0, version: settings.version)
+        return Publication(NodeTopics(settings.name).state, state.payload, isRetained: true)
+    }
+
+    private func state(_ word: NodeState.Word, reason: String? = nil) -> NodeState {
+        NodeState(
+            word, node: settings.name, instance: settings.instance, generation: claim.generation,
+            version: settings.version, cameras: (cameras?.names ?? []).filter(isWanted), reason: reason)
+    }
+
+    private func isWanted(_ name: String) -> Bool { settings.cameras.isEmpty || settings.cameras.contains(name) }
+
+    // MARK: The broker
+
+    package func connected(at now: Double) {
+        outside.subscribe(topics.state)
+        outside.subscribe(topics.claim)
+        outside.subscribe(topics.allCameras)
+        act(on: claim.connected(at: now), at: now)
+    }
+
+    package func disconnected(at now: Double) {
+        claim.disconnected()
+        outbox.close()
+        endOfKept = nil
+        cameras?.readOn()
+        feeds.missed.readOn()
+    }
+
+    package func acknowledged(_ token: Int) {
+        outbox.acknowledged(token)
+        cameras?.readOn()
+        feeds.missed.readOn()
+    }
+
+    /// The broker does not let this process do something.
+    package func denied(_ what: String) { outside.say(.error, "the broker refuses: \(what)") }
+
+    package func received(_ delivery: Delivery, at now: Double) {
+        if delivery.topic == topics.state {
+            guard let state = NodeState(delivery.payload) else { return }
+            act(on: claim.saw(state, isRetained: delivery.isRetained), at: now)
+        } else if delivery.topic == topics.claim {
+            guard let other = (try? JSONValue(delivery.payload))?["instance"]?.string else { return }
+            act(on: claim.saw(claimOf: other), at: now)
+        } else if let name = topics.camera(ofKept: delivery.topic) {
+            guard delivery.isRetained, !delivery.payload.isEmpty else { return }
+            cameras?.sawKept(name)
+            if let standing = CameraStanding(delivery.payload) { claim.saw(generation: standing.generation) }
+        } else if claim.isOwner, settings.takesLines {
+            feeds.received(delivery, at: now)
+            tellDropped()
+        }
+    }
+
+    /// Lines came faster than they could be taken.
+    package func overran(_ count: Int) { feeds.overran(count) }
+
+    private func tellDropped() {
+        guard outbox.dropped > lastDropped else { return }
+        outside.say(.warning, "\(outbox.dropped - lastDropped) replies found no room")
+        lastDropped = outbox.dropped
+    }
+
+    private func act(on step: NodeClaim.Step, at now: Double) {
+        switch step {
+        case .none: break
+        case .claim:
+            let claim: JSONValue = .object(["type": .string("claim"), "instance": .string(settings.instance)])
+            outside.publish(Publication(topics.claim, claim.bytes), token: nil)
+        case .tellState: tellState()
+        case .own: begin(at: now)
+        case .refuse:
+            close()
+            outside.refuse("another bridge is the node \"\(settings.name)\": each needs a name of its own")
+        }
+    }
+
+    private func begin(at now: Double) {
+        outside.say(.info, "this is node \"\(settings.name)\"")
+        outbox.open()
+        tellState()
+        endOfKept = now + NodeClaim.patience
+        if settings.takesLines { for filter in topics.inlets { outside.subscribe(filter) } }
+        cameras?.opened(at: now)
+        cameras?.clearKept()
+        feeds.missed.readOn()
+    }
+
+    private func tellState() {
+        guard outbox.isOpen, let cameras else { return }
+        cameras.hasNews = false
+        let absence = cameras.absence.map { "no daemon: \($0)" }
+        let state = state(absence == nil ? .ready : .disconnected, reason: absence)
+        outbox.send(Publication(topics.state, state.payload, isRetained: true))
+    }
+
+    // MARK: Time
+
+    package var deadline: Double? {
+        if isEnding { return nil }
+        return .earliest(claim.deadline, cameras?.deadline, feeds.deadline, endOfKept)
+    }
+
+    /// Does what is due, and tells what has changed. To be called at the end of every turn.
+    package func advance(to now: Double) {
+        guard !isEnding else { return }
+        act(on: claim.advance(to: now), at: now)
+        if let end = endOfKept, end <= now {
+            endOfKept = nil
+            outside.unsubscribe(topics.allCameras)
+        }
+        cameras?.advance(to: now)
+        feeds.advance(to: now)
+        if cameras?.hasNews == true { tellState() }
+    }
+
+    // MARK: The end
+
+    /// Says that the node is gone, and lets go of the daemon.
+    package func end(at now: Double) {
+        if claim.isOwner {
+            cameras?.tellRest(at: now)
+            let state = state(.disconnected, reason: "the bridge has ended")
+            outbox.send(Publication(topics.state, state.payload, isRetained: true))
+        }
+        close()
+    }
+
+    private func close() {
+        isEnding = true
+        feeds.close()
+        cameras?.close()
+    }
+}

@@ -1,0 +1,58 @@
+// Messages on their way to the broker: those that it acknowledges are kept until it has, in order, and sent again over the
+// next connection. Invariant: they are limited; whoever has events to send waits while it is full.
+
+package final class Outbox {
+    /// As many unacknowledged messages as events may fill; and as there may be with replies, which come beside them.
+    static let mostEvents = 256
+    package static let mostMessages = 1024
+
+    private unowned let outside: any Surroundings
+    private var pending: [(token: Int, publication: Publication)] = []
+    private var lastToken = 0
+    /// How many replies found no room.
+    private(set) var dropped = 0
+    /// Whether messages go out: the broker is there, and this process is the node.
+    private(set) var isOpen = false
+
+    init(_ outside: any Surroundings) { self.outside = outside }
+
+    var isFull: Bool { !isOpen || pending.count >= Self.mostEvents }
+    var count: Int { pending.count }
+
+    /// Sends a message, now or when it is open.
+    ///
+    /// - Returns: whether there is room for it.
+    @discardableResult
+    func send(_ publication: Publication) -> Bool {
+        guard publication.isAcknowledged else {
+            if isOpen { outside.publish(publication, token: nil) }
+            return isOpen
+        }
+        guard pending.count < Self.mostMessages else {
+            dropped += 1
+            return false
+        }
+        lastToken += 1
+        pending.append((lastToken, publication))
+        if isOpen { outside.publish(publication, token: lastToken) }
+        return true
+    }
+
+    func acknowledged(_ token: Int) {
+        // Nearly always the first one.
+        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
+        pending.remove(at: index)
+    }
+
+    /// Sends again what was not acknowledged.
+    func open() {
+        isOpen = true
+        for (token, publication) in pending { outside.publish(publication, token: token) }
+    }
+
+    /// The broker is away. What it keeps for others is not sent again as it was: it is told anew.
+    func close() {
+        isOpen = false
+        pending.removeAll(where: \.publication.isRetained)
+    }
+}

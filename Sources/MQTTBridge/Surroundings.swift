@@ -1,0 +1,100 @@
+// What the bridge needs from outside: a broker, a daemon and somebody to tell. The process has sockets and a thread for it,
+// the tests a broker and a hub in memory. Times are milliseconds of one monotonic clock, and always come in as arguments.
+
+/// A message for the broker.
+package struct Publication: Equatable, Sendable {
+    package var topic: String
+    package var payload: [UInt8]
+    /// Whether the broker keeps it for whoever subscribes later.
+    package var isRetained = false
+    /// Whether the broker acknowledges it (QoS 1). Otherwise it may be lost (QoS 0).
+    package var isAcknowledged = true
+    /// What a reply repeats of the request, by MQTT 5.
+    package var correlation: [UInt8]?
+
+    package init(
+        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, isAcknowledged: Bool = true,
+        correlation: [UInt8]? = nil
+    ) {
+        (self.topic, self.payload, self.isRetained) = (topic, payload, isRetained)
+        (self.isAcknowledged, self.correlation) = (isAcknowledged, correlation)
+    }
+}
+
+/// A message from the broker.
+package struct Delivery: Equatable, Sendable {
+    package var topic: String
+    package var payload: [UInt8]
+    /// Whether it answers a subscription with what the broker has kept.
+    package var isRetained = false
+    /// Where replies go, and what they repeat, by MQTT 5.
+    package var responseTopic: String?
+    package var correlation: [UInt8]?
+
+    package init(
+        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, responseTopic: String? = nil,
+        correlation: [UInt8]? = nil
+    ) {
+        (self.topic, self.payload, self.isRetained) = (topic, payload, isRetained)
+        (self.responseTopic, self.correlation) = (responseTopic, correlation)
+    }
+}
+
+/// A connection to the daemon. What is sent waits inside until the daemon takes it.
+package protocol DaemonLink: AnyObject {
+    /// Sends lines, each with its LF.
+    func send(_ bytes: [UInt8])
+    /// Whether lines are read. Those that are not wait with the daemon, by whose rules they are delivered.
+    var isReading: Bool { get set }
+    /// How many bytes the daemon has not taken yet.
+    var unsentBytes: Int { get }
+    /// Ends the connection without a word to its reader; the daemon cancels the gestures that came by it.
+    func close()
+}
+
+/// Who reads a connection to the daemon.
+package protocol LinkReader: AnyObject {
+    /// A line has come, without its LF.
+    func received(_ line: ArraySlice<UInt8>, at now: Double)
+    /// The daemon has ended the connection; nothing more comes by it.
+    func ended(_ reason: String, at now: Double)
+}
+
+/// How much a line of the log matters.
+package enum Weight: Sendable { case error, warning, info, debug }
+
+package protocol Surroundings: AnyObject {
+    /// Connects to the daemon.
+    ///
+    /// - Throws: why nobody can be reached.
+    func connect(_ reader: any LinkReader) throws -> any DaemonLink
+    /// Sends a message to the broker, as long as there is a connection. A token comes back as `acknowledged`.
+    func publish(_ publication: Publication, token: Int?)
+    /// Asks for messages, and for those that the broker has kept, once more where they have been asked for before.
+    func subscribe(_ filter: String)
+    func unsubscribe(_ filter: String)
+    func say(_ weight: Weight, _ text: @autoclosure () -> String)
+    /// The process must end: what it is to do, another does.
+    func refuse(_ reason: String)
+}
+
+/// Delays between attempts, which double.
+struct Backoff {
+    private let first: Double
+    private let longest: Double
+    private var delay: Double
+
+    init(first: Double, longest: Double) { (self.first, self.longest, delay) = (first, longest, first) }
+
+    mutating func next() -> Double {
+        defer { delay = min(delay * 2, longest) }
+        return delay
+    }
+
+    mutating func reset() { delay = first }
+}
+
+extension Double {
+    /// The earlier one of two times that may not be set.
+    static func earliest(_ times: Double?...) -> Double? { times.compactMap { $0 }.min() }
+}

@@ -1,0 +1,108 @@
+// The topics of a node and what is in them, as Protocols/mqtt.md has it. A node's topics lie below `gimbal/NODE/`.
+
+import GimbalProtocol
+
+/// What kind of lines a topic takes: the broker's access control goes by it.
+package enum Inlet: String, CaseIterable, Sendable {
+    /// Reports of gestures.
+    case gesture
+    /// Fingers on a surface.
+    case touch
+    /// Commands and settings.
+    case set
+    /// Questions.
+    case get
+    /// Events that somebody has missed.
+    case since
+
+    /// Whether a request of this type may come by it.
+    func takes(_ type: String) -> Bool { Self.inlets[type] == self }
+
+    /// By the request's type; what is not here comes by no topic.
+    private static let inlets: [String: Inlet] = {
+        var inlets: [String: Inlet] = ["touch": .touch]
+        for kind in [
+            "pan", "pinch", "rotate", "tilt", "one-finger-zoom", "double-tap", "two-finger-tap", "position",
+        ] {
+            inlets[kind] = .gesture
+        }
+        for kind in [
+            "move", "animate", "stop", "set-gestures", "set-zoom-range", "set-target-bounds", "set-viewport",
+            "remove-camera", "marker",
+        ] {
+            inlets[kind] = .set
+        }
+        for kind in [
+            "get-camera", "camera-for-bounds", "project", "unproject", "visible-region", "cameras", "ping",
+            "await-idle", "get-replay", "hello", "stats",
+        ] {
+            inlets[kind] = .get
+        }
+        return inlets
+    }()
+
+    /// Where a request of this type belongs, to be told to who has sent it elsewhere.
+    static func of(_ type: String) -> Inlet? { inlets[type] }
+}
+
+/// The topics of a node.
+package struct NodeTopics: Sendable {
+    package let node: String
+    private let prefix: String
+
+    package init(_ node: String) { (self.node, prefix) = (node, "gimbal/\(node)/") }
+
+    /// Whether a text may be a node's name: 1 to 64 of `A-Z a-z 0-9 . _ -`, as that of a camera.
+    package static func isName(_ text: some StringProtocol) -> Bool {
+        1...64 ~= text.utf8.count
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    package var state: String { prefix + "$state" }
+    package var claim: String { prefix + "$claim" }
+    package func camera(_ name: String) -> String { prefix + name + "/camera" }
+    package func event(_ name: String) -> String { prefix + name + "/event" }
+    package func missed(_ name: String) -> String { prefix + name + "/missed" }
+    package func error(_ name: String) -> String { prefix + name + "/error" }
+    package func inlet(_ inlet: Inlet, of name: String) -> String { prefix + name + "/" + inlet.rawValue }
+
+    /// What the broker is asked for to see which cameras it has kept.
+    var allCameras: String { camera("+") }
+    /// What the broker is asked for to get lines.
+    var inlets: [String] {
+        Inlet.allCases.flatMap { [inlet($0, of: "+"), inlet($0, of: "+") + "/+"] }
+    }
+
+    /// The camera of a topic that has what the broker has kept of it.
+    func camera(ofKept topic: String) -> String? {
+        guard let parts = parts(of: topic), parts.count == 2, parts[1] == "camera" else { return nil }
+        return String(parts[0])
+    }
+
+    /// What a topic that takes lines says: the camera, the kind of lines, and whose they are.
+    func incoming(_ topic: String) -> (camera: String, inlet: Inlet, feed: String?)? {
+        guard let parts = parts(of: topic), 2...3 ~= parts.count, Self.isName(parts[0]),
+            let inlet = Inlet(rawValue: String(parts[1]))
+        else { return nil }
+        return (String(parts[0]), inlet, parts.count == 3 ? String(parts[2]) : nil)
+    }
+
+    private func parts(of topic: String) -> [Substring]? {
+        guard topic.hasPrefix(prefix) else { return nil }
+        return topic.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
+    }
+}
+
+/// Whether replies may go to a topic that a publisher asks for. The bridge may publish what publishers may not: below
+/// `gimbal/` replies are only told where nobody takes them for anything else.
+func isResponseTopic(_ topic: String) -> Bool {
+    1...1024 ~= topic.utf8.count && !topic.contains("+") && !topic.contains("#") && !topic.hasPrefix("$")
+        && (!topic.hasPrefix("gimbal/") || topic.hasPrefix("gimbal/reply/"))
+}

@@ -1,0 +1,100 @@
+// Where the broker is, and what this side shows it: an address, a user's name and password, certificates.
+
+import ArgumentParser
+import Glibc
+
+/// `mqtt://HOST[:PORT]`, or `mqtts://…` for TLS.
+struct BrokerAddress: ExpressibleByArgument, Sendable, CustomStringConvertible {
+    let host: String
+    let port: Int
+    let isEncrypted: Bool
+
+    init?(argument: String) {
+        let isEncrypted = argument.hasPrefix("mqtts://")
+        guard isEncrypted || argument.hasPrefix("mqtt://") else { return nil }
+        var rest = Substring(argument.dropFirst(isEncrypted ? 8 : 7))
+        if rest.hasSuffix("/") { rest.removeLast() }
+        // A password in a URL would be seen by everybody who lists processes.
+        guard !rest.isEmpty, !rest.contains("/"), !rest.contains("@") else { return nil }
+        var port = isEncrypted ? "8883" : "1883"
+        if rest.hasPrefix("[") {
+            guard let end = rest.firstIndex(of: "]") else { return nil }
+            let behind = rest[rest.index(after: end)...]
+            if !behind.isEmpty {
+                guard behind.hasPrefix(":") else { return nil }
+                port = String(behind.dropFirst())
+            }
+            rest = rest[rest.index(after: rest.startIndex)..<end]
+        } else if let colon = rest.firstIndex(of: ":") {
+            port = String(rest[rest.index(after: colon)...])
+            rest = rest[..<colon]
+        }
+        guard !rest.isEmpty, let number = Int(port), 1...65535 ~= number else { return nil }
+        (host, self.port, self.isEncrypted) = (String(rest), number, isEncrypted)
+    }
+
+    var description: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return "\(isEncrypted ? "mqtts" : "mqtt")://\(host):\(port)"
+    }
+}
+
+/// The files of TLS, in PEM.
+struct Certificates: Sendable {
+    /// Who is trusted to vouch for the broker; `nil` is whom the system trusts.
+    var authority: String?
+    /// What this side shows of itself.
+    var own: String?
+    var key: String?
+}
+
+/// A user's name and password at the broker.
+struct Credentials: Sendable {
+    var user: String?
+    var password: String?
+
+    init() {}
+
+    /// Reads a file of lines: `user = NAME` and `password = WORDS`. Empty lines, and those that begin with `#`, say nothing.
+    init(file path: String) throws {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ValidationError("\(path): \(unsafe String(cString: strerror(errno)))") }
+        defer { _ = close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & 0o007 == 0 else {
+            throw ValidationError("\(path) may be read by everybody: chmod 600 \(path)")
+        }
+        let text = try Self.text(of: descriptor, path)
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = Self.trimmed(line)
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            let equals = line.firstIndex(of: "=")
+            let value = equals.map { String(Self.trimmed(line[line.index(after: $0)...])) }
+            switch equals.map({ Self.trimmed(line[..<$0]) }) {
+            case "user": user = value
+            case "password": password = value
+            default:
+                throw ValidationError(
+                    "\(path), line \(index + 1): \"user = NAME\" or \"password = WORDS\" was expected")
+            }
+        }
+        guard user != nil || password == nil else { throw ValidationError("\(path): a password needs a user") }
+    }
+
+    private static let longest = 16384
+
+    private static func text(of descriptor: CInt, _ path: String) throws -> String {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: longest) { buffer, count in
+            count = unsafe max(read(descriptor, buffer.baseAddress, buffer.count), 0)
+        }
+        guard bytes.count < longest else { throw ValidationError("\(path) is longer than \(longest) bytes") }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" }
+        var text = text.drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,282 @@
+// The program: its options, and the one place where it ends.
+
+import ArgumentParser
+import GimbalProtocol
+import Glibc
+import MQTTBridge
+import MapCamera
+import UnixSocket
+
+@main
+struct GimbalMQTT: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gimbal-mqtt",
+        abstract: "Takes map cameras beyond their machine, by MQTT.",
+        discussion: """
+            Stands between gimbald and an MQTT broker. As a node it tells the broker what the daemon's cameras do, and takes \
+            gestures and commands for them; as a mirror it moves a camera of this daemon as one of another node moves.
+
+            Topics lie below gimbal/NODE/, and Protocols/mqtt.md has all of them. Who may publish to them is for the broker's \
+            access control to say: whoever may publish to CAMERA/gesture and CAMERA/set moves cameras.
+
+            The daemon's socket is --socket PATH, else $GIMBAL_SOCKET, else the first of these that is there: gimbal.sock in \
+            $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, the system's /run/gimbal/gimbal.sock.
+
+            Broker and daemon may come and go: both are waited for, and afterwards all is told again.
+
+            Examples:
+              gimbal-mqtt --broker mqtt://localhost --node left
+              gimbal-mqtt --broker mqtts://broker.example --credentials mqtt.conf --node kiosk-7 --camera main --events
+              gimbal-mqtt --broker mqtt://broker.example --follow left/main --as main
+              gimbal-mqtt --broker mqtt://wall --follow guide/main --as main --tile 0,0 --of 3,1 --screen 1080,1920
+              gimbal-mqtt --broker mqtt://wall --follow guide/main --viewsync 10.42.42.255:21567
+
+            Files:
+              --credentials FILE   lines such as "user = NAME" and "password = WORDS"; others may not be able to read it. Left \
+            out, it is the file mqtt in $CREDENTIALS_DIRECTORY, which systemd's LoadCredential= fills
+
+            Exit status:
+              0    ended by SIGTERM or SIGINT
+              64   an option is wrong
+              69   another bridge has the name of this node
+              71   the system refuses what it must do
+            """,
+        version: "gimbal-mqtt \(gimbalVersion)")
+
+    @Option(help: ArgumentHelp("The broker: mqtt://HOST[:PORT], or mqtts:// for TLS.", valueName: "url"))
+    var broker: BrokerAddress
+
+    @Option(help: ArgumentHelp("Publish this daemon's cameras as a node of this name.", valueName: "name"))
+    var node: String?
+
+    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("Tell of this camera only; may be repeated.", valueName: "name"))
+    var camera: [String] = []
+
+    @Flag(help: "Publish every event, too.")
+    var events = false
+
+    @Option(help: "How often a second a camera that moves is told at most, 0.1 to 1000.")
+    var rate = 30.0
+
+    @Flag(help: "Take no gestures, commands and questions from the broker.")
+    var watchOnly = false
+
+    @Option(help: ArgumentHelp("Cancel the gestures of who publishes nothing for so long.", valueName: "seconds"))
+    var feedTimeout = 10.0
+
+    @Option(help: ArgumentHelp("As many may publish gestures at one time, 1 to 512.", valueName: "count"))
+    var maxFeeds = 64
+
+    @Option(help: ArgumentHelp("A file with the user's name and password.", valueName: "file"))
+    var credentials: String?
+
+    @Option(help: ArgumentHelp("Whom to trust to vouch for the broker, in PEM.", valueName: "file"))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("A certificate to show the broker, in PEM.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("The key of that certificate.", valueName: "file"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("5 or 3.1.1.", valueName: "version"))
+    var mqtt = MQTTVersion.five
+
+    @Option(help: ArgumentHelp("The broker is asked for a sign of life this often, 5 to 3600.", valueName: "seconds"))
+    var keepalive = 10
+
+    @Option(help: ArgumentHelp("Follow this camera of a node; may be repeated.", valueName: "node/camera"))
+    var follow: [String] = []
+
+    @Option(
+        name: .customLong("as"), help: ArgumentHelp("Move this camera so; one for each --follow.", valueName: "local"))
+    var local: [String] = []
+
+    @Option(help: ArgumentHelp("Turn what is followed clockwise by so much.", valueName: "degrees"))
+    var offsetBearing = 0.0
+
+    @Option(help: ArgumentHelp("Which screen of a wall this is: column and row, from 0.", valueName: "x,y"))
+    var tile: Pair?
+
+    @Option(help: ArgumentHelp("How many columns and rows the wall has.", valueName: "n,m"))
+    var of: Pair?
+
+    @Option(help: ArgumentHelp("The size of each screen in points.", valueName: "width,height"))
+    var screen: Pair?
+
+    @Option(help: ArgumentHelp("What the frames between screens hide, in points.", valueName: "x,y"))
+    var bezel: Pair?
+
+    @Option(
+        help: ArgumentHelp("Send what is followed to Google Earth as ViewSync's datagrams.", valueName: "host:port"))
+    var viewsync: String?
+
+    @Option(help: ArgumentHelp("Write what is followed as KML's LookAt whenever it rests.", valueName: "file"))
+    var kml: String?
+
+    @Option(help: "What is logged: error, warning, info or debug.")
+    var logLevel = LogLevel.info
+
+    // MARK: Checking
+
+    func validate() throws {
+        guard node != nil || !follow.isEmpty else { throw ValidationError("--node or --follow says what to do") }
+        for name in [node].compactMap({ $0 }) + camera + local where !NodeTopics.isName(name) {
+            throw ValidationError("\"\(name)\" is no name: 1 to 64 of A-Z a-z 0-9 . _ -")
+        }
+        guard 0.1...1000 ~= rate else { throw ValidationError("--rate must be from 0.1 to 1000") }
+        guard 0.1...3600 ~= feedTimeout else { throw ValidationError("--feed-timeout must be from 0.1 to 3600") }
+        guard 1...512 ~= maxFeeds else { throw ValidationError("--max-feeds must be from 1 to 512") }
+        guard 5...3600 ~= keepalive else { throw ValidationError("--keepalive must be from 5 to 3600") }
+        guard (certificate == nil) == (key == nil) else { throw ValidationError("--certificate and --key go together") }
+        guard broker.isEncrypted || (ca == nil && certificate == nil) else {
+            throw ValidationError("certificates are for a broker at mqtts://")
+        }
+        try validateFollowing()
+    }
+
+    private func validateFollowing() throws {
+        _ = try followed()
+        let isShownElsewhere = viewsync != nil || kml != nil
+        guard local.count == follow.count || (local.isEmpty && isShownElsewhere && follow.count == 1) else {
+            throw ValidationError("each --follow needs an --as: the camera that is moved so")
+        }
+        guard Set(local).count == local.count else { throw ValidationError("one camera cannot follow two") }
+        if let node, zip(follow, local).contains(where: { $0 == "\(node)/\($1)" }) {
+            throw ValidationError("a camera cannot follow itself")
+        }
+        guard !isShownElsewhere || follow.count == 1 else {
+            throw ValidationError("--viewsync and --kml show one --follow")
+        }
+        guard offsetBearing.isFinite, abs(offsetBearing) <= 360 else {
+            throw ValidationError("--offset-bearing must be from -360 to 360")
+        }
+        _ = try wallTile()
+    }
+
+    private func followed() throws -> [(node: String, camera: String)] {
+        try follow.map { text in
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts.allSatisfy({ NodeTopics.isName($0) }) else {
+                throw ValidationError("--follow \(text): NODE/CAMERA was expected")
+            }
+            return (String(parts[0]), String(parts[1]))
+        }
+    }
+
+    private func wallTile() throws -> WallTile? {
+        guard let tile else {
+            guard of == nil, bezel == nil else { throw ValidationError("--of and --bezel go with --tile") }
+            return nil
+        }
+        guard let of, let screen else { throw ValidationError("--tile needs --of and --screen") }
+        let counts = [tile.x, tile.y, of.x, of.y].compactMap { Int(exactly: $0) }
+        guard counts.count == 4, 1...64 ~= counts[2], 1...64 ~= counts[3], 0..<counts[2] ~= counts[0],
+            0..<counts[3] ~= counts[1]
+        else { throw ValidationError("--tile X,Y must be within --of N,M, of at most 64 each") }
+        guard screen.x >= 1, screen.y >= 1, bezel.map({ $0.x >= 0 && $0.y >= 0 }) ?? true else {
+            throw ValidationError("--screen must be from 1,1 on, and --bezel from 0,0 on")
+        }
+        var wall = WallTile(
+            column: counts[0], row: counts[1], columns: counts[2], rows: counts[3], width: screen.x, height: screen.y)
+        (wall.horizontalBezel, wall.verticalBezel) = (bezel?.x ?? 0, bezel?.y ?? 0)
+        guard wall.wallWidth <= 100_000, wall.wallHeight <= 100_000 else {
+            throw ValidationError("a wall has at most 100,000 points")
+        }
+        return wall
+    }
+
+    // MARK: Running
+
+    mutating func run() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let log = Log(level: logLevel.weight, isJournal: SocketPath.environmentValue("JOURNAL_STREAM") != nil)
+        let instance = String(UInt64.random(in: .min ... .max), radix: 16)
+        var settings = Broker.Settings(address: broker, clientID: "gimbal-\(instance)")
+        settings.certificates = Certificates(authority: ca, own: certificate, key: key)
+        if let file = credentials ?? Self.passedCredentials { settings.credentials = try Credentials(file: file) }
+        settings.keepalive = CInt(keepalive)
+        settings.isVersion5 = mqtt == .five
+        let own = node.map { nodeSettings($0, instance) }
+        settings.will = own.map { Node.will($0) }
+        do {
+            let program = try Program(
+                socketPath: SocketPath.forClient(socket), broker: try Broker(settings), log)
+            let node = own.map { Node($0, program) }
+            let status = try program.run(node, try mirrors(program, log))
+            Glibc.exit(status)
+        } catch {
+            log(.error, "\(error)")
+            Glibc.exit(Program.osError)
+        }
+    }
+
+    private static var passedCredentials: String? {
+        guard let folder = SocketPath.environmentValue("CREDENTIALS_DIRECTORY") else { return nil }
+        let path = folder + "/mqtt"
+        return unsafe access(path, R_OK) == 0 ? path : nil
+    }
+
+    private func nodeSettings(_ name: String, _ instance: String) -> Node.Settings {
+        var settings = Node.Settings(name, instance: instance)
+        settings.cameras = Set(camera)
+        settings.tellsEvents = events
+        settings.takesLines = !watchOnly
+        settings.rate = rate
+        settings.feedTimeout = feedTimeout * 1000
+        settings.mostFeeds = maxFeeds
+        settings.version = "gimbal-mqtt \(gimbalVersion)"
+        return settings
+    }
+
+    private func mirrors(_ program: Program, _ log: Log) throws -> [Mirror] {
+        let tile = try wallTile()
+        if let tile, tile.rows > 1 {
+            log(.info, "this screen shows its viewport from y \(tile.windowTop) on, \(tile.height) points high")
+        }
+        let views =
+            viewsync == nil && kml == nil
+            ? nil
+            : try Views(viewsync: viewsync, kml: kml, height: tile?.wallHeight ?? screen?.y ?? 844, log)
+        return try followed().enumerated().map { index, source in
+            var settings = Mirror.Settings(
+                node: source.node, camera: source.camera, local: local.isEmpty ? nil : local[index])
+            settings.bearingOffset = offsetBearing
+            settings.tile = tile
+            return Mirror(settings, program, show: views.map { views in { views.show($0, isMoving: $1) } })
+        }
+    }
+}
+
+/// Two numbers with a comma between them.
+struct Pair: ExpressibleByArgument {
+    let x: Double
+    let y: Double
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        guard parts.count == 2, let x = parts[0], let y = parts[1], x.isFinite, y.isFinite else { return nil }
+        (self.x, self.y) = (x, y)
+    }
+}
+
+enum MQTTVersion: String, ExpressibleByArgument, CaseIterable {
+    case five = "5"
+    case three = "3.1.1"
+}
+
+enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+    case error, warning, info, debug
+
+    var weight: Weight {
+        switch self {
+        case .error: .error
+        case .warning: .warning
+        case .info: .info
+        case .debug: .debug
+        }
+    }
+}

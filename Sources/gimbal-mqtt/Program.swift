@@ -1,0 +1,199 @@
+// The turn of the loop: news of the broker, lines of the daemon, signals and times go to the node and the mirrors, and what
+// they want goes out. It is all that they need of the world.
+
+import CMosquitto
+import GimbalProtocol
+import Glibc
+import Libevent
+import MQTTBridge
+
+final class Program: Surroundings {
+    /// sysexits.h: the name is taken, the system does not do what it must.
+    static let (unavailable, osError): (CInt, CInt) = (69, 71)
+    /// As long as the broker has to acknowledge the last words, in milliseconds.
+    private static let patience = 2000.0
+
+    private let loop: EventLoop
+    private let socketPath: String
+    private let broker: Broker
+    private let log: Log
+    private var node: Node?
+    private var mirrors: [Mirror] = []
+    private var watchers: [Watcher] = []
+    private var timer: ClosureWatcher?
+    private var tokens: [CInt: Int] = [:]
+    private var filters: [CInt: String] = [:]
+    private var buried: [SocketLink] = []
+    private var waiting: [SocketLink] = []
+    private var isConnected = false
+    private var lastReason: String?
+    /// When the end is not waited for any longer.
+    private var end: Double?
+    private var status: CInt = 0
+
+    init(socketPath: String, broker: Broker, _ log: Log) throws {
+        loop = try EventLoop()
+        (self.socketPath, self.broker, self.log) = (socketPath, broker, log)
+    }
+
+    /// Milliseconds of the system's monotonic clock.
+    var now: Double {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
+    }
+
+    // MARK: The loop
+
+    /// Runs until a signal ends it.
+    ///
+    /// - Returns: the exit status.
+    func run(_ node: Node?, _ mirrors: [Mirror]) throws -> CInt {
+        (self.node, self.mirrors) = (node, mirrors)
+        let news = ClosureWatcher(loop, broker.wake) { [unowned self] in takeNews() }
+        try news.wait(for: [.read, .persist])
+        watchers = [news]
+        for number in [SIGTERM, SIGINT] {
+            watchers.append(try ClosureWatcher.signal(loop, number) { [unowned self] in beginEnd() })
+        }
+        let timer = ClosureWatcher(loop) {}
+        self.timer = timer
+        broker.begin()
+        while !isOver {
+            let now = now
+            for link in waiting {
+                link.deliver()
+            }
+            waiting.removeAll()
+            node?.advance(to: now)
+            for mirror in mirrors { mirror.advance(to: now) }
+            buried.removeAll()
+            if let next = deadline {
+                try timer.wait(for: .timeout, milliseconds: next - self.now)
+            } else {
+                timer.stop()
+            }
+            try loop.turn(waits: waiting.isEmpty)
+        }
+        broker.end()
+        return status
+    }
+
+    private var deadline: Double? {
+        ([node?.deadline, end] + mirrors.map(\.deadline)).compactMap { $0 }.min()
+    }
+
+    private var isOver: Bool {
+        guard let end else { return false }
+        return !isConnected || (node?.unacknowledged ?? 0) == 0 || now >= end
+    }
+
+    private func beginEnd() {
+        guard end == nil else { return }
+        let now = now
+        end = now + Self.patience
+        node?.end(at: now)
+        for mirror in mirrors { mirror.close() }
+    }
+
+    private func takeNews() {
+        let (news, lost) = broker.takeNews()
+        let now = now
+        for one in news { take(one, at: now) }
+        if lost > 0 { node?.overran(lost) }
+    }
+
+    private func take(_ news: BrokerNews, at now: Double) {
+        switch news {
+        case .connected:
+            log(.info, "connected to the broker")
+            (isConnected, lastReason) = (true, nil)
+            node?.connected(at: now)
+            for mirror in mirrors { mirror.connected(at: now) }
+        case .disconnected(let reason):
+            if lastReason != reason { log(.warning, "no broker: \(reason)") }
+            lastReason = reason
+            tokens = [:]
+            filters = [:]
+            guard isConnected else { return }
+            isConnected = false
+            node?.disconnected(at: now)
+            for mirror in mirrors { mirror.disconnected(at: now) }
+        case .acknowledged(let number, let refusal):
+            guard let token = tokens.removeValue(forKey: number) else { return }
+            if let refusal { node?.denied("a message is not published: \(refusal)") }
+            node?.acknowledged(token)
+        case .subscribed(let number, let isRefused):
+            if let filter = filters.removeValue(forKey: number), isRefused {
+                log(.error, "the broker refuses: nothing is told of \(filter)")
+            }
+        case .delivery(let delivery):
+            node?.received(delivery, at: now)
+            for mirror in mirrors { mirror.received(delivery, at: now) }
+        }
+    }
+
+    // MARK: Surroundings
+
+    func connect(_ reader: any LinkReader) throws -> any DaemonLink {
+        try SocketLink(loop, path: socketPath, reader, self)
+    }
+
+    func publish(_ publication: Publication, token: Int?) {
+        guard let number = broker.publish(publication), let token else { return }
+        tokens[number] = token
+    }
+
+    func subscribe(_ filter: String) {
+        if let number = broker.subscribe(filter) { filters[number] = filter }
+    }
+
+    func unsubscribe(_ filter: String) { broker.unsubscribe(filter) }
+
+    func say(_ weight: Weight, _ text: @autoclosure () -> String) { log(weight, text()) }
+
+    func refuse(_ reason: String) {
+        log(.error, reason)
+        status = Self.unavailable
+        end = now
+    }
+
+    // MARK: Links
+
+    /// Has a link deliver what it has read, in the next turn.
+    func later(_ link: SocketLink) { waiting.append(link) }
+
+    /// Lets go of a link when the turn is over.
+    func bury(_ link: SocketLink) { buried.append(link) }
+
+    func fail(_ reason: String) {
+        log(.error, reason)
+        status = Self.osError
+        end = now
+    }
+}
+
+/// Lines to standard error, with the journal's priorities where the journal reads them.
+struct Log: Sendable {
+    let level: Weight
+    let isJournal: Bool
+
+    func callAsFunction(_ weight: Weight, _ text: @autoclosure () -> String) {
+        guard weight.priority <= level.priority else { return }
+        let safe = text().unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : String($0) }
+        let line = (isJournal ? "<\(weight.priority)>" : "gimbal-mqtt: ") + safe.joined() + "\n"
+        _ = unsafe Array(line.utf8).withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+extension Weight {
+    /// syslog's number.
+    fileprivate var priority: Int {
+        switch self {
+        case .error: 3
+        case .warning: 4
+        case .info: 6
+        case .debug: 7
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// Where else a followed camera goes: datagrams for a wall of Google Earth, a KML file for one that reads it again.
+
+import Glibc
+import MQTTBridge
+import MapCamera
+
+final class Views {
+    private let height: Double
+    private let log: Log
+    private var socket: CInt = -1
+    private let kmlPath: String?
+    private var number = 0
+
+    /// - Parameter address: a host and a port that datagrams go to.
+    init(viewsync address: String?, kml: String?, height: Double, _ log: Log) throws {
+        (kmlPath, self.height, self.log) = (kml, height, log)
+        if let address { socket = try Self.connected(address) }
+    }
+
+    deinit { if socket >= 0 { _ = close(socket) } }
+
+    private static func connected(_ address: String) throws -> CInt {
+        guard let colon = address.lastIndex(of: ":") else { throw Failure("\(address): HOST:PORT was expected") }
+        var host = String(address[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let port = String(address[address.index(after: colon)...])
+        let result = unsafe getaddrinfo(host, port, &hints, &list)
+        guard result == 0, let first = unsafe list else {
+            throw Failure("\(address): \(unsafe String(cString: gai_strerror(result)))")
+        }
+        defer { unsafe freeaddrinfo(first) }
+        let flags = CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = unsafe Glibc.socket(first.pointee.ai_family, flags, 0)
+        var yes: CInt = 1
+        // A wall is reached by a broadcast.
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_BROADCAST, &yes, socklen_t(MemoryLayout<CInt>.size))
+        guard descriptor >= 0,
+            unsafe Glibc.connect(
+                descriptor, __CONST_SOCKADDR_ARG(__sockaddr__: first.pointee.ai_addr), first.pointee.ai_addrlen) == 0
+        else { throw Failure("\(address): \(unsafe String(cString: strerror(errno)))") }
+        return descriptor
+    }
+
+    func show(_ position: CameraPosition, isMoving: Bool) {
+        let view = EarthView(position, viewportHeight: height)
+        if socket >= 0 {
+            number += 1
+            // A datagram that is lost is followed by another one; the last is sent twice.
+            let bytes = Array(view.datagram(number: number).utf8)
+            for _ in 0..<(isMoving ? 1 : 2) {
+                _ = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
+            }
+        }
+        if let kmlPath, !isMoving { write(view.kml, to: kmlPath) }
+    }
+
+    /// Writes a file in the place of what was there, so that nobody reads half of it.
+    private func write(_ text: String, to path: String) {
+        let new = path + ".new"
+        let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { return log(.error, "\(new): \(unsafe String(cString: strerror(errno)))") }
+        let bytes = Array(text.utf8)
+        let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        guard close(descriptor) == 0, count == bytes.count, unsafe rename(new, path) == 0 else {
+            return log(.error, "\(path): \(unsafe String(cString: strerror(errno)))")
+        }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+}

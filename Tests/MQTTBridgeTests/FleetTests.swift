@@ -1,0 +1,488 @@
+// Nodes and mirrors at a broker in memory: what is told and kept, whose lines are taken, and that a mirror is where its source
+// is in the end, whatever happens between. `GIMBAL_SEEDS=17-20` chooses the seeds of the random histories.
+
+import Foundation
+import GimbalProtocol
+import MQTTBridge
+import TestSupport
+import Testing
+
+@Suite struct FleetTests {
+    /// What a camera of a daemon says of its position.
+    private func position(_ camera: String, of host: HubHost) throws -> String {
+        let peer = host.connect()
+        peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
+        let line = try #require(peer.receive())
+        peer.close()
+        return try #require(line.firstMatch(of: /"position":({.*?}.*?})/)).1.description
+    }
+
+    private func settings(_ name: String, _ instance: String = "a1") -> Node.Settings {
+        Node.Settings(name, instance: instance)
+    }
+
+    private func pair(
+        seed: UInt64 = 1, events: Bool = false
+    ) -> (fleet: SimulatedFleet, source: SimulatedBridge, follower: SimulatedBridge) {
+        let fleet = SimulatedFleet(seed: seed)
+        fleet.hosts = [HubHost(), HubHost(epochSeed: 99)]
+        var node = settings("left")
+        node.tellsEvents = events
+        let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
+        let follower = SimulatedBridge(
+            fleet, fleet.hosts[1], node: nil,
+            mirror: Mirror.Settings(node: "left", camera: "main", local: "copy"))
+        fleet.connect(source)
+        fleet.connect(follower)
+        fleet.pass(2500)
+        return (fleet, source, follower)
+    }
+
+    private func foreign(_ fleet: SimulatedFleet, _ filters: String...) -> SimulatedProcess {
+        let client = SimulatedProcess(fleet)
+        fleet.connect(client)
+        for filter in filters { fleet.subscribe(filter, client) }
+        return client
+    }
+
+    private func publish(_ line: String, _ topic: String, from client: SimulatedProcess) {
+        client.fleet.publish(Publication("gimbal/left/main/\(topic)", Array(line.utf8)), from: client)
+        client.fleet.pass(20)
+    }
+
+    private func texts(_ client: SimulatedProcess) -> [String] {
+        defer { client.received = [] }
+        return client.received.map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    // MARK: What is told
+
+    @Test func aLateSubscriberGetsTheCameraAsItRestsAtOnce() throws {
+        let (fleet, _, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
+        fleet.pass(1000)
+        let late = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/$state")
+        fleet.pass(20)
+        let kept = texts(late)
+        #expect(kept.count == 2)
+        #expect(kept.contains { $0.contains(#""moving":false"#) && $0.contains(#""zoom":9,"#) })
+        #expect(kept.contains { $0.contains(#""state":"ready""#) && $0.contains(#""cameras":["main"]"#) })
+    }
+
+    @Test func aCameraThatMovesIsToldNoFasterThanAsked() throws {
+        let (fleet, _, _) = pair()
+        let watcher = foreign(fleet, "gimbal/left/main/camera")
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000,"easing":"linear"}"#)
+        fleet.pass(1500)
+        let told = texts(watcher)
+        // 60 frames in a second; 30 of them, and the rest.
+        #expect(25...33 ~= told.count)
+        #expect(told.last?.contains(#""moving":false"#) == true && told.last?.contains(#""zoom":9,"#) == true)
+        #expect(told.dropLast().dropFirst().allSatisfy { $0.contains(#""moving":true"#) })
+    }
+
+    @Test func everyEventIsToldInOrderOverALossOfTheConnection() throws {
+        let (fleet, source, _) = pair(events: true)
+        let watcher = foreign(fleet, "gimbal/left/main/event")
+        let feeder = fleet.hosts[0].connect()
+        for zoom in 3..<60 {
+            feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(2 + zoom % 19)}}"#)
+            fleet.pass(5)
+            if zoom == 20 { fleet.cut(source) }
+            if zoom == 40 { fleet.connect(source) }
+        }
+        fleet.pass(5000)
+        var seqs: [Int] = []
+        for text in texts(watcher) {
+            guard let seq = text.firstMatch(of: /"seq":(\d+)/).flatMap({ Int($0.1) }), !text.contains("subscribed")
+            else { continue }
+            // What was not acknowledged comes again.
+            if seq > seqs.last ?? 0 { seqs.append(seq) }
+        }
+        #expect(seqs == Array(1...(57 * 3)))
+    }
+
+    @Test func aRemovedCameraIsForgottenByTheBroker() {
+        let (fleet, _, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
+        fleet.pass(50)
+        #expect(fleet.retained["gimbal/left/left/camera"] != nil)
+        feeder.send(#"{"type":"remove-camera","camera":"left"}"#)
+        fleet.pass(50)
+        #expect(fleet.retained["gimbal/left/left/camera"] == nil)
+    }
+
+    @Test func whatAnOlderRunHasLeftIsForgotten() {
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost()]
+        fleet.retained["gimbal/left/old/camera"] = Array("{}".utf8)
+        fleet.retained["gimbal/left/$state"] =
+            NodeState(
+                .ready, node: "left", instance: "dead", generation: 7, version: ""
+            ).payload
+        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
+        fleet.connect(bridge)
+        fleet.pass(5000)
+        #expect(bridge.node?.isOwner == true)
+        #expect(fleet.retained["gimbal/left/old/camera"] == nil)
+        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
+        #expect(state?.generation == 8 && state?.word == .ready)
+    }
+
+    @Test func whatWasMissedIsToldOnceMore() {
+        let (fleet, _, _) = pair(events: true)
+        let feeder = fleet.hosts[0].connect()
+        for _ in 0..<4 { feeder.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#) }
+        fleet.pass(50)
+        let client = foreign(fleet, "gimbal/left/main/missed", "gimbal/left/main/camera")
+        fleet.pass(20)
+        let epoch = texts(client).compactMap { $0.firstMatch(of: /"epoch":"(.*?)"/)?.1 }.first ?? ""
+        publish(#"{"since":5,"epoch":"\#(epoch)"}"#, "since", from: client)
+        fleet.pass(50)
+        let seqs = texts(client).compactMap { $0.firstMatch(of: /"seq":(\d+)/).flatMap { Int($0.1) } }
+        #expect(seqs == [12, 6, 7, 8, 9, 10, 11, 12])
+        publish(#"{"since":12,"epoch":"\#(epoch)"}"#, "since", from: client)
+        publish(#"{"since":3,"epoch":"other"}"#, "since", from: client)
+        let answers = texts(client)
+        #expect(answers.count == 3 && answers.last?.contains(#""missed":12"#) == true, "\(answers)")
+    }
+
+    // MARK: Lines in
+
+    @Test func gesturesOfTwoPublishersDoNotMixAndThoseOfOneThatIsQuietAreCancelled() throws {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/main/error")
+        for feed in ["one", "two"] {
+            publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client)
+        }
+        publish(
+            #"{"type":"pan","phase":"changed","translation":{"x":40,"y":0},"feed":"one"}"#, "gesture", from: client)
+        let alone = try position("main", of: fleet.hosts[0])
+        // Values count from the beginning of each one's own gesture.
+        publish(
+            #"{"type":"pan","phase":"changed","translation":{"x":-40,"y":0},"feed":"two"}"#, "gesture", from: client)
+        #expect(
+            try position("main", of: fleet.hosts[0]).contains(#""longitude":0}"#) && !alone.contains(#""longitude":0}"#)
+        )
+        #expect(source.node?.feedCount == 2)
+        #expect(texts(client).last?.contains(#""moving":true"#) == true)
+        fleet.pass(10_500, step: 50)
+        #expect(source.node?.feedCount == 0)
+        #expect(texts(client).last?.contains(#""moving":false"#) == true)
+    }
+
+    @Test func aNameInTheTopicIsNeverTakenForOneInTheLine() {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet)
+        publish(#"{"type":"pan","phase":"began"}"#, "gesture/anna", from: client)
+        publish(#"{"type":"pan","phase":"began","feed":"anna"}"#, "gesture", from: client)
+        publish(#"{"type":"pan","phase":"began","feed":"berta"}"#, "gesture/anna", from: client)
+        #expect(source.node?.feedCount == 2)
+    }
+
+    @Test(arguments: [
+        (#"{"type":"move","update":{"kind":"zoom-in"}}"#, "gesture", "denied", "type"),
+        (#"{"type":"pan","phase":"began"}"#, "set", "denied", "type"),
+        (#"{"type":"trace","version":1}"#, "set", "unknown-type", "type"),
+        (#"{"type":"subscribe"}"#, "get", "unknown-type", "type"),
+        (#"{"type":"move","camera":"other","update":{"kind":"zoom-in"}}"#, "set", "invalid-value", "camera"),
+        (#"{"type":"move","update":{"kind":"zoom-to"}}"#, "set", "missing-field", "update.zoom"),
+        ("{\"type\":\"move\"\n", "set", "invalid-json", nil),
+        ("[]", "set", "invalid-value", nil),
+        (#"{"epoch":"x"}"#, "since", "missing-field", "since"),
+    ])
+    func whatIsWrongIsAnsweredByAnErrorThatNamesIt(line: String, topic: String, code: String, field: String?) {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        publish(line, topic, from: client)
+        let errors = texts(client)
+        #expect(errors.count == 1)
+        let json = errors.first.flatMap { try? JSONValue(Array($0.utf8)) }
+        #expect(json?["code"]?.string == code && json?["field"]?.string == field, "\(errors)")
+        #expect(json?["topic"]?.string == topic)
+    }
+
+    @Test func repliesGoWhereTheyAreAskedForAndNowhereThatCouldHarm() {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "answers/me", "gimbal/left/main/error", "gimbal/left/main/set")
+        func deliver(_ line: String, _ topic: String, to responseTopic: String) {
+            source.receive(
+                Delivery(
+                    "gimbal/left/main/\(topic)", Array(line.utf8), responseTopic: responseTopic, correlation: [7, 8]))
+            fleet.pass(20)
+        }
+        deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "answers/me")
+        #expect(client.received.first?.correlation == [7, 8])
+        #expect(texts(client).first?.hasPrefix(#"{"type":"camera","id":"a","camera":"main","#) == true)
+        deliver(#"[{"type":"move","id":1,"update":{"kind":"zoom-in"}},{"type":"stop"}]"#, "set", to: "answers/me")
+        #expect(texts(client) == [#"{"type":"ok","id":1}"#])
+        deliver(#"[{"type":"stop","id":1},{"type":"move","update":{"kind":"zoom-to"}}]"#, "set", to: "answers/me")
+        let errors = texts(client)
+        #expect(errors.count == 2 && errors[1].contains("update.zoom") && !errors[1].contains(#""line""#), "\(errors)")
+        // The bridge may publish there, and a publisher may not.
+        deliver(#"{"type":"get-camera","id":"a"}"#, "get", to: "gimbal/left/main/set")
+        #expect(texts(client) == [])
+    }
+
+    @Test func countedLinesAreTakenOnceAndThoseThatAreMissingAreTold() throws {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        for number in [1, 2, 2, 1, 3] {
+            publish(#"{"type":"double-tap","feed":"f","number":\#(number)}"#, "gesture", from: client)
+            fleet.pass(400)
+        }
+        #expect(try position("main", of: fleet.hosts[0]).contains(#""zoom":5,"#))
+        #expect(texts(client) == [])
+        publish(#"{"type":"double-tap","feed":"f","number":6}"#, "gesture", from: client)
+        #expect(texts(client).first?.contains(#""code":"missed-lines""#) == true)
+    }
+
+    @Test func moreFeedsThanThereMayBeAreRefused() {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        for feed in 0..<70 { publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client) }
+        #expect(source.node?.feedCount == 64)
+        let errors = texts(client)
+        #expect(errors.count == 6 && errors.allSatisfy { $0.contains("limit-reached") })
+    }
+
+    // MARK: Who is the node
+
+    @Test func aSecondBridgeOfTheSameNameIsRefusedAndTheFirstGoesOn() {
+        let (fleet, source, _) = pair()
+        let other = SimulatedBridge(fleet, fleet.hosts[1], node: settings("left", "zz"))
+        fleet.connect(other)
+        fleet.pass(3000)
+        #expect(other.refusal?.contains("left") == true && source.refusal == nil && source.node?.isOwner == true)
+        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.instance == "a1")
+    }
+
+    @Test func ofTwoThatComeAtOnceOneIsTheNode() {
+        for seed in 1...20 {
+            let fleet = SimulatedFleet(seed: UInt64(seed))
+            fleet.hosts = [HubHost(), HubHost()]
+            let two = ["a", "b"].enumerated().map {
+                SimulatedBridge(fleet, fleet.hosts[$0], node: settings("left", $1))
+            }
+            for bridge in two {
+                fleet.connect(bridge)
+                fleet.pass(Double.random(in: 0...20, using: &fleet.random))
+            }
+            fleet.pass(5000)
+            #expect(two.filter { $0.refusal == nil && $0.node?.isOwner == true }.count == 1, "seed \(seed)")
+        }
+    }
+
+    @Test func oneThatWasCutOffWhileAnotherBecameTheNodeIsRefused() {
+        let (fleet, source, _) = pair()
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        fleet.pass(50)
+        fleet.cut(source)
+        fleet.pass(1000)
+        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .lost)
+        let other = SimulatedBridge(fleet, fleet.hosts[1], node: settings("left", "b2"))
+        fleet.connect(other)
+        fleet.pass(3000)
+        #expect(other.node?.isOwner == true)
+        fleet.connect(source)
+        fleet.pass(3000)
+        #expect(source.refusal != nil && other.refusal == nil)
+        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
+        #expect(state?.instance == "b2" && state?.word == .ready && state?.generation == 2)
+    }
+
+    @Test func aNodeWithoutADaemonSaysSo() {
+        let (fleet, source, _) = pair()
+        source.hasDaemon = false
+        source.loseDaemon()
+        fleet.pass(50)
+        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
+        #expect(state?.word == .disconnected && state?.reason?.contains("no daemon") == true)
+        source.hasDaemon = true
+        fleet.pass(6000)
+        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .ready)
+    }
+
+    // MARK: Mirrors
+
+    @Test func aMirrorMovesAndRestsAsItsSourceDoes() throws {
+        let (fleet, _, follower) = pair()
+        let watcher = fleet.hosts[1].connect()
+        watcher.send(#"{"type":"subscribe","camera":"copy"}"#)
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pinch","phase":"began"}"#)
+        for step in 1...40 {
+            feeder.send(#"{"type":"pinch","phase":"changed","scale":\#(1 + Double(step) / 10)}"#)
+            fleet.pass(20)
+        }
+        feeder.send(#"{"type":"pinch","phase":"ended"}"#)
+        fleet.pass(100)
+        let words = watcher.lines().compactMap { $0.firstMatch(of: /"type":"(.*?)"/)?.1.description }
+        #expect(words.first == "subscribed" && words.filter { $0 == "move-started" }.count == 1)
+        #expect(words.last == "idle" && words.filter { $0 == "idle" }.count == 1)
+        #expect(words.filter { $0 == "camera-changed" }.count > 15)
+        #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
+        #expect(follower.mirror?.isThere == true)
+    }
+
+    @Test func aMirrorRestsWhenItsSourceIsLostInTheMiddleOfAGesture() throws {
+        let (fleet, source, follower) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pinch","phase":"began"}"#)
+        feeder.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        fleet.pass(50)
+        #expect(follower.mirror?.isThere == false)
+        fleet.cut(source)
+        fleet.pass(1000)
+        #expect(follower.mirror?.isThere == true)
+        let peer = fleet.hosts[1].connect()
+        peer.send(#"{"type":"await-idle","camera":"copy","timeoutMs":0}"#)
+        #expect(peer.receive()?.contains("at-rest") == true)
+    }
+
+    @Test func whatSomebodyElseDoesToAMirrorIsUndone() throws {
+        let (fleet, _, _) = pair()
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        fleet.pass(50)
+        fleet.hosts[1].connect().send(
+            #"{"type":"animate","camera":"copy","update":{"kind":"zoom-to","zoom":15},"durationMs":300}"#)
+        fleet.pass(2000)
+        #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
+    }
+
+    @Test func aMirrorIsThereAsSoonAsItsOwnLimitsLetIt() throws {
+        let (fleet, _, follower) = pair()
+        let local = fleet.hosts[1].connect()
+        local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":10}"#)
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":14}}"#)
+        fleet.pass(30_000, step: 20)
+        #expect(try position("copy", of: fleet.hosts[1]).contains(#""zoom":10,"#))
+        #expect(follower.mirror?.isThere == false)
+        local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":21}"#)
+        fleet.pass(12_000, step: 20)
+        #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
+    }
+
+    @Test func printedPositionsComeThroughAMirrorUnharmed() throws {
+        let (fleet, _, _) = pair(seed: 5)
+        let feeder = fleet.hosts[0].connect()
+        for _ in 0..<300 {
+            let latitude = Double.random(in: -85...85, using: &fleet.random)
+            let longitude = Double.random(in: -180..<180, using: &fleet.random)
+            let zoom = Double.random(in: 2...21, using: &fleet.random)
+            // At the ceiling, where rounding the zoom and the angle apart may say what no camera can be.
+            feeder.send(
+                #"{"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":\#(latitude),"longitude":\#(longitude)},"zoom":\#(zoom),"bearing":\#(Double.random(in: 0..<360, using: &fleet.random)),"viewingAngle":90}}}"#
+            )
+            fleet.pass(50)
+            #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
+        }
+    }
+
+    // MARK: Random histories
+
+    private static var seeds: ClosedRange<UInt64> {
+        let text = ProcessInfo.processInfo.environment["GIMBAL_SEEDS"] ?? "1-50"
+        let ends = text.split(separator: "-").compactMap { UInt64($0) }
+        return (ends.first ?? 1)...(ends.last ?? 50)
+    }
+
+    @Test func allAreTheSameAtRestInTheEndWhateverHappened() throws {
+        for seed in Self.seeds { try history(seed) }
+    }
+
+    private func history(_ seed: UInt64) throws {
+        let fleet = SimulatedFleet(seed: seed)
+        fleet.hosts = [HubHost(epochSeed: seed), HubHost(epochSeed: seed + 5000)]
+        var instance = 0
+        func newNode() -> Node.Settings {
+            instance += 1
+            var node = settings("left", "i\(UInt32.random(in: 0...999, using: &fleet.random))-\(instance)")
+            node.tellsEvents = seed % 2 == 0
+            return node
+        }
+        var source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())
+        let copy = Mirror.Settings(node: "left", camera: "main", local: "copy")
+        var follower = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: copy)
+        let phone = SimulatedProcess(fleet)
+        var feeder = fleet.hosts[0].connect()
+        fleet.weather = .foul
+        for _ in 0..<120 {
+            for process in fleet.processes where fleet.random.happens(0.5) { fleet.connect(process) }
+            switch Int.random(in: 0..<32, using: &fleet.random) {
+            case 0..<8:
+                let scale = Double.random(in: 0.5...2, using: &fleet.random)
+                feeder.send(#"{"type":"pinch","phase":"changed","scale":\#(scale)}"#)
+            case 8..<12:
+                let x = Double.random(in: -90...90, using: &fleet.random)
+                let line = #"{"type":"pan","phase":"changed","translation":{"x":\#(x),"y":9},"feed":"p"}"#
+                fleet.publish(Publication("gimbal/left/main/gesture", Array(line.utf8)), from: phone)
+            case 12, 13: feeder.send(#"{"type":"pinch","phase":"ended"}"#)
+            case 14:
+                let line = #"{"type":"pan","phase":"ended","feed":"p"}"#
+                fleet.publish(Publication("gimbal/left/main/gesture", Array(line.utf8)), from: phone)
+            case 15...17:
+                let bearing = Double.random(in: 0...360, using: &fleet.random)
+                feeder.send(
+                    #"{"type":"animate","update":{"kind":"set-bearing","bearing":\#(bearing)},"durationMs":200}"#)
+            case 18: feeder.send(#"{"type":"move","update":{"kind":"scroll-by","x":10,"y":4}}"#)
+            case 19:
+                fleet.hosts[1].connect().send(
+                    #"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":4}}"#)
+            case 20: fleet.cut(source, broker: Double.random(in: 10...3000, using: &fleet.random))
+            case 21: fleet.cut(follower)
+            case 22: fleet.stopBroker(forgets: fleet.random.happens(0.5))
+            case 23, 24: fleet.isUp = true
+            case 25:
+                source.die()
+                source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())
+            case 26:
+                follower.die()
+                follower = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: copy)
+            case 27: restart(source, &feeder)
+            case 28:
+                var nobody = fleet.hosts[1].connect()
+                restart(follower, &nobody)
+            case 29: feeder.send(#"{"type":"remove-camera"}"#)
+            case 30: fleet.hosts[1].connect().send(#"{"type":"remove-camera","camera":"copy"}"#)
+            default: break
+            }
+            fleet.pass(Double.random(in: 1...400, using: &fleet.random), step: 10)
+        }
+        // The weather clears, and fingers lift.
+        fleet.weather = .fair
+        fleet.isUp = true
+        feeder.send(#"{"type":"pinch","phase":"ended"}"#)
+        feeder.send(#"{"type":"get-camera"}"#)
+        for _ in 0..<100 {
+            for process in fleet.processes { fleet.connect(process) }
+            fleet.pass(1000, step: 50)
+        }
+        #expect(source.node?.isOwner == true && source.refusal == nil, "seed \(seed): \(source.log)")
+        let expected = try position("main", of: fleet.hosts[0])
+        let shown = try position("copy", of: fleet.hosts[1])
+        #expect(shown == expected, "seed \(seed)")
+        #expect(follower.mirror?.isThere == true, "seed \(seed)")
+        let kept = fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) } ?? ""
+        #expect(kept.contains(expected) && kept.contains(#""moving":false"#), "seed \(seed): \(kept)")
+        #expect(source.node?.unacknowledged == 0 && source.node?.feedCount == 0, "seed \(seed)")
+    }
+
+    /// The daemon ends in good order, or dies and comes back as it was saved, or with nothing.
+    private func restart(_ bridge: SimulatedBridge, _ feeder: inout HubPeer) {
+        let host = bridge.host
+        switch Int.random(in: 0..<3, using: &bridge.fleet.random) {
+        case 0:
+            host.hub.end(at: host.now)
+            host.turn()
+            host.restart(with: host.hub.savedState(isLast: true), keepsEpochs: true)
+        case 1: host.restart(with: host.hub.savedState(isLast: false))
+        default: host.restart()
+        }
+        bridge.loseDaemon()
+        feeder = host.connect()
+    }
+}

@@ -1,0 +1,320 @@
+// A broker, processes with bridges, and daemons, all in memory and on one clock that the test sets. The daemons are hubs; the
+// broker loses, doubles and disorders messages, and forgets what it was to keep, as much as a test asks for.
+
+import GimbalProtocol
+import MQTTBridge
+import TestSupport
+
+/// Numbers that follow from a seed.
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func happens(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
+}
+
+/// How badly messages fare.
+struct Weather {
+    var loss = 0.0
+    var lossOfAcknowledged = 0.0
+    var duplication = 0.0
+    var disorder = 0.0
+
+    static let fair = Weather()
+    static let foul = Weather(loss: 0.2, lossOfAcknowledged: 0.02, duplication: 0.2, disorder: 0.2)
+}
+
+/// A process with a bridge, or a foreign client.
+class SimulatedProcess {
+    let fleet: SimulatedFleet
+    let will: Publication?
+    /// The broker's side of the connection; `nil` while there is none.
+    fileprivate var session: Session?
+    var received: [Delivery] = []
+
+    init(_ fleet: SimulatedFleet, will: Publication? = nil) {
+        (self.fleet, self.will) = (fleet, will)
+        fleet.processes.append(self)
+    }
+
+    func connected() {}
+    func disconnected() {}
+    func receive(_ delivery: Delivery) { received.append(delivery) }
+    func acknowledged(_ token: Int) {}
+    func turn() {}
+}
+
+private final class Session {
+    var filters: Set<String> = []
+    /// What is under way to the client, and when it is there.
+    var down: [(due: Double, act: (SimulatedProcess) -> Void)] = []
+    /// What is under way to the broker, in order.
+    var up: [(due: Double, act: () -> Void)] = []
+    var lastUp = 0.0
+    var lastDown = 0.0
+}
+
+final class SimulatedFleet {
+    var random: Seeded
+    var now = 1000.0
+    var weather = Weather.fair
+    var retained: [String: [UInt8]] = [:]
+    var isUp = true
+    var processes: [SimulatedProcess] = []
+    var hosts: [HubHost] = []
+    /// Wills of those whose connection broke, and when the broker notices.
+    private var wills: [(due: Double, will: Publication)] = []
+
+    init(seed: UInt64) { random = Seeded(seed) }
+
+    // MARK: Connections
+
+    func connect(_ process: SimulatedProcess) {
+        guard isUp, process.session == nil else { return }
+        process.session = Session()
+        process.connected()
+    }
+
+    /// The connection breaks; the broker finds out after a while.
+    func cut(_ process: SimulatedProcess, broker notices: Double = 500) {
+        guard process.session != nil else { return }
+        process.session = nil
+        if let will = process.will { wills.append((now + notices, will)) }
+        process.disconnected()
+    }
+
+    /// The broker dies, with or without what it was to keep.
+    func stopBroker(forgets: Bool) {
+        isUp = false
+        if forgets { retained = [:] }
+        wills = []
+        for process in processes where process.session != nil {
+            process.session = nil
+            process.disconnected()
+        }
+    }
+
+    // MARK: Messages
+
+    func publish(_ publication: Publication, from process: SimulatedProcess, token: Int? = nil) {
+        guard let session = process.session else { return }
+        if !publication.isAcknowledged, random.happens(weather.loss) { return }
+        // One connection keeps its order.
+        session.lastUp = max(session.lastUp, now + Double.random(in: 0...3, using: &random))
+        session.up.append(
+            (
+                session.lastUp,
+                { [weak process, unowned self] in
+                    accept(publication)
+                    guard let token, let process, let session = process.session else { return }
+                    session.down.append((now + 1, { $0.acknowledged(token) }))
+                }
+            ))
+    }
+
+    private func accept(_ publication: Publication) {
+        if publication.isRetained {
+            retained[publication.topic] = publication.payload.isEmpty ? nil : publication.payload
+        }
+        for process in processes {
+            guard let session = process.session, session.filters.contains(where: { Self.fits(publication.topic, $0) })
+            else { continue }
+            var delivery = Delivery(publication.topic, publication.payload)
+            delivery.correlation = publication.correlation
+            deliver(delivery, isAcknowledged: publication.isAcknowledged, to: session)
+        }
+    }
+
+    private func deliver(_ delivery: Delivery, isAcknowledged: Bool, to session: Session) {
+        if random.happens(isAcknowledged ? weather.lossOfAcknowledged : weather.loss) { return }
+        var due = max(session.lastDown, now + Double.random(in: 0...3, using: &random))
+        if random.happens(weather.disorder) {
+            due = now + Double.random(in: 0...80, using: &random)
+        } else {
+            session.lastDown = due
+        }
+        session.down.append((due, { $0.receive(delivery) }))
+        if isAcknowledged, random.happens(weather.duplication) {
+            session.down.append((due + Double.random(in: 0...300, using: &random), { $0.receive(delivery) }))
+        }
+    }
+
+    func subscribe(_ filter: String, _ process: SimulatedProcess) {
+        guard let session = process.session else { return }
+        session.filters.insert(filter)
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) where Self.fits(topic, filter) {
+            deliver(Delivery(topic, payload, isRetained: true), isAcknowledged: true, to: session)
+        }
+    }
+
+    func unsubscribe(_ filter: String, _ process: SimulatedProcess) { process.session?.filters.remove(filter) }
+
+    static func fits(_ topic: String, _ filter: String) -> Bool {
+        let (topic, filter) = (topic.split(separator: "/"), filter.split(separator: "/"))
+        return topic.count == filter.count && zip(topic, filter).allSatisfy { $1 == "+" || $0 == $1 }
+    }
+
+    // MARK: Time
+
+    /// Lets time pass in steps of a few milliseconds.
+    func pass(_ milliseconds: Double, step: Double = 5) {
+        let end = now + milliseconds
+        while now < end {
+            now = min(now + step, end)
+            for host in hosts { host.pass(now - host.now) }
+            deliverDue()
+            for process in processes { process.turn() }
+        }
+    }
+
+    private func deliverDue() {
+        let due = wills.filter { $0.due <= now }
+        wills.removeAll { $0.due <= now }
+        if isUp { for one in due { accept(one.will) } }
+        for process in processes {
+            guard let session = process.session else { continue }
+            while let first = session.up.first, first.due <= now, process.session === session {
+                session.up.removeFirst()
+                first.act()
+            }
+            let ready = session.down.enumerated().filter { $1.due <= now }.sorted {
+                ($0.element.due, $0.offset) < ($1.element.due, $1.offset)
+            }
+            session.down.removeAll { $0.due <= now }
+            for one in ready where process.session === session { one.element.act(process) }
+        }
+    }
+}
+
+/// A process that has a node, mirrors, or both, beside a daemon.
+final class SimulatedBridge: SimulatedProcess {
+    private final class Link: DaemonLink {
+        let peer: HubPeer
+        weak var reader: (any LinkReader)?
+        var isReading = true
+        var isClosed = false
+        var unsentBytes: Int { 0 }
+
+        init(_ peer: HubPeer, _ reader: any LinkReader) { (self.peer, self.reader) = (peer, reader) }
+
+        func send(_ bytes: [UInt8]) { if !isClosed { peer.send(bytes) } }
+
+        func close() {
+            guard !isClosed else { return }
+            isClosed = true
+            peer.close()
+        }
+    }
+
+    /// What the bridge sees of the world.
+    private final class World: Surroundings {
+        unowned let bridge: SimulatedBridge
+        init(_ bridge: SimulatedBridge) { self.bridge = bridge }
+
+        func connect(_ reader: any LinkReader) throws -> any DaemonLink {
+            try bridge.connectToDaemon(reader)
+        }
+
+        func publish(_ publication: Publication, token: Int?) {
+            bridge.fleet.publish(publication, from: bridge, token: token)
+        }
+
+        func subscribe(_ filter: String) { bridge.fleet.subscribe(filter, bridge) }
+        func unsubscribe(_ filter: String) { bridge.fleet.unsubscribe(filter, bridge) }
+
+        func say(_ weight: Weight, _ text: @autoclosure () -> String) {
+            bridge.log.append(text())
+        }
+
+        func refuse(_ reason: String) { bridge.refusal = reason }
+    }
+
+    struct NoDaemon: Error {}
+
+    let host: HubHost
+    private var links: [Link] = []
+    private(set) var node: Node?
+    private(set) var mirror: Mirror?
+    var log: [String] = []
+    var refusal: String?
+    /// Whether connections to the daemon can be made.
+    var hasDaemon = true
+    private var world: World?
+
+    init(_ fleet: SimulatedFleet, _ host: HubHost, node: Node.Settings?, mirror: Mirror.Settings? = nil) {
+        self.host = host
+        super.init(fleet, will: node.map { Node.will($0) })
+        let world = World(self)
+        self.world = world
+        if let node { self.node = Node(node, world) }
+        if let mirror { self.mirror = Mirror(mirror, world) }
+    }
+
+    private func connectToDaemon(_ reader: any LinkReader) throws -> Link {
+        guard hasDaemon else { throw NoDaemon() }
+        let link = Link(host.connect(), reader)
+        links.append(link)
+        return link
+    }
+
+    /// The daemon has gone, or has begun anew: all connections are over.
+    func loseDaemon() {
+        let lost = links
+        links = []
+        for link in lost where !link.isClosed {
+            link.isClosed = true
+            link.reader?.ended("gone", at: fleet.now)
+        }
+    }
+
+    /// The process dies: the daemon sees its connections end.
+    func die() {
+        for link in links { link.close() }
+        links = []
+        fleet.cut(self)
+        fleet.processes.removeAll { $0 === self }
+        (node, mirror) = (nil, nil)
+    }
+
+    override func connected() {
+        node?.connected(at: fleet.now)
+        mirror?.connected(at: fleet.now)
+    }
+
+    override func disconnected() {
+        node?.disconnected(at: fleet.now)
+        mirror?.disconnected(at: fleet.now)
+    }
+
+    override func receive(_ delivery: Delivery) {
+        node?.received(delivery, at: fleet.now)
+        mirror?.received(delivery, at: fleet.now)
+    }
+
+    override func acknowledged(_ token: Int) { node?.acknowledged(token) }
+
+    override func turn() {
+        for link in links {
+            guard link.isReading, !link.isClosed else { continue }
+            for line in link.peer.lines() where !link.isClosed {
+                link.reader?.received(ArraySlice(Array(line.utf8)), at: fleet.now)
+            }
+            if link.peer.isOver, !link.isClosed {
+                link.isClosed = true
+                link.reader?.ended("gone", at: fleet.now)
+            }
+        }
+        links.removeAll(where: \.isClosed)
+        node?.advance(to: fleet.now)
+        mirror?.advance(to: fleet.now)
+    }
+}

@@ -1,0 +1,110 @@
+// A wall of screens shows one picture: each screen's camera shows on each of its points what the whole camera does.
+
+import MQTTBridge
+import MapCamera
+import Testing
+
+@Suite struct WallTests {
+    private static func position(_ random: inout SystemRandomNumberGenerator) -> CameraPosition {
+        let zoom = Double.random(in: 2...21, using: &random)
+        return CameraPosition(
+            target: LatLng(
+                latitude: .random(in: -70...70, using: &random), longitude: .random(in: -180..<180, using: &random)),
+            zoom: zoom, bearing: .random(in: 0..<360, using: &random), viewingAngle: .random(in: 0...60, using: &random)
+        )
+    }
+
+    /// How far apart two places are in points of the screen.
+    private static func distance(_ a: LatLng, _ b: LatLng, zoom: Double) -> Double {
+        let scale = 256 / 360 * pow2(zoom)
+        let east = wrap180(a.longitude - b.longitude)
+        return max(abs(east), abs(a.latitude - b.latitude)) * scale
+    }
+
+    private static func pow2(_ zoom: Double) -> Double {
+        (0..<Int(zoom)).reduce(1.0) { result, _ in result * 2 } * 2
+    }
+
+    @Test(arguments: [(3, 1), (8, 1), (2, 2), (5, 3), (1, 1)])
+    func screensStitchedTogetherAreTheWholePicture(columns: Int, rows: Int) throws {
+        var random = SystemRandomNumberGenerator()
+        var compared = 0
+        for _ in 0..<40 {
+            let position = Self.position(&random)
+            for column in 0..<columns {
+                for row in 0..<rows {
+                    var tile = WallTile(
+                        column: column, row: row, columns: columns, rows: rows, width: 1080, height: 1920)
+                    (tile.horizontalBezel, tile.verticalBezel) = (44, 31)
+                    let whole = Projection(position, viewport: tile.wall)
+                    let own = Projection(position, viewport: tile.viewport)
+                    for _ in 0..<10 {
+                        let point = ScreenPoint(
+                            x: .random(in: 0...tile.width, using: &random),
+                            y: .random(in: 0...tile.height, using: &random))
+                        let inViewport = ScreenPoint(x: point.x, y: point.y + tile.windowTop)
+                        guard let expected = whole.coordinate(for: point + tile.origin) else {
+                            #expect(own.coordinate(for: inViewport) == nil)
+                            continue
+                        }
+                        let shown = try #require(own.coordinate(for: inViewport))
+                        // Near the horizon a point is worth a hundred miles.
+                        #expect(abs(shown.latitude - expected.latitude) < 1e-6)
+                        #expect(abs(wrap180(shown.longitude - expected.longitude)) < 1e-6)
+                        compared += 1
+                    }
+                }
+            }
+        }
+        #expect(compared > 200)
+    }
+
+    @Test func aScreenAsHighAsItselfShowsAnotherPictureUnderTilt() throws {
+        // What padding cannot carry: the eye's distance goes with the viewport's height.
+        var tile = WallTile(column: 0, row: 1, columns: 1, rows: 2, width: 1000, height: 500)
+        tile.verticalBezel = 0
+        let position = CameraPosition(
+            target: LatLng(latitude: 48, longitude: 2), zoom: 15, bearing: 0, viewingAngle: 40)
+        let low = Viewport(width: 1000, height: 500, padding: EdgeInsets(bottom: 500))
+        #expect(low.center == ScreenPoint(x: 500, y: 0))
+        let whole = Projection(position, viewport: tile.wall)
+        let expected = try #require(whole.coordinate(for: ScreenPoint(x: 100, y: 900)))
+        let shown = try #require(Projection(position, viewport: low).coordinate(for: ScreenPoint(x: 100, y: 400)))
+        #expect(abs(shown.latitude - expected.latitude) > 1e-5)
+        var flat = position
+        flat.viewingAngle = 0
+        let flatWhole = try #require(
+            Projection(flat, viewport: tile.wall).coordinate(for: ScreenPoint(x: 100, y: 900)))
+        let flatShown = try #require(Projection(flat, viewport: low).coordinate(for: ScreenPoint(x: 100, y: 400)))
+        #expect(abs(flatShown.latitude - flatWhole.latitude) < 1e-9)
+    }
+
+    @Test func theEyeIsBehindTheTargetAndAboveIt() {
+        let position = CameraPosition(
+            target: LatLng(latitude: 0, longitude: 10), zoom: 16, bearing: 90, viewingAngle: 60)
+        let view = EarthView(position, viewportHeight: 1000)
+        // A point at the equator at zoom 16 is 40,075,016.7 m / (256 · 65,536).
+        #expect(abs(view.range - 1500 * 2.388657133911758) < 1e-6)
+        #expect(abs(view.altitude - view.range / 2) < 1e-6)
+        // East is ahead, so the eye is in the west, by R·sin 60° on the ground.
+        let degrees = view.range * 0.8660254037844386 / 111_319.49079327358
+        #expect(abs(view.eye.longitude - (10 - degrees)) < 1e-9 && abs(view.eye.latitude) < 1e-9)
+        #expect(view.datagram(number: 7) == "7,0,\(Self.text(view.eye.longitude)),1791.493,90,60,0,,,")
+        #expect(view.kml.contains("<range>3582.986</range>") && view.kml.contains("<heading>90</heading>"))
+    }
+
+    private static func text(_ degrees: Double) -> String {
+        let units = Int((degrees * 1e9).rounded())
+        var fraction = String(units % 1_000_000_000)
+        fraction = String(repeating: "0", count: 9 - fraction.count) + fraction
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        return "\(units / 1_000_000_000).\(fraction)"
+    }
+
+    @Test func headingsOfViewSyncGoFromSouthToSouth() {
+        let position = CameraPosition(target: LatLng(latitude: 40, longitude: -3), zoom: 12, bearing: 270)
+        let parts = EarthView(position, viewportHeight: 844).datagram(number: 1).split(
+            separator: ",", omittingEmptySubsequences: false)
+        #expect(parts.count == 10 && parts[4] == "-90" && parts[1] == "40" && parts[2] == "-3")
+    }
+}

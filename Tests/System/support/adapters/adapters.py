@@ -1,0 +1,485 @@
+#!/usr/bin/env python3
+"""The adapters of Protocols/examples/adapters in Debian's chromium: beside the camera cases, and leading a daemon's.
+
+    adapters.py ENGINES GIMBALD
+
+ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. It prints what fails, and the worst errors.
+"""
+
+import http.server
+import json
+import math
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[3]
+CASES = ROOT / "Tests/MapCameraTests/Cases"
+ENGINES, GIMBALD = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+
+# Which engines are here; Google's is a stand-in.
+ENGINE_FILES = {"maplibre": "maplibre-gl.js", "deck": "deck.js"}
+MISSING = {name for name, file in ENGINE_FILES.items() if not (ENGINES / file).exists()}
+
+PAGE = """<!doctype html>
+<meta charset="utf-8">
+<title>adapters</title>
+<link rel="stylesheet" href="/leaflet/leaflet.css">
+<style>body { margin: 0 }</style>
+ENGINES
+<script src="/leaflet/leaflet.js"></script>
+<script type="module">
+import * as checks from "/tests/checks.js";
+import * as leading from "/tests/leading.js";
+Object.assign(window, { checks, leading });
+</script>""".replace("ENGINES\n", "".join(
+    f'<script src="/engines/{file}"></script>\n' for name, file in ENGINE_FILES.items() if name not in MISSING))
+
+FOLDERS = {
+    "adapters": ROOT / "Protocols/examples/adapters", "tests": HERE, "engines": ENGINES,
+    "leaflet": Path("/usr/share/javascript/leaflet"),
+}
+TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Files for the page, and the daemon's lines: as gimbal-web has them, which a web server has put below /gimbal."""
+
+    daemon_threads = True
+    token = "a-link-that-feeds"
+
+    def __init__(self, gimbal):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.gimbal = gimbal
+        self.pages = {}
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.origin = f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body=b"", kind="text/plain"):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def is_allowed(self):
+        if self.headers["Authorization"] == f"Bearer {self.server.token}":
+            return True
+        self.answer(401, b"a token is needed")
+        return False
+
+    def stream(self):
+        """A page's connection to the daemon; what comes of it goes to the page, answers too."""
+        page = f"page-{len(self.server.pages)}"
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self.server.gimbal))
+            connection.sendall(b'{"type":"subscribe","camera":"*","delivery":"latest"}\n')
+            self.server.pages[page] = connection
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-ndjson")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.close_connection = True
+            try:
+                self.wfile.write(b'{"type":"page","page":"%s","role":"feed"}\n' % page.encode())
+                while data := connection.recv(65536):
+                    self.wfile.write(data)
+            except OSError:
+                pass  # The page has gone.
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path != "/gimbal/lines":
+            return self.answer(404)
+        if self.is_allowed():
+            self.server.pages[self.headers["Gimbal-Page"]].sendall(body)
+            self.send_response(204)
+            self.end_headers()
+
+    def do_GET(self):
+        path = self.path.partition("?")[0]
+        if path == "/":
+            # Engines are large: who needs none is sooner there.
+            page = re.sub('<script src="/engines.*\n', "", PAGE) if self.path == "/?small" else PAGE
+            return self.answer(200, page.encode(), "text/html")
+        if path == "/favicon.ico":
+            return self.answer(200, b"", "image/x-icon")
+        if path in ("/stream", "/gimbal/stream"):
+            return self.is_allowed() and self.stream()
+        folder, _, name = path[1:].partition("/")
+        # A user has put MapLibre's files beside the modules.
+        if folder == "adapters" and name.startswith("maplibre-gl."):
+            folder = "engines"
+        file = (FOLDERS[folder] / name).resolve() if folder in FOLDERS else None
+        if not file or FOLDERS[folder].resolve() not in file.parents or not file.is_file():
+            return self.answer(404)
+        self.answer(200, file.read_bytes(), TYPES.get(file.suffix, "application/octet-stream"))
+
+
+def chromium():
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    # Chromium's sandbox does not start as root, as continuous integration often is. WebGL is drawn by software.
+    for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader",
+                     "--use-gl=angle", "--use-angle=swiftshader", "--window-size=1000,900"]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+
+
+class Page:
+    def __init__(self, browser, origin):
+        self.browser = browser
+        browser.set_script_timeout(60)
+        browser.get(origin)
+        self.run("while (!window.leading) await new Promise(requestAnimationFrame)")
+
+    def run(self, body, *arguments):
+        """What an async function of this body gives in the page."""
+        result = self.browser.execute_async_script(
+            "const given = [...arguments], done = given.pop();"
+            f"(async (...values) => {{ {body} }})(...given)"
+            ".then((value) => done({ value }), (error) => done({ error: String(error.stack ?? error) }));", *arguments)
+        if "error" in result:
+            raise RuntimeError(f"{body}\n{result['error']}")
+        return result["value"]
+
+
+FAILURES = []
+
+
+def expect(condition, text):
+    if not condition:
+        FAILURES.append(text)
+        print(f"adapters: FAILED: {text}", flush=True)
+
+
+def cases():
+    """The cases that the camera itself is held against, and new ones."""
+    known = (CASES / "camera-cases.ndjson").read_text().splitlines()
+    # Debian's Python has mpmath.
+    made = subprocess.run([sys.executable, CASES / "camera-cases.py", "make", "1600", "11"], capture_output=True,
+                          text=True, check=True).stdout.splitlines()
+    return [json.loads(line) for line in known + made]
+
+
+def check_cases(page, tests):
+    page.run("window.cases = values[0]", tests)
+    for name, engine, call, limit, least, *options in [
+            ("projection.js", None, "projection", 1e-6, 2000), ("MapLibre", "maplibre", "mapLibreCases", 1e-4, 2000),
+            ("MapLibre of another size", "maplibre", "mapLibreScaled", 1e-4, 2000),
+            ("deck.gl", "deck", "deckCases", 1e-4, 2000), ("Leaflet", None, "leafletCases", 0.7072, 90),
+            # They are drawn at whole pixels.
+            ("Leaflet's markers", None, "leafletCases", 1.4143, 90, True),
+            ("Google's flat numbers", None, "googleCases", 1e-4, 1000)]:
+        if engine in MISSING:
+            continue
+        result = page.run(f"return await checks.{call}(cases, ...values)", *options)
+        print(f"{name}: {result['claims']} cases, worst {result['project']:.2g} px, back {result['unproject']:.2g} px",
+              flush=True)
+        expect(result["claims"] >= least, f"{name}: only {result['claims']} cases were tried")
+        for kind in ("project", "unproject"):
+            expect(result[kind] is not None and result[kind] <= limit,
+                   f"{name}: {kind} is {result[kind]} px off, in {result['cases'].get(kind)}")
+        yield name, result
+
+
+def check_numbers(page):
+    """Engines that are not here: their numbers beside what is computed apart from them."""
+    apart = page.run("return checks.googleRoundTrip(cases)")
+    expect(apart < 0.01, f"Google's numbers, read back, are {apart} px off")
+    tilted = page.run("return checks.googleTilted()")
+    expect(tilted["0"] < 1e-6 and 40 < tilted["45"] < 50, f"Google's tilted maps are off by {tilted}")
+    earth = page.run("return checks.roundEarth(cases)")
+    expect(earth["claims"] > 1700, f"only {earth['claims']} cases are over the ellipsoid")
+    expect(earth["target"] < 1e-6, f"Cesium's target is {earth['target']} px off")
+    expect(earth["eyes"] < 1e-3, f"ViewSync's eye is {earth['eyes']} px from Cesium's")
+    expect(earth["range"] < 1e-6, f"a range, read back, is {earth['range']} off")
+    near = {kind: max(value for zoom, value in earth[kind].items() if int(zoom) >= 12) for kind in ("flat", "tilted")}
+    expect(near["flat"] < 10 and near["tilted"] < 12, f"over the ellipsoid cameras are {near} px off from zoom 12 on")
+    [[target, heading, pitch, scope, angle]] = page.run("return leading.cesiumShown(values[0])", {
+        "position": {"target": {"latitude": 60, "longitude": -90}, "zoom": 14, "bearing": 90, "viewingAngle": 30},
+        "viewport": {"width": 300, "height": 800}})
+    wanted = [-math.pi / 2, math.pi / 3, math.pi / 2, -math.pi / 3, 1200 * 40_075_016.686 / 2 / 256 / 2**14,
+              2 * math.atan(2 / 3)]
+    given = [target["longitude"], target["latitude"], heading, pitch, scope, angle]
+    expect(all(math.isclose(*pair, rel_tol=1e-12) for pair in zip(given, wanted)), f"Cesium is asked for {given}")
+    element = page.run("return checks.parsedLookAt(values[0])", {
+        "position": {"target": {"latitude": -48.8584, "longitude": 2.2945}, "zoom": 14, "bearing": 30,
+                     "viewingAngle": 45},
+        "viewport": {"width": 390, "height": 844}})
+    expect(element == {"longitude": "2.2945", "latitude": "-48.8584", "altitude": "0", "heading": "30", "tilt": "45",
+                       "range": "7958.332", "altitudeMode": "absolute", "gx:horizFov": "17.512729"},
+           f"a LookAt is {element}")
+    return tilted, earth
+
+
+# MARK: Leading
+
+SIZE = 230
+MAPS = {name: left for name, left in {"maplibre": 0, "deck": 240, "leaflet": 480, "google": 720}.items()
+        if name not in MISSING}
+
+
+def actions(page, *fingers, kind="mouse"):
+    """Pointers, each a list of steps: a point to go to, `down`, `up`, or milliseconds to wait."""
+    sources = []
+    for number, steps in enumerate(fingers):
+        made = []
+        for step in steps:
+            if isinstance(step, tuple):
+                made.append({"type": "pointerMove", "x": step[0], "y": step[1], "duration": 30})
+            elif isinstance(step, int):
+                made.append({"type": "pause", "duration": step})
+            else:
+                made.append({"type": {"down": "pointerDown", "up": "pointerUp"}[step], "button": 0})
+        sources.append({"type": "pointer", "id": f"{kind}{number}", "parameters": {"pointerType": kind},
+                        "actions": made})
+    page.browser.execute("actions", {"actions": sources})
+
+
+def check_sent(page, name, phases=("began", "changed", "ended")):
+    """One map has led, from `began` to `ended`; nobody else said anything."""
+    lines = page.run("return leading.takeSent()")
+    told = [line for line in lines if line["type"] == "position"]
+    expect(len({line["gesture"] for line in told}) == 1, f"{name}: several maps have led: {lines}")
+    expect({line["phase"] for line in told} == set(phases), f"{name}: what was sent is {lines}")
+    state = "ended"
+    for line in told:
+        follows = {"ended": ["began"], "began": ["changed", "ended", "cancelled"],
+                   "changed": ["changed", "ended", "cancelled"], "cancelled": ["began"]}[state]
+        expect(line["phase"] in follows, f"{name}: {line['phase']} comes after {state}")
+        state = line["phase"]
+    others = [line["type"] for line in lines if line["type"] != "position"]
+    expect(set(others) <= {"get-camera"}, f"{name}: {others} were sent, too")
+    return told
+
+
+def check_all_maps(page, name, zoom=None):
+    """All maps show where the camera is."""
+    camera = page.run("return leading.camera('wall')")["position"]
+    for kind in MAPS:
+        shown = page.run("return leading.position(values[0])", kind)
+        pixel = 360 / 256 / 2 ** camera["zoom"]
+        limit = pixel if kind == "leaflet" else 1e-3 * pixel
+        apart = max(abs(shown["target"][axis] - camera["target"][axis]) for axis in ("latitude", "longitude"))
+        expect(apart < limit and abs(shown["zoom"] - camera["zoom"]) < 2e-6,
+               f"{name}: {kind} shows {shown}, and the camera is at {camera}")
+    return camera
+
+
+def check_leading(page, server):
+    start = {"target": {"latitude": 10, "longitude": 20}, "zoom": 5}
+    page.run("await leading.begin(values[0], 'wall')", server.token)
+    ask = lambda **message: page.run("return await leading.ask('wall', values[0])", message)
+    rest = lambda: page.run("return await leading.rest('wall')")
+    ask(type="set-viewport", width=SIZE, height=SIZE)
+    ask(type="get-camera")
+    ask(type="move", update={"kind": "set-camera", "position": start})
+    for kind, left in MAPS.items():
+        page.run("await leading.add(values[0], values[0], 'wall', values[1])", kind,
+                 {"left": left, "width": SIZE, "height": SIZE})
+    rest()
+    check_all_maps(page, "at first")
+    page.run("leading.takeSent()")
+
+    ask(type="animate", update={"kind": "set-camera", "position": {**start, "zoom": 6}}, durationMs=300)
+    rest()
+    check_all_maps(page, "after an animation")
+    sent = page.run("return leading.takeSent()")
+    expect([line["type"] for line in sent] == ["animate"], f"who follows has sent {sent}")
+
+    for kind, left in MAPS.items():
+        before = page.run("return leading.camera('wall')")["position"]
+        x, y = left + SIZE // 2, SIZE // 2
+        for name, hold in ("a drag", 200), ("a throw", 0):
+            actions(page, [(x, y), "down", *[(x + step * 8, y + step * 4) for step in range(1, 9)], hold, "up"])
+            rest()
+            check_sent(page, f"{name} of {kind}")
+            camera = check_all_maps(page, f"{name} of {kind}")
+            moved = (before["target"]["longitude"] - camera["target"]["longitude"]) * 256 * 2 ** before["zoom"] / 360
+            expect(moved > 40, f"{name} of {kind} has moved the camera by {moved} points")
+            before = camera
+
+    if "maplibre" not in MAPS:
+        return
+
+    # Fingers, as a screen has them.
+    before = page.run("return leading.camera('wall')")["position"]
+    actions(page, [(95, 115), "down", *[(95 - step * 5, 115) for step in range(1, 9)], 300, "up"],
+            [(135, 115), "down", *[(135 + step * 5, 115) for step in range(1, 9)], 300, "up"], kind="touch")
+    rest()
+    check_sent(page, "a pinch of maplibre")
+    after = check_all_maps(page, "a pinch of maplibre")
+    expect(after["zoom"] > before["zoom"] + 0.5, f"a pinch has zoomed from {before['zoom']} to {after['zoom']}")
+
+    # A constraint holds the camera, and the map comes back to it.
+    ask(type="set-zoom-range", maxZoom=after["zoom"])
+    page.run("leading.takeSent()")
+    actions(page, [(95, 115), "down", *[(95 - step * 5, 115) for step in range(1, 9)], 300, "up"],
+            [(135, 115), "down", *[(135 + step * 5, 115) for step in range(1, 9)], 300, "up"], kind="touch")
+    rest()
+    told = check_sent(page, "a pinch beyond the limit")
+    expect(max(line["position"]["zoom"] for line in told if "position" in line) > after["zoom"] + 0.5,
+           "the pinch was not beyond the limit")
+    held = check_all_maps(page, "a pinch beyond the limit")
+    expect(held["zoom"] == after["zoom"], f"the limit {after['zoom']} became {held['zoom']}")
+
+    # A finger that lands stops what moves.
+    ask(type="animate", update={"kind": "zoom-to", "zoom": 2}, durationMs=60_000, easing="linear")
+    page.run("leading.takeSent()")
+    actions(page, [(115, 115), "down", 100, "up"])
+    stopped = rest()
+    expect(stopped["zoom"] > 2.5, f"a finger on maplibre has not stopped the camera: {stopped}")
+    check_sent(page, "a finger that rests", ["began", "ended"])
+    check_all_maps(page, "a finger that rests")
+
+    # A map that is taken away while it is moved leaves the camera at rest.
+    actions(page, [(115, 115), "down", (135, 115), (155, 115)])
+    page.run("while (!leading.isLeading()) await new Promise(requestAnimationFrame); leading.end('maplibre')")
+    actions(page, ["up"])
+    ask(type="await-idle", timeoutMs=5000)
+    told = page.run("return leading.takeSent()")
+    expect([line["phase"] for line in told if line["type"] == "position"][-1] == "cancelled", f"the end is {told}")
+    expect(page.run("return leading.takeErrors()") == [], "the daemon has refused something")
+
+
+def check_shared(page):
+    for name in page.run("return Object.keys(leading.shared)"):
+        given, wanted = page.run("return await leading.shared[values[0]]()", name)
+        expect(given == wanted, f"{name}: {given} instead of {wanted}")
+    results = page.run("return await leading.lines()")
+    wanted = {"events": [4, 7, 2], "answer": [9, 5, 20], "reset": [8, 1, "b"], "frame": [True, False, "main"],
+              "error": "a replay runs", "lost": "gone", "removed": [None, -1], "names": ["main"]}
+    for name, value in wanted.items():
+        expect(results[name] == value, f"lines, {name}: {results[name]} instead of {value}")
+
+
+# MARK: What the documentation says
+
+FOLDER = FOLDERS["adapters"]
+
+
+def blocks(text, kind):
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def check_documentation(browser, server, ask):
+    readme = (FOLDER / "README.md").read_text()
+    for name in sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".js", ".html")):
+        expect(f"]({name})" in readme, f"README.md does not name {name}")
+
+    # The five lines at the head of each module, and those of the README.
+    examples = {"README.md": "".join(blocks(readme, "js"))}
+    for file in sorted(FOLDER.glob("*.js")):
+        head = re.match(r"(?://.*\n)+", file.read_text())[0]
+        expect(2 <= head.count("\n") <= 30, f"{file.name} has no head")
+        examples[file.name] = "".join(re.findall(r"^// {5}(.*\n)", head, re.MULTILINE))
+    for name, text in examples.items():
+        if not text:
+            expect(name in ("link.js", "earth.js"), f"{name} has no example")
+            continue
+        engine = {"maplibre.js": "maplibre", "README.md": "maplibre", "deck.js": "deck"}.get(name)
+        if engine not in MISSING:
+            page = Page(browser, server.origin if engine else f"{server.origin}/?small")
+            failures = page.run("return await leading.example(values[0], values[1])", text, server.token)
+            expect(failures == [], f"the example of {name} says {failures}")
+
+    # The table for who writes the same in another language.
+    rows = [json.loads(line) for line in "".join(blocks(readme, "json earth")).splitlines()]
+    expect(len(rows) >= 5, "README.md has no numbers of the earth")
+    found = page.run("return checks.earthNumbers(values[0])", rows)
+    for row, numbers in zip(rows, found):
+        expect(abs(row["range"] - numbers["range"]) < 1e-6 and abs(row["horizFov"] - numbers["horizFov"]) < 1e-6
+               and row["viewSync"] == numbers["viewSync"], f"README.md has {row}, and the functions {numbers}")
+
+    for line in "".join(blocks(readme, "json client")).splitlines():
+        answers = ask(line)
+        expect(all(answer["type"] in ("ok", "camera") for answer in answers), f"{line}: {answers}")
+
+
+def check_wall(browser, server, ask):
+    """The page for a wall shows a camera, and leads it."""
+    if "maplibre" in MISSING:
+        return
+    name = "shop"
+    move = {"type": "move", "id": 1, "camera": name, "update": {"kind": "zoom-to", "zoom": 3}}
+    ask(json.dumps(move))
+    page = Page.__new__(Page)
+    page.browser = browser
+    browser.get(f"{server.origin}/adapters/maplibre.html?camera={name}&lead#token={server.token}")
+    page.run("const state = document.getElementById('state');"
+             "while (state.textContent) await new Promise(requestAnimationFrame)")
+    width, height = page.run("return [innerWidth, innerHeight]")
+    actions(page, [(width // 2, height // 2), "down", *[(width // 2 + step * 10, height // 2) for step in range(1, 9)],
+                   200, "up"])
+    wait = {"type": "await-idle", "id": 2, "camera": name, "timeoutMs": 5000}
+    for _ in range(200):
+        target = ask(json.dumps(wait))[-1]["position"]["target"]
+        if target["longitude"]:
+            break
+        time.sleep(0.05)
+    expect(target["longitude"] < -1, f"the page for a wall has led the camera to {target}")
+
+
+class Daemon:
+    def __init__(self, folder):
+        self.socket = Path(folder) / "gimbal.sock"
+
+    def __enter__(self):
+        self.process = subprocess.Popen([GIMBALD, "--socket", self.socket], stderr=subprocess.DEVNULL)
+        while not self.socket.exists():
+            if self.process.poll() is not None:
+                sys.exit(f"adapters: gimbald has ended with {self.process.returncode}")
+            time.sleep(0.01)
+        return self
+
+    def ask(self, line):
+        """The answers to a line."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self.socket))
+            connection.sendall(line.encode() + b"\n")
+            connection.shutdown(socket.SHUT_WR)
+            return [json.loads(answer) for answer in connection.makefile("rb")]
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder, Daemon(folder) as daemon, chromium() as browser:
+        server = Server(daemon.socket)
+        check_shared(Page(browser, f"{server.origin}/?small"))
+        page = Page(browser, server.origin)
+        results = dict(check_cases(page, cases()))
+        check_numbers(page)
+        page = Page(browser, server.origin)
+        check_leading(page, server)
+        check_documentation(browser, server, daemon.ask)
+        check_wall(browser, server, daemon.ask)
+        for entry in browser.get_log("browser"):
+            expect(entry["level"] != "SEVERE", f"the browser says: {entry['message']}")
+    if FAILURES:
+        sys.exit(1)
+    worst = ", ".join(f"{name} {result['project']:.2g} px" for name, result in results.items())
+    print(f"adapters: {worst}; {len(MAPS)} engines lead")
+
+
+main()

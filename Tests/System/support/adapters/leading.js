@@ -1,0 +1,430 @@
+// Maps that lead and follow a daemon's cameras, in a browser's page: adapters.py drags them about and asks what was
+// sent; and what all adapters share, with an engine and a camera that are set by hand.
+
+import * as cesium from "/adapters/cesium.js";
+import * as deckgl from "/adapters/deck.js";
+import * as google from "/adapters/google.js";
+import * as leaflet from "/adapters/leaflet.js";
+import { link } from "/adapters/link.js";
+import * as maplibre from "/adapters/maplibre.js";
+import { positionOf } from "/adapters/projection.js";
+import { connect } from "/adapters/stream.js";
+
+const frame = () => new Promise(requestAnimationFrame);
+
+/** What was sent by this page, and what it was told. */
+const sent = [];
+const told = [];
+let cameras;
+
+/** Connects to the server's daemon, and waits for what a camera is. */
+export async function begin(token, name) {
+    const original = window.fetch;
+    window.fetch = (address, options) => {
+        if (String(address).endsWith("/lines"))
+            for (const line of options.body.trim().split("\n")) sent.push(...[JSON.parse(line)].flat());
+        return original(address, options);
+    };
+    ({ cameras } = connect({ base: "/gimbal", token, refresh: true }));
+    cameras.addEventListener("error", ({ detail }) => told.push(detail));
+    await new Promise((resolve) => cameras.addEventListener("connection", resolve, { once: true }));
+    await cameras.camera(name).refresh();
+}
+
+function box(left, width, height) {
+    const element = document.createElement("div");
+    element.style.cssText = `position: absolute; left: ${left}px; top: 0; width: ${width}px; height: ${height}px`;
+    document.body.append(element);
+    return element;
+}
+
+const makers = {
+    async maplibre(element) {
+        const map = new maplibregl.Map({
+            container: element, style: { version: 8, sources: {}, layers: [] }, attributionControl: false,
+            pixelRatio: 0.25,
+        });
+        await map.once("load");
+        return { map, follow: maplibre.follow, position: () => positionOf({
+            latitude: map.getCenter().lat, longitude: map.getCenter().lng, zoom: map.getZoom() + 1,
+            bearing: map.getBearing(), viewingAngle: map.getPitch() }) };
+    },
+    async leaflet(element) {
+        const map = L.map(element, {
+            zoomSnap: 0, zoomControl: false, attributionControl: false, zoomAnimation: false,
+        }).setView([0, 0], 3);
+        return { map, follow: leaflet.follow, position: () => positionOf({
+            latitude: map.getCenter().lat, longitude: map.getCenter().lng, zoom: map.getZoom() }) };
+    },
+    async deck(element) {
+        const map = await new Promise((resolve) => {
+            const view = new deck.Deck({
+                parent: element, views: new deck.MapView({ repeat: true }), useDevicePixels: 0.25, layers: [],
+                controller: { inertia: 200 }, initialViewState: { longitude: 0, latitude: 0, zoom: 1 },
+                onLoad: () => resolve(view),
+            });
+        });
+        while (map.height !== element.clientHeight) await frame();
+        return { map, follow: deckgl.follow, position: () => {
+            const { latitude, longitude, zoom, bearing, pitch } = map.getViewports()[0];
+            return positionOf({ latitude, longitude, zoom: zoom + 1, bearing, viewingAngle: pitch });
+        } };
+    },
+    async google(element) {
+        const map = new GoogleMap(element);
+        return { map, follow: google.follow, position: () => positionOf({
+            latitude: map.getCenter().lat(), longitude: map.getCenter().lng(), zoom: map.getZoom(),
+            bearing: map.getHeading(), viewingAngle: map.getTilt() }) };
+    },
+};
+
+/**
+ * A stand-in for google.maps.Map, as its documentation has it: a camera that is set at once, whose events come later,
+ * and fingers that scroll it.
+ */
+class GoogleMap {
+    #camera = { center: { lat: 0, lng: 0 }, zoom: 2, heading: 0, tilt: 0 };
+    #listeners = {};
+
+    constructor(element) {
+        this.element = element;
+        let from = null;
+        element.addEventListener("pointerdown", ({ clientX, clientY }) => { from = [clientX, clientY]; });
+        element.addEventListener("pointermove", ({ clientX, clientY }) => {
+            if (!from) return;
+            const degrees = 360 / (256 * 2 ** this.#camera.zoom);
+            this.#move({ center: {
+                lat: this.#camera.center.lat + (clientY - from[1]) * degrees,
+                lng: this.#camera.center.lng - (clientX - from[0]) * degrees } });
+            from = [clientX, clientY];
+        });
+        window.addEventListener("pointerup", () => { from = null; });
+    }
+
+    getDiv() { return this.element; }
+    getZoom() { return this.#camera.zoom; }
+    getHeading() { return this.#camera.heading; }
+    getTilt() { return this.#camera.tilt; }
+    getCenter() {
+        const { lat, lng } = this.#camera.center;
+        return { lat: () => lat, lng: () => lng, toJSON: () => ({ lat, lng }) };
+    }
+    moveCamera(options) { this.#move(options); }
+    addListener(type, listener) {
+        (this.#listeners[type] ??= new Set()).add(listener);
+        return { remove: () => this.#listeners[type].delete(listener) };
+    }
+
+    #move(options) {
+        this.#camera = { ...this.#camera, ...options };
+        // In no promised order, and not at once.
+        setTimeout(() => {
+            for (const type of ["center_changed", "zoom_changed", "idle"])
+                for (const listener of this.#listeners[type] ?? []) listener();
+        }, 20);
+    }
+}
+
+/** What Cesium is asked for. */
+const Cesium = {
+    Viewer: class {
+        canvas = Object.assign(document.createElement("canvas"), { style: "width: 200px; height: 100px" });
+        looked = [];
+
+        constructor() { document.body.append(this.canvas); }
+
+        camera = {
+            frustum: {}, lookAtTransform() {}, lookAt: (target, { heading, pitch, range }) =>
+                this.looked.push([target, heading, pitch, range, this.camera.frustum.fov]),
+        };
+    },
+    Cartesian3: { fromRadians: (longitude, latitude) => ({ longitude, latitude }) },
+    HeadingPitchRange: class {
+        constructor(heading, pitch, range) { Object.assign(this, { heading, pitch, range }); }
+    },
+    Matrix4: { IDENTITY: {} },
+};
+
+/**
+ * Runs an example of the documentation, and waits until it listens to `camera`, if it follows that. Its names are
+ * what a user's page has.
+ */
+export async function example(text, token) {
+    const failures = [];
+    addEventListener("error", ({ message }) => failures.push(message));
+    addEventListener("unhandledrejection", ({ reason }) => failures.push(String(reason)));
+    let isFollowed = false;
+    const camera = new class extends EventTarget {
+        position = positionOf({ latitude: 48.8584, longitude: 2.2945, zoom: 14 });
+        viewport = { width: 390, height: 844 };
+        async send() {}
+        addEventListener(...listener) {
+            isFollowed = true;
+            super.addEventListener(...listener);
+        }
+    }();
+    const element = box(0, 300, 300);
+    element.id = "map";
+    Object.assign(window, {
+        camera, element, token, Cesium, google: { maps: { Map: GoogleMap } }, layers: [], mapId: "id", send() {},
+        style: { version: 8, sources: {}, layers: [] }, socket: { send() {} },
+    });
+    const code = text.replaceAll(/from "\.\/(.*)"/g, (_, file) => `from "${location.origin}/adapters/${file}"`);
+    await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+    // Who connects follows a camera of the daemon's.
+    const follows = code.includes("follow(") && !code.includes("connect(");
+    while (follows && !isFollowed && !failures.length) await frame();
+    return failures;
+}
+
+/** What Cesium is asked for, by a viewer that follows this camera. */
+export function cesiumShown(camera) {
+    const viewer = new Cesium.Viewer();
+    cesium.follow(viewer, Object.assign(new EventTarget(), camera), Cesium);
+    return viewer.looked;
+}
+
+const maps = {};
+
+/** Puts a map that leads and follows a camera on the page. */
+export async function add(name, kind, cameraName, { left = 0, width = 400, height = 400, lead = true } = {}) {
+    const made = await makers[kind](box(left, width, height));
+    maps[name] = { ...made, end: made.follow(made.map, cameras.camera(cameraName), { lead }) };
+}
+
+/** Takes a map away from its camera. */
+export const end = (name) => maps[name].end();
+
+export const camera = (name) => {
+    const { position, viewport, seq } = cameras.camera(name);
+    return { position, viewport, seq };
+};
+
+export const position = (name) => maps[name].position();
+
+/** Whether a gesture of a map has begun, and has not ended. */
+export const isLeading = () => sent.findLast(({ type }) => type === "position")?.phase === "changed";
+
+/** What this page has sent since it was last asked. */
+export const takeSent = () => sent.splice(0);
+export const takeErrors = () => told.splice(0);
+
+/** Sends a message about a camera, and gives its answer. */
+export const ask = (name, message) => cameras.camera(name).send(message);
+
+/** Waits until a camera rests, and this page knows where, and has nothing more to send of what it has done. */
+export async function rest(name) {
+    const camera = cameras.camera(name);
+    for (let count = -1; count !== sent.length;) {
+        // What fingers have done to a map is told in its next frames; an inertia ends in some tenths of a second.
+        for (let frames = 0; frames < 3; frames += 1) await frame();
+        while (sent.findLast(({ type }) => type === "position")?.phase.match(/began|changed/)) await frame();
+        const { seq } = await camera.send({ type: "await-idle", timeoutMs: 10_000 });
+        while (camera.seq < seq) await frame();
+        sent.splice(0, sent.length, ...sent.filter(({ type }) => type !== "await-idle"));
+        count = sent.length;
+        for (let frames = 0; frames < 3; frames += 1) await frame();
+    }
+    return camera.position;
+}
+
+// MARK: What all adapters share
+
+/** An engine and a camera that are set by hand; what is sent waits until it is answered. */
+function linked({ lead = true } = {}) {
+    const surface = document.createElement("div"), shown = [], frames = [], answers = [];
+    const at = (zoom) => positionOf({ latitude: 0, longitude: 0, zoom });
+    const camera = Object.assign(new EventTarget(), {
+        position: at(2), viewport: null,
+        send: (...messages) => new Promise((resolve, reject) => {
+            frames.push(messages);
+            answers.push({ resolve, reject });
+        }),
+    });
+    let listeners, current;
+    const engine = {
+        show: ({ position }) => { shown.push(position.zoom); current = position; },
+        read: () => current, surface, listen: (given) => { listeners = given; return () => { listeners = null; }; },
+    };
+    const stop = link(engine, camera, { lead });
+    const words = ({ type, phase, position }) =>
+        type === "position" ? phase + (position ? ` ${position.zoom}` : "") : type;
+    return {
+        shown, camera, stop, listening: () => listeners !== null,
+        /** The engine moves by itself, as fingers do it. */
+        move: (zoom) => { current = at(zoom); listeners.moved(); },
+        rest: () => listeners.rested(), resize: () => listeners.resized(),
+        /** The daemon tells. */
+        tell: (zoom) => { camera.position = at(zoom); camera.dispatchEvent(new Event("change")); },
+        press: (pointerId = 1) => surface.dispatchEvent(new PointerEvent("pointerdown", { pointerId })),
+        lift: (pointerId = 1, type = "pointerup") => window.dispatchEvent(new PointerEvent(type, { pointerId })),
+        frames: () => frames.splice(0).map((messages) => messages.map(words).join(", ")),
+        async answer(error) {
+            const { resolve, reject } = answers.shift();
+            error ? reject(new Error(error)) : resolve();
+            await new Promise((resume) => setTimeout(resume));
+        },
+    };
+}
+
+/** Each gives what happened, and what must. */
+export const shared = {
+    async "a camera that moves is shown, and nothing is sent"() {
+        const it = linked();
+        it.tell(3);
+        it.tell(4);
+        return [[it.shown, it.frames()], [[2, 3, 4], []]];
+    },
+    async "what the engine does while it shows a camera is no gesture of its own"() {
+        const it = linked();
+        it.move(2);
+        it.rest();
+        return [it.frames(), []];
+    },
+    async "a gesture of the engine's is began, changed, ended and a question"() {
+        const it = linked(), frames = [];
+        for (const zoom of [3, 4]) {
+            it.move(zoom);
+            frames.push(...it.frames());
+            await it.answer();
+            frames.push(...it.frames());
+        }
+        await it.answer();
+        it.rest();
+        frames.push(...it.frames());
+        return [frames, ["began", "changed 3", "changed 4", "ended, get-camera"]];
+    },
+    async "one frame is on its way at a time, and what waits is the newest"() {
+        const it = linked();
+        for (const zoom of [3, 4, 5, 6]) it.move(zoom);
+        const first = it.frames();
+        await it.answer();
+        return [[first, it.frames()], [["began"], ["changed 6"]]];
+    },
+    async "the echo of a gesture is not shown, but what comes with its answer is"() {
+        const it = linked();
+        it.move(5);
+        it.tell(3);
+        await it.answer();
+        it.rest();
+        it.tell(4);
+        await it.answer();
+        const before = [...it.shown];
+        it.tell(4.5);
+        await it.answer();
+        it.tell(6);
+        return [[before, it.shown], [[2], [2, 4.5, 6]]];
+    },
+    async "a gesture that is refused goes back to where the camera is"() {
+        const it = linked();
+        it.move(5);
+        await it.answer("busy");
+        await it.answer("busy");
+        it.rest();
+        await it.answer("busy");
+        return [it.shown, [2, 2]];
+    },
+    async "a finger that lands stops the camera, and what it does while it rests is not shown"() {
+        const it = linked();
+        it.press();
+        it.tell(3);
+        const frames = it.frames();
+        await it.answer();
+        it.lift();
+        frames.push(...it.frames());
+        await it.answer();
+        return [[frames, it.shown], [["began", "ended, get-camera"], [2, 3]]];
+    },
+    async "an engine that goes on by itself when the last finger has lifted ends when it rests"() {
+        const it = linked(), frames = [];
+        it.press(1);
+        it.press(2);
+        it.move(3);
+        it.lift(1);
+        it.lift(2, "pointercancel");
+        it.move(4);
+        frames.push(...it.frames());
+        await it.answer();
+        it.rest();
+        frames.push(...it.frames());
+        await it.answer();
+        frames.push(...it.frames());
+        return [frames, ["began", "changed 4", "ended, get-camera"]];
+    },
+    async "a gesture goes on if the next one begins before its end is sent"() {
+        const it = linked(), frames = [];
+        it.move(3);
+        for (const zoom of [4, 5, 6]) {
+            it.rest();
+            it.move(zoom);
+        }
+        frames.push(...it.frames());
+        await it.answer();
+        frames.push(...it.frames());
+        it.rest();
+        await it.answer();
+        frames.push(...it.frames());
+        await it.answer();
+        return [[frames, it.shown], [["began", "changed 6", "ended, get-camera"], [2, 2]]];
+    },
+    async "who ends in the middle of a gesture cancels it, and shows nothing more"() {
+        const it = linked();
+        it.move(3);
+        await it.answer();
+        it.stop();
+        await it.answer();
+        it.tell(4);
+        return [[it.frames(), it.shown, it.listening()], [["began", "changed 3", "cancelled, get-camera"], [2], false]];
+    },
+    async "a map that only follows sends nothing, and is shown again when it is resized"() {
+        const it = linked({ lead: false });
+        it.move(3);
+        it.press();
+        it.rest();
+        it.resize();
+        return [[it.frames(), it.shown], [[], [2, 2]]];
+    },
+};
+
+/** A camera of lines: which of them count. */
+export async function lines() {
+    const { Cameras } = await import("/adapters/cameras.js");
+    const results = {}, written = [];
+    const it = new Cameras((line) => { written.push(JSON.parse(line)); }, { refresh: false });
+    const camera = it.camera("main");
+    const at = (zoom) => positionOf({ latitude: 0, longitude: 0, zoom });
+    const read = (message) => it.read(JSON.stringify({ camera: "main", ...message }));
+    let changes = 0;
+    camera.addEventListener("change", () => { changes += 1; });
+
+    read({ type: "subscribed", epoch: "a", seq: 4, position: at(3) });
+    read({ type: "camera-changed", seq: 6, position: at(4) });
+    read({ type: "camera-changed", seq: 5, position: at(9) });
+    read({ type: "idle", seq: 7, position: at(4) });
+    results.events = [camera.position.zoom, camera.seq, changes];
+
+    const asked = camera.refresh();
+    read({ type: "camera", id: written[0].id, seq: 9, position: at(5), viewport: { width: 10, height: 20 } });
+    results.answer = [(await asked).seq, camera.position.zoom, camera.viewport.height];
+
+    const late = camera.refresh();
+    read({ type: "reset", epoch: "b", seq: 0, position: at(7) });
+    read({ type: "camera", id: written[1].id, seq: 9, position: at(5), viewport: { width: 10, height: 20 } });
+    await late;
+    read({ type: "camera-changed", seq: 1, position: at(8) });
+    results.reset = [camera.position.zoom, camera.seq, camera.epoch];
+
+    const refused = camera.send({ type: "position", phase: "began" }, { type: "get-camera" });
+    results.frame = [Array.isArray(written[2]), "id" in written[2][0], written[2][1].camera];
+    read({ type: "error", id: written[2][1].id, code: "busy", message: "a replay runs" });
+    results.error = await refused.catch((error) => error.message);
+
+    const lost = camera.refresh();
+    it.lose("gone");
+    results.lost = await lost.catch((error) => error.message);
+    read({ type: "removed" });
+    results.removed = [camera.position, camera.seq];
+    read({ type: "subscribed", camera: "*", cameras: 1 });
+    results.names = it.names;
+    return results;
+}
