@@ -1,0 +1,314 @@
+// `gimbal replay` on a terminal: what its keys do to the real daemon, and that the terminal is as it was, however it ends.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct PlayerTests {
+    private static let program = DaemonProcess.products.appendingPathComponent("gimbal")
+
+    /// A minute of a pan that moves every 50 ms, with two markers; a file beside the daemon's socket.
+    private func minute(_ daemon: DaemonProcess) throws -> String {
+        var lines = [#"{"type":"trace","version":1}"#]
+        for step in 0...1200 {
+            let time = step * 50
+            if time == 20_000 || time == 40_000 {
+                lines.append(#"{"type":"marker","timeMs":\#(time),"label":"at \#(time)"}"#)
+            }
+            let phase = step == 0 ? "began" : "changed"
+            lines.append(
+                #"{"type":"pan","phase":"\#(phase)","timeMs":\#(time),"translation":{"x":\#(step % 60),"y":0}}"#
+            )
+        }
+        return try file(daemon, "minute.ndjson", lines)
+    }
+
+    private func file(_ daemon: DaemonProcess, _ name: String, _ lines: [String]) throws -> String {
+        let folder = URL(fileURLWithPath: daemon.socket).deletingLastPathComponent()
+        let file = folder.appendingPathComponent(name)
+        try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: false, encoding: .utf8)
+        return file.path
+    }
+
+    private func player(_ daemon: DaemonProcess, _ arguments: [String], columns: Int = 80) throws
+        -> PseudoTerminal
+    {
+        try PseudoTerminal(
+            Self.program, ["replay"] + arguments, columns: columns,
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+    }
+
+    /// How the daemon says that the replay stands.
+    private func status(_ daemon: DaemonProcess) throws -> JSON {
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"get-replay"}"#)
+        return try JSON(client.receive() ?? "null")
+    }
+
+    /// Waits until the replay stands as it should.
+    private func wait(_ daemon: DaemonProcess, _ isSo: (JSON) -> Bool) throws -> JSON {
+        var last = JSON.null
+        for _ in 0..<2000 {
+            last = try status(daemon)
+            if isSo(last) { return last }
+            usleep(5000)
+        }
+        Issue.record("it stands otherwise: \(last.text)")
+        return last
+    }
+
+    private func time(_ status: JSON) -> Double { status["timeMs"]?.number ?? -1 }
+
+    // MARK: Keys
+
+    @Test func eachKeySteersTheReplay() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        try terminal.wait(for: "paused  0:00.000/1:00.000 ")
+        #expect(terminal.isRaw)
+        // The bar has a tick for each marker before the daemon has read so far.
+        #expect(terminal.output.contains("┃"))
+        let keys: [(keys: String, isSo: (JSON) -> Bool)] = [
+            ("\u{1b}[C", { time($0) == 5000 }), ("\u{1b}OC", { time($0) == 10_000 }),
+            ("\u{1b}[D", { time($0) == 5000 }), ("\u{1b}[D\u{1b}[D", { time($0) == 0 }),
+            ("5", { time($0) == 30_000 }), ("]", { time($0) == 40_000 }), ("[", { time($0) == 20_000 }),
+            ("0", { time($0) == 0 }), ("]", { time($0) == 20_000 }),
+            (".", { time($0) > 20_000 && time($0) <= 20_050 }),
+            ("\u{1b}[A", { $0["speed"]?.number == 2 }),
+            ("\u{1b}[B\u{1b}[B", { $0["speed"]?.number == 0.5 }),
+            (" ", { $0["state"]?.string == "playing" }), (" ", { $0["state"]?.string == "paused" }),
+        ]
+        for (keys, isSo) in keys {
+            terminal.press(keys)
+            let status = try wait(daemon, isSo)
+            #expect(isSo(status), "\(keys.debugDescription): \(status.text)")
+        }
+        terminal.press("q")
+        #expect(try terminal.end() == 0)
+        #expect(try status(daemon)["code"]?.string == "no-replay")
+    }
+
+    @Test func theKeysAreShownAndHiddenAgain() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try player(daemon, ["--paused", try minute(daemon)], columns: 40)
+        try terminal.wait(for: "paused")
+        terminal.press("?")
+        try terminal.wait(for: "marker before, after")
+        try terminal.wait(for: "paused")
+        terminal.press("?[")
+        try terminal.wait(for: "no marker before")
+        terminal.press("q")
+        #expect(try terminal.end() == 0)
+        // What is printed behind the line at the end is not drawn over.
+        let line = terminal.drawn.prefix { !$0.contains("0 events") }
+        #expect(line.count > 10 && line.filter { $0.count > 39 } == [])
+    }
+
+    @Test func theLineFitsTheTerminalWhateverItsWidth() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try player(daemon, ["--paused", try minute(daemon)], columns: 200)
+        try terminal.wait(for: "minute.ndjson paused")
+        for columns in [40, 80, 20, 120] {
+            terminal.resize(columns: columns)
+            try terminal.wait(for: "\r\u{1b}[J\r")
+            terminal.press("?")
+            try terminal.wait(for: "[ ]  ")
+            terminal.press("?")
+            try terminal.wait(for: "paused")
+            let line = terminal.drawn.last { $0.contains("paused") } ?? ""
+            #expect(line.count < columns && line.count > columns / 2, "\(columns): \(line)")
+        }
+        terminal.press("q")
+        #expect(try terminal.end() == 0)
+    }
+
+    @Test func aMarkGoesIntoWhatIsRecorded() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        try terminal.wait(for: "paused")
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"subscribe","events":["marker"]}"#)
+        _ = try client.receive(until: "subscribed")
+        terminal.press("5")
+        _ = try wait(daemon) { time($0) == 30_000 && $0["state"]?.string == "paused" }
+        terminal.press("m")
+        let marker = try JSON(client.receive(until: "marker").last ?? "")
+        #expect(marker["label"]?.string == "mark 1" && time(marker) == 30_000, "\(marker.text)")
+        try terminal.wait(for: "mark 1 set")
+        terminal.press("q")
+        #expect(try terminal.end() == 0)
+    }
+
+    @Test func aTraceInAPipeIsSteeredByTheTerminalBehindIt() throws {
+        let daemon = try DaemonProcess()
+        let command = "cat \"$1\" | \"$0\" replay --paused -"
+        let terminal = try PseudoTerminal(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", command, Self.program.path, try minute(daemon)],
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+        try terminal.wait(for: "paused")
+        terminal.press("\u{1b}[C")
+        _ = try wait(daemon) { time($0) == 5000 }
+        terminal.press("q")
+        #expect(try terminal.end() == 0)
+    }
+
+    // MARK: Ends
+
+    enum End: CaseIterable { case key, interrupt, hangUp, terminate, twice, daemon }
+
+    @Test(arguments: End.allCases)
+    func theTerminalIsAsItWasHoweverTheReplayEnds(_ end: End) throws {
+        let daemon = try DaemonProcess()
+        // The shell keeps the terminal, and tells how it is set; what ends the player does not end the shell.
+        let script = """
+            trap : INT HUP TERM; before=$(stty -g); "$0" replay --paused "$1"; echo "status $?"
+            [ "$before" = "$(stty -g)" ] && echo as it was
+            """
+        let terminal = try PseudoTerminal(
+            URL(fileURLWithPath: "/bin/bash"), ["-c", script, Self.program.path, try minute(daemon)],
+            environment: ["GIMBAL_SOCKET": daemon.socket])
+        try terminal.wait(for: "paused  0:00.0")
+        #expect(terminal.isRaw)
+        switch end {
+        case .key: terminal.press("q")
+        case .interrupt: terminal.press("\u{03}")
+        case .hangUp: terminal.signal(SIGHUP)
+        case .terminate: terminal.signal(SIGTERM)
+        case .twice:
+            terminal.signal(SIGTERM)
+            terminal.signal(SIGTERM)
+        case .daemon: _ = daemon.end(SIGKILL)
+        }
+        // The line is removed, and the cursor shown again.
+        try terminal.wait(for: "\r\u{1b}[J")
+        try terminal.wait(for: "\u{1b}[?25h")
+        let status =
+            switch end {
+            case .key: 0
+            case .interrupt: 130
+            case .hangUp: 129
+            case .terminate, .twice: 143
+            case .daemon: 69
+            }
+        try terminal.wait(for: "status \(status)")
+        try terminal.wait(for: "\nas it was")
+        _ = try terminal.end()
+    }
+
+    @Test func aStoppedPlayerLeavesTheTerminalAndPausesTheReplay() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try PseudoTerminal(
+            URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
+            environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
+        try terminal.wait(for: "ready> ")
+        terminal.press("'\(Self.program.path)' replay '\(try minute(daemon))'; echo over $?\n")
+        try terminal.wait(for: "playing")
+        terminal.press("\u{1a}")
+        try terminal.wait(for: "Stopped")
+        try terminal.wait(for: "ready> ")
+        let stopped = try wait(daemon) { $0["state"]?.string == "paused" }
+        #expect(time(stopped) < 60_000)
+        terminal.press("stty -a | grep -o -- '-*icanon'\n")
+        try terminal.wait(for: "\ricanon")
+        terminal.press("fg\n")
+        try terminal.wait(for: "playing")
+        #expect(terminal.isRaw)
+        _ = try wait(daemon) { $0["state"]?.string == "playing" }
+        terminal.press("q")
+        try terminal.wait(for: "ready> ")
+        terminal.press("exit\n")
+        _ = try terminal.end()
+    }
+
+    @Test func inTheBackgroundItLeavesTheTerminalAlone() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try PseudoTerminal(
+            URL(fileURLWithPath: "/bin/bash"), ["--norc", "--noprofile", "-i"], columns: 400,
+            environment: ["GIMBAL_SOCKET": daemon.socket, "PS1": "ready> ", "HISTFILE": ""])
+        try terminal.wait(for: "ready> ")
+        terminal.press("'\(Self.program.path)' replay '\(try minute(daemon))' &\n")
+        _ = try wait(daemon) { $0["state"]?.string == "playing" && time($0) > 500 }
+        terminal.press("fg\n")
+        try terminal.wait(for: "playing")
+        terminal.press("q")
+        try terminal.wait(for: "ready> ")
+        terminal.press("exit\n")
+        _ = try terminal.end()
+    }
+
+    // MARK: Not on a terminal
+
+    @Test func inAPipeNoKeysAreReadAndTheOutputIsWhatItWas() throws {
+        let daemon = try DaemonProcess()
+        let sample = Files.root.appendingPathComponent("Protocols/examples/traces/tilt.ndjson").path
+        let arguments = ["replay", "--follow", "--speed", "max", sample]
+        let quiet = try gimbal(daemon, arguments)
+        let typing = try gimbal(daemon, arguments, input: "q q q")
+        #expect(quiet.status == 0 && quiet.output == typing.output && quiet.errors == typing.errors)
+        #expect(quiet.output.count > 10 && quiet.errors.isEmpty)
+    }
+
+    // MARK: From elsewhere
+
+    @Test func thePlayerCommandSteersTheReplayOfAnother() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        try terminal.wait(for: "paused")
+        let steps: [(words: [String], isSo: (JSON) -> Bool)] = [
+            (["seek", "0:12.5"], { time($0) == 12_500 }), (["seek", "-2s"], { time($0) == 10_500 }),
+            (["seek", "+1s"], { time($0) == 11_500 }),
+            (["step", "3"], { time($0) > 11_500 && time($0) < 12_000 }),
+            (["speed", "0.25x"], { $0["speed"]?.number == 0.25 }),
+            (["resume"], { $0["state"]?.string == "playing" }),
+            (["pause"], { $0["state"]?.string == "paused" }), (["seek", "40s"], { time($0) == 40_000 }),
+            (["seek", "--marker", "at 20000"], { time($0) == 20_000 }),
+        ]
+        for (words, isSo) in steps {
+            let (status, output, errors) = try gimbal(daemon, ["player"] + words)
+            #expect(status == 0 && output.isEmpty && errors.isEmpty, "\(words): \(errors)")
+            _ = try wait(daemon, isSo)
+        }
+        let told = try gimbal(daemon, ["player", "status", "--json"])
+        let json = try JSON(told.output.first ?? "")
+        #expect(json["state"]?.string == "paused" && json["markers"]?.array?.count == 2)
+        #expect(try gimbal(daemon, ["player", "end"]).status == 0)
+        #expect(try terminal.end() == 69)
+        let none = try gimbal(daemon, ["player", "pause"])
+        #expect(none.status == 1 && none.errors.contains("no replay"))
+    }
+
+    @Test func whatThePlayerCannotDoIsAUsageError() throws {
+        for words in [
+            [], ["stop"], ["seek"], ["seek", "soon"], ["seek", "1s", "--marker", "a"], ["speed"],
+            ["speed", "0"],
+            ["step", "0"], ["pause", "1"], ["pause", "--marker", "a"], ["seek", "--marker", ""],
+        ] {
+            #expect(try gimbal(nil, ["player"] + words).status == 64, "\(words)")
+        }
+        #expect(try gimbal(nil, ["mark", ""]).status == 64 && gimbal(nil, ["mark"]).status == 64)
+    }
+
+    @Test func theOptionsOfAReplayAreTheHeadersMembers() throws {
+        let daemon = try DaemonProcess()
+        let trace = try minute(daemon)
+        let part = try gimbal(
+            daemon,
+            [
+                "replay", "--speed", "max", "--follow", "--from", "1s", "--until", "0:02", "--loop", "2",
+                trace,
+            ])
+        #expect(part.status == 0, "\(part.errors)")
+        let types = try part.output.map { try JSON($0)["type"]?.string }
+        #expect(types.count { $0 == "reset" } == 2 && types.last == "trace-ended")
+        let times = try part.output.compactMap { try JSON($0)["timeMs"]?.number }
+        #expect(times.min() ?? 0 >= 950 && times.max() == 2000)
+        for words in [
+            ["--from", "2s", "--until", "1s"], ["--loop", "0"], ["--loop", "often"],
+            ["--idle-limit", "-1"],
+            ["--from", "1s", "--from", "2s"],
+        ] {
+            #expect(try gimbal(daemon, ["replay"] + words + [trace]).status == 64, "\(words)")
+        }
+        #expect(try gimbal(daemon, ["convert", "--from", "2s", trace]).status == 64)
+    }
+}
