@@ -58,12 +58,28 @@ package struct HeaderLine: Sendable {
         self = changed
     }
 
-    /// The header of the same trace, to be played as fast as possible.
+    /// The header of the same trace, to be played as fast as possible where nobody steers it: it does not pause, and one that
+    /// would be played for ever is played once.
     ///
     /// - Throws: as ``set(_:)`` does.
     package func atHighestSpeed() throws(TraceError) -> HeaderLine {
         var header = self
-        try header.set([("speed", .string("max"))])
+        try header.set([("speed", .string("max")), ("paused", nil), ("pauseOnMarkers", nil)])
+        if self.header?.playback.loop == .forever { try header.set([("loop", nil)]) }
         return header
     }
+
+    /// The header of the same trace, to be played as fast as possible, once, and as a whole, whatever it says of that.
+    ///
+    /// - Throws: as ``set(_:)`` does.
+    package func asAWhole() throws(TraceError) -> HeaderLine {
+        var header = self
+        try header.set([("speed", .string("max"))] + Self.playback.map { ($0, nil) })
+        return header
+    }
+
+    /// Members that say how a trace is played, and not what.
+    private static let playback = [
+        "paused", "fromMs", "untilMs", "loop", "idleTimeLimitMs", "pauseOnMarkers", "durationMs",
+    ]
 }

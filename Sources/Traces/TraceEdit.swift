@@ -135,7 +135,7 @@ extension Trace {
         var pauses: [Double] = []
         let run: TraceRun
         do { run = try TraceRun(camera: header.camera) } catch { throw TraceError("names no camera") }
-        run.play(try header.atHighestSpeed().bytes + [0x0a]) { _ in }
+        run.play(try header.asAWhole().bytes + [0x0a]) { _ in }
         for line in lines {
             var moved = last
             run.play(line.bytes + [0x0a]) { played in

@@ -29,16 +29,8 @@ final class TraceRecorder {
     /// - Throws: `TraceError` if the header cannot be played.
     init(_ header: HeaderLine) throws {
         run = try TraceRun(camera: header.camera)
-        var header = header
-        try header.set([("speed", .string("max"))])
-        try header.set(Self.playback.map { ($0, nil) })
-        play(header.bytes)
+        play(try header.asAWhole().bytes)
     }
-
-    /// Members of a header that say how it is played, and not what.
-    private static let playback = [
-        "paused", "fromMs", "untilMs", "loop", "idleTimeLimitMs", "pauseOnMarkers", "durationMs",
-    ]
 
     // MARK: Playing
 

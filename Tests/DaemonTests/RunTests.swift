@@ -33,7 +33,9 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var files: [String] = []
-        for (index, trace) in try ConformanceCase.all().compactMap(\.trace).enumerated() {
+        // What pauses waits for somebody who has it go on.
+        let traces = try ConformanceCase.all().compactMap(\.trace).filter { !$0.contains("\"pause") }
+        for (index, trace) in traces.enumerated() {
             let file = folder.appendingPathComponent("\(1000 + index).ndjson")
             try Data(trace.utf8).write(to: file)
             files.append(file.path)
@@ -46,6 +48,23 @@ import Testing
         let names = ["pinch.evemu", "web.ndjson", "webdriver.json", "pan.getevent", "tap.evtest"]
         let output = try compare(names.map { Files.root.appendingPathComponent("Tests/Fuzz/Recordings/\($0)").path })
         #expect(output.matches(of: /"trace-ended"/).count == names.count)
+    }
+
+    @Test func whatAHeaderSaysOfPlayingMakesTheDaemonsBytes() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let sample = try Files.text("Protocols/examples/traces/tilt.ndjson")
+        func file(_ members: String) throws -> String {
+            let file = folder.appendingPathComponent("\(UUID().uuidString).ndjson")
+            try Data(sample.replacing(#""type":"trace""#, with: #""type":"trace",\#(members)"#).utf8).write(to: file)
+            return file.path
+        }
+        let part = try compare([file(#""loop":2,"fromMs":100,"untilMs":200,"idleTimeLimitMs":5,"durationMs":9"#)])
+        #expect(part.matches(of: /"type":"reset"/).count == 2)
+        // Nobody goes on with what pauses, and nobody ends what goes on for ever.
+        let whole = try gimbal(nil, ["run", file(#""durationMs":1"#)])
+        let paused = try gimbal(nil, ["run", file(#""paused":true,"pauseOnMarkers":true,"loop":true"#)])
+        #expect(whole.status == 0 && whole.output.count > 10 && paused.output == whole.output)
     }
 
     @Test func anotherCameraAndASummaryAreAskedFor() throws {

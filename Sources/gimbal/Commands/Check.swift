@@ -146,9 +146,9 @@ private final class CheckSession {
         }
     }
 
-    /// A header that may follow another trace plays at the highest speed, too; any other line is as it is.
+    /// A header that may follow another trace is played as a whole, too; any other line is as it is.
     private func readyForPlay(_ line: LineSplitter.Line) -> LineSplitter.Line {
-        guard rules.isOver, !line.isTooLong, let header = try? HeaderLine(Array(line.text)).atHighestSpeed() else {
+        guard rules.isOver, !line.isTooLong, let header = try? HeaderLine(Array(line.text)).asAWhole() else {
             return line
         }
         return line.with(header.bytes)
@@ -161,7 +161,7 @@ private final class CheckSession {
         do {
             let requests = try decoder.decode(line.text.span)
             if requests.count == 1, case .trace = requests[0].body {
-                let header = try HeaderLine(Array(line.text), of: name).atHighestSpeed()
+                let header = try HeaderLine(Array(line.text), of: name).asAWhole()
                 return try start(header.camera, line.with(header.bytes))
             }
         } catch let rejection as Rejection where rejection.isHeader {

@@ -45,7 +45,12 @@ final class RunSession {
     ) throws {
         reader = try TraceReader(file, options, number: number)
         var opening = try reader.opening()
-        try opening.header.set(speed: Speed(factor: .infinity), camera: camera, of: file.name)
+        do throws(TraceError) {
+            opening.header = try opening.header.atHighestSpeed()
+        } catch {
+            throw Failure(error, of: file.name)
+        }
+        try opening.header.set(speed: nil, camera: camera, of: file.name)
         self.opening = opening
         self.playsAll = playsAll
         run = try TraceRun(camera: opening.header.camera)
