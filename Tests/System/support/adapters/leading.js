@@ -205,6 +205,9 @@ export const position = (name) => maps[name].position();
 /** Whether a gesture of a map has begun, and has not ended. */
 export const isLeading = () => sent.findLast(({ type }) => type === "position")?.phase === "changed";
 
+/** Whether this page has sent a position since it was last asked what it has sent. */
+export const hasLed = () => sent.some(({ phase }) => phase === "changed");
+
 /** What this page has sent since it was last asked. */
 export const takeSent = () => sent.splice(0);
 export const takeErrors = () => told.splice(0);
