@@ -7,6 +7,7 @@ ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. With
 it. It prints what fails, and the worst errors.
 """
 
+import contextlib
 import http.client
 import http.server
 import json
@@ -311,11 +312,13 @@ def check_all_maps(page, name, zoom=None):
 
 def check_leading(page, server):
     start = {"target": {"latitude": 10, "longitude": 20}, "zoom": 5}
-    page.run("await leading.begin(values[0], 'wall')", server.token)
+    page.run("await leading.begin(values[0], 'wall', values[1])", server.token, not server.web)
     ask = lambda **message: page.run("return await leading.ask('wall', values[0])", message)
     rest = lambda: page.run("return await leading.rest('wall')")
     ask(type="set-viewport", width=SIZE, height=SIZE)
-    ask(type="get-camera")
+    if not server.web:
+        ask(type="get-camera")  # gimbal-web tells by itself.
+    page.run("await leading.known('wall', { height: values[0] })", SIZE)
     ask(type="move", update={"kind": "set-camera", "position": start})
     for kind, left in MAPS.items():
         page.run("await leading.add(values[0], values[0], 'wall', values[1])", kind,
@@ -397,6 +400,25 @@ def check_leading(page, server):
     told = page.run("return leading.takeSent()")
     expect([line["phase"] for line in told if line["type"] == "position"][-1] == "cancelled", f"the end is {told}")
     expect(page.run("return leading.takeErrors()") == [], "the daemon has refused something")
+
+
+def check_return(browser, daemon):
+    """A page whose stream has ended comes back, and has what it missed."""
+    server = Server(daemon.socket)
+    page = Page(browser, f"{server.origin}/?small")
+    zoom = lambda value: daemon.ask(json.dumps({
+        "type": "move", "id": 1, "camera": "back", "update": {"kind": "zoom-to", "zoom": value}}))
+    page.run("await leading.begin(values[0], 'back', true)", server.token)
+    for value in (5, 7):
+        zoom(value)
+        page.run("await leading.known('back', { zoom: values[0] })", value)
+        for connection in server.pages.values():
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        zoom(value + 1)
+        page.run("await leading.known('back', { zoom: values[0] })", value + 1)
+    heard = page.run("return leading.connections")
+    expect(heard == ["feed", "the stream has ended"] * 2 + ["feed"], f"a page that comes back hears {heard}")
 
 
 def check_shared(page):
@@ -517,6 +539,7 @@ def main():
         check_numbers(page)
         page = Page(browser, server.origin)
         check_leading(page, server)
+        check_return(browser, daemon)
         check_documentation(browser, server, daemon.ask)
         check_wall(browser, server, daemon.ask)
         for entry in browser.get_log("browser"):

@@ -15,18 +15,20 @@ const frame = () => new Promise(requestAnimationFrame);
 /** What was sent by this page, and what it was told. */
 const sent = [];
 const told = [];
+export const connections = [];
 let cameras;
 
 /** Connects to the server's daemon, and waits for what a camera is. */
-export async function begin(token, name) {
+export async function begin(token, name, refresh) {
     const original = window.fetch;
     window.fetch = (address, options) => {
         if (String(address).endsWith("/lines"))
             for (const line of options.body.trim().split("\n")) sent.push(...[JSON.parse(line)].flat());
         return original(address, options);
     };
-    ({ cameras } = connect({ base: "/gimbal", token, refresh: true }));
+    ({ cameras } = connect({ base: "/gimbal", token, refresh }));
     cameras.addEventListener("error", ({ detail }) => told.push(detail));
+    cameras.addEventListener("connection", ({ detail }) => connections.push(detail));
     await new Promise((resolve) => cameras.addEventListener("connection", resolve, { once: true }));
     await cameras.camera(name).refresh();
 }
@@ -212,6 +214,12 @@ export const hasLed = () => sent.some(({ phase }) => phase === "changed");
 export const takeSent = () => sent.splice(0);
 export const takeErrors = () => told.splice(0);
 
+/** Waits until a camera's viewport, or its zoom, is that. */
+export async function known(name, { height, zoom }) {
+    const camera = cameras.camera(name);
+    while (height && camera.viewport?.height !== height || zoom && camera.position?.zoom !== zoom) await frame();
+}
+
 /** Sends a message about a camera, and gives its answer. */
 export const ask = (name, message) => cameras.camera(name).send(message);
 
@@ -353,6 +361,17 @@ export const shared = {
         await it.answer();
         frames.push(...it.frames());
         return [frames, ["began", "changed 4", "ended, get-camera"]];
+    },
+    async "a window that loses its focus has no finger any more"() {
+        const it = linked();
+        it.press(1);
+        it.press(2);
+        await it.answer();
+        window.dispatchEvent(new Event("blur"));
+        const frames = it.frames();
+        await it.answer();
+        it.tell(3);
+        return [[frames, it.shown], [["began", "ended, get-camera"], [2, 2, 3]]];
     },
     async "a gesture goes on if the next one begins before its end is sent"() {
         const it = linked(), frames = [];
