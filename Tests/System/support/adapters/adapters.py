@@ -264,7 +264,7 @@ MAPS = {name: left for name, left in {"maplibre": 0, "deck": 240, "leaflet": 480
 
 
 def actions(page, *fingers, kind="mouse"):
-    """Pointers, each a list of steps: a point to go to, `down`, `up`, or milliseconds to wait."""
+    """Pointers, each a list of steps: a point to go to, `down`, `up`, `down right`, or milliseconds to wait."""
     sources = []
     for number, steps in enumerate(fingers):
         made = []
@@ -274,7 +274,9 @@ def actions(page, *fingers, kind="mouse"):
             elif isinstance(step, int):
                 made.append({"type": "pause", "duration": step})
             else:
-                made.append({"type": {"down": "pointerDown", "up": "pointerUp"}[step], "button": 0})
+                step, _, button = step.partition(" ")
+                made.append({"type": {"down": "pointerDown", "up": "pointerUp"}[step],
+                             "button": 2 if button == "right" else 0})
         sources.append({"type": "pointer", "id": f"{kind}{number}", "parameters": {"pointerType": kind},
                         "actions": made})
     page.browser.execute("actions", {"actions": sources})
@@ -344,6 +346,30 @@ def check_leading(page, server):
             moved = (before["target"]["longitude"] - camera["target"]["longitude"]) * 256 * 2 ** before["zoom"] / 360
             expect(moved > 40, f"{name} of {kind} has moved the camera by {moved} points")
             before = camera
+
+    # Of another size it is the same picture, and nobody has moved it.
+    zoom = page.run("return leading.camera('wall')")["position"]["zoom"]
+    page.run("await leading.resize(values[0], values[1])", SIZE / 2, zoom - 1)
+    page.run("await leading.resize(values[0], values[1])", SIZE, zoom)
+    rest()
+    sent = page.run("return leading.takeSent()")
+    expect(sent == [], f"maps that are resized have sent {sent}")
+    check_all_maps(page, "maps that were resized")
+
+    # Bearing and angle, as a mouse sets them.
+    for kind in {"maplibre", "deck"} & set(MAPS):
+        x, y = MAPS[kind] + 60, 150
+        actions(page, [(x, y), "down right", *[(x + step * 8, y - step * 4) for step in range(1, 9)], 200, "up right"])
+        turned = rest()
+        check_sent(page, f"a turn of {kind}")
+        expect(5 < turned["bearing"] < 355 and turned["viewingAngle"] > 3, f"a turn of {kind} has made {turned}")
+        for other in set(MAPS) - {"leaflet"}:
+            shown = page.run("return leading.position(values[0])", other)
+            apart = [abs(shown[name] - turned[name]) for name in ("zoom", "bearing", "viewingAngle")]
+            expect(max(apart) < 1e-5, f"after a turn of {kind} {other} shows {shown}, and the camera is at {turned}")
+        ask(type="move", update={"kind": "set-camera", "position": start})
+        rest()
+        page.run("leading.takeSent()")
 
     # A wheel comes with nothing that says when it is over.
     for kind, left in MAPS.items():

@@ -190,8 +190,18 @@ const maps = {};
 
 /** Puts a map that leads and follows a camera on the page. */
 export async function add(name, kind, cameraName, { left = 0, width = 400, height = 400, lead = true } = {}) {
-    const made = await makers[kind](box(left, width, height));
-    maps[name] = { ...made, end: made.follow(made.map, cameras.camera(cameraName), { lead }) };
+    const element = box(left, width, height), made = await makers[kind](element);
+    maps[name] = { ...made, element, end: made.follow(made.map, cameras.camera(cameraName), { lead }) };
+}
+
+/** Gives all maps another height, and waits until they show their camera as large. */
+export async function resize(height, zoom) {
+    for (const { map, element } of Object.values(maps)) {
+        element.style.height = `${height}px`;
+        // Leaflet sees no element change, only windows.
+        map.invalidateSize?.();
+    }
+    for (const { position } of Object.values(maps)) while (Math.abs(position().zoom - zoom) > 1e-5) await frame();
 }
 
 /** Takes a map away from its camera. */
