@@ -3,8 +3,8 @@
 
     adapters.py ENGINES GIMBALD [GIMBAL_WEB]
 
-ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. Without GIMBAL_WEB a few lines here stand in for
-it. It prints what fails, and the worst errors.
+ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. Without GIMBAL_WEB a few lines here stand in
+for it. It prints what fails, and the worst errors.
 """
 
 import contextlib
@@ -51,6 +51,7 @@ FOLDERS = {
     "adapters": ROOT / "Protocols/examples/adapters", "tests": HERE, "engines": ENGINES,
     "leaflet": Path("/usr/share/javascript/leaflet"),
 }
+README = (FOLDERS["adapters"] / "README.md").read_text()
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 
 
@@ -223,7 +224,18 @@ def check_cases(page, tests):
         for kind in ("project", "unproject"):
             expect(result[kind] is not None and result[kind] <= limit,
                    f"{name}: {kind} is {result[kind]} px off, in {result['cases'].get(kind)}")
+        # README.md has it to a digit or two; other processors' sines may differ in the last ones.
+        said = re.search(rf"^\| `?{re.escape(name)}.*? \| ([0-9.e-]+)", README, re.MULTILINE)
+        expect(not said or float(said[1]) / 3 < result["project"] < 3 * float(said[1]),
+               f"README.md says {said and said[1]} px of {name}, and it is {result['project']}")
         yield name, result
+
+
+def table(title):
+    """The columns of a table of README.md whose first one has that title, and the row below."""
+    lines = README.splitlines()
+    row = next(number for number, line in enumerate(lines) if line.startswith(f"| {title} |"))
+    return [[cell.strip() for cell in lines[number].strip("|").split("|")][1:] for number in (row, row + 2)]
 
 
 def check_numbers(page):
@@ -231,14 +243,24 @@ def check_numbers(page):
     apart = page.run("return checks.googleRoundTrip(cases)")
     expect(apart < 0.01, f"Google's numbers, read back, are {apart} px off")
     tilted = page.run("return checks.googleTilted()")
-    expect(tilted["0"] < 1e-6 and 40 < tilted["45"] < 50, f"Google's tilted maps are off by {tilted}")
+    expect(tilted["0"] < 1e-6, f"Google's flat maps are off by {tilted['0']} px")
     earth = page.run("return checks.roundEarth(cases)")
     expect(earth["claims"] > 1100, f"only {earth['claims']} cases are over the ellipsoid")
     expect(earth["target"] < 1e-6, f"Cesium's target is {earth['target']} px off")
     expect(earth["eyes"] < 1e-3, f"ViewSync's eye is {earth['eyes']} px from Cesium's")
     expect(earth["range"] < 1e-6, f"a range, read back, is {earth['range']} off")
-    near = {kind: max(value for zoom, value in earth[kind].items() if int(zoom) >= 12) for kind in ("flat", "tilted")}
-    expect(near["flat"] < 10 and near["tilted"] < 12, f"over the ellipsoid cameras are {near} px off from zoom 12 on")
+
+    # What README.md says of both: as much at the worst, and not much less.
+    worst = {}
+    for zoom, apart in [*earth["flat"].items(), *earth["tilted"].items()]:
+        zoom = str(min(int(zoom), 12))
+        worst[zoom] = max(apart, worst.get(zoom, 0))
+    for title, found in [("Viewing angle", tilted), ("Zoom", worst)]:
+        columns, pixels = table(title)
+        for column, text in zip(columns, pixels):
+            apart, said = found[re.match("[0-9]+", column)[0]], float(text)
+            expect(0.6 * said < apart <= said + 0.5, f"README.md says {said} px at {title} {column}, and it is {apart}")
+
     [[target, heading, pitch, scope, angle]] = page.run("return leading.cesiumShown(values[0])", {
         "position": {"target": {"latitude": 60, "longitude": -90}, "zoom": 14, "bearing": 90, "viewingAngle": 30},
         "viewport": {"width": 300, "height": 800}})
@@ -376,9 +398,9 @@ def check_leading(page, server):
         if kind == "google":
             continue  # A stand-in has no wheel.
         before = page.run("return leading.camera('wall')")["position"]
-        page.browser.execute("actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [
-            {"type": "scroll", "x": left + 60, "y": 60, "deltaX": 0, "deltaY": -100, "duration": 0, "origin": "viewport"},
-        ]}]})
+        scroll = {"type": "scroll", "x": left + 60, "y": 60, "deltaX": 0, "deltaY": -100, "origin": "viewport"}
+        page.browser.execute("actions", {"actions": [
+            {"type": "wheel", "id": "wheel", "actions": [{**scroll, "duration": 0}]}]})
         page.run("while (!leading.hasLed()) await new Promise(requestAnimationFrame)")
         rest()
         check_sent(page, f"the wheel on {kind}")
@@ -468,12 +490,11 @@ def blocks(text, kind):
 
 
 def check_documentation(browser, server, ask):
-    readme = (FOLDER / "README.md").read_text()
     for name in sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".js", ".html")):
-        expect(f"]({name})" in readme, f"README.md does not name {name}")
+        expect(f"]({name})" in README, f"README.md does not name {name}")
 
     # The five lines at the head of each module, and those of the README.
-    examples = {"README.md": "".join(blocks(readme, "js"))}
+    examples = {"README.md": "".join(blocks(README, "js"))}
     for file in sorted(FOLDER.glob("*.js")):
         head = re.match(r"(?://.*\n)+", file.read_text())[0]
         expect(2 <= head.count("\n") <= 30, f"{file.name} has no head")
@@ -489,14 +510,14 @@ def check_documentation(browser, server, ask):
             expect(failures == [], f"the example of {name} says {failures}")
 
     # The table for who writes the same in another language.
-    rows = [json.loads(line) for line in "".join(blocks(readme, "json earth")).splitlines()]
+    rows = [json.loads(line) for line in "".join(blocks(README, "json earth")).splitlines()]
     expect(len(rows) >= 5, "README.md has no numbers of the earth")
     found = page.run("return checks.earthNumbers(values[0])", rows)
     for row, numbers in zip(rows, found):
         expect(abs(row["range"] - numbers["range"]) < 1e-6 and abs(row["horizFov"] - numbers["horizFov"]) < 1e-6
                and row["viewSync"] == numbers["viewSync"], f"README.md has {row}, and the functions {numbers}")
 
-    for line in "".join(blocks(readme, "json client")).splitlines():
+    for line in "".join(blocks(README, "json client")).splitlines():
         answers = ask(line)
         expect(all(answer["type"] in ("ok", "camera") for answer in answers), f"{line}: {answers}")
 
