@@ -278,6 +278,12 @@ def check_numbers(page):
     return tilted, earth
 
 
+def check_styles(page):
+    if "maplibre" not in MISSING:
+        errors = page.run("return await checks.mapLibreStyles()")
+        expect(max(errors) < 1e-4, f"before it has loaded, and with another style, MapLibre is {errors} px off")
+
+
 # MARK: Leading
 
 SIZE = 230
@@ -527,13 +533,29 @@ def check_wall(browser, server, ask):
     if "maplibre" in MISSING:
         return
     name = "shop"
-    move = {"type": "move", "id": 1, "camera": name, "update": {"kind": "zoom-to", "zoom": 3}}
+    move = {"type": "move", "id": 1, "camera": name, "update": {"kind": "zoom-to", "zoom": 13.5}}
     ask(json.dumps(move))
     page = Page.__new__(Page)
     page.browser = browser
     browser.get(f"{server.origin}/adapters/maplibre.html?camera={name}&lead#token={server.token}")
     page.run("const state = document.getElementById('state');"
              "while (state.textContent) await new Promise(requestAnimationFrame)")
+    # The picture has lines on its ground.
+    for _ in range(100):
+        drawn = page.run("""
+            const image = new Image(), canvas = document.createElement("canvas");
+            image.src = "data:image/png;base64," + values[0];
+            await image.decode();
+            [canvas.width, canvas.height] = [image.width, image.height];
+            const context = canvas.getContext("2d");
+            context.drawImage(image, 0, 0);
+            const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+            return pixels.reduce((count, pixel) => count + (pixel !== pixels[0] ? 1 : 0), 0) / pixels.length;
+            """, browser.get_screenshot_as_base64())
+        if drawn > 0.01:
+            break
+        time.sleep(0.05)
+    expect(0.01 < drawn < 0.5, f"of the page for a wall {drawn} is drawn")
     width, height = page.run("return [innerWidth, innerHeight]")
     actions(page, [(width // 2, height // 2), "down", *[(width // 2 + step * 10, height // 2) for step in range(1, 9)],
                    200, "up"])
@@ -543,7 +565,7 @@ def check_wall(browser, server, ask):
         if target["longitude"]:
             break
         time.sleep(0.05)
-    expect(target["longitude"] < -1, f"the page for a wall has led the camera to {target}")
+    expect(target["longitude"] < -0.005, f"the page for a wall has led the camera to {target}")
 
 
 class Daemon:
@@ -584,6 +606,7 @@ def main():
         page = Page(browser, server.origin)
         results = dict(check_cases(page, cases()))
         check_numbers(page)
+        check_styles(page)
         page = Page(browser, server.origin)
         check_leading(page, server)
         check_return(browser, daemon)

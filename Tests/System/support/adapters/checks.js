@@ -193,6 +193,36 @@ export const deckCases = (cases) => worst(cases, bySize(async (element) => {
     };
 }));
 
+/**
+ * A map that follows before it has loaded, and is given another style: how far off the corners of a camera are that MapLibre
+ * by itself would not show, at the edge of the world; after each of the two.
+ */
+export async function mapLibreStyles() {
+    const element = document.createElement("div"), errors = [];
+    element.style.cssText = "position: absolute; left: 0; top: 0; width: 400px; height: 800px";
+    document.body.append(element);
+    const style = { version: 8, sources: {}, layers: [] };
+    const map = new maplibregl.Map({ container: element, style, pixelRatio: 0.25 }), loaded = map.once("load");
+    const camera = {
+        position: positionOf({ latitude: 84, longitude: 179, zoom: 3, bearing: 20, viewingAngle: 30 }),
+        viewport: { width: 400, height: 800 },
+    };
+    maplibre.follow(map, Object.assign(new EventTarget(), camera));
+    const { project: shown } = mapLibreEngine(map, {});
+    const worstCorner = () => Math.max(...[[0, 800], [400, 800], [200, 400], [200, 700]].map(([x, y]) =>
+        apart(shown(unproject(camera, { x, y })), { x, y })));
+    await loaded;
+    errors.push(worstCorner());
+    const again = map.once("style.load");
+    map.setStyle({ ...style, projection: { type: "globe" } }, { diff: false });
+    await again;
+    const back = map.once("style.load");
+    map.setStyle({ ...style, projection: { type: "mercator" } }, { diff: false });
+    await back;
+    errors.push(worstCorner());
+    return errors;
+}
+
 /** A map that is larger or smaller than the viewport shows the same picture, as high as itself. */
 export async function mapLibreScaled(cases) {
     const [width, height] = [700, 500], element = document.createElement("div");
