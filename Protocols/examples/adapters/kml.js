@@ -13,8 +13,8 @@
 // - Padding has no counterpart: the target is in the middle of the screen.
 // - A LookAt says nothing of the field of view unless `<gx:horizFov>` is read; a screen that follows by ViewSync has
 //   its own, the setting `ViewSync/horizFov`: `horizontalFieldOfView` of earth.js says which.
-// - A datagram's eye is above the ellipsoid, at worst inside a mountain: where the ground is higher, say so, in metres, as
-//   the `altitude` of the position's target. A LookAt is above the ground by itself.
+// - A datagram's eye is above the ellipsoid, at worst inside a mountain: where the ground is higher, say so, in metres,
+//   as the `altitude` of the position's target. A LookAt is above the ground by itself.
 
 import { eyeOf, horizontalFieldOfView, rangeOf } from "./earth.js";
 
@@ -31,10 +31,12 @@ const decimal = (value, digits) => value.toFixed(digits).replace(/\.?0+$/, "").r
 /** A `<LookAt>`, whose prefix `gx` is Google's `http://www.google.com/kml/ext/2.2`. */
 export function lookAtElement(camera) {
     const { longitude, latitude, altitude, heading, tilt, range } = lookAt(camera);
+    // In the order of KML's schema.
     const elements = {
-        longitude: decimal(longitude, 9), latitude: decimal(latitude, 9), altitude: decimal(altitude, 3),
-        heading: decimal(heading, 6), tilt: decimal(tilt, 6), range: decimal(range, 3), altitudeMode: "relativeToGround",
         "gx:horizFov": decimal(horizontalFieldOfView(camera), 6),
+        longitude: decimal(longitude, 9), latitude: decimal(latitude, 9), altitude: decimal(altitude, 3),
+        heading: decimal(heading, 6), tilt: decimal(tilt, 6), range: decimal(range, 3),
+        altitudeMode: "relativeToGround",
     };
     const lines = Object.entries(elements).map(([name, value]) => `<${name}>${value}</${name}>`);
     return `<LookAt>${lines.join("")}</LookAt>`;

@@ -523,6 +523,10 @@ def check_documentation(browser, server, ask):
         expect(abs(row["range"] - numbers["range"]) < 1e-6 and abs(row["horizFov"] - numbers["horizFov"]) < 1e-6
                and row["viewSync"] == numbers["viewSync"], f"README.md has {row}, and the functions {numbers}")
 
+    near = {"target": {"latitude": 1e-7, "longitude": -1e-7}, "zoom": 21, "bearing": 0, "viewingAngle": 0}
+    [numbers] = page.run("return checks.earthNumbers(values)", {"position": near, "viewport": rows[0]["viewport"]})
+    expect(numbers["viewSync"].startswith("7,0.0000001,-0.0000001,"), f"small numbers are {numbers['viewSync']}")
+
     for line in "".join(blocks(README, "json client")).splitlines():
         answers = ask(line)
         expect(all(answer["type"] in ("ok", "camera") for answer in answers), f"{line}: {answers}")

@@ -194,8 +194,8 @@ export const deckCases = (cases) => worst(cases, bySize(async (element) => {
 }));
 
 /**
- * A map that follows before it has loaded, and is given another style: how far off the corners of a camera are that MapLibre
- * by itself would not show, at the edge of the world; after each of the two.
+ * A map that follows before it has loaded, and is given another style: how far off the corners of a camera are that
+ * MapLibre by itself would not show, at the edge of the world; after each of the two.
  */
 export async function mapLibreStyles() {
     const element = document.createElement("div"), errors = [];
