@@ -29,6 +29,7 @@ final class Program: Surroundings {
     private var waiting: [SocketLink] = []
     private var isConnected = false
     private var lastReason: String?
+    private var lastRefusal: String?
     /// When the end is not waited for any longer.
     private var end: Double?
     private var status: CInt = 0
@@ -126,7 +127,8 @@ final class Program: Surroundings {
             for mirror in mirrors { mirror.disconnected(at: now) }
         case .acknowledged(let number, let refusal):
             guard let token = tokens.removeValue(forKey: number) else { return }
-            if let refusal { node?.denied("a message is not published: \(refusal)") }
+            if let refusal, refusal != lastRefusal { log(.error, "the broker does not take a message: \(refusal)") }
+            lastRefusal = refusal ?? lastRefusal
             node?.acknowledged(token)
         case .subscribed(let number, let isRefused):
             guard let filter = filters.removeValue(forKey: number) else { return }
