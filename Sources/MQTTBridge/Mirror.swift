@@ -141,8 +141,10 @@ package final class Mirror: LinkReader {
     private var isHolding = false
     private var lastSent: CameraPosition?
     /// When it is tried once more to bring the camera where it does not go.
-    private var patience = Backoff(first: 200, longest: 10_000)
+    private var patience = Backoff(first: 200, longest: mostPatience)
     private var nextTry: Double?
+    private var lastTry = -Double.infinity
+    private static let mostPatience = 10_000.0
 
     /// - Parameter show: is told each position that the source has, with the offset.
     package init(
@@ -293,7 +295,9 @@ package final class Mirror: LinkReader {
             send([GestureEvent(.position, .ended, goal.map { .position($0) })], goal, on: link)
         } else if let goal, local != PrintedPosition(goal), !isLocalMoving || lastSent != goal {
             // It has jumped, or somebody here has moved the camera.
+            if now - lastTry > 2 * Self.mostPatience { patience.reset() }
             if lastSent == goal { nextTry = now + patience.next() }
+            lastTry = now
             send(
                 [GestureEvent(.position, .changed, .position(goal)), GestureEvent(.position, .ended, nil)], goal,
                 on: link)

@@ -96,9 +96,6 @@ package final class Node {
         feeds.missed.readOn()
     }
 
-    /// The broker does not let this process do something.
-    package func denied(_ what: String) { outside.say(.error, "the broker refuses: \(what)") }
-
     package func received(_ delivery: Delivery, at now: Double) {
         if delivery.topic == topics.state {
             guard let state = NodeState(delivery.payload) else { return }

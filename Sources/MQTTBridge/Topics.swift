@@ -76,9 +76,7 @@ package struct NodeTopics: Sendable {
     /// What the broker is asked for to see which cameras it has kept.
     var allCameras: String { camera("+") }
     /// What the broker is asked for to get lines.
-    var inlets: [String] {
-        Inlet.allCases.flatMap { [inlet($0, of: "+"), inlet($0, of: "+") + "/+"] }
-    }
+    var inlets: [String] { Inlet.allCases.map { inlet($0, of: "+") + "/#" } }
 
     /// The camera of a topic that has what the broker has kept of it.
     func camera(ofKept topic: String) -> String? {

@@ -22,7 +22,8 @@ enum BrokerNews: Sendable {
 
 final class Broker: Sendable {
     struct Settings: Sendable {
-        var address: BrokerAddress
+        /// Where brokers of one cluster are: when one of them is gone, the next is tried.
+        var addresses: [BrokerAddress]
         var credentials = Credentials()
         var certificates = Certificates()
         var clientID: String
@@ -55,6 +56,8 @@ final class Broker: Sendable {
     /// The client's address as a number; 0 as long as nothing can be sent.
     private let client = Mutex<UInt>(0)
     private let isEnding = Mutex(false)
+    /// Signalled when the thread ends.
+    private let over = DispatchSemaphore(value: 0)
     /// Becomes readable when there is news.
     let wake: CInt
     private let waking: CInt
@@ -67,7 +70,12 @@ final class Broker: Sendable {
         _ = mosquitto_lib_init()
     }
 
-    func begin() { DispatchQueue(label: "broker").async { self.run() } }
+    func begin() {
+        DispatchQueue(label: "broker").async {
+            self.run()
+            self.over.signal()
+        }
+    }
 
     // MARK: For the loop
 
@@ -115,10 +123,12 @@ final class Broker: Sendable {
         _ = unsafe withClient { client in unsafe mosquitto_unsubscribe(client, nil, filter) }
     }
 
-    /// Ends the connection in good order, so that the broker publishes no will.
+    /// Ends the connection in good order, so that the broker publishes no will: waits until it is told, but not for long, for
+    /// the thread may be connecting.
     func end() {
         isEnding.withLock { $0 = true }
-        _ = unsafe withClient { client in unsafe mosquitto_disconnect(client) }
+        let isConnected = unsafe withClient { client in unsafe mosquitto_disconnect(client) } != nil
+        if isConnected { _ = over.wait(timeout: .now() + .milliseconds(500)) }
     }
 
     private func withClient<Result: Sendable>(_ body: (OpaquePointer) -> Result?) -> Result? {
@@ -129,11 +139,14 @@ final class Broker: Sendable {
 
     private func run() {
         var delay: UInt32 = 100
+        var turn = 0
         while !isEnding.withLock({ $0 }) {
-            let (reason, wasConnected) = connection()
+            let address = settings.addresses[turn % settings.addresses.count]
+            let (reason, wasConnected) = connection(to: address)
+            turn += 1
             if isEnding.withLock({ $0 }) { return }
             if wasConnected { delay = 100 }
-            post(.disconnected(reason))
+            post(.disconnected("\(address): \(reason)"))
             // Not all that were cut off come back at one time.
             _ = usleep((delay / 2 + UInt32.random(in: 0...delay / 2)) * 1000)
             delay = min(delay * 2, 10_000)
@@ -143,27 +156,26 @@ final class Broker: Sendable {
     /// One connection, from beginning to end.
     ///
     /// - Returns: why it ended, and whether the broker had accepted it.
-    private func connection() -> (reason: String, wasConnected: Bool) {
+    private func connection(to address: BrokerAddress) -> (reason: String, wasConnected: Bool) {
         // Sound: this object outlives its thread, which outlives the client.
         let this = unsafe Unmanaged.passUnretained(self).toOpaque()
         guard let client = unsafe mosquitto_new(settings.clientID, true, this) else { return ("no memory", false) }
         defer { unsafe mosquitto_destroy(client) }
-        if let problem = unsafe configure(client) { return (problem, false) }
+        if let problem = unsafe configure(client, for: address) { return (problem, false) }
         unsafe setCallbacks(client)
         errno = 0
-        let (host, port) = (settings.address.host, CInt(settings.address.port))
-        var result = unsafe mosquitto_connect(client, host, port, settings.keepalive)
+        var result = unsafe mosquitto_connect(client, address.host, CInt(address.port), settings.keepalive)
         guard result == MOSQ_ERR_SUCCESS.rawValue else { return (Self.text(result), false) }
         standing.withLock { $0 = Standing() }
-        let address = UInt(bitPattern: client)
-        self.client.withLock { $0 = address }
+        let place = UInt(bitPattern: client)
+        self.client.withLock { $0 = place }
         while result == MOSQ_ERR_SUCCESS.rawValue { result = unsafe mosquitto_loop(client, 1000, 1) }
         self.client.withLock { $0 = 0 }
         let standing = self.standing.withLock { $0 }
         return (standing.refusal ?? Self.text(result), standing.isAccepted)
     }
 
-    private func configure(_ client: OpaquePointer) -> String? {
+    private func configure(_ client: OpaquePointer, for address: BrokerAddress) -> String? {
         let version = settings.isVersion5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
         var result = unsafe mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(version))
         _ = unsafe mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
@@ -180,7 +192,7 @@ final class Broker: Sendable {
             }
         }
         guard result == MOSQ_ERR_SUCCESS.rawValue else { return Self.text(result) }
-        guard settings.address.isEncrypted else { return nil }
+        guard address.isEncrypted else { return nil }
         let certificates = settings.certificates
         if let authority = certificates.authority {
             result = unsafe mosquitto_tls_set(client, authority, nil, certificates.own, certificates.key, nil)
@@ -197,6 +209,7 @@ final class Broker: Sendable {
 
     private static func text(_ result: CInt) -> String {
         if result == MOSQ_ERR_ERRNO.rawValue { return unsafe String(cString: strerror(errno)) }
+        if result == MOSQ_ERR_KEEPALIVE.rawValue { return "no sign of life" }
         return unsafe String(cString: mosquitto_strerror(result))
     }
 

@@ -43,8 +43,12 @@ struct GimbalMQTT: ParsableCommand {
             """,
         version: "gimbal-mqtt \(gimbalVersion)")
 
-    @Option(help: ArgumentHelp("The broker: mqtt://HOST[:PORT], or mqtts:// for TLS.", valueName: "url"))
-    var broker: BrokerAddress
+    @Option(
+        help: ArgumentHelp(
+            "The broker: mqtt://HOST[:PORT], or mqtts:// for TLS; repeated for the others of a cluster.",
+            valueName: "url"
+        ))
+    var broker: [BrokerAddress]
 
     @Option(help: ArgumentHelp("Publish this daemon's cameras as a node of this name.", valueName: "name"))
     var node: String?
@@ -95,7 +99,9 @@ struct GimbalMQTT: ParsableCommand {
         name: .customLong("as"), help: ArgumentHelp("Move this camera so; one for each --follow.", valueName: "local"))
     var local: [String] = []
 
-    @Option(help: ArgumentHelp("Turn what is followed clockwise by so much.", valueName: "degrees"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Turn what is followed clockwise by so much.", valueName: "degrees")
+    )
     var offsetBearing = 0.0
 
     @Option(help: ArgumentHelp("Which screen of a wall this is: column and row, from 0.", valueName: "x,y"))
@@ -132,7 +138,8 @@ struct GimbalMQTT: ParsableCommand {
         guard 1...512 ~= maxFeeds else { throw ValidationError("--max-feeds must be from 1 to 512") }
         guard 5...3600 ~= keepalive else { throw ValidationError("--keepalive must be from 5 to 3600") }
         guard (certificate == nil) == (key == nil) else { throw ValidationError("--certificate and --key go together") }
-        guard broker.isEncrypted || (ca == nil && certificate == nil) else {
+        guard !broker.isEmpty else { throw ValidationError("--broker says where the broker is") }
+        guard broker.allSatisfy(\.isEncrypted) || (ca == nil && certificate == nil) else {
             throw ValidationError("certificates are for a broker at mqtts://")
         }
         try validateFollowing()
@@ -195,7 +202,7 @@ struct GimbalMQTT: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let log = Log(level: logLevel.weight, isJournal: SocketPath.environmentValue("JOURNAL_STREAM") != nil)
         let instance = String(UInt64.random(in: .min ... .max), radix: 16)
-        var settings = Broker.Settings(address: broker, clientID: "gimbal-\(instance)")
+        var settings = Broker.Settings(addresses: broker, clientID: "gimbal-\(instance)")
         settings.certificates = Certificates(authority: ca, own: certificate, key: key)
         if let file = credentials ?? Self.passedCredentials { settings.credentials = try Credentials(file: file) }
         settings.keepalive = CInt(keepalive)

@@ -23,10 +23,13 @@ final class Program: Surroundings {
     private var timer: ClosureWatcher?
     private var tokens: [CInt: Int] = [:]
     private var filters: [CInt: String] = [:]
+    /// What the broker has refused to tell, when it is asked again, and after how long it was the last time.
+    private var refused: [String: (next: Double, delay: Double)] = [:]
     private var buried: [SocketLink] = []
     private var waiting: [SocketLink] = []
     private var isConnected = false
     private var lastReason: String?
+    private var lastRefusal: String?
     /// When the end is not waited for any longer.
     private var end: Double?
     private var status: CInt = 0
@@ -67,6 +70,7 @@ final class Program: Surroundings {
             waiting.removeAll()
             node?.advance(to: now)
             for mirror in mirrors { mirror.advance(to: now) }
+            askAgain(at: now)
             buried.removeAll()
             if let next = deadline {
                 try timer.wait(for: .timeout, milliseconds: next - self.now)
@@ -80,7 +84,8 @@ final class Program: Surroundings {
     }
 
     private var deadline: Double? {
-        ([node?.deadline, end] + mirrors.map(\.deadline)).compactMap { $0 }.min()
+        ([node?.deadline, end, refused.values.map(\.next).min()] + mirrors.map(\.deadline)).compactMap { $0 }
+            .filter(\.isFinite).min()
     }
 
     private var isOver: Bool {
@@ -115,21 +120,36 @@ final class Program: Surroundings {
             lastReason = reason
             tokens = [:]
             filters = [:]
+            refused = [:]
             guard isConnected else { return }
             isConnected = false
             node?.disconnected(at: now)
             for mirror in mirrors { mirror.disconnected(at: now) }
         case .acknowledged(let number, let refusal):
             guard let token = tokens.removeValue(forKey: number) else { return }
-            if let refusal { node?.denied("a message is not published: \(refusal)") }
+            if let refusal, refusal != lastRefusal { log(.error, "the broker does not take a message: \(refusal)") }
+            lastRefusal = refusal ?? lastRefusal
             node?.acknowledged(token)
         case .subscribed(let number, let isRefused):
-            if let filter = filters.removeValue(forKey: number), isRefused {
-                log(.error, "the broker refuses: nothing is told of \(filter)")
-            }
+            guard let filter = filters.removeValue(forKey: number) else { return }
+            if isRefused { noteRefusal(of: filter, at: now) } else { refused[filter] = nil }
         case .delivery(let delivery):
             node?.received(delivery, at: now)
             for mirror in mirrors { mirror.received(delivery, at: now) }
+        }
+    }
+
+    /// A cluster that has lost a server may refuse what it takes a moment later.
+    private func noteRefusal(of filter: String, at now: Double) {
+        let delay = refused[filter].map { min($0.delay * 2, 60_000) } ?? 1000
+        if refused[filter] == nil { log(.error, "the broker refuses to tell of \(filter)") }
+        refused[filter] = (now + delay, delay)
+    }
+
+    private func askAgain(at now: Double) {
+        for (filter, asked) in refused where asked.next <= now {
+            refused[filter]?.next = .infinity
+            subscribe(filter)
         }
     }
 

@@ -160,7 +160,10 @@ final class SimulatedFleet {
 
     static func fits(_ topic: String, _ filter: String) -> Bool {
         let (topic, filter) = (topic.split(separator: "/"), filter.split(separator: "/"))
-        return topic.count == filter.count && zip(topic, filter).allSatisfy { $1 == "+" || $0 == $1 }
+        let isOpen = filter.last == "#"
+        let fixed = isOpen ? filter.dropLast() : filter[...]
+        return (topic.count == fixed.count || (isOpen && topic.count > fixed.count))
+            && zip(topic, fixed).allSatisfy { $1 == "+" || $0 == $1 }
     }
 
     // MARK: Time

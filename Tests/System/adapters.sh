@@ -5,7 +5,7 @@
 # errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-gimbald=$(realpath "${SCRATCH:-.build}/release/gimbald")
+programs=$PWD/${SCRATCH:-.build}/release
 support=Tests/System/support/adapters
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -47,4 +47,6 @@ else
     echo "adapters: skipped: MapLibre and deck.gl: the Python registry gives no wheels: $(tail -n 1 "$folder/log")"
 fi
 
-"$python" "$support/adapters.py" "$folder/engines" "$gimbald"
+web=()
+[ ! -x "$programs/gimbal-web" ] || web=("$programs/gimbal-web")
+"$python" "$support/adapters.py" "$folder/engines" "$programs/gimbald" "${web[@]}"

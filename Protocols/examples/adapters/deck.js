@@ -11,8 +11,8 @@
 // What it cannot do:
 // - `viewport.unproject` above the horizon and `viewport.project` behind the camera give plausible numbers that mean
 //   nothing, and `project` does not take the nearest copy of a place: projection.js has all three.
-// - `altitude` must stay 1.5, the default. Who leads by `onViewStateChange` of their own is called, too, but what
-//   that returns is not shown: the camera decides.
+// - `altitude` must stay 1.5, the default. A Deck's own `onViewStateChange` is called, too, but what it gives is not
+//   shown: the camera decides.
 // - Behind the horizon nothing is drawn; a layer's far edge is where MapView's `farZMultiplier` ends it.
 
 import { link } from "./link.js";

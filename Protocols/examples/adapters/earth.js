@@ -66,7 +66,8 @@ export function placeOf([x, y, z]) {
 }
 
 /**
- * Where the eye is, and where it looks: latitude, longitude and altitude in metres; heading, tilt (0 looks straight
+ * Where the eye is, and where it looks, if the target is at its `altitude`, or else 0: latitude, longitude and altitude
+ * in metres; heading, tilt (0 looks straight
  * down) and roll in degrees, at the eye. Under it north and the vertical are others than at the target: on a small
  * scale they are the camera's bearing and viewing angle, and roll is 0.
  */

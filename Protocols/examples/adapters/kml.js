@@ -13,26 +13,30 @@
 // - Padding has no counterpart: the target is in the middle of the screen.
 // - A LookAt says nothing of the field of view unless `<gx:horizFov>` is read; a screen that follows by ViewSync has
 //   its own, the setting `ViewSync/horizFov`: `horizontalFieldOfView` of earth.js says which.
-// - Heights are above the ellipsoid, not above the ground: Google Earth's mountains come nearer.
+// - A datagram's eye is above the ellipsoid, at worst inside a mountain: where the ground is higher, say so, in metres,
+//   as the `altitude` of the position's target. A LookAt is above the ground by itself.
 
 import { eyeOf, horizontalFieldOfView, rangeOf } from "./earth.js";
 
 /** A LookAt's numbers, by the names of its elements: degrees and metres. */
 export function lookAt(camera) {
     const { target, bearing = 0, viewingAngle = 0 } = camera.position;
-    return { ...target, altitude: 0, heading: bearing, tilt: viewingAngle, range: rangeOf(camera) };
+    const { latitude, longitude } = target;
+    return { longitude, latitude, altitude: 0, heading: bearing, tilt: viewingAngle, range: rangeOf(camera) };
 }
 
-// KML's numbers are XML's: exponents are allowed, and not everywhere understood.
-const decimal = (value, digits) => String(Number(value.toFixed(digits)) || 0);
+// Not every reader knows an exponent.
+const decimal = (value, digits) => value.toFixed(digits).replace(/\.?0+$/, "").replace(/^-0$/, "0");
 
 /** A `<LookAt>`, whose prefix `gx` is Google's `http://www.google.com/kml/ext/2.2`. */
 export function lookAtElement(camera) {
     const { longitude, latitude, altitude, heading, tilt, range } = lookAt(camera);
+    // In the order of KML's schema.
     const elements = {
-        longitude: decimal(longitude, 9), latitude: decimal(latitude, 9), altitude: decimal(altitude, 3),
-        heading: decimal(heading, 6), tilt: decimal(tilt, 6), range: decimal(range, 3), altitudeMode: "absolute",
         "gx:horizFov": decimal(horizontalFieldOfView(camera), 6),
+        longitude: decimal(longitude, 9), latitude: decimal(latitude, 9), altitude: decimal(altitude, 3),
+        heading: decimal(heading, 6), tilt: decimal(tilt, 6), range: decimal(range, 3),
+        altitudeMode: "relativeToGround",
     };
     const lines = Object.entries(elements).map(([name, value]) => `<${name}>${value}</${name}>`);
     return `<LookAt>${lines.join("")}</LookAt>`;

@@ -110,19 +110,25 @@ export function link(engine, camera, { lead = false } = {}) {
         if (fingers.delete(pointerId) && !fingers.size && !isMoving) end("ended");
     };
 
+    // Fingers that lift over another window are not told to this one.
+    const blurred = ({ target }) => {
+        if (target === window) for (const pointerId of [...fingers]) lifted({ pointerId });
+    };
+
     const { moved, rested, resized } = listeners;
     const endListening = engine.listen?.(lead ? { moved, rested, resized } : { moved() {}, rested() {}, resized });
     const surface = lead ? engine.surface : null;
-    const up = ["pointerup", "pointercancel"];
-    surface?.addEventListener("pointerdown", pressed, true);
-    if (surface) for (const type of up) window.addEventListener(type, lifted, true);
+    const events = [
+        [surface, "pointerdown", pressed], [window, "pointerup", lifted], [window, "pointercancel", lifted],
+        [window, "blur", blurred],
+    ];
+    if (surface) for (const [target, type, listener] of events) target.addEventListener(type, listener, true);
     camera.addEventListener?.("change", show);
     show();
 
     return () => {
         endListening?.();
-        surface?.removeEventListener("pointerdown", pressed, true);
-        for (const type of up) window.removeEventListener(type, lifted, true);
+        if (surface) for (const [target, type, listener] of events) target.removeEventListener(type, listener, true);
         camera.removeEventListener?.("change", show);
         end("cancelled");
         isStopped = true;

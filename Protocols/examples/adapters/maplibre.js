@@ -2,7 +2,7 @@
 //
 //     import { follow } from "./maplibre.js";
 //     const map = new maplibregl.Map({ container: "map", style });
-//     map.once("load", () => follow(map, camera, { lead: true }));
+//     follow(map, camera, { lead: true });
 //
 // `camera` has `position`, `viewport` and the event `change`: see cameras.js. The map shows the viewport as high as
 // itself; what is beyond its sides is seen, too, or cut.
@@ -29,10 +29,9 @@ export function jumpOptions({ position, viewport }, height) {
     };
 }
 
-/** Makes a map that has loaded follow a camera until the function that comes back is called. */
+/** Makes a map follow a camera until the function that comes back is called. */
 export function follow(map, camera, { lead = false } = {}) {
-    // The camera has constraints of its own, and MapLibre's would move it away: some 600 px, near the edge of the
-    // world.
+    // The camera has constraints of its own, and MapLibre's would move it away: some 600 px, near the world's edge.
     map.setTransformConstrain((lngLat, zoom) => ({ center: lngLat, zoom: zoom ?? 0 }));
     map.setMaxPitch(Math.max(65, map.getMaxPitch()));
     let scale = 1;

@@ -9,8 +9,8 @@
 // and Origin (README.md says how), and say here by `base` where. A link that only watches is enough to follow; to
 // lead takes one that feeds.
 //
-// It comes back after a loss. Lines go one request at a time, so they arrive as they were sent; what was on its way
-// is an error.
+// It comes back after a loss. Lines go one request at a time, so they arrive as they were sent. A request that fails
+// takes the stream along, and with it the page's connection to the daemon: no gesture is left without an end.
 
 import { Cameras } from "./cameras.js";
 
@@ -46,12 +46,7 @@ export function connect({ base = "", token, refresh = false } = {}) {
             const lines = waiting;
             waiting = [];
             try {
-                if (page?.role !== "feed") throw new Error(page ? "this link may only watch" : "not connected");
-                const response = await fetch(`${base}/lines`, {
-                    method: "POST", body: lines.map(({ line }) => `${line}\n`).join(""),
-                    headers: { ...authorization, "Gimbal-Page": page.page }, signal: ending.signal,
-                });
-                if (!response.ok) throw new Error((await response.text()).trim() || `status ${response.status}`);
+                await request(lines.map(({ line }) => `${line}\n`).join(""));
                 for (const { resolve } of lines) resolve();
             } catch (error) {
                 for (const { reject } of lines) reject(error);
@@ -60,25 +55,41 @@ export function connect({ base = "", token, refresh = false } = {}) {
         isPosting = false;
     }
 
+    /** Sends lines until they are taken or refused; while the server has too much to do, it waits. */
+    async function request(body) {
+        for (;;) {
+            if (page?.role !== "feed") throw new Error(page ? "this link may only watch" : "not connected");
+            const headers = { ...authorization, "Gimbal-Page": page.page }, { lost } = page;
+            const response = await fetch(`${base}/lines`, { method: "POST", body, headers, signal: ending.signal })
+                .catch((error) => {
+                    lost.abort(error);
+                    throw error;
+                });
+            if (response.ok) return;
+            if (response.status !== 429 && response.status !== 503) throw await refusal(response);
+            await pause(DELAYS[0]);
+        }
+    }
+
     async function follow() {
-        const silence = new AbortController();
+        const lost = new AbortController();
         let timer;
         const wait = () => {
             clearTimeout(timer);
-            timer = setTimeout(() => silence.abort(new Error("the server is silent")), SILENCE);
+            timer = setTimeout(() => lost.abort(new Error("the server is silent")), SILENCE);
         };
         wait();
         try {
             const response = await fetch(`${base}/stream`, {
-                headers: authorization, cache: "no-store", signal: AbortSignal.any([silence.signal, ending.signal]),
+                headers: authorization, cache: "no-store", signal: AbortSignal.any([lost.signal, ending.signal]),
             });
-            if (!response.ok) throw new Error((await response.text()).trim() || `status ${response.status}`);
+            if (!response.ok) throw await refusal(response);
             let rest = "";
             for await (const piece of pieces(response.body)) {
                 wait();
                 const lines = (rest + piece).split("\n");
                 rest = lines.pop();
-                for (const line of lines) hear(line);
+                for (const line of lines) hear(line, lost);
             }
         } finally {
             clearTimeout(timer);
@@ -86,9 +97,9 @@ export function connect({ base = "", token, refresh = false } = {}) {
         }
     }
 
-    function hear(line) {
+    function hear(line, lost) {
         if (line.startsWith('{"type":"page"')) {
-            page = JSON.parse(line);
+            page = { ...JSON.parse(line), lost };
             tell(page.role);
         } else {
             cameras.read(line);
@@ -116,6 +127,8 @@ export function connect({ base = "", token, refresh = false } = {}) {
         },
     };
 }
+
+const refusal = async (response) => new Error((await response.text()).trim() || `status ${response.status}`);
 
 /** A body's text. Not every browser reads a stream by `for await`. */
 async function* pieces(body) {

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """The adapters of Protocols/examples/adapters in Debian's chromium: beside the camera cases, and leading a daemon's.
 
-    adapters.py ENGINES GIMBALD
+    adapters.py ENGINES GIMBALD [GIMBAL_WEB]
 
-ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. It prints what fails, and the worst errors.
+ENGINES is a folder with maplibre-gl.js and deck.js; GIMBALD is the daemon. Without GIMBAL_WEB a few lines here stand in
+for it. It prints what fails, and the worst errors.
 """
 
+import contextlib
+import http.client
 import http.server
 import json
 import math
@@ -24,7 +27,7 @@ from selenium.webdriver.chrome.service import Service
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
 CASES = ROOT / "Tests/MapCameraTests/Cases"
-ENGINES, GIMBALD = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+ENGINES, GIMBALD, *GIMBAL_WEB = (Path(argument).resolve() for argument in sys.argv[1:])
 
 # Which engines are here; Google's is a stand-in.
 ENGINE_FILES = {"maplibre": "maplibre-gl.js", "deck": "deck.js"}
@@ -48,18 +51,19 @@ FOLDERS = {
     "adapters": ROOT / "Protocols/examples/adapters", "tests": HERE, "engines": ENGINES,
     "leaflet": Path("/usr/share/javascript/leaflet"),
 }
+README = (FOLDERS["adapters"] / "README.md").read_text()
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Files for the page, and the daemon's lines: as gimbal-web has them, which a web server has put below /gimbal."""
+    """Files for the page, and below /gimbal gimbal-web, as a web server has it, or what stands in for it."""
 
     daemon_threads = True
-    token = "a-link-that-feeds"
 
-    def __init__(self, gimbal):
+    def __init__(self, gimbal, link=None):
         super().__init__(("127.0.0.1", 0), Handler)
         self.gimbal = gimbal
+        self.web, self.token = link.split("/#token=") if link else (None, "a-link-that-feeds")
         self.pages = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
         self.origin = f"http://127.0.0.1:{self.server_port}"
@@ -73,10 +77,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer(self, status, body=b"", kind="text/plain"):
         self.send_response(status)
+        # Browsers keep what they have compiled of what they may keep.
+        self.send_header("Cache-Control", "max-age=600" if self.path.startswith("/engines/") else "no-store")
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def forward(self, path, body=None):
+        """Asks gimbal-web in its own name, and hands on what it says, as it comes."""
+        host = self.server.web.removeprefix("http://")
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "origin")}
+        connection = http.client.HTTPConnection(host)
+        connection.request(self.command, path, body, {**headers, "Host": host, "Origin": self.server.web})
+        response = connection.getresponse()
+        self.send_response(response.status)
+        self.send_header("Content-Type", response.headers["Content-Type"] or "text/plain")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        try:
+            while data := response.read1(65536):
+                self.wfile.write(data)
+        except (OSError, http.client.HTTPException):
+            pass  # One of the two has gone.
+        connection.close()
 
     def is_allowed(self):
         if self.headers["Authorization"] == f"Bearer {self.server.token}":
@@ -107,6 +132,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.path != "/gimbal/lines":
             return self.answer(404)
+        if self.server.web:
+            return self.forward("/lines", body)
         if self.is_allowed():
             self.server.pages[self.headers["Gimbal-Page"]].sendall(body)
             self.send_response(204)
@@ -121,7 +148,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path == "/favicon.ico":
             return self.answer(200, b"", "image/x-icon")
         if path in ("/stream", "/gimbal/stream"):
-            return self.is_allowed() and self.stream()
+            return self.forward("/stream") if self.server.web else self.is_allowed() and self.stream()
         folder, _, name = path[1:].partition("/")
         # A user has put MapLibre's files beside the modules.
         if folder == "adapters" and name.startswith("maplibre-gl."):
@@ -174,7 +201,7 @@ def cases():
     """The cases that the camera itself is held against, and new ones."""
     known = (CASES / "camera-cases.ndjson").read_text().splitlines()
     # Debian's Python has mpmath.
-    made = subprocess.run([sys.executable, CASES / "camera-cases.py", "make", "1600", "11"], capture_output=True,
+    made = subprocess.run([sys.executable, CASES / "camera-cases.py", "make", "1000", "11"], capture_output=True,
                           text=True, check=True).stdout.splitlines()
     return [json.loads(line) for line in known + made]
 
@@ -182,12 +209,12 @@ def cases():
 def check_cases(page, tests):
     page.run("window.cases = values[0]", tests)
     for name, engine, call, limit, least, *options in [
-            ("projection.js", None, "projection", 1e-6, 2000), ("MapLibre", "maplibre", "mapLibreCases", 1e-4, 2000),
-            ("MapLibre of another size", "maplibre", "mapLibreScaled", 1e-4, 2000),
-            ("deck.gl", "deck", "deckCases", 1e-4, 2000), ("Leaflet", None, "leafletCases", 0.7072, 90),
+            ("projection.js", None, "projection", 1e-6, 1400), ("MapLibre", "maplibre", "mapLibreCases", 1e-4, 1400),
+            ("MapLibre of another size", "maplibre", "mapLibreScaled", 1e-4, 1400),
+            ("deck.gl", "deck", "deckCases", 1e-4, 1400), ("Leaflet", None, "leafletCases", 0.7072, 70),
             # They are drawn at whole pixels.
-            ("Leaflet's markers", None, "leafletCases", 1.4143, 90, True),
-            ("Google's flat numbers", None, "googleCases", 1e-4, 1000)]:
+            ("Leaflet's markers", None, "leafletCases", 1.4143, 70, True),
+            ("Google's flat numbers", None, "googleCases", 1e-4, 600)]:
         if engine in MISSING:
             continue
         result = page.run(f"return await checks.{call}(cases, ...values)", *options)
@@ -197,7 +224,18 @@ def check_cases(page, tests):
         for kind in ("project", "unproject"):
             expect(result[kind] is not None and result[kind] <= limit,
                    f"{name}: {kind} is {result[kind]} px off, in {result['cases'].get(kind)}")
+        # README.md has it to a digit or two; other processors' sines may differ in the last ones.
+        said = re.search(rf"^\| `?{re.escape(name)}.*? \| ([0-9.e-]+)", README, re.MULTILINE)
+        expect(not said or float(said[1]) / 3 < result["project"] < 3 * float(said[1]),
+               f"README.md says {said and said[1]} px of {name}, and it is {result['project']}")
         yield name, result
+
+
+def table(title):
+    """The columns of a table of README.md whose first one has that title, and the row below."""
+    lines = README.splitlines()
+    row = next(number for number, line in enumerate(lines) if line.startswith(f"| {title} |"))
+    return [[cell.strip() for cell in lines[number].strip("|").split("|")][1:] for number in (row, row + 2)]
 
 
 def check_numbers(page):
@@ -205,14 +243,24 @@ def check_numbers(page):
     apart = page.run("return checks.googleRoundTrip(cases)")
     expect(apart < 0.01, f"Google's numbers, read back, are {apart} px off")
     tilted = page.run("return checks.googleTilted()")
-    expect(tilted["0"] < 1e-6 and 40 < tilted["45"] < 50, f"Google's tilted maps are off by {tilted}")
+    expect(tilted["0"] < 1e-6, f"Google's flat maps are off by {tilted['0']} px")
     earth = page.run("return checks.roundEarth(cases)")
-    expect(earth["claims"] > 1700, f"only {earth['claims']} cases are over the ellipsoid")
+    expect(earth["claims"] > 1100, f"only {earth['claims']} cases are over the ellipsoid")
     expect(earth["target"] < 1e-6, f"Cesium's target is {earth['target']} px off")
     expect(earth["eyes"] < 1e-3, f"ViewSync's eye is {earth['eyes']} px from Cesium's")
     expect(earth["range"] < 1e-6, f"a range, read back, is {earth['range']} off")
-    near = {kind: max(value for zoom, value in earth[kind].items() if int(zoom) >= 12) for kind in ("flat", "tilted")}
-    expect(near["flat"] < 10 and near["tilted"] < 12, f"over the ellipsoid cameras are {near} px off from zoom 12 on")
+
+    # What README.md says of both: as much at the worst, and not much less.
+    worst = {}
+    for zoom, apart in [*earth["flat"].items(), *earth["tilted"].items()]:
+        zoom = str(min(int(zoom), 12))
+        worst[zoom] = max(apart, worst.get(zoom, 0))
+    for title, found in [("Viewing angle", tilted), ("Zoom", worst)]:
+        columns, pixels = table(title)
+        for column, text in zip(columns, pixels):
+            apart, said = found[re.match("[0-9]+", column)[0]], float(text)
+            expect(0.6 * said < apart <= said + 0.5, f"README.md says {said} px at {title} {column}, and it is {apart}")
+
     [[target, heading, pitch, scope, angle]] = page.run("return leading.cesiumShown(values[0])", {
         "position": {"target": {"latitude": 60, "longitude": -90}, "zoom": 14, "bearing": 90, "viewingAngle": 30},
         "viewport": {"width": 300, "height": 800}})
@@ -225,9 +273,15 @@ def check_numbers(page):
                      "viewingAngle": 45},
         "viewport": {"width": 390, "height": 844}})
     expect(element == {"longitude": "2.2945", "latitude": "-48.8584", "altitude": "0", "heading": "30", "tilt": "45",
-                       "range": "7958.332", "altitudeMode": "absolute", "gx:horizFov": "17.512729"},
+                       "range": "7958.332", "altitudeMode": "relativeToGround", "gx:horizFov": "17.512729"},
            f"a LookAt is {element}")
     return tilted, earth
+
+
+def check_styles(page):
+    if "maplibre" not in MISSING:
+        errors = page.run("return await checks.mapLibreStyles()")
+        expect(max(errors) < 1e-4, f"before it has loaded, and with another style, MapLibre is {errors} px off")
 
 
 # MARK: Leading
@@ -238,7 +292,7 @@ MAPS = {name: left for name, left in {"maplibre": 0, "deck": 240, "leaflet": 480
 
 
 def actions(page, *fingers, kind="mouse"):
-    """Pointers, each a list of steps: a point to go to, `down`, `up`, or milliseconds to wait."""
+    """Pointers, each a list of steps: a point to go to, `down`, `up`, `down right`, or milliseconds to wait."""
     sources = []
     for number, steps in enumerate(fingers):
         made = []
@@ -248,7 +302,9 @@ def actions(page, *fingers, kind="mouse"):
             elif isinstance(step, int):
                 made.append({"type": "pause", "duration": step})
             else:
-                made.append({"type": {"down": "pointerDown", "up": "pointerUp"}[step], "button": 0})
+                step, _, button = step.partition(" ")
+                made.append({"type": {"down": "pointerDown", "up": "pointerUp"}[step],
+                             "button": 2 if button == "right" else 0})
         sources.append({"type": "pointer", "id": f"{kind}{number}", "parameters": {"pointerType": kind},
                         "actions": made})
     page.browser.execute("actions", {"actions": sources})
@@ -286,11 +342,13 @@ def check_all_maps(page, name, zoom=None):
 
 def check_leading(page, server):
     start = {"target": {"latitude": 10, "longitude": 20}, "zoom": 5}
-    page.run("await leading.begin(values[0], 'wall')", server.token)
+    page.run("await leading.begin(values[0], 'wall', values[1])", server.token, not server.web)
     ask = lambda **message: page.run("return await leading.ask('wall', values[0])", message)
     rest = lambda: page.run("return await leading.rest('wall')")
     ask(type="set-viewport", width=SIZE, height=SIZE)
-    ask(type="get-camera")
+    if not server.web:
+        ask(type="get-camera")  # gimbal-web tells by itself.
+    page.run("await leading.known('wall', { height: values[0] })", SIZE)
     ask(type="move", update={"kind": "set-camera", "position": start})
     for kind, left in MAPS.items():
         page.run("await leading.add(values[0], values[0], 'wall', values[1])", kind,
@@ -316,6 +374,44 @@ def check_leading(page, server):
             moved = (before["target"]["longitude"] - camera["target"]["longitude"]) * 256 * 2 ** before["zoom"] / 360
             expect(moved > 40, f"{name} of {kind} has moved the camera by {moved} points")
             before = camera
+
+    # Of another size it is the same picture, and nobody has moved it.
+    zoom = page.run("return leading.camera('wall')")["position"]["zoom"]
+    page.run("await leading.resize(values[0], values[1])", SIZE / 2, zoom - 1)
+    page.run("await leading.resize(values[0], values[1])", SIZE, zoom)
+    rest()
+    sent = page.run("return leading.takeSent()")
+    expect(sent == [], f"maps that are resized have sent {sent}")
+    check_all_maps(page, "maps that were resized")
+
+    # Bearing and angle, as a mouse sets them.
+    for kind in {"maplibre", "deck"} & set(MAPS):
+        x, y = MAPS[kind] + 60, 150
+        actions(page, [(x, y), "down right", *[(x + step * 8, y - step * 4) for step in range(1, 9)], 200, "up right"])
+        turned = rest()
+        check_sent(page, f"a turn of {kind}")
+        expect(5 < turned["bearing"] < 355 and turned["viewingAngle"] > 3, f"a turn of {kind} has made {turned}")
+        for other in set(MAPS) - {"leaflet"}:
+            shown = page.run("return leading.position(values[0])", other)
+            apart = [abs(shown[name] - turned[name]) for name in ("zoom", "bearing", "viewingAngle")]
+            expect(max(apart) < 1e-5, f"after a turn of {kind} {other} shows {shown}, and the camera is at {turned}")
+        ask(type="move", update={"kind": "set-camera", "position": start})
+        rest()
+        page.run("leading.takeSent()")
+
+    # A wheel comes with nothing that says when it is over.
+    for kind, left in MAPS.items():
+        if kind == "google":
+            continue  # A stand-in has no wheel.
+        before = page.run("return leading.camera('wall')")["position"]
+        scroll = {"type": "scroll", "x": left + 60, "y": 60, "deltaX": 0, "deltaY": -100, "origin": "viewport"}
+        page.browser.execute("actions", {"actions": [
+            {"type": "wheel", "id": "wheel", "actions": [{**scroll, "duration": 0}]}]})
+        page.run("while (!leading.hasLed()) await new Promise(requestAnimationFrame)")
+        rest()
+        check_sent(page, f"the wheel on {kind}")
+        after = check_all_maps(page, f"the wheel on {kind}")
+        expect(after["zoom"] > before["zoom"] + 0.05, f"the wheel on {kind} has zoomed to {after}, from {before}")
 
     if "maplibre" not in MAPS:
         return
@@ -360,6 +456,25 @@ def check_leading(page, server):
     expect(page.run("return leading.takeErrors()") == [], "the daemon has refused something")
 
 
+def check_return(browser, daemon):
+    """A page whose stream has ended comes back, and has what it missed."""
+    server = Server(daemon.socket)
+    page = Page(browser, f"{server.origin}/?small")
+    zoom = lambda value: daemon.ask(json.dumps({
+        "type": "move", "id": 1, "camera": "back", "update": {"kind": "zoom-to", "zoom": value}}))
+    page.run("await leading.begin(values[0], 'back', true)", server.token)
+    for value in (5, 7):
+        zoom(value)
+        page.run("await leading.known('back', { zoom: values[0] })", value)
+        for connection in server.pages.values():
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        zoom(value + 1)
+        page.run("await leading.known('back', { zoom: values[0] })", value + 1)
+    heard = page.run("return leading.connections")
+    expect(heard == ["feed", "the stream has ended"] * 2 + ["feed"], f"a page that comes back hears {heard}")
+
+
 def check_shared(page):
     for name in page.run("return Object.keys(leading.shared)"):
         given, wanted = page.run("return await leading.shared[values[0]]()", name)
@@ -381,12 +496,11 @@ def blocks(text, kind):
 
 
 def check_documentation(browser, server, ask):
-    readme = (FOLDER / "README.md").read_text()
     for name in sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".js", ".html")):
-        expect(f"]({name})" in readme, f"README.md does not name {name}")
+        expect(f"]({name})" in README, f"README.md does not name {name}")
 
     # The five lines at the head of each module, and those of the README.
-    examples = {"README.md": "".join(blocks(readme, "js"))}
+    examples = {"README.md": "".join(blocks(README, "js"))}
     for file in sorted(FOLDER.glob("*.js")):
         head = re.match(r"(?://.*\n)+", file.read_text())[0]
         expect(2 <= head.count("\n") <= 30, f"{file.name} has no head")
@@ -402,14 +516,18 @@ def check_documentation(browser, server, ask):
             expect(failures == [], f"the example of {name} says {failures}")
 
     # The table for who writes the same in another language.
-    rows = [json.loads(line) for line in "".join(blocks(readme, "json earth")).splitlines()]
+    rows = [json.loads(line) for line in "".join(blocks(README, "json earth")).splitlines()]
     expect(len(rows) >= 5, "README.md has no numbers of the earth")
     found = page.run("return checks.earthNumbers(values[0])", rows)
     for row, numbers in zip(rows, found):
         expect(abs(row["range"] - numbers["range"]) < 1e-6 and abs(row["horizFov"] - numbers["horizFov"]) < 1e-6
                and row["viewSync"] == numbers["viewSync"], f"README.md has {row}, and the functions {numbers}")
 
-    for line in "".join(blocks(readme, "json client")).splitlines():
+    near = {"target": {"latitude": 1e-7, "longitude": -1e-7}, "zoom": 21, "bearing": 0, "viewingAngle": 0}
+    [numbers] = page.run("return checks.earthNumbers(values)", {"position": near, "viewport": rows[0]["viewport"]})
+    expect(numbers["viewSync"].startswith("7,0.0000001,-0.0000001,"), f"small numbers are {numbers['viewSync']}")
+
+    for line in "".join(blocks(README, "json client")).splitlines():
         answers = ask(line)
         expect(all(answer["type"] in ("ok", "camera") for answer in answers), f"{line}: {answers}")
 
@@ -419,13 +537,29 @@ def check_wall(browser, server, ask):
     if "maplibre" in MISSING:
         return
     name = "shop"
-    move = {"type": "move", "id": 1, "camera": name, "update": {"kind": "zoom-to", "zoom": 3}}
+    move = {"type": "move", "id": 1, "camera": name, "update": {"kind": "zoom-to", "zoom": 13.5}}
     ask(json.dumps(move))
     page = Page.__new__(Page)
     page.browser = browser
     browser.get(f"{server.origin}/adapters/maplibre.html?camera={name}&lead#token={server.token}")
     page.run("const state = document.getElementById('state');"
              "while (state.textContent) await new Promise(requestAnimationFrame)")
+    # The picture has lines on its ground.
+    for _ in range(100):
+        drawn = page.run("""
+            const image = new Image(), canvas = document.createElement("canvas");
+            image.src = "data:image/png;base64," + values[0];
+            await image.decode();
+            [canvas.width, canvas.height] = [image.width, image.height];
+            const context = canvas.getContext("2d");
+            context.drawImage(image, 0, 0);
+            const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+            return pixels.reduce((count, pixel) => count + (pixel !== pixels[0] ? 1 : 0), 0) / pixels.length;
+            """, browser.get_screenshot_as_base64())
+        if drawn > 0.01:
+            break
+        time.sleep(0.05)
+    expect(0.01 < drawn < 0.5, f"of the page for a wall {drawn} is drawn")
     width, height = page.run("return [innerWidth, innerHeight]")
     actions(page, [(width // 2, height // 2), "down", *[(width // 2 + step * 10, height // 2) for step in range(1, 9)],
                    200, "up"])
@@ -435,7 +569,7 @@ def check_wall(browser, server, ask):
         if target["longitude"]:
             break
         time.sleep(0.05)
-    expect(target["longitude"] < -1, f"the page for a wall has led the camera to {target}")
+    expect(target["longitude"] < -0.005, f"the page for a wall has led the camera to {target}")
 
 
 class Daemon:
@@ -448,6 +582,11 @@ class Daemon:
             if self.process.poll() is not None:
                 sys.exit(f"adapters: gimbald has ended with {self.process.returncode}")
             time.sleep(0.01)
+        self.web, self.link = [], None
+        if GIMBAL_WEB:
+            self.web = [subprocess.Popen([*GIMBAL_WEB, "--socket", self.socket], stdout=subprocess.PIPE, text=True,
+                                         stderr=subprocess.DEVNULL)]
+            self.link = self.web[0].stdout.readline().strip()
         return self
 
     def ask(self, line):
@@ -459,19 +598,22 @@ class Daemon:
             return [json.loads(answer) for answer in connection.makefile("rb")]
 
     def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
+        for process in [*self.web, self.process]:
+            process.terminate()
+            process.wait()
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder, Daemon(folder) as daemon, chromium() as browser:
-        server = Server(daemon.socket)
+        server = Server(daemon.socket, daemon.link)
         check_shared(Page(browser, f"{server.origin}/?small"))
         page = Page(browser, server.origin)
         results = dict(check_cases(page, cases()))
         check_numbers(page)
+        check_styles(page)
         page = Page(browser, server.origin)
         check_leading(page, server)
+        check_return(browser, daemon)
         check_documentation(browser, server, daemon.ask)
         check_wall(browser, server, daemon.ask)
         for entry in browser.get_log("browser"):

@@ -15,18 +15,20 @@ const frame = () => new Promise(requestAnimationFrame);
 /** What was sent by this page, and what it was told. */
 const sent = [];
 const told = [];
+export const connections = [];
 let cameras;
 
 /** Connects to the server's daemon, and waits for what a camera is. */
-export async function begin(token, name) {
+export async function begin(token, name, refresh) {
     const original = window.fetch;
     window.fetch = (address, options) => {
         if (String(address).endsWith("/lines"))
             for (const line of options.body.trim().split("\n")) sent.push(...[JSON.parse(line)].flat());
         return original(address, options);
     };
-    ({ cameras } = connect({ base: "/gimbal", token, refresh: true }));
+    ({ cameras } = connect({ base: "/gimbal", token, refresh }));
     cameras.addEventListener("error", ({ detail }) => told.push(detail));
+    cameras.addEventListener("connection", ({ detail }) => connections.push(detail));
     await new Promise((resolve) => cameras.addEventListener("connection", resolve, { once: true }));
     await cameras.camera(name).refresh();
 }
@@ -188,8 +190,18 @@ const maps = {};
 
 /** Puts a map that leads and follows a camera on the page. */
 export async function add(name, kind, cameraName, { left = 0, width = 400, height = 400, lead = true } = {}) {
-    const made = await makers[kind](box(left, width, height));
-    maps[name] = { ...made, end: made.follow(made.map, cameras.camera(cameraName), { lead }) };
+    const element = box(left, width, height), made = await makers[kind](element);
+    maps[name] = { ...made, element, end: made.follow(made.map, cameras.camera(cameraName), { lead }) };
+}
+
+/** Gives all maps another height, and waits until they show their camera as large. */
+export async function resize(height, zoom) {
+    for (const { map, element } of Object.values(maps)) {
+        element.style.height = `${height}px`;
+        // Leaflet sees no element change, only windows.
+        map.invalidateSize?.();
+    }
+    for (const { position } of Object.values(maps)) while (Math.abs(position().zoom - zoom) > 1e-5) await frame();
 }
 
 /** Takes a map away from its camera. */
@@ -205,9 +217,18 @@ export const position = (name) => maps[name].position();
 /** Whether a gesture of a map has begun, and has not ended. */
 export const isLeading = () => sent.findLast(({ type }) => type === "position")?.phase === "changed";
 
+/** Whether this page has sent a position since it was last asked what it has sent. */
+export const hasLed = () => sent.some(({ phase }) => phase === "changed");
+
 /** What this page has sent since it was last asked. */
 export const takeSent = () => sent.splice(0);
 export const takeErrors = () => told.splice(0);
+
+/** Waits until a camera's viewport, or its zoom, is that. */
+export async function known(name, { height, zoom }) {
+    const camera = cameras.camera(name);
+    while (height && camera.viewport?.height !== height || zoom && camera.position?.zoom !== zoom) await frame();
+}
 
 /** Sends a message about a camera, and gives its answer. */
 export const ask = (name, message) => cameras.camera(name).send(message);
@@ -350,6 +371,17 @@ export const shared = {
         await it.answer();
         frames.push(...it.frames());
         return [frames, ["began", "changed 4", "ended, get-camera"]];
+    },
+    async "a window that loses its focus has no finger any more"() {
+        const it = linked();
+        it.press(1);
+        it.press(2);
+        await it.answer();
+        window.dispatchEvent(new Event("blur"));
+        const frames = it.frames();
+        await it.answer();
+        it.tell(3);
+        return [[frames, it.shown], [["began", "ended, get-camera"], [2, 2, 3]]];
     },
     async "a gesture goes on if the next one begins before its end is sent"() {
         const it = linked(), frames = [];

@@ -1,0 +1,548 @@
+"""Tries gimbal-mqtt with brokers, daemons and clients of other makers. See fleet.sh.
+
+Nothing waits for a time: what is to be so is asked for until it is, and what must not be is asked for behind something
+that comes later on the same way.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+BIN = pathlib.Path(sys.argv[1]).resolve()
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="gimbal-fleet."))
+PATIENCE = 30
+failed = checks = 0
+processes = []
+namespaces = []
+
+
+def check(is_so, what):
+    global failed, checks
+    checks += 1
+    if not is_so:
+        failed += 1
+        print(f"fleet: FAILED: {what}", flush=True)
+
+
+def until(what, condition, patience=PATIENCE):
+    """Asks until it is so; what has come is returned."""
+    end = time.monotonic() + patience
+    while True:
+        result = condition()
+        if result or time.monotonic() > end:
+            check(result, what)
+            return result
+        time.sleep(0.02)
+
+
+class Process:
+    def __init__(self, name, *command, namespace=None, status=None):
+        self.name = name
+        self.log = FOLDER / f"{name}.log"
+        if namespace:
+            command = ("ip", "netns", "exec", namespace, *command)
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
+        processes.append(self)
+
+    def said(self, text):
+        return text in self.log.read_text(errors="replace")
+
+    def end(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(15)
+
+
+def kill(process):
+    return process.end(signal.SIGKILL)
+
+
+class Daemon(Process):
+    def __init__(self, name):
+        self.path = FOLDER / f"{name}.sock"
+        self.state = FOLDER / f"{name}.state"
+        self.state.mkdir(exist_ok=True)
+        super().__init__(name, BIN / "gimbald", "--socket", self.path, "--state-dir", self.state)
+        until(f"{name} listens", lambda: self.connected())
+
+    def connected(self):
+        try:
+            with socket.socket(socket.AF_UNIX) as one:
+                one.connect(str(self.path))
+                return True
+        except OSError:
+            return False
+
+    def ask(self, line):
+        with socket.socket(socket.AF_UNIX) as one:
+            one.settimeout(10)
+            one.connect(str(self.path))
+            one.sendall(line.encode() + b"\n")
+            return one.makefile("rb").readline().decode().strip()
+
+    def position(self, camera):
+        """The text of a camera's position, to the digit."""
+        line = self.ask(json.dumps({"type": "get-camera", "camera": camera}))
+        return line.split('"position":', 1)[1].split(',"minZoom"', 1)[0]
+
+    def rests(self, camera):
+        return "at-rest" in self.ask(json.dumps({"type": "await-idle", "camera": camera, "timeoutMs": 0}))
+
+
+class Feed:
+    """A connection to a daemon that holds a gesture."""
+
+    def __init__(self, daemon):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(str(daemon.path))
+
+    def send(self, **message):
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def close(self):
+        self.socket.close()
+
+
+class Client:
+    """A foreign client: python3-paho-mqtt."""
+
+    def __init__(self, address, port, user=None, version=5, tls=None):
+        protocol = mqtt.MQTTv5 if version == 5 else mqtt.MQTTv311
+        self.client = mqtt.Client(protocol=protocol)
+        self.messages = []
+        self.published = {}
+        self.topics = []
+        # A broker that was killed remembers no subscription.
+        self.client.on_connect = lambda *connection: self.ask()
+        self.client.on_message = lambda client, data, message: self.messages.append(message)
+        self.client.on_publish = lambda client, data, mid, *rest: self.published.__setitem__(mid, rest)
+        if user:
+            self.client.username_pw_set(user, f"secret of {user}")
+        if tls:
+            self.client.tls_set(str(tls))
+        self.client.connect(address, port, 20)
+        self.client.loop_start()
+        until(f"{user} is connected", self.client.is_connected)
+
+    def subscribe(self, *topics):
+        self.topics += topics
+        self.ask()
+
+    def ask(self):
+        options = mqtt.SubscribeOptions(1) if self.client._protocol == mqtt.MQTTv5 else 1
+        if self.topics:
+            self.client.subscribe([(topic, options) for topic in self.topics])
+
+    def publish(self, topic, message, reply=None):
+        properties = None
+        if reply:
+            properties = Properties(PacketTypes.PUBLISH)
+            properties.ResponseTopic = reply
+            properties.CorrelationData = b"\x01\x02"
+        text = message if isinstance(message, str) else json.dumps(message)
+        number = self.client.publish(topic, text, 1, properties=properties).mid
+        until(f"{topic} is published", lambda: number in self.published)
+
+    def of(self, topic):
+        return [message for message in list(self.messages) if message.topic == topic]
+
+    def end(self):
+        self.client.disconnect()
+        self.client.loop_stop()
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, **options)
+
+
+# What a wall clock, a router and a wire are here.
+
+
+def make_machines():
+    """Two namespaces, each with a wire to this one; their ends' addresses here."""
+    ends = []
+    try:
+        for index, name in enumerate(("guide", "wall")):
+            namespace = f"gimbal-{name}-{os.getpid()}"
+            run("ip", "netns", "add", namespace)
+            namespaces.append(namespace)
+            net, here, there = f"10.219.{50 + index}", f"gm{index}h{os.getpid() % 100000}", f"gm{index}t{os.getpid() % 100000}"
+            run("ip", "link", "add", here, "type", "veth", "peer", "name", there, "netns", namespace)
+            run("ip", "address", "add", f"{net}.1/24", "dev", here)
+            run("ip", "link", "set", here, "up")
+            for words in (("address", "add", f"{net}.2/24", "dev", there), ("link", "set", there, "up"), ("link", "set", "lo", "up")):
+                run("ip", "netns", "exec", namespace, "ip", *words)
+            ends.append((namespace, f"{net}.1", here))
+        return ends
+    except (subprocess.CalledProcessError, FileNotFoundError) as error:
+        reason = (getattr(error, "stderr", b"") or str(error).encode()).decode().strip()
+        print(f"fleet: two machines: skipped: network namespaces cannot be made here: {reason}")
+        remove_machines()
+        return None
+
+
+def remove_machines():
+    for namespace in namespaces:
+        subprocess.run(["ip", "netns", "del", namespace], capture_output=True)
+    namespaces.clear()
+
+
+def make_certificates(addresses):
+    names = ",".join(f"IP:{address}" for address in addresses)
+    run(
+        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+        "-subj", "/CN=gimbal test authority", "-keyout", FOLDER / "ca.key", "-out", FOLDER / "ca.pem")
+    run(
+        "openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=broker",
+        "-keyout", FOLDER / "broker.key", "-out", FOLDER / "broker.csr")
+    (FOLDER / "names").write_text(f"subjectAltName={names}\n")
+    run(
+        "openssl", "x509", "-req", "-in", FOLDER / "broker.csr", "-CA", FOLDER / "ca.pem", "-CAkey", FOLDER / "ca.key",
+        "-CAcreateserial", "-days", "2", "-extfile", FOLDER / "names", "-out", FOLDER / "broker.pem")
+    for name in ("ca.pem", "broker.pem", "broker.key"):
+        (FOLDER / name).chmod(0o644)
+
+
+USERS = {
+    "guide": ["topic readwrite gimbal/guide/#", "topic write gimbal/reply/#"],
+    "wall": ["topic read gimbal/guide/$state", "topic read gimbal/guide/+/camera"],
+    "phone": [
+        "topic write gimbal/guide/main/gesture/phone", "topic write gimbal/guide/main/set", "topic write gimbal/guide/main/get",
+        "topic read gimbal/guide/main/error", "topic read gimbal/reply/phone", "topic read gimbal/guide/+/camera"],
+    "judge": ["topic read gimbal/#", "topic write gimbal/guide/main/since"],
+    "stranger": ["topic read gimbal/guide/main/camera"],
+}
+
+
+class Mosquitto:
+    def __init__(self, port):
+        self.port, self.plain_port = port, free_port()
+        (FOLDER / "acl").write_text("\n\n".join(f"user {user}\n" + "\n".join(rules) for user, rules in USERS.items()) + "\n")
+        for user in USERS:
+            create = ["-c"] if user == next(iter(USERS)) else []
+            run("mosquitto_passwd", "-b", *create, FOLDER / "passwords", user, f"secret of {user}")
+            secret = FOLDER / f"{user}.conf"
+            secret.write_text(f"# For the tests.\nuser = {user}\npassword = secret of {user}\n")
+            secret.chmod(0o600)
+        (FOLDER / "mosquitto.conf").write_text(
+            f"listener {port}\ncafile {FOLDER}/ca.pem\ncertfile {FOLDER}/broker.pem\nkeyfile {FOLDER}/broker.key\n"
+            f"allow_anonymous false\npassword_file {FOLDER}/passwords\nacl_file {FOLDER}/acl\nuser root\n"
+            f"listener {self.plain_port} 127.0.0.1\n"
+            f"persistence true\npersistence_location {FOLDER}/\nautosave_interval 1\n")
+        self.start()
+
+    def start(self):
+        self.process = Process("mosquitto", "mosquitto", "-c", FOLDER / "mosquitto.conf")
+        until("mosquitto listens", lambda: listens("127.0.0.1", self.port))
+
+
+def listens(host, port):
+    try:
+        with socket.create_connection((host, port), 1):
+            return True
+    except OSError:
+        return False
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]
+
+
+def bridge(name, daemon, *options, user=None, host="127.0.0.1", port=0, namespace=None):
+    secure = ("--ca", FOLDER / "ca.pem", "--credentials", FOLDER / f"{user}.conf") if user else ()
+    scheme = "mqtts" if user else "mqtt"
+    return Process(
+        name, BIN / "gimbal-mqtt", "--broker", f"{scheme}://{host}:{port}", "--socket", daemon.path, "--keepalive", "5",
+        *secure, *options, namespace=namespace)
+
+
+def state_of(client, node="guide"):
+    told = client.of(f"gimbal/{node}/$state")
+    return json.loads(told[-1].payload)["state"] if told else None
+
+
+def same(guide, wall, local="copy"):
+    return guide.position("main") == wall.position(local) and guide.rests("main") and wall.rests(local)
+
+
+# The parts of the test.
+
+
+def try_mosquitto():
+    machines = make_machines()
+    (guide_machine, guide_end, guide_wire), (wall_machine, wall_end, _) = machines or ((None, "127.0.0.1", None),) * 2
+    make_certificates(["127.0.0.1", guide_end, wall_end])
+    port = free_port()
+    broker = Mosquitto(port)
+    guide, wall = Daemon("guide"), Daemon("wall")
+    node_options = ("--node", "guide", "--events", "--feed-timeout", "1.5")
+    node = bridge("node", guide, *node_options, user="guide", host=guide_end, port=port, namespace=guide_machine)
+    # Without TLS: paho's own thread does not outlive a broker that is killed behind it.
+    judge = Client("127.0.0.1", broker.plain_port, "judge")
+    judge.subscribe("gimbal/guide/#")
+    until("the node is ready", lambda: state_of(judge) == "ready")
+    mirror = bridge(
+        "mirror", wall, "--follow", "guide/main", "--as", "copy", user="wall", host=wall_end, port=port, namespace=wall_machine)
+
+    # A wrong password, and an authority that nobody vouches for.
+    (FOLDER / "wrong.conf").write_text("user = guide\npassword = guessed\n")
+    (FOLDER / "wrong.conf").chmod(0o600)
+    wrong = bridge("wrong", guide, "--node", "guide", user="wrong", port=port)
+    until("a wrong password is refused", lambda: wrong.said("ot authori"))
+    wrong.end()
+    stranger = Process(
+        "untrusted", BIN / "gimbal-mqtt", "--broker", f"mqtts://127.0.0.1:{port}", "--node", "guide", "--socket", guide.path,
+        "--credentials", FOLDER / "guide.conf")
+    until("a broker that nobody vouches for is not trusted", lambda: stranger.said("no broker"))
+    check(not stranger.said("connected to the broker"), "a broker that nobody vouches for is not spoken to")
+    stranger.end()
+
+    # Follow and move, by daemon and by MQTT.
+    guide.ask('{"type":"move","id":1,"update":{"kind":"set-target","target":{"latitude":48.8584,"longitude":2.2945},"zoom":14}}')
+    until("the mirror is where its source is", lambda: same(guide, wall))
+    guide.ask('{"type":"animate","id":1,"update":{"kind":"set-bearing","bearing":123.456789},"durationMs":400}')
+    until("after an animation, too", lambda: "123.456789" in wall.position("copy") and same(guide, wall))
+    phone = Client("127.0.0.1", port, "phone", tls=FOLDER / "ca.pem")
+    phone.subscribe("gimbal/reply/phone", "gimbal/guide/main/error", "gimbal/guide/main/camera")
+    first = until("a late subscriber is told the camera", lambda: phone.of("gimbal/guide/main/camera"))
+    check(first and first[0].retain, "what a late subscriber is told first is what the broker has kept")
+    kept = first and first[0].payload.decode()
+    check(kept and guide.position("main") in kept and '"moving":false' in kept, f"it is the camera at rest: {kept}")
+    before = guide.position("main")
+    for scale in (1, 1.5, 2):
+        phone.publish("gimbal/guide/main/gesture/phone", {"type": "pinch", "phase": "changed", "scale": scale})
+    until("a foreign client pinches", lambda: guide.position("main") != before)
+    # It says no more: its pinch is cancelled, and both rest.
+    until("a publisher that is quiet holds nothing", lambda: same(guide, wall))
+
+    # Errors and replies, by MQTT 5.
+    phone.publish("gimbal/guide/main/set", {"type": "move", "id": "x", "update": {"kind": "zoom-to"}}, reply="gimbal/reply/phone")
+    answer = until("an error is told where it is asked for", lambda: phone.of("gimbal/reply/phone"))
+    error = answer and json.loads(answer[0].payload)
+    check(error and error["code"] == "missing-field" and error["field"] == "update.zoom" and error["id"] == "x", f"{error}")
+    check(answer and answer[0].properties.CorrelationData == b"\x01\x02", "it has the correlation data")
+    phone.publish("gimbal/guide/main/get", {"type": "get-camera", "id": 7}, reply="gimbal/reply/phone")
+    answer = until("a question is answered", lambda: phone.of("gimbal/reply/phone")[1:])
+    check(answer and guide.position("main") in answer[0].payload.decode(), "by the camera")
+
+    # Who has no rights moves nothing: what it publishes is acknowledged, and a question behind it finds the camera as it was.
+    other = Client("127.0.0.1", port, "stranger", tls=FOLDER / "ca.pem")
+    before = guide.position("main")
+    for topic in ("set", "gesture", "gesture/phone", "touch"):
+        other.publish(f"gimbal/guide/main/{topic}", {"type": "move", "update": {"kind": "zoom-out"}})
+    phone.publish("gimbal/guide/main/gesture/stranger", {"type": "double-tap"})
+    phone.publish("gimbal/guide/main/get", {"type": "get-camera", "id": 8}, reply="gimbal/reply/phone")
+    until("a question behind it is answered", lambda: phone.of("gimbal/reply/phone")[2:])
+    check(guide.position("main") == before, "a client without rights moves nothing")
+
+    # MQTT 3.1.1: errors without a response topic.
+    old = Client("127.0.0.1", port, "phone", version=4, tls=FOLDER / "ca.pem")
+    old.subscribe("gimbal/guide/main/error")
+    old.publish("gimbal/guide/main/gesture/phone", {"type": "pan", "phase": "begun"})
+    answer = until("an error is told to all that follow them", lambda: old.of("gimbal/guide/main/error"))
+    check(answer and json.loads(answer[0].payload)["feed"] == "phone", "and whose it was")
+    old.end()
+
+    # Another bridge with this name.
+    second = bridge("second", wall, "--node", "guide", user="guide", port=port)
+    check(second.process.wait(PATIENCE) == 69 and second.said("another bridge"), "a second bridge of one name is refused")
+    check(node.process.poll() is None and state_of(judge) == "ready", "and the first goes on")
+
+    # The bridge dies, in the middle of a gesture that came by it.
+    phone.publish("gimbal/guide/main/gesture/phone", {"type": "pan", "phase": "began"})
+    phone.publish("gimbal/guide/main/gesture/phone", {"type": "pan", "phase": "changed", "translation": {"x": 30, "y": 30}})
+    kill_with_children(node)
+    until("a bridge that dies is lost", lambda: state_of(judge) == "lost")
+    until("and what it held is let go of", lambda: guide.rests("main") and wall.rests("copy"))
+    guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":9.5}}')
+    node = bridge("node", guide, *node_options, user="guide", host=guide_end, port=port, namespace=guide_machine)
+    until("the next one is ready", lambda: state_of(judge) == "ready")
+    until("and the mirror is where the source went meanwhile", lambda: "9.5" in wall.position("copy") and same(guide, wall))
+
+    # The broker is killed in the middle of a pinch, twice: once it remembers nothing.
+    for forgets in (False, True):
+        feed = Feed(guide)
+        for step in range(60):
+            feed.send(type="pinch", phase="changed", scale=1 + step / 60)
+            if step == 30:
+                kill(broker.process)
+                if forgets:
+                    (FOLDER / "mosquitto.db").unlink(missing_ok=True)
+            time.sleep(0.01)
+        until("the mirror rests while there is no broker", lambda: wall.rests("copy"))
+        judge.messages.clear()
+        broker.start()
+        feed.send(type="pinch", phase="changed", scale=2.5)
+        feed.send(type="pinch", phase="ended")
+        until("both are the same after the broker came back", lambda: same(guide, wall))
+        feed.close()
+        until("the node is ready again", lambda: state_of(judge) == "ready")
+
+    # A machine is cut off: nobody is told of it, and nothing comes.
+    if machines:
+        run("ip", "link", "set", guide_wire, "down")
+        guide.ask('{"type":"move","id":1,"update":{"kind":"set-viewing-angle","viewingAngle":21.5}}')
+        until("a machine that is cut off is lost", lambda: state_of(judge) == "lost")
+        run("ip", "link", "set", guide_wire, "up")
+        until("when it is back, both are the same", lambda: "21.5" in wall.position("copy") and same(guide, wall))
+        until("and it is ready", lambda: state_of(judge) == "ready")
+
+    # The daemons go and come back.
+    guide.end()
+    until("a node without a daemon says so", lambda: state_of(judge) == "disconnected")
+    guide = Daemon("guide")
+    until("until it is back", lambda: state_of(judge) == "ready")
+    wall.end()
+    guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":11.25}}')
+    wall = Daemon("wall")
+    until("a mirror's daemon that is back follows", lambda: "11.25" in wall.position("copy") and same(guide, wall))
+
+    # Every event is told, in order; those after one are told again.
+    judge.messages.clear()
+    before = json.loads(guide.ask('{"type":"get-camera"}'))["seq"]
+    for zoom in range(12):
+        guide.ask(json.dumps({"type": "move", "id": 1, "update": {"kind": "zoom-to", "zoom": 5 + zoom / 2}}))
+    last = json.loads(guide.ask('{"type":"get-camera"}'))["seq"]
+
+    def seqs(topic):
+        events = [json.loads(message.payload) for message in judge.of(f"gimbal/guide/main/{topic}")]
+        return [event["seq"] for event in events if event["type"] != "subscribed"]
+
+    until("all events are told", lambda: last in seqs("event"))
+    check(seqs("event") == list(range(before + 1, last + 1)) and last >= before + 33, f"in order: {seqs('event')}")
+    epoch = json.loads(judge.of("gimbal/guide/main/camera")[-1].payload)["epoch"]
+    judge.publish("gimbal/guide/main/since", {"since": last - 5, "epoch": epoch})
+    until("those that were missed are told again", lambda: seqs("missed") == list(range(last - 4, last + 1)))
+
+    check(node.end() == 0 and mirror.end() == 0, "bridges end in good order")
+    until("the node says that it has ended", lambda: state_of(judge) == "disconnected")
+    for client in (judge, phone, other):
+        client.end()
+    broker.process.end()
+    guide.end()
+    wall.end()
+
+
+def kill_with_children(process):
+    # `ip netns exec` becomes the program that it starts.
+    kill(process)
+
+
+def try_wall():
+    """A screen of a wall, and Google Earth, without passwords."""
+    port, earth = free_port(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    earth.bind(("127.0.0.1", 0))
+    earth.settimeout(PATIENCE)
+    (FOLDER / "open.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\nuser root\n")
+    broker = Process("open", "mosquitto", "-c", FOLDER / "open.conf")
+    until("mosquitto listens", lambda: listens("127.0.0.1", port))
+    guide, screen = Daemon("hand"), Daemon("screen")
+    node = bridge("hand-node", guide, "--node", "hand", port=port)
+    kml = FOLDER / "view.kml"
+    mirror = bridge(
+        "screen-mirror", screen, "--follow", "hand/main", "--as", "left", "--tile", "0,0", "--of", "3,1", "--screen", "1080,1920",
+        "--bezel", "40,0", "--offset-bearing", "-30", "--viewsync", "127.0.0.1:%d" % earth.getsockname()[1], "--kml", kml, port=port)
+    guide.ask(
+        '{"type":"move","id":1,"update":{"kind":"set-camera","position":{"target":{"latitude":0,"longitude":10},"zoom":16,'
+        '"bearing":120,"viewingAngle":60}}}')
+    until("a screen turns by its offset", lambda: '"bearing":90,' in screen.position("left"))
+    viewport = json.loads(screen.ask('{"type":"get-camera","camera":"left"}'))["viewport"]
+    # The whole is 3320 points wide: its middle is 1120 points to the right of the screen's middle.
+    check(viewport["padding"]["left"] == 2240 and viewport["width"] == 1080 and viewport["height"] == 1920, f"{viewport}")
+    while True:
+        view = earth.recv(2048).decode().split(",")
+        if view[5] == "60":
+            break
+    distance = 1.5 * 1920 * 40075016.68557849 / (256 * 2**16)
+    check(abs(float(view[3]) - distance / 2) < 0.01, f"the eye is R cos 60° high: {view}")
+    back = distance * 0.8660254037844386 / 111319.49079327358
+    check(abs(float(view[2]) - (10 - back)) < 1e-6 and float(view[4]) == 90, f"and R sin 60° behind: {view}")
+    until("KML looks there", lambda: kml.exists() and "<tilt>60</tilt>" in kml.read_text())
+    for process in (node, mirror, broker, guide, screen):
+        process.end()
+
+
+def try_cluster():
+    if not shutil.which("nats-server"):
+        print("fleet: a cluster: skipped: nats-server is not installed")
+        return
+    ports = [(free_port(), free_port(), free_port()) for _ in range(3)]
+    routes = ", ".join(f"nats://127.0.0.1:{cluster}" for _, cluster, _ in ports)
+    servers = []
+    for index, (client, cluster, port) in enumerate(ports):
+        (FOLDER / f"nats{index}.conf").write_text(
+            f"server_name: n{index}\nlisten: 127.0.0.1:{client}\njetstream {{ store_dir: {FOLDER}/nats{index} }}\n"
+            f"cluster {{ name: fleet, listen: 127.0.0.1:{cluster}, routes: [{routes}] }}\n"
+            f"mqtt {{ listen: 127.0.0.1:{port} }}\n")
+        servers.append(Process(f"nats{index}", "nats-server", "-c", FOLDER / f"nats{index}.conf"))
+    for _, _, port in ports:
+        until("nats-server listens", lambda port=port: listens("127.0.0.1", port))
+    guide, wall = Daemon("shop"), Daemon("kiosk")
+
+    def brokers(order):
+        return [word for index in order for word in ("--broker", f"mqtt://127.0.0.1:{ports[index][2]}")]
+
+    common = ("--mqtt", "3.1.1", "--keepalive", "10")
+    node = Process("shop-node", BIN / "gimbal-mqtt", *brokers((0, 1, 2)), "--node", "shop", "--socket", guide.path, *common)
+    mirror = Process(
+        "kiosk-mirror", BIN / "gimbal-mqtt", *brokers((0, 2, 1)), "--follow", "shop/main", "--as", "copy", "--socket", wall.path,
+        *common)
+    until("the cluster takes a bridge", lambda: node.said('this is node "shop"'), 60)
+    guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.75}}')
+    until("a mirror at a cluster follows", lambda: "7.75" in wall.position("copy") and same(guide, wall))
+    late = Client("127.0.0.1", ports[2][2], version=4)
+    late.subscribe("gimbal/shop/main/camera")
+    told = until("another server of the cluster has kept the camera", lambda: late.of("gimbal/shop/main/camera"))
+    check(told and told[0].retain and b"7.75" in told[0].payload, "to the digit")
+    kill(servers[0])
+    guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":8.125}}')
+    until("when its server is killed, a mirror follows by another", lambda: "8.125" in wall.position("copy") and same(guide, wall), 90)
+    until("and the change is told by the others", lambda: b"8.125" in late.of("gimbal/shop/main/camera")[-1].payload)
+    late.end()
+    for process in (node, mirror, guide, wall, *servers):
+        process.end()
+
+
+def main():
+    parts = {"mosquitto": try_mosquitto, "wall": try_wall, "cluster": try_cluster}
+    chosen = sys.argv[2:] or list(parts)
+    if not (BIN / "gimbal-mqtt").exists():
+        print("fleet: FAILED: gimbal-mqtt is not built: make mqtt")
+        return 1
+    try:
+        for name in chosen:
+            start = time.monotonic()
+            parts[name]()
+            print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+    finally:
+        for process in processes:
+            if process.process.poll() is None:
+                process.process.kill()
+                process.process.wait()
+        remove_machines()
+        if failed:
+            for log in sorted(FOLDER.glob("*.log")):
+                print(f"--- {log.name}", log.read_text(errors="replace")[-3000:], sep="\n")
+        shutil.rmtree(FOLDER, ignore_errors=True)
+    if failed:
+        print(f"fleet: {failed} of {checks} checks FAILED")
+        return 1
+    print(f"fleet: {checks} checks passed")
+    return 0
+
+
+sys.exit(main())
