@@ -9,9 +9,9 @@ final class NodeCameras: LinkReader {
     private struct Shown {
         var epoch: String
         var seq: Int
-        var timeMs: Double?
-        var reason: String?
-        /// The position as the daemon has written it.
+        /// What the last event says of time and reason, and the position, as the daemon has written them.
+        var timeMs: ArraySlice<UInt8>?
+        var reason: ArraySlice<UInt8>?
         var position: ArraySlice<UInt8>
         var isMoving = false
         /// Whether the broker does not know yet.
@@ -30,6 +30,7 @@ final class NodeCameras: LinkReader {
     private var link: (any DaemonLink)?
     private var backoff = Backoff(first: 100, longest: 5000)
     private var nextAttempt: Double? = -.infinity
+    /// How far the cameras had been read when the connection was made, for what was missed since.
     private var points = ResumePoints()
     private var cameras: [String: Shown] = [:]
     /// Those whose newest state is told later: when it is time, or when there is room.
@@ -62,6 +63,7 @@ final class NodeCameras: LinkReader {
         do {
             let link = try outside.connect(self)
             self.link = link
+            points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.seq, epoch: $0.epoch) })
             let request = ClientRequest.subscribeAll(
                 delivery: tellsEvents ? .every : .latest, since: tellsEvents ? points.forAllCameras() : [:])
             link.send(try request.line())
@@ -104,6 +106,17 @@ final class NodeCameras: LinkReader {
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
+        let bytes = Array(line)
+        guard let move = MoveLine(bytes) else { return receive(other: line, at: now) }
+        guard wanted.isEmpty || wanted.contains(move.camera) else { return }
+        guard cameras[move.camera] != nil else { return receive(other: line, at: now) }
+        note(move, at: now)
+        if tellsEvents { outbox.send(Publication(topics.event(move.camera), bytes)) }
+        readOn()
+    }
+
+    /// A line that tells no step of a camera that is known.
+    private func receive(other line: ArraySlice<UInt8>, at now: Double) {
         let message = Message(line)
         guard let event = message.event else {
             if let error = message.error { refused(error, at: now) }
@@ -167,8 +180,8 @@ final class NodeCameras: LinkReader {
         var shown = before ?? Shown(epoch: "", seq: 0, position: [])
         if before == nil { hasNews = true }
         (shown.seq, shown.position, shown.isNew) = (seq, position, true)
-        shown.timeMs = event.timeMs
-        shown.reason = event.move?.reason.rawValue
+        shown.timeMs = event.timeMs.map { ArraySlice(FixedDecimal($0, places: 3).text.utf8) }
+        shown.reason = event.move.map { ArraySlice($0.reason.rawValue.utf8) }
         switch event {
         case .subscribed(let present): (shown.epoch, shown.isMoving) = (present.epoch, false)
         case .lagged(let lagged): (shown.epoch, shown.isMoving) = (lagged.epoch ?? shown.epoch, false)
@@ -186,15 +199,29 @@ final class NodeCameras: LinkReader {
         if !shown.isMoving || now >= shown.lastSent + interval { tell(name, at: now) } else { late.insert(name) }
     }
 
+    private func note(_ move: MoveLine, at now: Double) {
+        guard var shown = cameras[move.camera] else { return }
+        (shown.seq, shown.timeMs, shown.reason) = (move.seq, move.timeMs, move.reason)
+        (shown.position, shown.isMoving, shown.isNew) = (move.position, move.kind != .idle, true)
+        cameras[move.camera] = shown
+        // The change that `move-started` announces comes right behind it, and is what is told.
+        guard move.kind != .moveStarted else { return }
+        if !shown.isMoving || now >= shown.lastSent + interval {
+            tell(move.camera, at: now)
+        } else {
+            late.insert(move.camera)
+        }
+    }
+
     /// The position's text: no digit of it is another than the daemon's.
     private static func position(in line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let name = Array("\"position\":{".utf8)
-        guard let start = line.firstRange(of: name)?.upperBound else { return nil }
-        var depth = 1
-        for index in start..<line.endIndex {
+        guard let start = line.indices.first(where: { line[$0...].starts(with: name) }) else { return nil }
+        var depth = 0
+        for index in start + name.count - 1..<line.endIndex {
             if line[index] == UInt8(ascii: "{") { depth += 1 }
             if line[index] == UInt8(ascii: "}") { depth -= 1 }
-            if depth == 0 { return ArraySlice(Array(line[(start - 1)...index])) }
+            if depth == 0 { return ArraySlice(Array(line[(start + name.count - 1)...index])) }
         }
         return nil
     }
@@ -235,16 +262,17 @@ final class NodeCameras: LinkReader {
         line.write(UInt64(max(shown.seq, 0)))
         if let timeMs = shown.timeMs {
             line.write(",\"timeMs\":")
-            line.write(FixedDecimal(timeMs, places: 3))
+            line.write(timeMs.span)
         }
         line.write(",\"moving\":")
         line.write(shown.isMoving)
         if let reason = shown.reason {
-            line.write(",\"reason\":")
-            line.write(string: reason)
+            line.write(",\"reason\":\"")
+            line.write(reason.span)
+            line.write("\"")
         }
         line.write(",\"position\":")
-        line.write(Array(shown.position).span)
+        line.write(shown.position.span)
         line.write(",\"node\":")
         line.write(string: topics.node)
         line.write(",\"instance\":")

@@ -150,6 +150,36 @@ import Testing
         #expect(answers.count == 3 && answers.last?.contains(#""missed":12"#) == true, "\(answers)")
     }
 
+    @Test func aStepIsReadFromItsBytesAsItIsOtherwise() throws {
+        let host = HubHost()
+        let peer = host.connect()
+        peer.send(#"{"type":"subscribe","camera":"left"}"#)
+        for line in [
+            #"{"type":"pinch","phase":"began","camera":"left"}"#,
+            #"{"type":"pinch","phase":"changed","scale":1.7,"camera":"left"}"#,
+            #"{"type":"animate","camera":"left","update":{"kind":"set-bearing","bearing":200},"durationMs":90}"#,
+            #"{"type":"move","camera":"left","update":{"kind":"scroll-by","x":-9000,"y":4}}"#,
+        ] {
+            peer.send(line)
+            host.pass(120)
+        }
+        var kinds: Set<MoveLine.Kind> = []
+        for text in peer.lines() {
+            let bytes = Array(text.utf8)
+            guard case .event(let event) = try ServerLine(line: bytes).message else { continue }
+            let read = MoveLine(bytes)
+            #expect((read == nil) == (event.move == nil), "\(text)")
+            guard let read, let move = event.move else { continue }
+            kinds.insert(read.kind)
+            #expect(read.camera == move.camera && read.seq == move.seq)
+            #expect(Double(String(decoding: read.timeMs, as: UTF8.self)) == move.timeMs)
+            #expect(String(decoding: read.reason, as: UTF8.self) == move.reason.rawValue)
+            #expect(text.contains("\"position\":" + String(decoding: read.position, as: UTF8.self) + "}"))
+            for end in bytes.indices { #expect(MoveLine(Array(bytes[..<end])) == nil) }
+        }
+        #expect(kinds.count == 3)
+    }
+
     // MARK: Lines in
 
     @Test func gesturesOfTwoPublishersDoNotMixAndThoseOfOneThatIsQuietAreCancelled() throws {
