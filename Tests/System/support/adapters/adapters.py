@@ -350,6 +350,21 @@ def check_leading(page, server):
         ask(type="get-camera")  # gimbal-web tells by itself.
     page.run("await leading.known('wall', { height: values[0] })", SIZE)
     ask(type="move", update={"kind": "set-camera", "position": start})
+
+    # Who only follows says nothing.
+    page.run("leading.takeSent()")
+    for kind, left in MAPS.items():
+        page.run("await leading.add(values[0], values[0], 'wall', values[1])", kind,
+                 {"left": left, "width": SIZE, "height": SIZE, "lead": False})
+        actions(page, [(left + 60, 100), "down", *[(left + 60 + step * 8, 100) for step in range(1, 9)], 50, "up"])
+        rest()
+        sent = page.run("return leading.takeSent()")
+        expect(sent == [], f"{kind}, which only follows, has sent {sent}")
+        if kind == "deck":  # It shows what it is told, and nothing else.
+            shown = page.run("return leading.position(values[0])", kind)
+            expect(abs(shown["target"]["longitude"] - 20) < 1e-6, f"deck, which only follows, shows {shown}")
+        page.run("leading.remove(values[0])", kind)
+
     for kind, left in MAPS.items():
         page.run("await leading.add(values[0], values[0], 'wall', values[1])", kind,
                  {"left": left, "width": SIZE, "height": SIZE})

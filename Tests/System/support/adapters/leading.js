@@ -81,12 +81,13 @@ const makers = {
 };
 
 /**
- * A stand-in for google.maps.Map, as its documentation has it: a camera that is set at once, whose events come later,
- * and fingers that scroll it.
+ * A stand-in for google.maps.Map, as late as its documentation lets it be: a camera that is set some time after it was
+ * asked for, and told later still; and fingers that scroll it.
  */
 class GoogleMap {
     #camera = { center: { lat: 0, lng: 0 }, zoom: 2, heading: 0, tilt: 0 };
     #listeners = {};
+    waiting = 0;
 
     constructor(element) {
         this.element = element;
@@ -111,7 +112,13 @@ class GoogleMap {
         const { lat, lng } = this.#camera.center;
         return { lat: () => lat, lng: () => lng, toJSON: () => ({ lat, lng }) };
     }
-    moveCamera(options) { this.#move(options); }
+    moveCamera(options) {
+        this.waiting += 1;
+        setTimeout(() => {
+            this.waiting -= 1;
+            this.#move(options);
+        }, 30);
+    }
     addListener(type, listener) {
         (this.#listeners[type] ??= new Set()).add(listener);
         return { remove: () => this.#listeners[type].delete(listener) };
@@ -204,6 +211,13 @@ export async function resize(height, zoom) {
     for (const { position } of Object.values(maps)) while (Math.abs(position().zoom - zoom) > 1e-5) await frame();
 }
 
+/** Takes a map off the page. */
+export function remove(name) {
+    maps[name].end();
+    maps[name].element.remove();
+    delete maps[name];
+}
+
 /** Takes a map away from its camera. */
 export const end = (name) => maps[name].end();
 
@@ -237,6 +251,7 @@ export const ask = (name, message) => cameras.camera(name).send(message);
 export async function rest(name) {
     const camera = cameras.camera(name);
     for (let count = -1; count !== sent.length;) {
+        while (Object.values(maps).some(({ map }) => map.waiting)) await frame();
         // What fingers have done to a map is told in its next frames; an inertia ends in some tenths of a second.
         for (let frames = 0; frames < 3; frames += 1) await frame();
         while (sent.findLast(({ type }) => type === "position")?.phase.match(/began|changed/)) await frame();
