@@ -162,3 +162,43 @@ if Context.environment["GIMBAL_MQTT"] != nil {
             cSettings: gnu, swiftSettings: strict),
     ]
 }
+
+// A page to look at and to touch, in a process of its own, is built by `make web` and by `make test`: who builds the daemon and
+// the command line fetches nothing for it. Hummingbird is HTTP/1.1 on SwiftNIO, with limits, backpressure and TLS.
+if Context.environment["GIMBAL_WEB"] != nil {
+    package.dependencies += [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ]
+    package.products.append(.executable(name: "gimbal-web", targets: ["gimbal-web"]))
+    package.targets += [
+        .target(name: "WebFiles", exclude: ["page", "make-world.py"]),
+        .target(
+            name: "WebServer",
+            dependencies: [
+                "GimbalClient", "GimbalProtocol", "Gestures", "JSONLines", "Touches", "TouchTraces", "Traces",
+                "UnixSocket", "WebFiles",
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "gimbal-web",
+            dependencies: [
+                "WebServer", "GimbalProtocol", "UnixSocket",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "WebServerTests", dependencies: ["WebServer", "gimbald", "TestSupport"]),
+    ]
+}

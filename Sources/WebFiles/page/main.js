@@ -1,0 +1,420 @@
+// Puts the page together: the stream changes what is known of the cameras, and each frame draws what has changed. Invariant:
+// nothing is drawn but in a frame, and no frame is asked for while nothing changes.
+
+import {Cameras} from "./cameras.js";
+import {Commands} from "./commands.js";
+import {Connection} from "./connection.js";
+import {Ground} from "./ground.js";
+import {Hands, commandOf} from "./hands.js";
+import {KINDS, Log} from "./log.js";
+import {Overview} from "./overview.js";
+import {Player} from "./player.js";
+import {Projection} from "./projection.js";
+import {Surface} from "./surface.js";
+import {Theme} from "./theme.js";
+import {Timeline} from "./timeline.js";
+import {View} from "./view.js";
+import {loadWorld} from "./world.js";
+
+const $ = (selector) => document.querySelector(selector);
+const link = new URLSearchParams(location.hash.slice(1));
+addEventListener("hashchange", () => location.reload());
+
+const cameras = new Cameras();
+const ground = new Ground([]);
+const theme = new Theme(() => draw());
+let chosen = link.get("camera") ?? "main";
+// What a person has chosen stays, though it may not be there yet.
+let isChosenByHand = link.has("camera");
+
+const camera = () => cameras.get(chosen);
+const send = (line) => {
+    const named = (request) => ({...request, camera: chosen});
+    connection.send(Array.isArray(line) ? line.map(named) : named(line));
+};
+const ask = (request) => connection.ask({...request, camera: chosen});
+
+// MARK: What is drawn
+
+const view = new View($("#view"), ground, theme);
+const overview = new Overview($("#overview canvas"), ground, theme, choose);
+const timeline = new Timeline($("#timeline canvas"), theme, (timeMs) => player.seek(timeMs));
+const log = new Log($("#log"));
+const player = new Player($("#player"), send, () => connection.mayFeed);
+const surface = new Surface($("#surface"), {send, ask, camera, theme});
+const commands = new Commands($("#commands"), {ask, camera, overviewBounds: () => overview.bounds});
+overview.hit = (point) => overview.cameraAt(cameras.all, point);
+surface.changed = draw;
+overview.changed = () => {
+    $("[data-overview=fit]").setAttribute("aria-pressed", String(!overview.isHeld));
+    draw();
+};
+
+let isAsked = false;
+
+function draw() {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(paint);
+}
+
+function paint() {
+    isAsked = false;
+    const now = performance.now();
+    const shown = camera();
+    let goesOn = false;
+    for (const each of cameras.all) goesOn = each.fade(now) || goesOn;
+    if (surface.isOpen) {
+        surface.paint(shown, now);
+        showSurface(shown);
+        if (goesOn) draw();
+        return;
+    }
+    if (shown) {
+        // A wide screen gets more room. That is a matter of the camera's, not of what it does.
+        document.body.dataset.shape = shown.viewport.width > shown.viewport.height ? "wide" : "tall";
+        view.paint(shown, now);
+        timeline.paint(shown, now);
+        showPosition(shown);
+    }
+    goesOn = overview.paint(cameras.all, chosen) || goesOn;
+    log.paint();
+    player.show(shown, now);
+    if (goesOn || shown?.replay?.state === "playing" || shown?.activeGestures.length) draw();
+}
+
+const values = Object.fromEntries([...document.querySelectorAll("[data-value]")].map((part) => [part.dataset.value, part]));
+
+function showPosition({position, activeGestures, isMoving, reason}) {
+    values.target.textContent = `${position.target.latitude.toFixed(6)}, ${position.target.longitude.toFixed(6)}`;
+    values.zoom.textContent = position.zoom.toFixed(3);
+    values.bearing.textContent = `${position.bearing.toFixed(1)}°`;
+    values.angle.textContent = `${position.viewingAngle.toFixed(1)}°`;
+    $("#activity").textContent = activeGestures.length ? activeGestures.join(" + ")
+        : isMoving ? (reason === "gesture" ? "fling" : reason ?? "") : "";
+}
+
+function showSurface(shown) {
+    const text = shown ? `zoom ${shown.position.zoom.toFixed(2)}  ${shown.activeGestures.join(" + ")}` : "no camera";
+    $("[data-surface=text]").textContent = text;
+}
+
+// MARK: Cameras
+
+function choose(name) {
+    chosen = name;
+    isChosenByHand = true;
+    listCameras();
+    commands.fill();
+    log.camera = $("#of").value === "this" ? chosen : null;
+    log.refilter();
+    draw();
+}
+
+function listCameras() {
+    const names = cameras.names;
+    if (!isChosenByHand && names.length && !names.includes(chosen)) chosen = names[0];
+    if (isChosenByHand && !names.includes(chosen)) names.push(chosen);
+    const tabs = $("#tabs");
+    const hadFocus = tabs.contains(document.activeElement);
+    tabs.replaceChildren(...names.map((name) => {
+        const tab = document.createElement("button");
+        tab.role = "tab";
+        tab.textContent = name;
+        tab.setAttribute("aria-selected", String(name === chosen));
+        tab.setAttribute("aria-controls", "camera");
+        tab.tabIndex = name === chosen ? 0 : -1;
+        tab.dataset.color = cameras.get(name)?.color ?? 0;
+        tab.onclick = () => choose(name);
+        return tab;
+    }));
+    if (hadFocus) tabs.querySelector("[aria-selected=true]")?.focus();
+    const select = $("[data-surface=camera]");
+    select.replaceChildren(...names.map((name) => new Option(name, name, name === chosen, name === chosen)));
+    $("#drop strong").textContent = chosen;
+    log.camera = $("#of").value === "this" ? chosen : null;
+    $("#view").setAttribute("aria-label", `Camera ${chosen}`);
+}
+
+$("#tabs").addEventListener("keydown", (event) => {
+    const way = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (!way) return;
+    const {names} = cameras;
+    choose(names[(names.indexOf(chosen) + way + names.length) % names.length]);
+    $("#tabs [aria-selected=true]").focus();
+});
+$("[data-surface=camera]").onchange = (event) => choose(event.target.value);
+
+// MARK: The stream
+
+let isMade = false;
+
+function take(message, line) {
+    const change = cameras.take(message, performance.now());
+    if (message.type === "page") return showRole(message);
+    if (message.type === "daemon") {
+        isMade = false;
+        showConnection(message.connected ? "live" : "lost", message.connected ? "live" : "no daemon");
+        $("#connection").title = message.reason ?? "";
+    }
+    if (change === "list") listCameras();
+    if (message.type === "alive") makeCamera();
+    if (message.type === "daemon" && message.connected) setTimeout(makeCamera, 150);
+    if (message.type === "camera" && message.camera === chosen) {
+        if ($("#commands").hidden) commands.fill(); else commands.fillSettings();
+    }
+    if (message.type === "idle" && message.camera === chosen) announce(message);
+    if (message.type === "refused") toast(message.message);
+    if (message.type === "error" && message.id === "recording") toast(message.message);
+    if (message.type === "active-gestures" || message.type === "alive") {
+        if (change) draw();
+        return;
+    }
+    log.take(message, line);
+    draw();
+}
+
+// A new daemon has no camera: the first page that may makes one.
+function makeCamera() {
+    if (isMade || cameras.byName.size || !connection.mayFeed) return;
+    isMade = true;
+    connection.send({type: "get-camera", camera: chosen});
+}
+
+function showConnection(state, text) {
+    const part = $("#connection");
+    part.dataset.state = state;
+    part.firstElementChild.textContent = text;
+}
+
+const connection = new Connection(link.get("token") ?? "", take, (state, text) => {
+    if (state === "live") return showConnection("live", "live");
+    showConnection("lost", state === "refused" ? "no access" : "reconnecting");
+    $("#connection").title = text;
+    if (state === "refused") toast(`${text}.`, true);
+});
+
+let timer;
+
+function announce({position}) {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+        const {latitude, longitude} = position.target;
+        $("#announcement").textContent = `${chosen} rests at ${Math.abs(latitude).toFixed(3)} degrees `
+            + `${latitude < 0 ? "south" : "north"}, ${Math.abs(longitude).toFixed(3)} ${longitude < 0 ? "west" : "east"}, `
+            + `zoom ${position.zoom.toFixed(1)}, bearing ${Math.round(position.bearing)}, angle ${Math.round(position.viewingAngle)}.`;
+    }, 700);
+}
+
+// MARK: Hands and keys
+
+new Hands($("#view"), (x, y) => view.pointAt(x, y), send);
+$("#view").addEventListener("keydown", (event) => {
+    const command = camera() && commandOf(event, camera());
+    if (!command) return;
+    event.preventDefault();
+    send(command);
+});
+addEventListener("keydown", (event) => {
+    const {tagName} = event.target;
+    if (tagName === "INPUT" || tagName === "SELECT" || tagName === "BUTTON" || !camera()?.replay || event.ctrlKey || event.metaKey) return;
+    if (event.key === " ") {
+        event.preventDefault();
+        player.toggle();
+    } else if (event.key === ".") {
+        send({type: "step-replay"});
+    }
+});
+
+// MARK: Controls
+
+function showRole(page) {
+    document.body.dataset.role = page.role;
+    const isWatch = page.role === "watch";
+    for (const id of ["#open-commands", "#open-surface", "#file"]) $(id).disabled = isWatch;
+    $("#view").setAttribute("aria-readonly", String(isWatch));
+    if (link.has("surface") && !isWatch) surface.open();
+}
+
+let toastTimer;
+
+function toast(text, stays = false) {
+    const part = $("#toast");
+    part.textContent = text;
+    part.hidden = false;
+    clearTimeout(toastTimer);
+    if (!stays) toastTimer = setTimeout(() => { part.hidden = true; }, 6000);
+}
+
+for (const [kind] of KINDS) {
+    const label = document.createElement("label");
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.checked = true;
+    box.onchange = () => {
+        if (box.checked) log.kinds.add(kind); else log.kinds.delete(kind);
+        log.refilter();
+    };
+    label.append(box, kind);
+    label.className = kind;
+    $("#kinds").append(label);
+}
+$("#of").onchange = () => {
+    log.camera = $("#of").value === "this" ? chosen : null;
+    log.refilter();
+};
+$("#search").oninput = () => {
+    log.text = $("#search").value.trim().toLowerCase();
+    log.refilter();
+};
+$("#stop").onclick = () => {
+    log.isStopped = !log.isStopped;
+    $("#stop").setAttribute("aria-pressed", String(log.isStopped));
+    $("#stop").textContent = log.isStopped ? "Go on" : "Stop";
+};
+$("#copy").onclick = async () => {
+    await copy(log.lines);
+    $("#copy").textContent = "Copied";
+    setTimeout(() => { $("#copy").textContent = "Copy"; }, 1200);
+};
+$("#clear").onclick = () => log.clear();
+$("#grid").onchange = (event) => {
+    view.grid = event.target.value;
+    draw();
+};
+$("[data-overview=in]").onclick = () => overview.zoom(1);
+$("[data-overview=out]").onclick = () => overview.zoom(-1);
+$("[data-overview=fit]").onclick = () => overview.release();
+
+// Pages that are not secure have no clipboard, but still the old way.
+async function copy(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyOldWay(text));
+    copyOldWay(text);
+}
+
+function copyOldWay(text) {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "hidden";
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+}
+
+function showPanel(name) {
+    document.body.dataset.panel = name;
+    for (const button of document.querySelectorAll(".panels button")) {
+        button.setAttribute("aria-pressed", String(button.dataset.show === name));
+    }
+    draw();
+}
+for (const button of document.querySelectorAll(".panels button")) button.onclick = () => showPanel(button.dataset.show);
+showPanel("overview");
+
+function toggleCommands(isOpen) {
+    $("#commands").hidden = !isOpen;
+    $("#open-commands").setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) {
+        commands.fill();
+        $("#commands input").focus();
+    } else {
+        $("#open-commands").focus();
+    }
+}
+$("#open-commands").onclick = () => toggleCommands($("#commands").hidden);
+$("#commands [data-close]").onclick = () => toggleCommands(false);
+$("#commands").addEventListener("keydown", (event) => { if (event.key === "Escape") toggleCommands(false); });
+$("#open-surface").onclick = () => surface.open();
+
+// MARK: Other screens
+
+$("#share [data-close]").onclick = () => $("#share").close();
+$("#open-share").onclick = () => {
+    const {links = [], network} = connection.page ?? {};
+    const texts = {surface: "A touch surface for this camera", watch: "To look only"};
+    $("#share .note").textContent = !links.length ? "This link may only watch."
+        : network ? "A phone in the same network opens these by its camera."
+            : "Only this machine can connect. To let a phone in, start gimbal web with --listen and --tls-cert, or --insecure-lan.";
+    $("#share .links").replaceChildren(...links.map(({name, link, code}) => {
+        const part = document.createElement("figure");
+        const title = document.createElement("figcaption");
+        const button = document.createElement("button");
+        title.textContent = texts[name] ?? name;
+        button.textContent = "Copy the link";
+        button.onclick = () => copy(link);
+        part.append(title, picture(code, link), button);
+        return part;
+    }));
+    $("#share").showModal();
+};
+
+// A QR code needs a margin of four modules, light.
+function picture(rows, link) {
+    const canvas = document.createElement("canvas");
+    const size = rows.length + 8;
+    const module = Math.max(Math.floor(280 / size), 2);
+    canvas.width = canvas.height = size * module;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `QR code of ${link}`);
+    const context = canvas.getContext("2d");
+    context.fillStyle = "#fff";
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.fillStyle = "#000";
+    for (const [y, row] of rows.entries()) {
+        for (let x = 0; x < row.length; x++) {
+            if (row[x] === "1") context.fillRect((x + 4) * module, (y + 4) * module, module, module);
+        }
+    }
+    return canvas;
+}
+
+// MARK: Recordings
+
+async function play(file) {
+    const limit = connection.page?.limits.recordingBytes ?? 0;
+    if (!connection.mayFeed) return toast("This link may only watch.");
+    if (file.size > limit) return toast(`${file.name} is larger than ${limit >> 20} MiB.`);
+    await connection.post(`/recording?camera=${encodeURIComponent(chosen)}`, file);
+}
+$("#file").onchange = async () => {
+    const [file] = $("#file").files;
+    if (file) await play(file);
+    $("#file").value = "";
+};
+addEventListener("dragover", (event) => {
+    event.preventDefault();
+    $("#drop").hidden = false;
+});
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) $("#drop").hidden = true; });
+addEventListener("drop", (event) => {
+    event.preventDefault();
+    $("#drop").hidden = true;
+    const [file] = event.dataTransfer.files;
+    if (file) play(file);
+});
+
+// MARK: For scripts
+
+// What the page shows of a camera, and where; null where there is no such camera, or nothing to be seen.
+window.gimbal = Object.freeze({
+    camera(name = "main") {
+        const camera = cameras.get(name);
+        if (!camera) return null;
+        const {position, viewport, seq, epoch} = camera;
+        return structuredClone({position, viewport, seq, epoch});
+    },
+    project(name, coordinate) {
+        const camera = cameras.get(name);
+        return camera ? new Projection(camera.position, camera.viewport).project(coordinate) : null;
+    },
+});
+
+new ResizeObserver(() => draw()).observe(document.body);
+listCameras();
+draw();
+connection.run();
+loadWorld().then((rings) => {
+    ground.rings = rings;
+    draw();
+}, (error) => toast(error.message));

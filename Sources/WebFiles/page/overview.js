@@ -1,0 +1,295 @@
+// All cameras on one map: what each sees, where it may go, the way that it went. The map shows them all, unless a person has
+// moved it.
+
+import {fit} from "./theme.js";
+import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrap} from "./projection.js";
+
+const WAY_MS = 20_000;
+const MARGIN = 40;
+const MOST_ZOOM = 19;
+
+export class Overview {
+    constructor(canvas, ground, theme, choose) {
+        this.canvas = canvas;
+        this.ground = ground;
+        this.theme = theme;
+        this.view = null;
+        this.isHeld = false;
+        this.listen(choose);
+    }
+
+    // The outlines of a camera near a place: its corners, in Mercator turns.
+    static outline(camera) {
+        const {padding} = camera.viewport;
+        return {
+            screen: camera.projection.outline(),
+            inner: padding.top || padding.left || padding.bottom || padding.right
+                ? camera.projection.outline(
+                    padding.left, padding.top, camera.viewport.width - padding.right, camera.viewport.height - padding.bottom)
+                : null,
+        };
+    }
+
+    // Where the map has to be to show all cameras.
+    wanted(cameras) {
+        const box = {left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity};
+        const first = cameras[0] ? mercatorX(cameras[0].position.target.longitude) : 0.5;
+        for (const camera of cameras) {
+            const shift = Math.round(mercatorX(camera.position.target.longitude) - first);
+            for (const {x, y} of Overview.outline(camera).screen) {
+                // A camera that sees the whole world makes the map no wider than it.
+                box.left = Math.min(box.left, Math.max(x - shift, first - 1));
+                box.right = Math.max(box.right, Math.min(x - shift, first + 1));
+                box.top = Math.min(box.top, Math.max(y, 0));
+                box.bottom = Math.max(box.bottom, Math.min(y, 1));
+            }
+        }
+        if (!(box.left < box.right)) Object.assign(box, {left: 0, right: 1, top: 0.2, bottom: 0.7});
+        return box;
+    }
+
+    // The narrowest view of a box, a little wider than it.
+    enclosing(box) {
+        const {width, height} = this.size;
+        const scale = Math.min(
+            Math.max(width - 2 * MARGIN, 50) / (box.right - box.left), Math.max(height - 2 * MARGIN, 50) / (box.bottom - box.top));
+        return {
+            x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2,
+            zoom: Math.min(Math.log2(scale / 256), MOST_ZOOM),
+        };
+    }
+
+    // Brings the map where the cameras are, in steps that are seen; whether it is still on its way.
+    follow(cameras) {
+        if (this.isHeld || !this.size.width) return false;
+        const box = this.wanted(cameras);
+        const goal = this.enclosing(box);
+        // In half steps of zoom, so that it does not breathe with each movement.
+        goal.zoom = Math.floor(goal.zoom * 2) / 2;
+        if (!this.view) {
+            this.view = goal;
+            return false;
+        }
+        const half = {x: this.size.width / 2, y: this.size.height / 2};
+        const scale = 256 * 2 ** this.view.zoom;
+        const isInside = (box.left - this.view.x) * scale > -half.x + 8 && (box.right - this.view.x) * scale < half.x - 8
+            && (box.top - this.view.y) * scale > -half.y + 8 && (box.bottom - this.view.y) * scale < half.y - 8;
+        if (isInside && Math.abs(goal.zoom - this.view.zoom) < 1.2 && !this.isGoing) return false;
+        const part = this.theme.isStill ? 1 : 0.18;
+        this.view.x += (goal.x - this.view.x) * part;
+        this.view.y += (goal.y - this.view.y) * part;
+        this.view.zoom += (goal.zoom - this.view.zoom) * part;
+        const left = Math.abs(goal.zoom - this.view.zoom) + Math.abs(goal.x - this.view.x) * scale / 100
+            + Math.abs(goal.y - this.view.y) * scale / 100;
+        this.isGoing = left > 0.01;
+        if (!this.isGoing) this.view = goal;
+        return this.isGoing;
+    }
+
+    get projection() {
+        return new Projection(
+            {
+                target: {latitude: latitudeOf(this.view.y), longitude: longitudeOf(this.view.x)}, zoom: this.view.zoom,
+                bearing: 0, viewingAngle: 0,
+            },
+            this.size);
+    }
+
+    // Whether something is still moving.
+    paint(cameras, chosen) {
+        const {width, height, ratio} = fit(this.canvas);
+        if (!width || !height) return false;
+        this.size = {width, height};
+        const isGoing = this.follow(cameras);
+        const context = this.canvas.getContext("2d", {alpha: false});
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        const projection = this.projection;
+        this.ground.paint(context, projection, this.theme);
+        const ordered = [...cameras].sort((a, b) => (a.name === chosen) - (b.name === chosen));
+        for (const camera of ordered) this.limits(context, projection, camera);
+        for (const camera of ordered) this.way(context, projection, camera);
+        for (const camera of ordered) this.camera(context, projection, camera, camera.name === chosen);
+        return isGoing;
+    }
+
+    color(camera) { return this.theme.cameras[camera.color]; }
+
+    path(context, projection, points, shift) {
+        context.beginPath();
+        for (const [index, {x, y}] of points.entries()) {
+            const point = projection.screen(projection.ground(x - shift, y));
+            if (index) context.lineTo(point.x, point.y);
+            else context.moveTo(point.x, point.y);
+        }
+    }
+
+    // How many turns a camera has to be moved to be seen.
+    shift(camera) { return Math.round(mercatorX(camera.position.target.longitude) - this.view.x); }
+
+    limits(context, projection, camera) {
+        const bounds = camera.settings?.targetBounds;
+        if (!bounds) return;
+        const west = mercatorX(bounds.southWest.longitude);
+        const east = west + (((mercatorX(bounds.northEast.longitude) - west) % 1) + 1) % 1;
+        const whole = bounds.northEast.longitude - bounds.southWest.longitude >= 360 ? west + 1 : east;
+        const [top, bottom] = [mercatorY(bounds.northEast.latitude), mercatorY(bounds.southWest.latitude)];
+        const shift = Math.round((west + whole) / 2 - this.view.x);
+        this.path(context, projection, [{x: west, y: top}, {x: whole, y: top}, {x: whole, y: bottom}, {x: west, y: bottom}], shift);
+        context.closePath();
+        context.setLineDash([7, 5]);
+        context.strokeStyle = this.color(camera);
+        context.lineWidth = 1.5;
+        context.stroke();
+        context.setLineDash([]);
+    }
+
+    way(context, projection, camera) {
+        const {samples} = camera;
+        if (samples.length < 2) return;
+        const last = samples[samples.length - 1].timeMs;
+        const shift = this.shift(camera);
+        let before = null;
+        context.beginPath();
+        for (let index = samples.length - 1; index >= 0; index--) {
+            const {timeMs, position} = samples[index];
+            if (last - timeMs > WAY_MS) break;
+            const x = mercatorX(position.target.longitude);
+            // The short way around the world.
+            const near = before === null ? x : x + Math.round(before - x);
+            before = near;
+            const point = projection.screen(projection.ground(near - shift, mercatorY(position.target.latitude)));
+            context.lineTo(point.x, point.y);
+        }
+        context.strokeStyle = this.color(camera);
+        context.globalAlpha = 0.75;
+        context.lineWidth = 1.5;
+        context.stroke();
+        context.globalAlpha = 1;
+    }
+
+    camera(context, projection, camera, isChosen) {
+        const color = this.color(camera);
+        const shift = this.shift(camera);
+        const {screen, inner} = Overview.outline(camera);
+        this.path(context, projection, screen, shift);
+        context.closePath();
+        context.fillStyle = color;
+        context.globalAlpha = isChosen ? 0.24 : 0.14;
+        context.fill();
+        context.globalAlpha = 1;
+        context.strokeStyle = color;
+        context.lineWidth = isChosen ? 2.5 : 1.5;
+        context.lineJoin = "round";
+        context.stroke();
+        if (inner) {
+            this.path(context, projection, inner, shift);
+            context.closePath();
+            context.setLineDash([3, 3]);
+            context.lineWidth = 1;
+            context.stroke();
+            context.setLineDash([]);
+        }
+        const {target} = camera.position;
+        const point = projection.screen(projection.ground(mercatorX(target.longitude) - shift, mercatorY(target.latitude)));
+        context.beginPath();
+        context.arc(point.x, point.y, 3, 0, 2 * Math.PI);
+        context.fillStyle = color;
+        context.fill();
+        context.font = `600 11.5px ${this.theme.font}`;
+        context.textAlign = "left";
+        context.textBaseline = "middle";
+        context.lineWidth = 3.5;
+        context.strokeStyle = this.theme.halo;
+        context.strokeText(camera.name, point.x + 7, point.y);
+        context.fillStyle = this.theme.ink;
+        context.fillText(camera.name, point.x + 7, point.y);
+    }
+
+    // MARK: Looking around
+
+    listen(choose) {
+        const {canvas} = this;
+        let drag = null;
+        const at = (event) => {
+            const box = canvas.getBoundingClientRect();
+            return {x: event.clientX - box.left, y: event.clientY - box.top};
+        };
+        canvas.addEventListener("pointerdown", (event) => {
+            if (event.button !== 0 || !this.view) return;
+            canvas.setPointerCapture(event.pointerId);
+            drag = {...at(event), moved: 0};
+        });
+        canvas.addEventListener("pointermove", (event) => {
+            if (!drag) return;
+            const point = at(event);
+            drag.moved += Math.hypot(point.x - drag.x, point.y - drag.y);
+            if (drag.moved > 4) {
+                const scale = 256 * 2 ** this.view.zoom;
+                this.hold({...this.view, x: this.view.x - (point.x - drag.x) / scale, y: this.view.y - (point.y - drag.y) / scale});
+            }
+            Object.assign(drag, point);
+        });
+        canvas.addEventListener("pointerup", (event) => {
+            if (drag && drag.moved <= 4) {
+                const name = this.hit?.(at(event));
+                if (name) choose(name);
+            }
+            drag = null;
+        });
+        canvas.addEventListener("pointercancel", () => { drag = null; });
+        canvas.addEventListener("wheel", (event) => {
+            if (!this.view) return;
+            event.preventDefault();
+            this.zoom(-event.deltaY / (event.deltaMode === 1 ? 6 : 220), at(event));
+        }, {passive: false});
+    }
+
+    zoom(amount, point = {x: this.size.width / 2, y: this.size.height / 2}) {
+        const before = this.projection.place(this.projection.groundUnder(point));
+        const zoom = Math.min(Math.max(this.view.zoom + amount, 0), MOST_ZOOM);
+        const scale = 256 * 2 ** zoom;
+        this.hold({
+            x: before.x - (point.x - this.size.width / 2) / scale, y: before.y - (point.y - this.size.height / 2) / scale, zoom,
+        });
+    }
+
+    hold(view) {
+        this.view = {x: (((view.x % 1) + 1) % 1), y: Math.min(Math.max(view.y, 0), 1), zoom: view.zoom};
+        this.isHeld = true;
+        this.changed?.();
+    }
+
+    release() {
+        this.isHeld = false;
+        this.isGoing = true;
+        this.changed?.();
+    }
+
+    // The camera whose outline is under a point; of several, the smallest.
+    cameraAt(cameras, point) {
+        const place = this.projection.place(this.projection.groundUnder(point));
+        return cameras.map((camera) => {
+            const shift = this.shift(camera);
+            const corners = Overview.outline(camera).screen.map(({x, y}) => ({x: x - shift, y}));
+            let area = 0;
+            let isInside = false;
+            for (let i = 0, j = 3; i < 4; j = i++) {
+                const [a, b] = [corners[i], corners[j]];
+                area += a.x * b.y - b.x * a.y;
+                if (a.y > place.y !== b.y > place.y && place.x < ((b.x - a.x) * (place.y - a.y)) / (b.y - a.y) + a.x) {
+                    isInside = !isInside;
+                }
+            }
+            return {camera, isInside, area: Math.abs(area)};
+        }).filter(({isInside}) => isInside).sort((a, b) => a.area - b.area)[0]?.camera.name;
+    }
+
+    // What the map shows, as bounds.
+    get bounds() {
+        const [topLeft, , bottomRight] = this.projection.outline();
+        return {
+            southWest: {latitude: latitudeOf(Math.min(bottomRight.y, 1)), longitude: wrap(longitudeOf(topLeft.x))},
+            northEast: {latitude: latitudeOf(Math.max(topLeft.y, 0)), longitude: wrap(longitudeOf(bottomRight.x))},
+        };
+    }
+}

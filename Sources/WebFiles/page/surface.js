@@ -1,0 +1,110 @@
+// The whole screen as a hand for a camera on another one. The camera's screen is as wide and as high here as it fits; or the
+// camera takes this screen's size.
+
+import {Hands} from "./hands.js";
+import {fit} from "./theme.js";
+
+export class Surface {
+    constructor(root, {send, ask, camera, theme}) {
+        this.root = root;
+        this.canvas = root.querySelector("canvas");
+        this.camera = camera;
+        this.theme = theme;
+        this.ask = ask;
+        this.lock = null;
+        this.hands = new Hands(this.canvas, (x, y) => this.pointAt(x, y), send, {surface: "surface", isTouchOnly: true});
+        root.querySelector("[data-surface=close]").onclick = () => this.close();
+        root.querySelector("[data-surface=size]").onclick = () => this.takeSize();
+        document.addEventListener("visibilitychange", () => { if (!document.hidden && this.isOpen) this.keepAwake(); });
+        document.addEventListener("fullscreenchange", () => this.changed?.());
+    }
+
+    get isOpen() { return !this.root.hidden; }
+
+    async open() {
+        this.root.hidden = false;
+        document.body.classList.add("is-surface");
+        this.canvas.focus();
+        this.changed?.();
+        try {
+            await document.documentElement.requestFullscreen?.({navigationUI: "hide"});
+        } catch {
+            // It takes a touch to allow it; without, the page is the surface as it is.
+        }
+        await this.keepAwake();
+    }
+
+    async close() {
+        this.hands.cancel();
+        this.root.hidden = true;
+        document.body.classList.remove("is-surface");
+        await this.lock?.release();
+        this.lock = null;
+        if (document.fullscreenElement) await document.exitFullscreen();
+        this.changed?.();
+    }
+
+    // A screen that goes dark is no surface. Browsers allow it on secure pages.
+    async keepAwake() {
+        try {
+            this.lock = await navigator.wakeLock?.request("screen");
+        } catch {
+            this.lock = null;
+        }
+        this.root.querySelector("[data-surface=note]").textContent = this.lock ? "" : "This screen may go dark by itself.";
+    }
+
+    // How the camera's screen lies on this one: it fills it, and its middle is the middle.
+    get fit() {
+        const {clientWidth: width, clientHeight: height} = this.canvas;
+        const {viewport} = this.camera() ?? {viewport: {width, height}};
+        const scale = Math.max(viewport.width / width, viewport.height / height);
+        return {scale, left: (viewport.width - width * scale) / 2, top: (viewport.height - height * scale) / 2};
+    }
+
+    pointAt(clientX, clientY) {
+        const {scale, left, top} = this.fit;
+        const box = this.canvas.getBoundingClientRect();
+        return {x: (clientX - box.left) * scale + left, y: (clientY - box.top) * scale + top};
+    }
+
+    takeSize() {
+        const {clientWidth: width, clientHeight: height} = this.canvas;
+        this.ask({type: "set-viewport", width, height});
+    }
+
+    paint(camera, now) {
+        const {width, height, ratio} = fit(this.canvas);
+        const context = this.canvas.getContext("2d", {alpha: false});
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        context.fillStyle = this.theme.beyond;
+        context.fillRect(0, 0, width, height);
+        if (!camera) return;
+        const {scale, left, top} = this.fit;
+        context.strokeStyle = this.theme.quiet;
+        context.setLineDash([6, 6]);
+        context.strokeRect(-left / scale, -top / scale, camera.viewport.width / scale, camera.viewport.height / scale);
+        context.setLineDash([]);
+        for (const surface of camera.surfaces.values()) {
+            for (const trail of surface.trails.values()) {
+                for (const {x, y, at} of trail) {
+                    context.globalAlpha = Math.max(0.5 - (now - at) / 1400, 0);
+                    context.fillStyle = this.theme["finger-edge"];
+                    context.beginPath();
+                    context.arc((x - left) / scale, (y - top) / scale, 6, 0, 2 * Math.PI);
+                    context.fill();
+                }
+            }
+            context.globalAlpha = 1;
+            for (const {x, y} of surface.touches) {
+                context.beginPath();
+                context.arc((x - left) / scale, (y - top) / scale, 38, 0, 2 * Math.PI);
+                context.fillStyle = this.theme.finger;
+                context.fill();
+                context.strokeStyle = this.theme["finger-edge"];
+                context.lineWidth = 2;
+                context.stroke();
+            }
+        }
+    }
+}

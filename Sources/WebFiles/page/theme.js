@@ -1,0 +1,37 @@
+// Colours of what is drawn, as the style sheet has them: a canvas cannot inherit.
+
+const NAMES = [
+    "beyond", "sea", "land", "border", "grid", "label", "halo", "sky", "haze", "ink", "quiet", "finger", "finger-edge",
+    "zoom", "bearing", "angle", "gesture", "panel", "line",
+];
+
+export class Theme {
+    constructor(changed) {
+        this.read();
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+            this.read();
+            changed();
+        });
+        this.changed = changed;
+    }
+
+    read() {
+        const style = getComputedStyle(document.documentElement);
+        for (const name of NAMES) this[name] = style.getPropertyValue(`--${name}`).trim();
+        this.cameras = Array.from({length: 6}, (_, index) => style.getPropertyValue(`--camera-${index}`).trim());
+        this.font = style.getPropertyValue("--font").trim() || "sans-serif";
+        this.isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    }
+}
+
+// A canvas that is as sharp as its screen; says whether its size has changed.
+export function fit(canvas) {
+    const ratio = Math.min(devicePixelRatio || 1, 3);
+    const {clientWidth: width, clientHeight: height} = canvas;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h) {
+        canvas.width = w;
+        canvas.height = h;
+    }
+    return {width, height, ratio};
+}

@@ -1,0 +1,96 @@
+// A connection to the daemon, in lines, on SwiftNIO: bytes go through as they are. Invariant: who made it is told every line
+// in order, and the end exactly once, all from one event loop.
+
+import GimbalClient
+import NIOCore
+import NIOPosix
+import UnixSocket
+
+/// A connection that cannot be made.
+package struct NoDaemon: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// A connection to the daemon.
+final class DaemonLink: Sendable {
+    private let channel: any Channel
+
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - paths: where the daemon may be; the first that takes a connection is it.
+    ///   - isPatient: whether the daemon's lines wait, when they come faster than they are taken.
+    ///   - take: takes a line, without its LF.
+    ///   - end: is told that nothing more comes.
+    init(
+        _ paths: [String], on group: any EventLoopGroup, take: @escaping @Sendable (ArraySlice<UInt8>) -> Void,
+        end: @escaping @Sendable () -> Void
+    ) async throws {
+        let descriptor: CInt
+        do {
+            descriptor = try UnixSocket.connect(toFirstOf: paths, flags: CInt(SOCK_NONBLOCK.rawValue), patience: 1000)
+        } catch {
+            throw NoDaemon(description: error.attempts.last.map { "\($0.error)" } ?? "there is no daemon")
+        }
+        channel = try await ClientBootstrap(group: group)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(LineHandler(take: take, end: end))
+                }
+            }
+            .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
+            .withConnectedSocket(descriptor).get()
+    }
+
+    deinit { close() }
+
+    /// Whether the daemon takes what is sent; where it does not, whoever sends has to wait.
+    var isWritable: Bool { channel.isWritable }
+
+    /// Sends bytes, and does not wait for it.
+    func send(_ bytes: some Collection<UInt8>) {
+        channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+    }
+
+    /// Sends bytes, and comes back when the kernel has them.
+    func sendAndWait(_ bytes: some Collection<UInt8>) async throws {
+        try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
+    }
+
+    /// Ends the connection: the daemon cancels what came over it.
+    func close() { channel.close(promise: nil) }
+}
+
+private final class LineHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let take: @Sendable (ArraySlice<UInt8>) -> Void
+    private let end: @Sendable () -> Void
+    private var lines = LineBuffer()
+
+    init(take: @escaping @Sendable (ArraySlice<UInt8>) -> Void, end: @escaping @Sendable () -> Void) {
+        (self.take, self.end) = (take, end)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var buffer = unwrapInboundIn(data)
+        _ = unsafe lines.append(upTo: buffer.readableBytes) { room in
+            unsafe buffer.readWithUnsafeReadableBytes { bytes in
+                unsafe room.copyMemory(from: bytes)
+                return bytes.count
+            }
+        }
+        do {
+            while let line = try lines.next() { take(line) }
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,246 @@
+// The daemon's cameras, as all pages see them: one connection follows them all, and what it says goes to each page's outbox.
+// Invariant: a page that begins gets what holds now and every line after that, in order; nothing in between is lost.
+
+import GimbalProtocol
+import JSONLines
+import NIOCore
+import Synchronization
+
+final class Follower: Sendable {
+    private let paths: [String]
+    private let group: any EventLoopGroup
+    private let state = Mutex(State())
+
+    /// Before the first attempt to connect anew, and at the most.
+    private static let delays = (first: Duration.milliseconds(100), longest: Duration.seconds(2))
+    /// What requests of this connection are called; pages number theirs.
+    fileprivate static let id = RequestID.text("gimbal-web")
+
+    /// What a page that begins is told of a camera.
+    fileprivate struct Camera {
+        /// What told the epoch last.
+        var beginning: PageLine?
+        var settings: PageLine?
+        var position: PageLine?
+        var replay: PageLine?
+        var gestures: PageLine?
+        var fingers: [Int: PageLine] = [:]
+        var active = ActiveGestures()
+
+        var lines: [PageLine] {
+            [beginning, settings, position, replay, gestures].compactMap(\.self)
+                + fingers.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    fileprivate struct State {
+        var cameras: [String: Camera] = [:]
+        var outboxes: [ObjectIdentifier: Outbox] = [:]
+        var link: DaemonLink?
+        /// Why there is no daemon; `nil` while there is one.
+        var problem: String? = "not connected yet"
+
+        /// What holds now, for a page that has heard nothing yet.
+        var news: [PageLine] {
+            [PageLine.daemon(problem: problem)]
+                + cameras.sorted { $0.key < $1.key }.flatMap(\.value.lines)
+        }
+
+        func tell(_ line: PageLine) {
+            for outbox in outboxes.values { outbox.add(line) }
+        }
+    }
+
+    init(_ paths: [String], on group: any EventLoopGroup) { (self.paths, self.group) = (paths, group) }
+
+    // MARK: Pages
+
+    /// From now on the outbox gets all lines; the first of them tell what holds now.
+    func add(_ outbox: Outbox) {
+        state.withLock { state in
+            for line in state.news { outbox.add(line) }
+            state.outboxes[ObjectIdentifier(outbox)] = outbox
+        }
+    }
+
+    func remove(_ outbox: Outbox) {
+        state.withLock { _ = $0.outboxes.removeValue(forKey: ObjectIdentifier(outbox)) }
+    }
+
+    /// Takes what waits in an outbox; `nil` once its page is let go. Where the page was too slow, it is told what it missed,
+    /// and then what holds now.
+    func take(_ outbox: Outbox) -> [UInt8]? {
+        state.withLock { state in
+            switch outbox.take() {
+            case .over: return nil
+            case .nothing: return []
+            case .lines(let bytes): return bytes
+            case .missed(let counts, var bytes):
+                for (camera, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+                    bytes += PageLine.lagged(camera: camera, missed: count).bytes
+                }
+                for line in state.news { bytes += line.bytes }
+                return bytes
+            }
+        }
+    }
+
+    /// Says to all pages that the server is there, so that a connection that has died unseen is noticed.
+    func sayAlive() { state.withLock { $0.tell(.alive) } }
+
+    // MARK: The daemon
+
+    /// Follows the daemon until the task is cancelled: whenever it goes away, it is looked for again.
+    func run() async {
+        var delay = Self.delays.first
+        while !Task.isCancelled {
+            let (ends, end) = AsyncStream<Void>.makeStream()
+            do {
+                let link = try await DaemonLink(
+                    paths, on: group, take: { [weak self] line in self?.take(line) }, end: { end.finish() })
+                state.withLock { state in
+                    state.link = link
+                    state.problem = nil
+                    state.cameras = [:]
+                    state.tell(.daemon(problem: nil))
+                }
+                link.send(try ClientRequest.subscribeAll(kinds: EventKind.movements).line(id: Self.id))
+                delay = Self.delays.first
+                for await _ in ends {}
+                link.close()
+                lose("the daemon ended the connection")
+            } catch {
+                lose("\(error)")
+            }
+            try? await Task.sleep(for: delay)
+            delay = min(delay * 2, Self.delays.longest)
+        }
+        state.withLock { $0.link?.close() }
+    }
+
+    private func lose(_ problem: String) {
+        state.withLock { state in
+            state.link = nil
+            guard state.problem != problem else { return }
+            state.problem = problem
+            state.tell(.daemon(problem: problem))
+        }
+    }
+
+    private func take(_ bytes: ArraySlice<UInt8>) {
+        guard let line = try? ServerLine(line: bytes) else { return }
+        state.withLock { state in
+            switch line.message {
+            case .event(let event): state.take(event, bytes, isAnswer: line.id != nil)
+            case .camera(let camera):
+                let settings = PageLine(bytes, .settings(camera: camera.camera), of: camera.camera)
+                state.cameras[camera.camera]?.settings = settings
+                if state.cameras[camera.camera] != nil { state.tell(settings) }
+            case .replay(let status): state.take(.replay(status), bytes, isAnswer: true)
+            case .error(let error) where error.line == 0:
+                state.problem = "\(error)"
+                state.tell(.daemon(problem: "\(error)"))
+            default: break
+            }
+        }
+    }
+}
+
+extension Follower.State {
+    /// Takes an event of a camera: it changes what holds, and is told.
+    fileprivate mutating func take(_ event: CameraEvent, _ bytes: ArraySlice<UInt8>, isAnswer: Bool) {
+        let name = event.camera
+        var line = PageLine(bytes, nil, of: name)
+        switch event {
+        case .subscribedToAll: return
+        case .subscribed:
+            // It comes for all cameras first, with what moves them; then this camera's is asked for, with all that it tells.
+            if !isAnswer {
+                ask(.subscribe(kinds: Set(EventKind.allCases)), name)
+                ask(.getCamera, name)
+                ask(.getReplay, name)
+            }
+            if cameras[name] == nil { cameras[name] = Follower.Camera() }
+            cameras[name]?.beginning = line
+            cameras[name]?.position = nil
+            cameras[name]?.fingers = [:]
+        case .moveStarted, .idle, .reset, .lagged:
+            line.isBoundary = true
+            line.isCounted = event.move != nil
+            if event.move != nil {
+                cameras[name]?.position = line
+            } else {
+                cameras[name]?.beginning = line
+                cameras[name]?.position = nil
+            }
+            if case .reset = event {
+                cameras[name]?.fingers = [:]
+                ask(.getCamera, name)
+            }
+        case .cameraChanged:
+            line.subject = .position(camera: name)
+            line.isCounted = true
+            cameras[name]?.position = line
+        case .fed(let fed): return follow(fed, line)
+        case .touch(let touch):
+            line.subject = .fingers(camera: name, surface: touch.number)
+            cameras[name]?.fingers[touch.number] = touch.touches.isEmpty ? nil : line
+        case .replay(let status):
+            line.subject = .replay(camera: name)
+            cameras[name]?.replay = status.state == .ended ? nil : line
+        case .marker: break
+        case .removed: cameras[name] = nil
+        }
+        tell(line)
+    }
+
+    /// Follows what a camera is fed, for the gestures that are active then.
+    private mutating func follow(_ fed: FedLine, _ line: PageLine) {
+        tell(line)
+        guard var active = cameras[fed.camera]?.active else { return }
+        let before = active.kinds
+        if active.follow(fed.line) { ask(.getCamera, fed.camera) }
+        cameras[fed.camera]?.active = active
+        guard active.kinds != before else { return }
+        let gestures = PageLine.gestures(active.kinds, camera: fed.camera, timeMs: fed.timeMs)
+        cameras[fed.camera]?.gestures = active.kinds.isEmpty ? nil : gestures
+        tell(gestures)
+    }
+
+    private func ask(_ request: ClientRequest, _ camera: String) {
+        guard let line = try? request.line(camera: camera, id: Follower.id, creates: false) else { return }
+        link?.send(line)
+    }
+}
+
+// MARK: Lines that are this server's own
+
+extension PageLine {
+    fileprivate init(_ bytes: ArraySlice<UInt8>, _ subject: Subject?, of camera: String) {
+        self.init(bytes: bytes + [0x0a], camera: camera, subject: subject)
+    }
+
+    init(_ object: JSONObject) { self.init(bytes: JSONValue.object(object).bytes + [0x0a]) }
+
+    static let alive = PageLine(["type": .string("alive")])
+
+    static func daemon(problem: String?) -> PageLine {
+        var object: JSONObject = ["type": .string("daemon"), "connected": .bool(problem == nil)]
+        if let problem { object["reason"] = .string(problem) }
+        return PageLine(object)
+    }
+
+    fileprivate static func lagged(camera: String, missed: Int) -> PageLine {
+        PageLine(["type": .string("missed"), "camera": .string(camera), "events": .number(Double(missed))])
+    }
+
+    fileprivate static func gestures(_ kinds: [String], camera: String, timeMs: Double) -> PageLine {
+        var line = PageLine([
+            "type": .string("active-gestures"), "camera": .string(camera), "timeMs": .number(timeMs),
+            "gestures": .array(kinds.map(JSONValue.string)),
+        ])
+        line.camera = camera
+        line.subject = nil
+        return line
+    }
+}

@@ -1,0 +1,102 @@
+// Where the server is, as links that a person can open: the token stands in the fragment, which no browser ever sends.
+
+import Glibc
+import JSONLines
+
+/// The links of a server.
+package struct Links: Sendable {
+    /// `http://` or `https://`, host and port, for this machine's own browser.
+    package let local: String
+    /// The same as others in the network see it; `nil` if nobody else can connect.
+    package let network: String?
+    let tokens: Tokens
+
+    package init(local: String, network: String?, tokens: Tokens) {
+        (self.local, self.network, self.tokens) = (local, network, tokens)
+    }
+
+    private func link(_ origin: String, _ token: String) -> String { "\(origin)/#token=\(token)" }
+
+    /// Moves cameras, from this machine.
+    package var feed: String { link(local, tokens.feed) }
+    /// Only looks.
+    package var watch: String { link(local, tokens.watch) }
+    /// Moves cameras, from a phone; `nil` if none can connect.
+    package var phone: String? { network.map { link($0, tokens.feed) } }
+
+    /// The first line of a page's stream. Who feeds is told the links that can be handed on.
+    func introduction(of page: Page, _ limits: Limits) -> PageLine {
+        var object: JSONObject = [
+            "type": .string("page"), "page": .string(page.id), "role": .string(page.role.rawValue),
+            "limits": .object([
+                "lineBytes": .number(Double(limits.lineBytes)),
+                "recordingBytes": .number(Double(limits.recordingBytes)),
+                "requestsPerSecond": .number(limits.requestsPerSecond),
+            ]),
+        ]
+        if page.role == .feed {
+            var links: [(name: String, text: String)] = []
+            if let network {
+                links = [("surface", link(network, tokens.feed) + "&surface"), ("watch", link(network, tokens.watch))]
+            } else {
+                links = [("watch", watch)]
+            }
+            object["network"] = .bool(network != nil)
+            object["links"] = .array(
+                links.map { name, text in
+                    .object([
+                        "name": .string(name), "link": .string(text),
+                        "code": .array((QRCode(text)?.rows ?? []).map(JSONValue.string)),
+                    ])
+                })
+        }
+        return PageLine(object)
+    }
+}
+
+/// Addresses of this machine.
+package enum Addresses {
+    /// The machine's addresses in its networks, IPv4 first; loopback and link-local ones are left out.
+    package static func ofNetworks() -> [String] {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&first) == 0 else { return [] }
+        defer { unsafe freeifaddrs(first) }
+        var found: [(isSix: Bool, text: String)] = []
+        var next = unsafe first
+        while let entry = unsafe next {
+            defer { unsafe next = entry.pointee.ifa_next }
+            guard let address = unsafe entry.pointee.ifa_addr, let text = unsafe numeric(address) else { continue }
+            let isSix = unsafe Int32(address.pointee.sa_family) == AF_INET6
+            if isOfNetwork(text) { found.append((isSix, text)) }
+        }
+        return found.sorted { !$0.isSix && $1.isSix }.map(\.text)
+    }
+
+    private static func numeric(_ address: UnsafeMutablePointer<sockaddr>) -> String? {
+        let family = unsafe Int32(address.pointee.sa_family)
+        let size =
+            switch family {
+            case AF_INET: MemoryLayout<sockaddr_in>.size
+            case AF_INET6: MemoryLayout<sockaddr_in6>.size
+            default: 0
+            }
+        guard size > 0 else { return nil }
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let status = unsafe getnameinfo(
+            address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        guard status == 0 else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func isOfNetwork(_ text: String) -> Bool {
+        !text.hasPrefix("127.") && !text.hasPrefix("169.254.") && text != "::1" && !text.hasPrefix("fe80:")
+    }
+
+    /// Whether only this machine can reach an address.
+    package static func isLoopback(_ address: String) -> Bool {
+        address == "localhost" || address == "::1" || address.hasPrefix("127.")
+    }
+
+    /// An address as it stands in a link.
+    package static func inLink(_ address: String) -> String { address.contains(":") ? "[\(address)]" : address }
+}

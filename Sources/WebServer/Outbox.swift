@@ -1,0 +1,150 @@
+// What waits to be sent to one page. Of what moves, only the newest waits: a page that is slow skips frames, as a
+// subscription with `latest` does. Invariant: a page that does not read costs at most `mostLines` and `mostBytes`; what is
+// thrown away for that is counted for each camera, and told.
+
+import Synchronization
+
+/// What a line is about, so that the next of its kind takes its place while it waits.
+enum Subject: Hashable, Sendable {
+    case position(camera: String)
+    case settings(camera: String)
+    case replay(camera: String)
+    case fingers(camera: String, surface: Int)
+}
+
+/// A line for pages, with its LF.
+struct PageLine: Sendable {
+    let bytes: [UInt8]
+    /// The camera that it tells of.
+    var camera: String?
+    /// What it replaces, if such a line waits.
+    var subject: Subject?
+    /// Whether it is an event with a `seq`.
+    var isCounted = false
+    /// Whether it begins or ends a movement: a position before it stays before it.
+    var isBoundary = false
+    /// Whether it answers the page's own request.
+    var isReply = false
+}
+
+final class Outbox: Sendable {
+    /// As many lines wait for a page; more, and what it missed is told instead.
+    static let mostLines = 512
+    /// As many bytes, likewise.
+    static let mostBytes = 256 << 10
+    /// As many bytes of answers wait; a page with more has stopped reading them, and is let go.
+    static let mostReplyBytes = 256 << 10
+
+    /// What is to be sent next.
+    enum Batch: Equatable {
+        case nothing
+        case lines([UInt8])
+        /// The page was too slow: how many events of which camera it will not see. What holds now has to follow.
+        case missed([String: Int], replies: [UInt8])
+        case over
+    }
+
+    private struct State {
+        var lines: [PageLine?] = []
+        var places: [Subject: Int] = [:]
+        var count = 0
+        var bytes = 0
+        var replies: [UInt8] = []
+        var missed: [String: Int] = [:]
+        var isBehind = false
+        var isOver = false
+        /// What was replaced while it waited needs no word: `seq` shows it. Only what is thrown away is counted.
+        mutating func add(_ line: PageLine) {
+            if let subject = line.subject, let place = places[subject], let old = lines[place] {
+                lines[place] = nil
+                count -= 1
+                bytes -= old.bytes.count
+            }
+            if line.isBoundary, let camera = line.camera { places[.position(camera: camera)] = nil }
+            if let subject = line.subject { places[subject] = lines.count }
+            lines.append(line)
+            count += 1
+            bytes += line.bytes.count
+            if lines.count > 2 * Outbox.mostLines { compact() }
+        }
+
+        /// Forgets the places of lines that were replaced.
+        mutating func compact() {
+            lines = lines.filter { $0 != nil }
+            places = [:]
+            for (place, line) in lines.enumerated() {
+                if line?.isBoundary == true, let camera = line?.camera { places[.position(camera: camera)] = nil }
+                if let subject = line?.subject { places[subject] = place }
+            }
+        }
+
+        mutating func throwAway() {
+            for case let line? in lines { note(line) }
+            lines = []
+            places = [:]
+            count = 0
+            bytes = 0
+            isBehind = true
+        }
+
+        mutating func note(_ line: PageLine) {
+            if let camera = line.camera { missed[camera, default: 0] += line.isCounted ? 1 : 0 }
+        }
+    }
+
+    private let state = Mutex(State())
+    private let signal: AsyncStream<Void>.Continuation
+    /// Tells that there is something to be sent. One task may follow it.
+    let signals: AsyncStream<Void>
+
+    init() {
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Adds a line.
+    func add(_ line: PageLine) {
+        let isOver = state.withLock { state in
+            guard !state.isOver else { return false }
+            if line.isReply {
+                state.replies += line.bytes
+                state.isOver = state.replies.count > Self.mostReplyBytes
+            } else if state.isBehind {
+                state.note(line)
+            } else {
+                state.add(line)
+                if state.count > Self.mostLines || state.bytes > Self.mostBytes { state.throwAway() }
+            }
+            return state.isOver
+        }
+        if isOver { finish() } else { signal.yield() }
+    }
+
+    /// Takes what waits.
+    func take() -> Batch {
+        state.withLock { state in
+            defer { state.replies = [] }
+            if state.isOver { return .over }
+            if state.isBehind {
+                defer { state.missed = [:] }
+                state.isBehind = false
+                return .missed(state.missed, replies: state.replies)
+            }
+            guard state.count > 0 || !state.replies.isEmpty else { return .nothing }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(state.bytes + state.replies.count)
+            // A reply comes before what its request causes, as the daemon has it.
+            bytes += state.replies
+            for case let line? in state.lines { bytes += line.bytes }
+            state.lines.removeAll(keepingCapacity: state.lines.count < Self.mostLines)
+            state.places.removeAll(keepingCapacity: true)
+            (state.count, state.bytes) = (0, 0)
+            return .lines(bytes)
+        }
+    }
+
+    /// Lets the page go.
+    func finish() {
+        state.withLock { $0.isOver = true }
+        signal.finish()
+    }
+}

@@ -1,0 +1,146 @@
+// A page that looks, and perhaps feeds: its stream, and a connection to the daemon of its own, which ends with it. So the
+// daemon cancels what the fingers of a vanished page were doing. Invariant: what a page sends never waits here without a
+// limit, and none of it is a subscription or a trace: those are the server's part.
+
+import GimbalProtocol
+import JSONLines
+import NIOCore
+import Synchronization
+
+/// A page, from the beginning of its stream to its end.
+final class Page: Sendable {
+    /// Names it in its requests; nobody else knows it.
+    let id = Tokens.made()
+    let role: Role
+    let outbox = Outbox()
+    private let paths: [String]
+    private let group: any EventLoopGroup
+    private let state: Mutex<State>
+
+    private struct State {
+        var link: Task<DaemonLink, any Error>?
+        var recording: DaemonLink?
+        var meter: RateMeter
+        var isOver = false
+    }
+
+    init(_ role: Role, _ paths: [String], on group: any EventLoopGroup, _ limits: Limits) {
+        (self.role, self.paths, self.group) = (role, paths, group)
+        state = Mutex(
+            State(meter: RateMeter(perSecond: limits.requestsPerSecond, atOnce: limits.requestsAtOnce)))
+    }
+
+    /// Ends the page: the daemon cancels its fingers and gestures, and its recording.
+    func finish() {
+        outbox.finish()
+        let (link, recording) = state.withLock { state in
+            state.isOver = true
+            return (state.link, state.recording)
+        }
+        recording?.close()
+        Task { try? await link?.value.close() }
+    }
+
+    // MARK: Lines
+
+    /// Sends lines to the daemon. Its answers come by the page's stream.
+    func send(_ bytes: [UInt8]) async throws(Refusal) {
+        guard state.withLock({ $0.meter.take() }) else {
+            throw Refusal(.tooManyRequests, "too many requests; put more lines into one", retryAfter: 1)
+        }
+        try Self.check(bytes)
+        let link = try await openLink()
+        guard link.isWritable else {
+            throw Refusal(.serviceUnavailable, "the daemon has not taken the lines before", retryAfter: 1)
+        }
+        link.send(bytes.last == 0x0a ? bytes : bytes + [0x0a])
+    }
+
+    /// Refuses what a page may not ask for by itself. What else is wrong with a line, the daemon says best.
+    private static func check(_ bytes: [UInt8]) throws(Refusal) {
+        var decoder = RequestDecoder()
+        for line in bytes.split(separator: 0x0a) {
+            let requests: [Request]
+            do throws(Rejection) {
+                requests = try decoder.decode(Array(line).span)
+            } catch {
+                guard error.isHeader else { continue }
+                throw Refusal(.badRequest, "a trace is sent as a recording, to /recording")
+            }
+            for request in requests {
+                switch request.body {
+                case .trace, .traceEnd:
+                    throw Refusal(.badRequest, "a trace is sent as a recording, to /recording")
+                case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll:
+                    throw Refusal(.badRequest, "the stream tells of all cameras; a page subscribes to none")
+                default: break
+                }
+            }
+        }
+    }
+
+    /// The page's connection to the daemon; made when it is needed, and anew once it has ended.
+    private func openLink() async throws(Refusal) -> DaemonLink {
+        let forget: @Sendable () -> Void = { [weak self] in self?.forgetLink() }
+        let link = state.withLock { state -> Task<DaemonLink, any Error>? in
+            guard !state.isOver else { return nil }
+            if let link = state.link { return link }
+            let link = Task { [paths, group, outbox] in
+                try await DaemonLink(paths, on: group, take: { outbox.add(.reply($0)) }, end: forget)
+            }
+            state.link = link
+            return link
+        }
+        guard let link else { throw Refusal(.gone, "this page's stream has ended") }
+        do {
+            return try await link.value
+        } catch {
+            forgetLink()
+            throw Refusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
+        }
+    }
+
+    private func forgetLink() { state.withLock { $0.link = nil } }
+
+    // MARK: Recordings
+
+    /// Plays a trace into a camera, in the place of what this page has played before; its end is told by the stream.
+    func play(_ trace: [UInt8]) async throws(Refusal) {
+        state.withLock { state in
+            defer { state.recording = nil }
+            return state.recording
+        }?.close()
+        let link: DaemonLink
+        do {
+            link = try await DaemonLink(
+                paths, on: group, take: { [outbox] in outbox.add(.reply($0)) }, end: {})
+        } catch {
+            throw Refusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.recording = link }
+            return state.isOver
+        }
+        guard !isOver else { return link.close() }
+        // The daemon reads as far ahead as it wants to; what is left waits here.
+        do {
+            for start in stride(from: 0, to: trace.count, by: Self.piece) {
+                try await link.sendAndWait(trace[start..<min(start + Self.piece, trace.count)])
+            }
+        } catch {
+            // It was ended, by a steering hand or by the next recording.
+            return
+        }
+    }
+
+    private static let piece = 64 << 10
+}
+
+extension PageLine {
+    /// An answer to a request of the page's own.
+    static func reply(_ bytes: ArraySlice<UInt8>) -> PageLine {
+        var line = PageLine(bytes: bytes + [0x0a])
+        line.isReply = true
+        return line
+    }
+}

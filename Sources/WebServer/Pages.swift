@@ -1,0 +1,63 @@
+// The pages that are open, by their ids. Invariant: there are at most as many as the limit says, and each is ended once.
+
+import NIOCore
+import Synchronization
+
+final class Pages: Sendable {
+    private let state = Mutex(State())
+    private let limits: Limits
+
+    private struct State {
+        var pages: [String: Page] = [:]
+        var recordings = 0
+    }
+
+    init(_ limits: Limits) { self.limits = limits }
+
+    func add(_ page: Page) throws(Refusal) {
+        let isFull = state.withLock { state in
+            guard state.pages.count < limits.streams else { return true }
+            state.pages[page.id] = page
+            return false
+        }
+        if isFull {
+            throw Refusal(.serviceUnavailable, "\(limits.streams) pages are open; close one", retryAfter: 5)
+        }
+    }
+
+    func remove(_ page: Page) {
+        state.withLock { _ = $0.pages.removeValue(forKey: page.id) }
+        page.finish()
+    }
+
+    /// The page that a request comes from.
+    func page(_ id: String?) throws(Refusal) -> Page {
+        guard let id else { throw Refusal(.badRequest, "Gimbal-Page is missing: the first line of a stream tells it") }
+        guard let page = state.withLock({ $0.pages[id] }), page.role == .feed else {
+            throw Refusal(.conflict, "no stream has this page; its lines would be nobody's")
+        }
+        return page
+    }
+
+    /// Runs a body that has a recording in hand.
+    func withRecording<Result>(_ body: () async throws(Refusal) -> Result) async throws(Refusal) -> Result {
+        let isFull = state.withLock { state in
+            guard state.recordings < limits.recordings else { return true }
+            state.recordings += 1
+            return false
+        }
+        if isFull {
+            throw Refusal(.serviceUnavailable, "\(limits.recordings) recordings are played already", retryAfter: 5)
+        }
+        defer { state.withLock { $0.recordings -= 1 } }
+        return try await body()
+    }
+
+    func finishAll() {
+        let pages = state.withLock { state in
+            defer { state.pages = [:] }
+            return state.pages.values.map { $0 }
+        }
+        for page in pages { page.finish() }
+    }
+}

@@ -1,0 +1,42 @@
+// A recording that is dropped onto a page, as a trace for one camera: every format that the command line knows.
+
+import GimbalProtocol
+import JSONLines
+import TouchTraces
+import Traces
+
+enum Recording {
+    /// The trace of a recording, or the trace itself, for a camera.
+    ///
+    /// - Throws: what is wrong with the bytes, or with the camera's name.
+    static func trace(_ bytes: [UInt8], camera: String) throws(Refusal) -> [UInt8] {
+        let converter = TraceConverter()
+        var trace: [UInt8] = []
+        do {
+            try converter.read(bytes.span) { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
+            try converter.finish { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
+        } catch {
+            throw Refusal(.unprocessableContent, "this is no recording: \(error)")
+        }
+        let start = trace.firstIndex { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } ?? trace.count
+        let end = trace[start...].firstIndex(of: 0x0a) ?? trace.count
+        do throws(TraceError) {
+            var header = try HeaderLine(Array(trace[start..<end]))
+            let times = (first: TraceTime.first(in: trace), last: TraceTime.last(in: trace))
+            var members: [(name: String, value: JSONValue?)] = [
+                ("camera", .string(camera)), ("id", .string("recording")),
+            ]
+            if let first = times.first, let last = times.last, last >= first {
+                members.append(("durationMs", .number(last - first)))
+            }
+            try header.set(members)
+            guard header.isRight else { throw TraceError("has a header that is not right") }
+            let tail = trace.suffix(64)
+            let isEnded = String(decoding: tail, as: UTF8.self).contains(#""trace-end""#)
+            return header.bytes + [0x0a] + trace[min(end + 1, trace.count)...]
+                + (isEnded ? [] : Array("\n{\"type\":\"trace-end\"}\n".utf8))
+        } catch {
+            throw Refusal(.unprocessableContent, "this \(error)")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// What is answered to each request. The page's files are for everybody who knows the server's name: the link's fragment never
+// comes here. All else takes a token; and what changes something, a page of this server's own.
+
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+struct Responder: Sendable {
+    let access: Access
+    let limits: Limits
+    let pages: Pages
+    let follower: Follower
+    let paths: [String]
+    let group: any EventLoopGroup
+    /// The links of a page that feeds, and of one that watches.
+    let links: Links
+
+    /// A page hears of a camera so often: the distance of two pieces of a stream.
+    private static let frame = Duration.milliseconds(1000) / 60
+
+    /// What is said with each answer: nothing from elsewhere, nothing to elsewhere, in nobody's frame.
+    private static let fields: HTTPFields = [
+        .contentSecurityPolicy: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+            + "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+            + "require-trusted-types-for 'script'; trusted-types 'none'",
+        .xContentTypeOptions: "nosniff",
+        .referrerPolicy: "no-referrer",
+        .openerPolicy: "same-origin",
+        .resourcePolicy: "same-origin",
+        .permissionsPolicy: "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        .cacheControl: "no-store",
+    ]
+
+    func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        let answer: Answer
+        do throws(Refusal) {
+            answer = try await self.answer(to: request)
+        } catch {
+            answer = .refusal(error)
+        }
+        switch answer {
+        case .file(let file):
+            var fields = Self.fields
+            fields[.contentType] = file.type
+            fields[.contentLength] = "\(file.bytes.readableBytes)"
+            let body = request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: file.bytes)
+            try await writer.write(response: HTTPResponse(status: .ok, headerFields: fields), body: body)
+        case .taken:
+            try await writer.writeResponse(HTTPResponse(status: .noContent, headerFields: Self.fields))
+        case .refusal(let refusal):
+            var fields = Self.fields
+            let body = ByteBuffer(string: refusal.message + "\n")
+            fields[.contentType] = "text/plain; charset=utf-8"
+            fields[.contentLength] = "\(body.readableBytes)"
+            if refusal.status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
+            if refusal.status == .methodNotAllowed { fields[.allow] = "GET, HEAD, POST" }
+            if let retryAfter = refusal.retryAfter { fields[.retryAfter] = "\(retryAfter)" }
+            try await writer.write(
+                response: HTTPResponse(status: refusal.status, headerFields: fields),
+                body: request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: body))
+        case .stream(let page):
+            defer {
+                follower.remove(page.outbox)
+                pages.remove(page)
+            }
+            try await stream(page, writer, channel)
+        }
+    }
+
+    private enum Answer {
+        case file(PageFile)
+        case stream(Page)
+        /// What was sent has been taken.
+        case taken
+        case refusal(Refusal)
+    }
+
+    private func answer(to request: Request) async throws(Refusal) -> Answer {
+        try access.checkHost(request.head)
+        let path = request.uri.path
+        switch (request.method, path) {
+        case (.get, "/stream"):
+            try access.checkSite(request.head)
+            let page = Page(try access.role(of: request.head), paths, on: group, limits)
+            try pages.add(page)
+            return .stream(page)
+        case (.post, "/lines"):
+            let page = try feeder(request)
+            try await page.send(try await body(of: request, atMost: limits.lineBytes))
+            return .taken
+        case (.post, "/recording"):
+            let page = try feeder(request)
+            let camera = request.uri.queryParameters["camera"].map(String.init) ?? "main"
+            return try await pages.withRecording { () throws(Refusal) in
+                let bytes = try await body(of: request, atMost: limits.recordingBytes)
+                let trace = try Recording.trace(bytes, camera: camera)
+                Task { try? await page.play(trace) }
+                return .taken
+            }
+        case (.get, _), (.head, _):
+            guard let file = PageFile.all[path] else {
+                throw Refusal(.notFound, "there is no \(path.prefix(100)) here")
+            }
+            return .file(file)
+        case (.post, _):
+            throw Refusal(.notFound, "lines are sent to /lines, a recording to /recording")
+        default: throw Refusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
+        }
+    }
+
+    /// The page that a request with something to change comes from.
+    private func feeder(_ request: Request) throws(Refusal) -> Page {
+        try access.checkOrigin(request.head)
+        guard try access.role(of: request.head) == .feed else {
+            throw Refusal(.forbidden, "this link may only watch; another one moves cameras")
+        }
+        return try pages.page(request.headers[.page])
+    }
+
+    private func body(of request: Request, atMost limit: Int) async throws(Refusal) -> [UInt8] {
+        let tooLarge = Refusal(.contentTooLarge, "a request like this has at most \(limit) bytes")
+        if let length = request.headers[.contentLength].flatMap(Int.init), length > limit { throw tooLarge }
+        var bytes: [UInt8] = []
+        do {
+            for try await piece in request.body {
+                guard bytes.count + piece.readableBytes <= limit else { throw tooLarge }
+                bytes.append(contentsOf: piece.readableBytesView)
+            }
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch {
+            throw Refusal(.badRequest, "the request broke off")
+        }
+        return bytes
+    }
+
+    // MARK: Streams
+
+    private func stream(_ page: Page, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        channel.closeFuture.whenComplete { _ in page.outbox.finish() }
+        var fields = Self.fields
+        fields[.contentType] = "application/x-ndjson"
+        var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
+        page.outbox.add(links.introduction(of: page, limits))
+        follower.add(page.outbox)
+        let guardian = StallGuard(limits.stallTime, channel)
+        var last = ContinuousClock.now - Self.frame
+        for await _ in page.outbox.signals {
+            try await Task.sleep(until: last + Self.frame)
+            last = .now
+            guard let bytes = follower.take(page.outbox) else { break }
+            if bytes.isEmpty { continue }
+            let deadline = guardian.begin()
+            try await body.write(ByteBuffer(bytes: bytes))
+            deadline.cancel()
+        }
+        try await body.finish(nil)
+    }
+}
+
+/// Ends a connection that has been unable to send for a long time.
+private struct StallGuard {
+    private let time: Duration
+    private let channel: any Channel
+
+    init(_ time: Duration, _ channel: any Channel) { (self.time, self.channel) = (time, channel) }
+
+    /// Begins to wait; who was able to send cancels it.
+    func begin() -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: TimeAmount(time)) { [channel] in channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,118 @@
+// The two secrets of a server: who holds the one may look, who holds the other may move cameras, too. Invariant: what is
+// compared with a secret takes as long whether it is nearly right or all wrong.
+
+import Glibc
+
+/// What a request may do.
+package enum Role: String, Sendable {
+    /// It may only look.
+    case watch
+    /// It may move cameras.
+    case feed
+}
+
+/// The tokens that a page shows with each of its requests.
+package struct Tokens: Equatable, Sendable {
+    package let feed: String
+    package let watch: String
+
+    /// Bytes of chance in a token: nobody guesses 144 bits.
+    private static let length = 18
+
+    /// New ones.
+    package init() {
+        feed = Self.made()
+        watch = Self.made()
+    }
+
+    /// Tokens that were kept, one on a line: the one that feeds, then the one that watches.
+    ///
+    /// - Returns: `nil` unless they are two different ones of at least 16 characters that a link can have.
+    package init?(text: String) {
+        let lines = text.split(separator: "\n").map(String.init)
+        guard lines.count == 2, lines[0] != lines[1], lines.allSatisfy(Self.isUsable) else { return nil }
+        (feed, watch) = (lines[0], lines[1])
+    }
+
+    /// The text to keep.
+    package var text: String { "\(feed)\n\(watch)\n" }
+
+    /// What the holder of a token may do; `nil` if it is neither.
+    package func role(of token: some StringProtocol) -> Role? {
+        // Both are compared in any case.
+        let (feeds, watches) = (Self.isSame(token, feed), Self.isSame(token, watch))
+        return feeds ? .feed : watches ? .watch : nil
+    }
+
+    private static func isSame(_ a: some StringProtocol, _ b: String) -> Bool {
+        guard a.utf8.count == b.utf8.count else { return false }
+        return zip(a.utf8, b.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func isUsable(_ text: String) -> Bool {
+        (16...128).contains(text.utf8.count) && text.utf8.allSatisfy { letters.contains($0) }
+    }
+
+    /// Letters that stand for themselves in a link (RFC 4648, base64url): 6 bits each.
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// A text that nobody can guess.
+    static func made() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<length * 8 / 6).map { _ in letters[Int(generator.next() & 63)] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Tokens {
+    /// A file of tokens that cannot be used, or not be made.
+    package struct FileError: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Reads the tokens that a file has, or makes the file with new ones, for its owner alone.
+    package init(file path: String) throws(FileError) {
+        if let text = try Self.contents(path) {
+            guard let tokens = Tokens(text: text) else {
+                throw FileError(
+                    description:
+                        "\(path) must have two lines, the token that feeds and the one that watches: 16 to 128 "
+                        + "of A-Z a-z 0-9 - _ each, and not the same. Remove it, and new ones are made")
+            }
+            self = tokens
+            return
+        }
+        let tokens = Tokens()
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.error("cannot make", path) }
+        defer { _ = close(descriptor) }
+        let bytes = Array(tokens.text.utf8)
+        guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw Self.error("cannot write", path)
+        }
+        self = tokens
+    }
+
+    /// The beginning of a file; `nil` if there is none.
+    private static func contents(_ path: String) throws(FileError) -> String? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw error("cannot read", path)
+        }
+        defer { _ = close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw error("cannot read", path) }
+        guard status.st_mode & 0o077 == 0 else {
+            throw FileError(description: "\(path) is open to other users, and must have the mode 0600")
+        }
+        var bytes = [UInt8](repeating: 0, count: 512)
+        let count = unsafe read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw error("cannot read", path) }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    private static func error(_ what: String, _ path: String) -> FileError {
+        FileError(description: "\(what) \(path): \(unsafe String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,239 @@
+// The server: sockets, connections and their limits around Hummingbird's HTTP. The listening socket is made here, and not by
+// Hummingbird, for a service manager may pass one. Invariant: every connection is counted, and its kernel buffers are small,
+// so that a page that does not read costs little here and in the kernel.
+
+import Dispatch
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// What a server is told.
+package struct ServerOptions: Sendable {
+    /// Where it listens.
+    package enum Place: Sendable {
+        /// An address of this machine; port 0 is any that is free.
+        case address(String, port: Int)
+        /// A socket that listens already.
+        case descriptor(CInt)
+    }
+
+    /// Files of a certificate chain and its key, in PEM.
+    package struct Certificate: Sendable {
+        package let chain: String
+        package let key: String
+
+        package init(chain: String, key: String) { (self.chain, self.key) = (chain, key) }
+    }
+
+    /// Where the daemon may be.
+    package var daemonPaths: [String]
+    package var place: Place
+    package var certificate: Certificate?
+    /// More names that the server goes by, without a port.
+    package var hosts: [String] = []
+    /// Whether others may connect where there is no certificate.
+    package var isOpenWithoutTLS = false
+    package var tokens = Tokens()
+    package var limits = Limits()
+
+    package init(daemonPaths: [String], place: Place) { (self.daemonPaths, self.place) = (daemonPaths, place) }
+}
+
+/// Why a server cannot begin.
+package struct StartError: Error, CustomStringConvertible {
+    package let description: String
+}
+
+package enum WebServer {
+    /// Threads that read and write. One keeps up with hundreds of pages; the other keeps TLS from delaying them.
+    private static let threads = 2
+    /// Bytes that the kernel keeps for a page that does not read.
+    private static let kernelBuffer = 64 << 10
+    /// How often a stream is told that the server is there.
+    private static let aliveInterval = Duration.seconds(10)
+
+    /// Serves until its task is cancelled.
+    ///
+    /// - Parameter ready: is told the links, once connections are taken.
+    /// - Throws: ``StartError``.
+    package static func run(
+        _ options: ServerOptions, ready: @escaping @Sendable (Links) throws -> Void
+    ) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        do {
+            try await run(options, on: group, ready: ready)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        try? await group.shutdownGracefully()
+    }
+
+    private static func run(
+        _ options: ServerOptions, on group: MultiThreadedEventLoopGroup,
+        ready: @escaping @Sendable (Links) throws -> Void
+    ) async throws {
+        let limits = options.limits
+        let (follower, pages) = (Follower(options.daemonPaths, on: group), Pages(limits))
+        let handler = Mutex<Responder?>(nil)
+        let respond: HTTPChannelHandler.Responder = { request, writer, channel in
+            // It is there before the first connection is taken.
+            guard let responder = handler.withLock(\.self) else { return }
+            try await responder.respond(request, writer, channel)
+        }
+        let http = HTTP1Channel(
+            responder: respond,
+            configuration: .init(
+                additionalChannelHandlers: [RequestDeadline(limits)],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
+                    maxHeaderFieldCount: limits.headFields)))
+        let begin: (Links, Access) throws -> Void = { links, access in
+            handler.withLock {
+                $0 = Responder(
+                    access: access, limits: limits, pages: pages, follower: follower, paths: options.daemonPaths,
+                    group: group, links: links)
+            }
+            try ready(links)
+        }
+        if let certificate = options.certificate {
+            let channel = try TLSChannel(http, tlsConfiguration: try configuration(certificate))
+            try await serve(channel, options, on: group, follower, pages, begin: begin)
+        } else {
+            try await serve(http, options, on: group, follower, pages, begin: begin)
+        }
+    }
+
+    private static func configuration(_ certificate: ServerOptions.Certificate) throws -> TLSConfiguration {
+        do {
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.chain).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.key, format: .pem)))
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            return configuration
+        } catch {
+            throw StartError(
+                description:
+                    "the certificate \(certificate.chain) with the key \(certificate.key) cannot be used: \(error)")
+        }
+    }
+
+    private static func serve<Child: ServerChildChannel>(
+        _ child: Child, _ options: ServerOptions, on group: MultiThreadedEventLoopGroup, _ follower: Follower,
+        _ pages: Pages, begin: (Links, Access) throws -> Void
+    ) async throws {
+        // What is said about single connections is nothing for a log.
+        let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
+        let server = try await listen(child, options.place, on: group, logger)
+        guard let address = server.channel.localAddress else {
+            throw StartError(description: "the socket that was passed is no TCP socket")
+        }
+        let (links, access) = try names(options, address)
+        try begin(links, access)
+
+        let count = ConnectionCount()
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await follower.run() }
+            tasks.addTask {
+                while !Task.isCancelled {
+                    try await Task.sleep(for: aliveInterval)
+                    follower.sayAlive()
+                }
+            }
+            tasks.addTask {
+                try await withTaskCancellationHandler {
+                    try await withThrowingDiscardingTaskGroup { connections in
+                        try await server.executeThenClose { inbound in
+                            for try await value in inbound {
+                                connections.addTask {
+                                    if count.begin() > options.limits.connections {
+                                        value.channel.close(promise: nil)
+                                    }
+                                    await child.handle(value: value, logger: logger)
+                                    count.end()
+                                }
+                            }
+                        }
+                        connections.cancelAll()
+                    }
+                } onCancel: {
+                    server.channel.close(promise: nil)
+                    pages.finishAll()
+                }
+            }
+            try await tasks.next()
+            tasks.cancelAll()
+        }
+    }
+
+    private static func listen<Child: ServerChildChannel>(
+        _ child: Child, _ place: ServerOptions.Place, on group: MultiThreadedEventLoopGroup, _ logger: Logger
+    ) async throws -> NIOAsyncChannel<Child.Value, Never> {
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.socketOption(.so_sndbuf), value: kernelBuffer)
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 64 << 10))
+        let setup: @Sendable (any Channel) -> EventLoopFuture<Child.Value> = {
+            child.setup(channel: $0, logger: logger)
+        }
+        do {
+            switch place {
+            case .address(let host, let port):
+                return try await bootstrap.bind(host: host, port: port, childChannelInitializer: setup)
+            case .descriptor(let descriptor):
+                return try await bootstrap.bind(descriptor, childChannelInitializer: setup)
+            }
+        } catch {
+            let name = if case .address(let host, let port) = place { "\(host) port \(port)" } else { "the socket" }
+            throw StartError(description: "cannot listen on \(name): \(error)")
+        }
+    }
+
+    /// How the server is reached, and what it is called there.
+    private static func names(_ options: ServerOptions, _ address: SocketAddress) throws -> (Links, Access) {
+        let port = address.port ?? 0
+        let host = address.ipAddress ?? "127.0.0.1"
+        let isOpen = host == "0.0.0.0" || host == "::"
+        let isLocal = Addresses.isLoopback(host)
+        guard isLocal || options.certificate != nil || options.isOpenWithoutTLS else {
+            throw StartError(
+                description: "others can connect to \(host): name --tls-cert and --tls-key, or say --insecure-lan")
+        }
+        var names = options.hosts
+        if isLocal || isOpen { names += ["127.0.0.1", "localhost", "::1"] }
+        let outside = isOpen ? Addresses.ofNetworks() : isLocal ? [] : [host]
+        names += outside
+        let scheme = options.certificate == nil ? "http" : "https"
+        let isUsual = port == (options.certificate == nil ? 80 : 443)
+        let suffix = ":\(port)"
+        let hosts = names.flatMap { name in
+            [Addresses.inLink(name) + suffix] + (isUsual ? [Addresses.inLink(name)] : [])
+        }
+        func origin(_ name: String) -> String {
+            "\(scheme)://\(Addresses.inLink(name))\(isUsual ? "" : suffix)"
+        }
+        let own = options.hosts.first
+        let local = isLocal ? host : isOpen ? "127.0.0.1" : host
+        let links = Links(
+            local: origin(options.certificate == nil ? local : own ?? local),
+            network: (isLocal ? nil : own ?? outside.first).map(origin), tokens: options.tokens)
+        return (links, Access(hosts: hosts, scheme: scheme, tokens: options.tokens))
+    }
+}
+
+/// How many connections there are.
+private final class ConnectionCount: Sendable {
+    private let count = Atomic(0)
+
+    /// One more; returns how many there are now.
+    func begin() -> Int { count.add(1, ordering: .relaxed).newValue }
+
+    func end() { count.subtract(1, ordering: .relaxed) }
+}

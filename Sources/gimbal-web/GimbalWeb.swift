@@ -1,0 +1,215 @@
+// The program: options, the sockets that a service manager passes, signals, and what is printed. The link is the one line on
+// standard output; what explains it goes to standard error, if a person is there to read it.
+
+import ArgumentParser
+import Dispatch
+import GimbalProtocol
+import Glibc
+import Synchronization
+import UnixSocket
+import WebServer
+
+@main
+struct GimbalWeb: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gimbal-web",
+        abstract: "Serves a page that shows a daemon's map cameras, and moves them.",
+        discussion: """
+            Prints the page's link as the one line on standard output, and serves until it is ended by ^C or SIGTERM. "gimbal \
+            web" starts it, with a daemon if there is none, and opens the page.
+
+            The link has a token behind its #. Who holds it may move cameras; another token, whose link the page shows, only \
+            looks. Only this machine can connect, unless --listen names another address. Then the link is for others in the \
+            network, too, and everything between them goes through --tls-cert and --tls-key. --insecure-lan does without: \
+            everybody in the network can read what is sent, the token included, and a phone's browser then gives a page no \
+            wake lock, and of fingers one position a frame instead of all of them.
+
+            A service manager may pass the listening socket (systemd.socket(5)); gimbal-web.socket does.
+
+            Limits: \(Limits().connections) connections, \(Limits().streams) pages, requests of \(Limits().lineBytes >> 10) KiB \
+            (a recording: \(Limits().recordingBytes >> 20) MiB), \(Int(Limits().requestsPerSecond)) of them a second for each \
+            page. A page that does not read is told what it missed.
+
+            Examples:
+              gimbal-web --port 8080
+              gimbal-web --listen 0.0.0.0 --port 8443 --tls-cert chain.pem --tls-key key.pem --host maps.example.org
+              gimbal-web --listen 0.0.0.0 --insecure-lan
+
+            Exit status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen, 78 if a certificate or the \
+            tokens cannot be used.
+            """,
+        version: "gimbal-web \(gimbalVersion)")
+
+    @Option(help: ArgumentHelp("The daemon's socket (default: where gimbal looks for it).", valueName: "path"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The port, 0 to 65535; 0 is any that is free.", valueName: "number"))
+    var port = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "The address to listen on; beyond this machine, with --tls-cert and --tls-key or --insecure-lan.",
+            valueName: "address"))
+    var listen = "127.0.0.1"
+
+    @Option(
+        name: .customLong("tls-cert"), help: ArgumentHelp("The certificate and its chain, in PEM.", valueName: "file"),
+        completion: .file())
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
+    var tlsKey: String?
+
+    @Flag(help: "Listen beyond this machine without TLS: everybody in the network can read along.")
+    var insecureLan = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Another name that the server goes by, such as that of its certificate; may be there several times.",
+            valueName: "name"))
+    var host: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep the tokens in a file, so that links go on working: it is made if it is not there.", valueName: "file"),
+        completion: .file())
+    var tokens: String?
+
+    @Flag(help: "Open the page in the browser, too.")
+    var open = false
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-cert and --tls-key belong together.")
+        }
+        if insecureLan, tlsCertificate != nil {
+            throw ValidationError("--insecure-lan is for those who have no --tls-cert.")
+        }
+        if !Addresses.isLoopback(listen), tlsCertificate == nil, !insecureLan {
+            throw ValidationError(
+                "Others can connect to \(listen). Name --tls-cert and --tls-key, or say --insecure-lan: then everybody in "
+                    + "the network can read what is sent, the token included.")
+        }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            try await serve(try options())
+        } catch let error as StartError {
+            Self.end(69, "\(error)")
+        } catch let error as Tokens.FileError {
+            Self.end(78, "\(error)")
+        }
+    }
+
+    private static func end(_ status: CInt, _ message: String) -> Never {
+        say("gimbal-web: \(message)\n")
+        Glibc.exit(status)
+    }
+
+    private func options() throws -> ServerOptions {
+        let passed = Self.passedSocket()
+        var options = ServerOptions(
+            daemonPaths: SocketPath.candidates(socket),
+            place: passed.map { .descriptor($0) } ?? .address(listen == "localhost" ? "127.0.0.1" : listen, port: port))
+        if let tlsCertificate, let tlsKey {
+            options.certificate = ServerOptions.Certificate(chain: tlsCertificate, key: tlsKey)
+        }
+        options.hosts = host
+        options.isOpenWithoutTLS = insecureLan
+        if let tokens { options.tokens = try Tokens(file: tokens) }
+        return options
+    }
+
+    /// The listening socket that a service manager has passed. (sd_listen_fds(3))
+    private static func passedSocket() -> CInt? {
+        let isMeant = SocketPath.environmentValue("LISTEN_PID") == "\(getpid())"
+        let count = SocketPath.environmentValue("LISTEN_FDS")
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
+        guard isMeant, count.flatMap({ Int($0) }) ?? 0 > 0, fcntl(3, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
+        _ = fcntl(3, F_SETFL, fcntl(3, F_GETFL) | O_NONBLOCK)
+        return 3
+    }
+
+    private func serve(_ options: ServerOptions) async throws {
+        let server = Task {
+            try await WebServer.run(options) { links in Self.tell(links, opens: open) }
+        }
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { server.cancel() }
+            source.resume()
+            return source
+        }
+        defer {
+            for source in sources { source.cancel() }
+            Browser.forget()
+        }
+        do {
+            try await server.value
+        } catch is CancellationError {}
+    }
+
+    private static func tell(_ links: Links, opens: Bool) {
+        print(links.feed)
+        fflush(nil)
+        if isatty(STDERR_FILENO) == 1 {
+            if let phone = links.phone, let code = QRCode(phone) {
+                say("\nFor a phone in the same network: \(phone)\n\n\(code.terminalText)")
+            }
+            say("To look only: \(links.watch)\nIt serves until ^C.\n")
+        }
+        if opens { Browser.open(links.feed) }
+    }
+
+    private static func say(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
+
+/// The person's browser.
+private enum Browser {
+    /// The file that the link stands in.
+    private static let file = Mutex<String?>(nil)
+
+    /// Removes what was made to open the page.
+    static func forget() {
+        if let name = file.withLock({ $0.take() }) { _ = unsafe unlink(name) }
+    }
+
+    /// Has it open a link. A program's arguments are seen by every user of the machine, so that the link goes by a file of
+    /// this user's own.
+    static func open(_ link: String) {
+        let folder = SocketPath.environmentValue("XDG_RUNTIME_DIR") ?? "/tmp"
+        var path = Array("\(folder)/gimbal-web-XXXXXX.html".utf8CString)
+        let descriptor = unsafe mkstemps(&path, 5)
+        guard descriptor >= 0 else { return }
+        let page = "<!doctype html><meta http-equiv=refresh content=\"0; url=\(link)\"><a href=\"\(link)\">Gimbal</a>\n"
+        _ = unsafe write(descriptor, page, page.utf8.count)
+        _ = close(descriptor)
+        let name = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        for program in ["/usr/bin/xdg-open", "/usr/local/bin/xdg-open", "/usr/bin/open"]
+        where unsafe access(program, X_OK) == 0 {
+            file.withLock { $0 = name }
+            return start(program, name)
+        }
+        _ = unsafe unlink(name)
+    }
+
+    private static func start(_ program: String, _ argument: String) {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        // What a browser says of itself is nothing for the link's reader.
+        unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        let words = unsafe [strdup(program), strdup(argument), nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        _ = unsafe posix_spawn(&process, program, &actions, nil, words, environ)
+    }
+}

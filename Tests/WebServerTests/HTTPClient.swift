@@ -1,0 +1,146 @@
+// A client that says exactly what a test wants, right or wrong, over a socket of its own.
+
+import Foundation
+import Testing
+
+/// A file name that nobody else has.
+enum NSTemporaryPath {
+    static func fresh(_ name: String) -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-web-\(UUID().uuidString)-\(name)").path
+    }
+}
+
+/// One connection.
+final class HTTPClient {
+    let descriptor: CInt
+    private var waiting: [UInt8] = []
+    private let port: Int
+
+    struct Failure: Error {}
+
+    struct Answer {
+        let status: Int
+        let fields: [String: String]
+        let body: String
+    }
+
+    init(_ port: Int, receiveBuffer: CInt? = nil) throws {
+        self.port = port
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+        }
+        var time = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw Failure() }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    /// Sends a request with a right Host, and whatever else a test says.
+    func request(
+        _ method: String, _ path: String, _ fields: [String: String] = [:], host: String? = nil, body: String = ""
+    ) {
+        var all = ["Host": host ?? "127.0.0.1:\(port)"].merging(fields) { $1 }
+        if method == "POST" { all["Content-Length"] = all["Content-Length"] ?? "\(body.utf8.count)" }
+        send("\(method) \(path) HTTP/1.1\r\n" + all.map { "\($0): \($1)\r\n" }.joined() + "\r\n" + body)
+    }
+
+    /// Waits for more bytes; `false` at the end.
+    private func fill() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { return false }
+        waiting += buffer[..<count]
+        return true
+    }
+
+    /// Whether the server has ended the connection, whatever it says before.
+    func isEnded() -> Bool {
+        while fill() {}
+        return errno != EAGAIN
+    }
+
+    func line(endedBy end: String = "\r\n") throws -> String {
+        let bytes = Array(end.utf8)
+        while true {
+            if let range = Data(waiting).range(of: Data(bytes)) {
+                let line = String(decoding: waiting[..<range.lowerBound], as: UTF8.self)
+                waiting.removeFirst(range.upperBound)
+                return line
+            }
+            guard fill() else { throw Failure() }
+        }
+    }
+
+    func head() throws -> (status: Int, fields: [String: String]) {
+        let words = try line().split(separator: " ")
+        guard words.count > 1, let status = Int(words[1]) else { throw Failure() }
+        var fields: [String: String] = [:]
+        while true {
+            let line = try line()
+            if line.isEmpty { return (status, fields) }
+            let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            fields[parts[0].lowercased()] = parts.count > 1 ? parts[1] : ""
+        }
+    }
+
+    func answer() throws -> Answer {
+        let (status, fields) = try head()
+        let count = fields["content-length"].flatMap { Int($0) } ?? 0
+        while waiting.count < count { guard fill() else { throw Failure() } }
+        let body = String(decoding: waiting[..<count], as: UTF8.self)
+        waiting.removeFirst(count)
+        return Answer(status: status, fields: fields, body: body)
+    }
+
+    private var rest = ""
+
+    /// The next object of a stream.
+    func object() throws -> [String: Any] {
+        while true {
+            if let end = rest.firstIndex(of: "\n") {
+                let text = rest[..<end]
+                rest = String(rest[rest.index(after: end)...])
+                return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            }
+            let count = try #require(Int(try line(), radix: 16))
+            while waiting.count < count + 2 { guard fill() else { throw Failure() } }
+            rest += String(decoding: waiting[..<count], as: UTF8.self)
+            waiting.removeFirst(count + 2)
+        }
+    }
+
+    /// The next object of a type, whatever comes before it.
+    func object(_ type: String, where matches: ([String: Any]) -> Bool = { _ in true }) throws -> [String: Any] {
+        var alive = 0
+        // The server says every 10 seconds that it is there.
+        while alive < 3 {
+            let object = try object()
+            if object["type"] as? String == type, matches(object) { return object }
+            alive += object["type"] as? String == "alive" ? 1 : 0
+        }
+        throw Failure()
+    }
+}

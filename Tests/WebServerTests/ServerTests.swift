@@ -1,0 +1,478 @@
+// The server over real sockets, with a daemon of its own: what pages see and do, and what attackers get.
+
+import Foundation
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import WebServer
+
+/// A server and a daemon, as long as a body runs.
+private struct Running: Sendable {
+    let port: Int
+    let tokens: Tokens
+    let socket: String
+
+    /// Blocking calls of a test must not hold one of the threads that tasks share.
+    static func with(_ limits: Limits = Limits(), _ body: @escaping @Sendable (Running) throws -> Void) async throws {
+        let daemon = try DaemonProcess()
+        var options = ServerOptions(daemonPaths: [daemon.socket], place: .address("127.0.0.1", port: 0))
+        options.limits = limits
+        let (links, ready) = AsyncStream<Links>.makeStream()
+        let server = Task { [options] in
+            defer { ready.finish() }
+            try await WebServer.run(options) { ready.yield($0) }
+        }
+        var iterator = links.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        let port = try #require(first.local.split(separator: ":").last.flatMap { Int($0) })
+        let running = Running(port: port, tokens: options.tokens, socket: daemon.socket)
+        let result: Result<Void, any Error> = await withCheckedContinuation { done in
+            Thread { done.resume(returning: Result { try body(running) }) }.start()
+        }
+        server.cancel()
+        _ = try? await server.value
+        try result.get()
+        withExtendedLifetime(daemon) {}
+    }
+
+    var origin: String { "http://127.0.0.1:\(port)" }
+
+    func fields(_ token: String, page: String? = nil) -> [String: String] {
+        var fields = ["Authorization": "Bearer \(token)", "Origin": origin]
+        fields["Gimbal-Page"] = page
+        return fields
+    }
+
+    /// A page's stream, and its name.
+    func open(_ token: String? = nil, receiveBuffer: CInt? = nil) throws -> (client: HTTPClient, page: String) {
+        let client = try HTTPClient(port, receiveBuffer: receiveBuffer)
+        client.request("GET", "/stream", fields(token ?? tokens.feed))
+        #expect(try client.head().status == 200)
+        let page = try client.object("page")
+        return (client, try #require(page["page"] as? String))
+    }
+
+    /// The answer to one request.
+    func answer(
+        _ method: String, _ path: String, _ fields: [String: String] = [:], host: String? = nil, body: String = ""
+    ) throws -> HTTPClient.Answer {
+        let client = try HTTPClient(port)
+        client.request(method, path, fields, host: host, body: body)
+        return try client.answer()
+    }
+
+    func post(_ lines: String, page: String) throws -> Int {
+        try answer("POST", "/lines", fields(tokens.feed, page: page), body: lines).status
+    }
+}
+
+@Suite struct ServerTests {
+    // MARK: Pages
+
+    @Test func onePagesFingersAreSeenByAnother() async throws {
+        try await Running.with { server in
+            let (first, page) = try server.open()
+            let (second, _) = try server.open(server.tokens.watch)
+            let lines = [
+                #"{"type":"touch","timeMs":0,"touches":[{"id":1,"x":100,"y":100},{"id":2,"x":200,"y":200}]}"#,
+                #"{"type":"touch","timeMs":16,"touches":[{"id":1,"x":60,"y":60},{"id":2,"x":240,"y":240}]}"#,
+                #"{"type":"touch","timeMs":32,"touches":[{"id":1,"x":40,"y":40},{"id":2,"x":260,"y":260}]}"#,
+            ]
+            #expect(try server.post(#"{"type":"get-camera","id":1}"#, page: page) == 204)
+            #expect(try first.object("camera") { $0["id"] as? Int == 1 }["seq"] as? Int == 0)
+            for line in lines { #expect(try server.post(line, page: page) == 204) }
+            #expect(try second.object("touch")["camera"] as? String == "main")
+            let gestures = try second.object("active-gestures")["gestures"] as? [String]
+            #expect(gestures == ["pan", "pinch", "rotate"])
+            #expect(try second.object("camera-changed")["camera"] as? String == "main")
+        }
+    }
+
+    @Test func aPageThatVanishesLosesItsFingers() async throws {
+        try await Running.with { server in
+            let (watcher, _) = try server.open(server.tokens.watch)
+            var opened: (client: HTTPClient, page: String)? = try server.open()
+            let page = try #require(opened?.page)
+            #expect(try server.post(#"{"type":"touch","touches":[{"id":1,"x":100,"y":100}]}"#, page: page) == 204)
+            let down = try watcher.object("touch")
+            #expect((down["touches"] as? [Any])?.count == 1)
+            opened = nil
+            let gone = try watcher.object("touch")
+            #expect((gone["touches"] as? [Any])?.isEmpty == true && gone["cancelled"] as? Bool == true)
+            // Its name is nobody's now.
+            #expect([409, 410].contains(try server.post(#"{"type":"ping"}"#, page: page)))
+        }
+    }
+
+    @Test func aPageThatComesLateIsToldWhatHolds() async throws {
+        try await Running.with { server in
+            let client = try SocketClient(server.socket)
+            try client.send(#"{"type":"move","id":1,"camera":"left","update":{"kind":"zoom-to","zoom":9}}"#)
+            _ = try client.receive(until: "ok")
+            let (first, _) = try server.open()
+            _ = try first.object("camera") { $0["camera"] as? String == "left" }
+            let (second, _) = try server.open()
+            #expect(try second.object("subscribed")["epoch"] is String)
+            let camera = try second.object("camera")
+            let position = try #require(camera["position"] as? [String: Any])
+            #expect(position["zoom"] as? Double == 9 && camera["viewport"] is [String: Any])
+        }
+    }
+
+    @Test func settingsThatOthersChangeAreTold() async throws {
+        try await Running.with { server in
+            let client = try SocketClient(server.socket)
+            let (page, _) = try server.open()
+            try client.send(#"{"type":"get-camera"}"#)
+            _ = try page.object("camera")
+            try client.send(#"{"type":"set-viewport","width":640,"height":480}"#)
+            let camera = try page.object("camera") { ($0["viewport"] as? [String: Any])?["width"] as? Double == 640 }
+            #expect((camera["viewport"] as? [String: Any])?["height"] as? Double == 480)
+        }
+    }
+
+    @Test func aDaemonThatGoesIsToldAndOneThatComesIsFound() async throws {
+        var options = ServerOptions(
+            daemonPaths: [NSTemporaryPath.fresh("sock")], place: .address("127.0.0.1", port: 0))
+        options.tokens = Tokens()
+        let path = options.daemonPaths[0]
+        let (links, ready) = AsyncStream<Links>.makeStream()
+        let server = Task { [options] in try await WebServer.run(options) { ready.yield($0) } }
+        var iterator = links.makeAsyncIterator()
+        let port = try #require(await iterator.next()?.local.split(separator: ":").last.flatMap { Int($0) })
+        let running = Running(port: port, tokens: options.tokens, socket: path)
+        let (client, page) = try running.open()
+        #expect(try client.object("daemon")["connected"] as? Bool == false)
+        #expect(try running.post(#"{"type":"ping"}"#, page: page) == 502)
+        let daemon = try DaemonProcess(socket: path)
+        #expect(try client.object("daemon")["connected"] as? Bool == true)
+        #expect(try running.post(#"{"type":"ping","id":5}"#, page: page) == 204)
+        #expect(try client.object("pong")["id"] as? Int == 5)
+        _ = daemon.end(SIGKILL)
+        #expect(try client.object("daemon")["connected"] as? Bool == false)
+        server.cancel()
+        _ = try? await server.value
+    }
+
+    @Test func aRecordingIsPlayedIntoTheCameraThatIsNamed() async throws {
+        try await Running.with { server in
+            let (client, page) = try server.open()
+            let recording = """
+                {"viewport":{"width":390,"height":844}}
+                {"type":"touchstart","timeStamp":0,"touches":[{"identifier":0,"clientX":100,"clientY":200}]}
+                {"type":"touchmove","timeStamp":20,"touches":[{"identifier":0,"clientX":160,"clientY":200}]}
+                {"type":"touchend","timeStamp":200,"touches":[]}
+
+                """
+            let fields = server.fields(server.tokens.feed, page: page)
+            #expect(try server.answer("POST", "/recording?camera=left", fields, body: recording).status == 204)
+            let changed = try client.object("camera-changed")
+            #expect(changed["camera"] as? String == "left")
+            #expect(try client.object("trace-ended")["rejected"] as? Int == 0)
+            let trace = """
+                {"type":"trace","version":1,"camera":"elsewhere"}
+                {"type":"move","timeMs":5,"update":{"kind":"zoom-to","zoom":7}}
+                """
+            #expect(try server.answer("POST", "/recording?camera=right", fields, body: trace).status == 204)
+            // It is answered over a connection of its own: events may come before that or after.
+            let ended = try client.object("trace-ended")
+            #expect(ended["events"] as? Int == 1)
+            #expect((ended["position"] as? [String: Any])?["zoom"] as? Double == 7)
+            let refused = try server.answer("POST", "/recording?camera=left", fields, body: "no recording\n")
+            #expect(refused.status == 422 && refused.body.contains("no recording"))
+            #expect(try server.answer("POST", "/recording?camera=no%20name", fields, body: trace).status == 422)
+        }
+    }
+
+    // MARK: Attackers
+
+    @Test func thePageIsServedWithTheStrictestRules() async throws {
+        try await Running.with { server in
+            let page = try server.answer("GET", "/")
+            #expect(page.status == 200 && page.body.contains("<title>Gimbal</title>"))
+            let policy = page.fields["content-security-policy"] ?? ""
+            #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"))
+            #expect(!policy.contains("unsafe") && !policy.contains("*"))
+            #expect(page.fields["x-content-type-options"] == "nosniff")
+            #expect(page.fields["referrer-policy"] == "no-referrer")
+            #expect(page.fields["access-control-allow-origin"] == nil)
+            for file in ["/main.js", "/style.css", "/world.json", "/icon.svg"] {
+                #expect(try server.answer("GET", file).status == 200, "\(file)")
+            }
+            for path in ["/nothing", "/../etc/passwd", "/page/index.html", "/%2e%2e/", "//"] {
+                #expect(try server.answer("GET", path).status == 404, "\(path)")
+            }
+        }
+    }
+
+    @Test func aForeignHostGetsNothingNotEvenThePage() async throws {
+        try await Running.with { server in
+            let fields = server.fields(server.tokens.feed)
+            for host in ["evil.example", "evil.example:\(server.port)", "127.0.0.1", "127.0.0.1:1"] {
+                for path in ["/", "/stream", "/main.js"] {
+                    #expect(try server.answer("GET", path, fields, host: host).status == 421, "\(host) \(path)")
+                }
+                #expect(try server.answer("POST", "/lines", fields, host: host).status == 421)
+            }
+            let client = try HTTPClient(server.port)
+            client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nHost: evil.example\r\n\r\n")
+            #expect([400, 421].contains(try client.head().status))
+            let old = try HTTPClient(server.port)
+            old.send("GET / HTTP/1.0\r\n\r\n")
+            #expect(try old.head().status == 421)
+        }
+    }
+
+    @Test func noTokenAndAWrongTokenGetNothing() async throws {
+        try await Running.with { server in
+            let (client, page) = try server.open()
+            for token in ["", "x", server.tokens.feed + "x", String(server.tokens.watch.dropLast())] {
+                #expect(try server.answer("GET", "/stream", ["Authorization": "Bearer \(token)"]).status == 401)
+                let fields = server.fields(token, page: page)
+                #expect(try server.answer("POST", "/lines", fields, body: #"{"type":"stop"}"#).status == 401)
+                #expect(try server.answer("POST", "/recording", fields, body: "x").status == 401)
+            }
+            #expect(try server.answer("GET", "/stream").status == 401)
+            #expect(try server.answer("GET", "/stream?token=\(server.tokens.feed)").status == 401)
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    @Test func whoMayOnlyWatchMovesNothing() async throws {
+        try await Running.with { server in
+            let (feeder, page) = try server.open()
+            let (stream, watching) = try server.open(server.tokens.watch)
+            defer { withExtendedLifetime((feeder, stream)) {} }
+            for page in [page, watching] {
+                let fields = server.fields(server.tokens.watch, page: page)
+                #expect(try server.answer("POST", "/lines", fields, body: #"{"type":"stop"}"#).status == 403)
+                #expect(try server.answer("POST", "/recording", fields, body: "x").status == 403)
+            }
+            // A page that watches is no page to feed by, either.
+            #expect(try server.post(#"{"type":"stop"}"#, page: watching) == 409)
+        }
+    }
+
+    @Test func aForeignPageCannotSendThoughItHadTheToken() async throws {
+        try await Running.with { server in
+            let (client, page) = try server.open()
+            let right = server.fields(server.tokens.feed, page: page)
+            let line = #"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#
+            for (name, value) in [
+                ("Origin", "https://evil.example"), ("Origin", "null"), ("Origin", "http://127.0.0.1:1"),
+                ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
+            ] {
+                var fields = right
+                fields[name] = value
+                #expect(try server.answer("POST", "/lines", fields, body: line).status == 403, "\(name): \(value)")
+            }
+            var without = right
+            without["Origin"] = nil
+            #expect(try server.answer("POST", "/lines", without, body: line).status == 403)
+            var foreign = right
+            foreign["Sec-Fetch-Site"] = "cross-site"
+            #expect(try server.answer("GET", "/stream", foreign).status == 403)
+            #expect(try server.answer("OPTIONS", "/lines", right).status == 405)
+            #expect(try server.answer("POST", "/lines", right, body: line).status == 204)
+            let position = try client.object("camera-changed")["position"] as? [String: Any]
+            #expect(position?["zoom"] as? Double == 5)
+        }
+    }
+
+    @Test func aPageMayNotSubscribeOrSendATrace() async throws {
+        try await Running.with { server in
+            let (client, page) = try server.open()
+            for line in [
+                #"{"type":"subscribe","camera":"*"}"#, #"{"type":"unsubscribe"}"#, #"{"type":"trace","version":1}"#,
+                #"{"type":"trace","version":2}"#, #"{"type":"trace-end"}"#,
+                #"[{"type":"ping"},{"type":"subscribe"}]"#,
+            ] {
+                #expect(try server.post(line, page: page) == 400, "\(line)")
+            }
+            // What is wrong with a line, the daemon says.
+            #expect(try server.post(#"{"type":"pan","id":3}"#, page: page) == 204)
+            #expect(try client.object("error")["field"] as? String == "phase")
+        }
+    }
+
+    @Test func whatIsTooLargeIsRefused() async throws {
+        var limits = Limits()
+        limits.lineBytes = 1000
+        limits.recordingBytes = 4000
+        try await Running.with(limits) { server in
+            let (stream, page) = try server.open()
+            defer { withExtendedLifetime(stream) {} }
+            let fields = server.fields(server.tokens.feed, page: page)
+            let large = String(repeating: " ", count: 1001)
+            #expect(try server.answer("POST", "/lines", fields, body: large).status == 413)
+            #expect(try server.answer("POST", "/recording", fields, body: large + large + large + large).status == 413)
+            var promised = fields
+            promised["Content-Length"] = "1000000000000"
+            #expect(try server.answer("POST", "/lines", promised).status == 413)
+            // In chunks, without a length.
+            let chunked = try HTTPClient(server.port)
+            chunked.send("POST /lines HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nTransfer-Encoding: chunked\r\n")
+            for (name, value) in fields { chunked.send("\(name): \(value)\r\n") }
+            chunked.send("\r\n")
+            for _ in 0..<3 { chunked.send("200\r\n" + String(repeating: " ", count: 512) + "\r\n") }
+            #expect(try chunked.head().status == 413)
+            // And for ever: the connection ends.
+            for _ in 0..<100 { chunked.send("200\r\n" + String(repeating: " ", count: 512) + "\r\n") }
+            #expect(chunked.isEnded())
+            let fat = try HTTPClient(server.port)
+            fat.send(
+                "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n"
+            )
+            #expect(fat.isEnded())
+        }
+    }
+
+    @Test func slowRequestsAreEnded() async throws {
+        var limits = Limits()
+        limits.headTime = .milliseconds(300)
+        limits.requestTime = .milliseconds(300)
+        limits.idleTime = .milliseconds(300)
+        try await Running.with(limits) { server in
+            let (client, page) = try server.open()
+            let silent = try HTTPClient(server.port)
+            let half = try HTTPClient(server.port)
+            half.send("GET / HTTP/1.1\r\nHost: 127.0")
+            let body = try HTTPClient(server.port)
+            body.request(
+                "POST", "/lines", server.fields(server.tokens.feed, page: page).merging(["Content-Length": "9"]) { $1 })
+            body.send("{")
+            let idle = try HTTPClient(server.port)
+            idle.request("GET", "/icon.svg")
+            _ = try idle.answer()
+            for slow in [silent, half, body, idle] { #expect(slow.isEnded()) }
+            // A stream has nothing to ask any more, and goes on.
+            #expect(try server.post(#"{"type":"ping","id":1}"#, page: page) == 204)
+            #expect(try client.object("pong")["id"] as? Int == 1)
+        }
+    }
+
+    @Test func garbageIsNoRequest() async throws {
+        try await Running.with { server in
+            for garbage in [
+                "\u{0}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\r\n\r\n",
+            ] {
+                let client = try HTTPClient(server.port)
+                client.send(garbage)
+                #expect(client.isEnded(), "\(garbage.debugDescription)")
+            }
+            #expect(try server.answer("GET", "/").status == 200)
+        }
+    }
+
+    @Test func pagesBeyondTheLimitAreRefusedAndTheirPlacesComeBack() async throws {
+        var limits = Limits()
+        limits.streams = 20
+        try await Running.with(limits) { server in
+            var pages = try (0..<20).map { _ in try server.open(server.tokens.watch).client }
+            let refused = try server.answer("GET", "/stream", server.fields(server.tokens.watch))
+            #expect(refused.status == 503 && refused.fields["retry-after"] != nil)
+            pages.removeAll()
+            // They are gone when the server has noticed.
+            for attempt in 1... {
+                let client = try HTTPClient(server.port)
+                client.request("GET", "/stream", server.fields(server.tokens.watch))
+                if try client.head().status == 200 { break }
+                try #require(attempt < 1000)
+                usleep(20_000)
+            }
+        }
+    }
+
+    @Test func fiveHundredPagesHearOfOneCameraAndConnectionsBeyondTheLimitAreEnded() async throws {
+        var limits = Limits()
+        limits.connections = 520
+        try await Running.with(limits) { server in
+            let pages = try (0..<500).map { _ in try server.open(server.tokens.watch).client }
+            let client = try SocketClient(server.socket)
+            try client.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
+            for page in pages { #expect(try page.object("camera-changed")["seq"] as? Int == 2) }
+            let others = try (0..<30).map { _ in try HTTPClient(server.port) }
+            #expect(others.last?.isEnded() == true)
+            // The daemon's neighbours have nothing to do with any of it.
+            try client.send(#"{"type":"clients","id":1}"#)
+            let clients = try #require(try client.receive(until: "clients").last)
+            #expect(try JSON(clients)["clients"]?.array?.count == 2)
+        }
+    }
+
+    @Test func aPageThatDoesNotReadIsToldWhatItMissedAndDelaysNobody() async throws {
+        try await Running.with { server in
+            let (stalled, _) = try server.open(server.tokens.watch, receiveBuffer: 4096)
+            let (reader, _) = try server.open(server.tokens.watch)
+            let client = try SocketClient(server.socket)
+            // Each a movement of its own, which cannot be skipped one by one.
+            var last = 0
+            for round in 0..<40 {
+                for step in 0..<100 {
+                    try client.send(
+                        #"{"type":"move","update":{"kind":"zoom-to","zoom":\#(3 + (round * 100 + step) % 17)}}"#)
+                }
+                try client.send(#"{"type":"get-camera","id":\#(round)}"#)
+                let answer = try JSON(try #require(try client.receive(until: "camera").last))
+                last = Int(answer["seq"]?.number ?? 0)
+            }
+            #expect(last > 10_000)
+            _ = try reader.object("idle") { $0["seq"] as? Int == last }
+            let missed = try stalled.object("missed")
+            #expect(missed["camera"] as? String == "main" && (missed["events"] as? Int ?? 0) > 100)
+            // Then what holds.
+            var seq = 0
+            while seq < last { seq = max(seq, try stalled.object()["seq"] as? Int ?? 0) }
+            #expect(seq == last)
+        }
+    }
+
+    @Test func tooManyRequestsAreSlowedDown() async throws {
+        var limits = Limits()
+        limits.requestsPerSecond = 0.001
+        limits.requestsAtOnce = 3
+        try await Running.with(limits) { server in
+            let (stream, page) = try server.open()
+            let (second, other) = try server.open()
+            defer { withExtendedLifetime((stream, second)) {} }
+            for _ in 0..<3 { #expect(try server.post(#"{"type":"ping"}"#, page: page) == 204) }
+            let refused = try server.answer(
+                "POST", "/lines", server.fields(server.tokens.feed, page: page), body: #"{"type":"ping"}"#)
+            #expect(refused.status == 429 && refused.fields["retry-after"] == "1")
+            #expect(try server.post(#"{"type":"ping"}"#, page: other) == 204)
+        }
+    }
+
+    @Test(arguments: [
+        ("0.0.0.0", false, false), ("0.0.0.0", true, true), ("127.0.0.1", false, true),
+    ])
+    func othersConnectOnlyWhereThatWasSaid(_ address: String, _ isSaid: Bool, _ starts: Bool) async throws {
+        var options = ServerOptions(daemonPaths: ["/nowhere"], place: .address(address, port: 0))
+        options.isOpenWithoutTLS = isSaid
+        let (links, ready) = AsyncStream<Links>.makeStream()
+        let server = Task { [options] in
+            defer { ready.finish() }
+            try await WebServer.run(options) { ready.yield($0) }
+        }
+        var iterator = links.makeAsyncIterator()
+        #expect((await iterator.next() != nil) == starts)
+        server.cancel()
+        if starts {
+            _ = try? await server.value
+        } else {
+            await #expect(throws: StartError.self) { try await server.value }
+        }
+    }
+}
+
+@Suite struct RateTests {
+    @Test func aBudgetFillsUpAgainAndNoFurther() {
+        let start = ContinuousClock.now
+        var meter = RateMeter(perSecond: 10, atOnce: 2, now: start)
+        #expect(meter.take(now: start) && meter.take(now: start) && !meter.take(now: start))
+        #expect(meter.take(now: start + .milliseconds(100)) && !meter.take(now: start + .milliseconds(150)))
+        let later = start + .seconds(60)
+        #expect(meter.take(now: later) && meter.take(now: later) && !meter.take(now: later))
+    }
+}
