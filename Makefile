@@ -10,7 +10,7 @@ PACKAGES = libevent-dev pkg-config
 DEB_PACKAGES = $(PACKAGES) debhelper lintian
 TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpmath systemd systemd-container \
     dbus libpam-systemd valgrind python3-pytest python3-junitparser python3-selenium chromium chromium-driver \
-    libjs-leaflet python3-pip $(MQTT_PACKAGES) mosquitto mosquitto-clients python3-paho-mqtt nats-server iproute2 openssl
+    libjs-leaflet zbar-tools python3-pip $(MQTT_PACKAGES) mosquitto mosquitto-clients python3-paho-mqtt nats-server iproute2 openssl
 # For gimbal-mqtt, which is built by `make mqtt` alone.
 MQTT_PACKAGES = libmosquitto-dev
 MINIMUM_SWIFT = 6.2
@@ -44,7 +44,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 .NOTPARALLEL:
 .PHONY: help swift deps deps-deb deps-test build demo docs test kernels simulate sanitize fuzz soak bench install uninstall
 .PHONY: purge
-.PHONY: deb package lint format clean mqtt deps-mqtt install-mqtt
+.PHONY: deb package lint format clean mqtt deps-mqtt install-mqtt web install-web
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -139,6 +139,19 @@ awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal-m
     -f Sources/gimbal/manual.awk "$$new/pages/gimbal-mqtt.8" >'$(mqtt_page)'; rm -r "$$new/pages"
 endef
 
+web_page = $(SCRATCH)/web/gimbal-web.8
+web: swift deps ## build gimbal-web for release, with its man page: cameras on a page to look at and to touch
+	GIMBAL_WEB=1 $(swift_build) --product gimbal-web
+	$(call quietly,$(swift_build) --quiet --product generate-manual)
+	$(call quietly,$(make_web_page))
+
+define make_web_page
+set -e; new='$(SCRATCH)/web'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
+$(generate_manual) --section 8 '$(SCRATCH)/release/gimbal-web'; \
+awk -v also='gimbal-web 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal-web' --version)" \
+    -f Sources/gimbal/manual.awk "$$new/pages/gimbal-web.8" >'$(web_page)'; rm -r "$$new/pages"
+endef
+
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
 	@echo 'building gimbald and gimbal for release; the first time that takes some minutes'
 	@$(swift_build) --product gimbald
@@ -173,12 +186,13 @@ docc merge "$$new"/*.doccarchive --synthesized-landing-page-name Gimbal --output
 rm -rf '$(docs)'; mv "$$new/site" '$(docs)'; rm -rf "$$new"
 endef
 
-# What only `make bench` runs is built, too: so it does not rot.
+# What only `make bench` runs is built, too: so it does not rot. So is the page's server.
 test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
-	$(call quietly,GIMBAL_BENCH=1 swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
+	$(call quietly,GIMBAL_BENCH=1 GIMBAL_WEB=1 swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
 	$(call quietly,$(MAKE) --no-print-directory build)
 	$(call quietly,$(MAKE) --no-print-directory kernels)
 	$(call quietly,$(MAKE) --no-print-directory mqtt)
+	$(call quietly,$(MAKE) --no-print-directory web)
 	@Tests/run.sh '$(SCRATCH)'
 
 # The parts of a line's way, each alone, to be measured.
@@ -251,7 +265,7 @@ $(programs) $(share) &:
 install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only what was never built
 	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(doc)'
 	install -m 755 $(STRIP) $(programs) '$(bin)'
-	install -m 644 systemd/*.socket systemd/gimbald-watch-restart.service '$(units)/system'
+	install -m 644 systemd/gimbald*.socket systemd/gimbald-watch-restart.service '$(units)/system'
 	install -m 644 systemd/user/gimbald.socket '$(units)/user'
 	for unit in system user; do \
 	    folder=systemd; [ $$unit = system ] || folder=systemd/user; \
@@ -276,6 +290,14 @@ install-mqtt: ## install what `make mqtt` has built: gimbal-mqtt, its unit and i
 	chmod 644 '$(units)/system/gimbal-mqtt.service'
 	install -m 644 '$(mqtt_page)' '$(man)/man8'
 
+install-web: ## install what `make web` has built: gimbal-web, its units and its man page
+	install -d '$(bin)' '$(units)/system' '$(man)/man8'
+	install -m 755 $(STRIP) '$(SCRATCH)/release/gimbal-web' '$(bin)'
+	sed 's|/usr/bin/|$(PREFIX)/bin/|g' systemd/gimbal-web.service >'$(units)/system/gimbal-web.service'
+	chmod 644 '$(units)/system/gimbal-web.service'
+	install -m 644 systemd/gimbal-web.socket '$(units)/system'
+	install -m 644 '$(web_page)' '$(man)/man8'
+
 # What is staged below DESTDIR has nothing to do with this machine.
 on_this_machine = @$(if $(DESTDIR),:,systemd/machine.sh $(1) '$(units)')
 
@@ -287,6 +309,8 @@ uninstall: ## stop and disable the units, and remove what `install` installs
 	rm -f '$(units)/user/gimbald.service' '$(units)/user/gimbald.socket'
 	rm -f '$(man)/man1/gimbal.1' '$(man)'/man1/gimbal-*.1 '$(man)/man8/gimbald.8'
 	rm -f '$(bin)/gimbal-mqtt' '$(units)/system/gimbal-mqtt.service' '$(man)/man8/gimbal-mqtt.8'
+	rm -f '$(bin)/gimbal-web' '$(units)/system/gimbal-web.service' '$(units)/system/gimbal-web.socket'
+	rm -f '$(man)/man8/gimbal-web.8'
 	rm -f '$(bash)/gimbal' '$(bash)/gimbald' '$(zsh)/_gimbal' '$(zsh)/_gimbald'
 	rm -f '$(fish)/gimbal.fish' '$(fish)/gimbald.fish'
 	rm -rf '$(doc)'

@@ -32,7 +32,7 @@ struct Gimbal: ParsableCommand {
             Record.self, Mark.self, Cut.self, Join.self, Edit.self, Make.self, Shrink.self, Convert.self, Inspect.self,
             Plot.self,
             Check.self,
-            Send.self,
+            Send.self, Web.self,
         ]
     )
 

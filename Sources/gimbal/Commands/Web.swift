@@ -1,0 +1,161 @@
+// `gimbal web`: a page of the cameras, from nothing in one command. The page's server is a program of its own, gimbal-web; this
+// one finds it, gives it a daemon where there is none, and ends what it has started.
+
+import ArgumentParser
+import Glibc
+import UnixSocket
+
+struct Web: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open a page that shows the cameras, and moves them.",
+        discussion: """
+            Starts gimbal-web, and opens its page in the browser. Where no daemon answers, it starts one, too, which ends with \
+            the page's server; other commands find it where they look for a daemon.
+
+            The page shows what each camera sees, all of them on a map, events and a timeline, and moves them by touch, mouse and \
+            keys. A recording that is dropped onto it is played. Whoever has its link may move the cameras. gimbal-web(8) says \
+            who can connect, and how phones can.
+
+            Examples:
+              gimbal web
+              gimbal web --no-open --port 8080 >link
+              gimbal web --listen 0.0.0.0 --insecure-lan
+            """
+    )
+
+    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file(extensions: ["sock"]))
+    var socket: String?
+
+    @Flag(inversion: .prefixedNo, help: "Open the page in the browser.")
+    var open = true
+
+    @Option(help: ArgumentHelp("The page's port, 0 to 65535; 0 is any that is free.", valueName: "number"))
+    var port = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "The address to listen on (default: 127.0.0.1); others take --tls-cert and --tls-key, or --insecure-lan.",
+            valueName: "address"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("The certificate and its chain, in PEM.", valueName: "file"), completion: .file())
+    var tlsCert: String?
+
+    @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
+    var tlsKey: String?
+
+    @Flag(help: "Listen beyond this machine without TLS: everybody in the network can read along.")
+    var insecureLan = false
+
+    @Option(help: ArgumentHelp("Another name that the page's server goes by.", valueName: "name"))
+    var host: [String] = []
+
+    @Option(help: ArgumentHelp("Keep the links' tokens in a file, from one run to the next.", valueName: "file"))
+    var tokens: String?
+
+    private static let server = "gimbal-web"
+    /// How long a daemon may take to begin, in milliseconds.
+    private static let patience = 5000
+
+    func run() throws {
+        guard let server = Program.beside(Self.server) ?? Program.find(Self.server) else {
+            throw Failure(
+                .unavailable,
+                "gimbal-web is not installed; in Gimbal's sources, \"make web install-web\" builds and installs it")
+        }
+        var started: [pid_t] = []
+        defer { Self.end(started) }
+        if let path = try pathOfNoDaemon() { started.append(try Self.startDaemon(path)) }
+        do {
+            let process = try Program.start(server, arguments, input: STDIN_FILENO)
+            started.append(process)
+            let status = try Program.status(of: process)
+            started.removeLast()
+            if status != 0 { throw ExitCode(status) }
+        } catch let interrupt as Interrupt {
+            // That is how it ends.
+            interrupt.accept()
+        }
+    }
+
+    /// The server's options.
+    private var arguments: [String] {
+        let options: [(name: String, value: String?)] = [
+            ("--socket", socket), ("--port", "\(port)"), ("--listen", listen), ("--tls-cert", tlsCert),
+            ("--tls-key", tlsKey),
+            ("--tokens", tokens),
+        ]
+        return options.flatMap { option in option.value.map { [option.name, $0] } ?? [] }
+            + host.flatMap { ["--host", $0] } + (insecureLan ? ["--insecure-lan"] : []) + (open ? ["--open"] : [])
+    }
+
+    /// Where a daemon has to be started; `nil` if one answers.
+    private func pathOfNoDaemon() throws -> String? {
+        var options = try SocketOptions.parse([])
+        options.socket = socket
+        do {
+            _ = try DaemonConnection(options)
+            return nil
+        } catch let failure as Failure {
+            // One that is there and does not let us in, or does not answer, is nobody to take the place of.
+            let candidates = options.candidates
+            guard failure.status == .unavailable, candidates.allSatisfy(Self.isFree) else { throw failure }
+            return socket ?? SocketPath.environmentValue("GIMBAL_SOCKET") ?? SocketPath.standard()
+        }
+    }
+
+    private static func isFree(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = close(try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue)))
+            return false
+        } catch {
+            return [ENOENT, ECONNREFUSED, ENOTDIR].contains(error.code)
+        }
+    }
+
+    /// Starts a daemon, and waits until it listens.
+    private static func startDaemon(_ path: String) throws -> pid_t {
+        guard let program = Program.beside("gimbald") ?? Program.find("gimbald") else {
+            throw Failure(.unavailable, "no daemon answers, and gimbald is not installed")
+        }
+        let daemon = try Program.start(program, ["--socket", path, "--log-level", "warning"], input: STDIN_FILENO)
+        let limit = TimeLimit(milliseconds: Double(patience))
+        while isFree(path) {
+            var status: CInt = 0
+            guard unsafe waitpid(daemon, &status, WNOHANG) == 0 else {
+                throw Failure(.unavailable, "no daemon answers, and gimbald did not start")
+            }
+            guard limit.left > 0 else {
+                end([daemon])
+                throw Failure(.unavailable, "no daemon answers, and gimbald took too long to start")
+            }
+            do throws(Interrupt) { try Interrupt.wait(milliseconds: 10) } catch {
+                end([daemon])
+                throw error
+            }
+        }
+        return daemon
+    }
+
+    /// Ends programs, the last one first.
+    private static func end(_ processes: [pid_t]) {
+        for process in processes.reversed() {
+            _ = kill(process, SIGTERM)
+            var status: CInt = 0
+            while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        }
+    }
+}
+
+extension Program {
+    /// The path of a program that lies beside this one.
+    static func beside(_ name: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let program = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let slash = program.lastIndex(of: "/") else { return nil }
+        let path = program[...slash] + name
+        return unsafe access(String(path), X_OK) == 0 ? String(path) : nil
+    }
+}
