@@ -298,7 +298,7 @@ def actions(page, *fingers, kind="mouse"):
         made = []
         for step in steps:
             if isinstance(step, tuple):
-                made.append({"type": "pointerMove", "x": step[0], "y": step[1], "duration": 30})
+                made.append({"type": "pointerMove", "x": step[0], "y": step[1], "duration": 16})
             elif isinstance(step, int):
                 made.append({"type": "pause", "duration": step})
             else:
