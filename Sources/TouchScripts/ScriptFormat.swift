@@ -1,4 +1,4 @@
-// A canonical script in the words of the tools that perform it. Each can be read back by Gimbal.
+// A canonical script in the words of the tools that perform it. Each but the script for uinput can be read back by Gimbal.
 
 import GimbalProtocol
 import MapCamera
@@ -13,6 +13,8 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     case web
     /// A recording for evemu-play.
     case evemu
+    /// Commands for Android's `uinput`, one a line.
+    case uinputScript = "uinput-script"
 
     /// The script in this form.
     package func bytes(of script: CanonicalScript) -> [UInt8] {
@@ -21,6 +23,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         case .devtools: Self.devtools(script.script)
         case .web: script.script.webTouches
         case .evemu: Array(Self.evemu(script).utf8)
+        case .uinputScript: Self.uinputScript(script)
         }
     }
 
@@ -102,20 +105,18 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         return line.bytes
     }
 
-    // MARK: evemu
+    // MARK: A touchscreen of Linux
 
-    private static func evemu(_ script: CanonicalScript) -> String {
+    /// The axes of a touchscreen, by their codes, each with its greatest value.
+    private static func axes(_ script: CanonicalScript) -> [(code: Int, most: Int)] {
         let (width, height) = (Int(script.viewport.width.rounded(.up)), Int(script.viewport.height.rounded(.up)))
         let slots = max(script.slots, 1) - 1
-        var text = "# EVEMU 1.3\nN: Gimbal touchscreen\nI: 0003 0000 0000 0000\n"
-        text += "P: 02 00 00 00 00 00 00 00\nB: 00 0b 00 00 00 00 00 00 00\n"
-        // BTN_TOUCH is bit 330.
-        text += "B: 01" + (0..<96).map { $0 == 41 ? " 04" : " 00" }.joined() + "\n"
-        for (code, most) in [
-            (0x00, width), (0x01, height), (0x2f, slots), (0x35, width), (0x36, height), (0x39, 65535),
-        ] {
-            text += "A: \(hex(code, 2)) 0 \(most) 0 0 0\n"
-        }
+        return [(0x00, width), (0x01, height), (0x2f, slots), (0x35, width), (0x36, height), (0x39, 65535)]
+    }
+
+    /// What a touchscreen reports: of each report the time in milliseconds, and its events as type, code and value.
+    private static func reports(_ script: CanonicalScript) -> [(timeMs: Double, events: [(Int, Int, Int)])] {
+        var reports: [(timeMs: Double, events: [(Int, Int, Int)])] = []
         var before: [ScreenPoint?] = []
         var number = 0
         for frame in script.timed {
@@ -139,14 +140,77 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
             before = frame.fingers
             let isDown = before.contains { $0 != nil }
             if isDown != wasDown { events.append((1, 0x14a, isDown ? 1 : 0)) }
-            guard !events.isEmpty else { continue }
-            let micros = Int((frame.timeMs * 1000).rounded())
+            if !events.isEmpty { reports.append((frame.timeMs, events + [(0, 0, 0)])) }
+        }
+        return reports
+    }
+
+    private static func evemu(_ script: CanonicalScript) -> String {
+        var text = "# EVEMU 1.3\nN: Gimbal touchscreen\nI: 0003 0000 0000 0000\n"
+        text += "P: 02 00 00 00 00 00 00 00\nB: 00 0b 00 00 00 00 00 00 00\n"
+        // BTN_TOUCH is bit 330.
+        text += "B: 01" + (0..<96).map { $0 == 41 ? " 04" : " 00" }.joined() + "\n"
+        for (code, most) in axes(script) { text += "A: \(hex(code, 2)) 0 \(most) 0 0 0\n" }
+        for report in reports(script) {
+            let micros = Int((report.timeMs * 1000).rounded())
             let time = "\(micros / 1_000_000)." + padded("\(micros % 1_000_000)", 6)
-            for (type, code, value) in events + [(0, 0, 0)] {
+            for (type, code, value) in report.events {
                 text += "E: \(time) \(hex(type, 4)) \(hex(code, 4)) \(value)\n"
             }
         }
         return text
+    }
+
+    /// How long Android takes to know a new device, in milliseconds, with room to spare.
+    private static let registrationMs = 2000
+
+    private static func uinputScript(_ script: CanonicalScript) -> [UInt8] {
+        var line = LineWriter()
+        func write(_ command: String, _ members: [(name: String, value: JSONValue)]) {
+            var object: JSONObject = ["id": .number(1), "command": .string(command)]
+            for (name, value) in members { object[name] = value }
+            line.write(JSONValue.object(object))
+            line.write("\n")
+        }
+        func bits(_ request: Int, _ numbers: [Int]) -> JSONValue {
+            .object(["type": .number(Double(request)), "data": .array(numbers.map { .number(Double($0)) })])
+        }
+        let axes = axes(script)
+        // What the kernel's requests for a new device are called: UI_SET_EVBIT is 100, and so on.
+        write(
+            "register",
+            [
+                ("name", .string("Gimbal touchscreen")), ("vid", .number(0)), ("pid", .number(0)),
+                ("bus", .string("usb")),
+                (
+                    "configuration",
+                    .array([bits(100, [1, 3]), bits(101, [0x14a]), bits(103, axes.map(\.code)), bits(110, [1])])
+                ),
+                (
+                    "abs_info",
+                    .array(
+                        axes.map { axis in
+                            .object([
+                                "code": .number(Double(axis.code)),
+                                "info": .object([
+                                    "value": .number(0), "minimum": .number(0),
+                                    "maximum": .number(Double(axis.most)), "fuzz": .number(0), "flat": .number(0),
+                                    "resolution": .number(0),
+                                ]),
+                            ])
+                        })
+                ),
+            ])
+        write("delay", [("duration", .number(Double(registrationMs)))])
+        var last = 0
+        for report in reports(script) {
+            let time = Int(report.timeMs.rounded())
+            if time > last { write("delay", [("duration", .number(Double(time - last)))]) }
+            last = time
+            let numbers = report.events.flatMap { [$0.0, $0.1, $0.2] }
+            write("inject", [("events", .array(numbers.map { .number(Double($0)) }))])
+        }
+        return line.bytes
     }
 
     private static func hex(_ value: Int, _ width: Int) -> String { padded(String(value, radix: 16), width) }

@@ -141,7 +141,9 @@ import Traces
         }
     }
 
-    @Test(arguments: ScriptFormat.allCases, [MadeGesture.pan, .pinch, .rotate, .tilt, .doubleTap, .random])
+    @Test(
+        arguments: [ScriptFormat.webdriver, .devtools, .web, .evemu],
+        [MadeGesture.pan, .pinch, .rotate, .tilt, .doubleTap, .random])
     func everyFormIsReadAsTheCameraThatWasTold(_ format: ScriptFormat, _ gesture: MadeGesture) throws {
         let script = CanonicalScript(made(gesture, seed: 4))
         let told = try end(trace(script.script))
@@ -157,6 +159,37 @@ import Traces
         try back.header.set([("gestures", .object(["fling": .bool(false)]))])
         let difference = Difference(from: told, to: try end(back), viewport: .standard)
         #expect(difference.points < 0.01 && difference.zoom < 1e-4 && difference.degrees < 1e-2, "\(difference)")
+    }
+
+    @Test func uinputIsToldTheReportsOfTheRecordingForEvemuAtTheirTimes() throws {
+        let script = CanonicalScript(made(.pinch, seed: 2))
+        func lines(_ format: ScriptFormat) -> [String] {
+            String(decoding: format.bytes(of: script), as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+        let commands = try lines(.uinputScript).map { try JSON($0) }
+        #expect(commands.allSatisfy { $0["id"]?.number == 1 })
+        #expect(commands.first?["command"]?.string == "register" && commands.first?["abs_info"]?.array?.count == 6)
+        // The device is not there at once.
+        #expect(commands[1]["command"]?.string == "delay" && commands[1]["duration"]?.number ?? 0 >= 1000)
+        var (time, found): (Double, [(Double, [Int])]) = (0, [])
+        for command in commands.dropFirst(2) {
+            if command["command"]?.string == "delay" {
+                time += command["duration"]?.number ?? .nan
+            } else {
+                found.append((time, command["events"]?.array?.compactMap { $0.number.map { Int($0) } } ?? []))
+            }
+        }
+        var wanted: [(Double, [Int])] = []
+        var report: [Int] = []
+        for line in lines(.evemu) where line.hasPrefix("E: ") {
+            let words = line.split(separator: " ")
+            report += [Int(words[2], radix: 16), Int(words[3], radix: 16), Int(words[4])].compactMap(\.self)
+            guard report.suffix(3) == [0, 0, 0] else { continue }
+            wanted.append(((Double(words[1]) ?? .nan) * 1000, report))
+            report = []
+        }
+        #expect(found.map(\.1) == wanted.map(\.1) && found.count > 20)
+        for (a, b) in zip(found, wanted) { #expect(abs(a.0 - b.0) <= 0.5) }
     }
 
     @Test func whatWebDriverWantsIsThere() throws {

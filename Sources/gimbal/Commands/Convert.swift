@@ -15,13 +15,17 @@ struct Convert: ParsableCommand {
             otherwise its longer side is 844 points. Lines that are damaged are named and skipped. ^C ends a recording that \
             comes from a pipe or a device, and the trace is whole.
 
-            With --to, fingers are written for a tool that performs them: those of a recording, or those that make a             trace's gestures. They are put on a grid that comes through such tools unharmed: whole points, 33.3 ms a step,             one finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no fling.             What that changes is said. --expected has the camera that the exported fingers make.
+            With --to, fingers are written for a tool that performs them: those of a recording, or those that make a \
+            trace's gestures. They are put on a grid that comes through such tools unharmed: whole points, 33.3 ms a step, \
+            one finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no \
+            fling. What that changes is said. --expected has the camera that the exported fingers make.
 
             Examples:
               gimbal convert pinch.evemu -o pinch.ndjson
               adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
               gimbal convert drag.events --device screen.desc --rotate 90
               gimbal convert pan.ndjson --to webdriver -o actions.json --expected pan.golden.ndjson
+              gimbal convert pan.ndjson --to uinput-script | adb shell uinput -
               gimbal convert pinch.evemu --touches | gimbal replay -
             """
     )
