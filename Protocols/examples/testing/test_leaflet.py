@@ -73,3 +73,24 @@ def test_fingers_arrive(browser, tmp_path, gesture):
            "--bearing", end["bearing"], "--angle", end["viewingAngle"], "--within", "1pt,0.01zoom,0.5deg")
     if gesture in ("pan", "pinch"):
         assert after != before, "the map has not moved"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_page_performs_flings(browser, tmp_path, seed):
+    fingers, page = tmp_path / "fingers.ndjson", tmp_path / "page.html"
+    gimbal("make", "fling", "--seed", seed, "--touches", "-o", fingers)
+    page.write_text(PAGE)
+    browser.get(page.as_uri())
+    browser.execute_script((Path(__file__).parent / "fingers.js").read_text() + "window.performFingers = performFingers")
+    browser.set_script_timeout(30)
+    browser.execute_async_script("performFingers(arguments[0]).then(arguments[1])", fingers.read_text())
+
+    log = tmp_path / "touches.ndjson"
+    log.write_text("\n".join(map(json.dumps, browser.execute_script("return touches"))) + "\n")
+    start = ["--viewport", "390x844", "--from", "{},{}".format(*START), "--from-zoom", ZOOM]
+    told = gimbal("run", fingers, *start).splitlines()
+    end = json.loads(told[-1])["position"]
+    lifted = json.loads(fingers.read_text().splitlines()[-1])["timeStamp"]
+    assert json.loads(told[-2])["timeMs"] > 200 and lifted > 0, "nothing is thrown"
+    gimbal("expect", log, *start, "--target={latitude},{longitude}".format(**end["target"]), "--zoom", end["zoom"],
+           "--within", "0.5pt,0.001zoom")
