@@ -358,6 +358,34 @@ import Testing
         #expect(follower.mirror?.isThere == true)
     }
 
+    @Test func whatComesLateOrTwiceMovesNoMirror() throws {
+        let (fleet, _, follower) = pair()
+        let feeder = fleet.hosts[0].connect()
+        let spy = foreign(fleet, "gimbal/left/main/camera")
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":300}"#)
+        fleet.pass(500)
+        for late in spy.received.dropLast().reversed() { follower.receive(late) }
+        fleet.pass(1000)
+        #expect(spy.received.count > 5 && follower.mirror?.isThere == true)
+        #expect(try position("copy", of: fleet.hosts[1]).contains(#""zoom":9,"#))
+    }
+
+    @Test func whatAnEarlierBridgeSaidComesTooLate() throws {
+        let (fleet, source, follower) = pair()
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        fleet.pass(50)
+        let old = try #require(fleet.retained["gimbal/left/main/camera"])
+        source.die()
+        let next = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left", "next"))
+        fleet.connect(next)
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#)
+        fleet.pass(5000)
+        follower.receive(Delivery("gimbal/left/main/camera", old))
+        fleet.pass(3000)
+        #expect(try position("copy", of: fleet.hosts[1]).contains(#""zoom":6,"#))
+        #expect(follower.mirror?.isThere == true)
+    }
+
     @Test func aMirrorRestsWhenItsSourceIsLostInTheMiddleOfAGesture() throws {
         let (fleet, source, follower) = pair()
         let feeder = fleet.hosts[0].connect()
@@ -435,11 +463,15 @@ import Testing
             return node
         }
         var source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())
-        let copy = Mirror.Settings(node: "left", camera: "main", local: "copy")
+        // Where the broker loses nothing that it is to acknowledge, nobody needs to ask it once more.
+        let isKind = seed % 3 == 0
+        var copy = Mirror.Settings(node: "left", camera: "main", local: "copy")
+        if isKind { copy.refresh = 1e12 }
         var follower = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: copy)
         let phone = SimulatedProcess(fleet)
         var feeder = fleet.hosts[0].connect()
         fleet.weather = .foul
+        if isKind { fleet.weather.lossOfAcknowledged = 0 }
         for _ in 0..<120 {
             for process in fleet.processes where fleet.random.happens(0.5) { fleet.connect(process) }
             switch Int.random(in: 0..<32, using: &fleet.random) {

@@ -251,7 +251,6 @@ export const ask = (name, message) => cameras.camera(name).send(message);
 export async function rest(name) {
     const camera = cameras.camera(name);
     for (let count = -1; count !== sent.length;) {
-        while (Object.values(maps).some(({ map }) => map.waiting)) await frame();
         // What fingers have done to a map is told in its next frames; an inertia ends in some tenths of a second.
         for (let frames = 0; frames < 3; frames += 1) await frame();
         while (sent.findLast(({ type }) => type === "position")?.phase.match(/began|changed/)) await frame();
@@ -260,6 +259,7 @@ export async function rest(name) {
         sent.splice(0, sent.length, ...sent.filter(({ type }) => type !== "await-idle"));
         count = sent.length;
         for (let frames = 0; frames < 3; frames += 1) await frame();
+        while (Object.values(maps).some(({ map }) => map.waiting)) await frame();
     }
     return camera.position;
 }
