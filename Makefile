@@ -130,27 +130,21 @@ mqtt_page = $(SCRATCH)/mqtt/gimbal-mqtt.8
 mqtt: swift deps-mqtt ## build gimbal-mqtt for release, with its man page: cameras at an MQTT broker
 	GIMBAL_MQTT=1 $(swift_build) --product gimbal-mqtt
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
-	$(call quietly,$(make_mqtt_page))
+	$(call quietly,$(call make_page,gimbal-mqtt,$(mqtt_page)))
 
-define make_mqtt_page
-set -e; new='$(SCRATCH)/mqtt'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
-$(generate_manual) --section 8 '$(SCRATCH)/release/gimbal-mqtt'; \
-awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal-mqtt' --version)" \
-    -f Sources/gimbal/manual.awk "$$new/pages/gimbal-mqtt.8" >'$(mqtt_page)'; rm -r "$$new/pages"
+# $(call make_page,PROGRAM,PAGE): the page of a program that `build` leaves out.
+define make_page
+set -e; new='$(dir $(2))'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
+$(generate_manual) --section 8 '$(SCRATCH)/release/$(1)'; \
+awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/$(1)' --version)" \
+    -f Sources/gimbal/manual.awk "$$new/pages/$(notdir $(2))" >'$(2)'; rm -r "$$new/pages"
 endef
 
 web_page = $(SCRATCH)/web/gimbal-web.8
 web: swift deps ## build gimbal-web for release, with its man page: cameras on a page to look at and to touch
 	GIMBAL_WEB=1 $(swift_build) --product gimbal-web
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
-	$(call quietly,$(make_web_page))
-
-define make_web_page
-set -e; new='$(SCRATCH)/web'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
-$(generate_manual) --section 8 '$(SCRATCH)/release/gimbal-web'; \
-awk -v also='gimbal-web 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal-web' --version)" \
-    -f Sources/gimbal/manual.awk "$$new/pages/gimbal-web.8" >'$(web_page)'; rm -r "$$new/pages"
-endef
+	$(call quietly,$(call make_page,gimbal-web,$(web_page)))
 
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
 	@echo 'building gimbald and gimbal for release; the first time that takes some minutes'
@@ -186,13 +180,12 @@ docc merge "$$new"/*.doccarchive --synthesized-landing-page-name Gimbal --output
 rm -rf '$(docs)'; mv "$$new/site" '$(docs)'; rm -rf "$$new"
 endef
 
-# What only `make bench` runs is built, too: so it does not rot. So is the page's server.
+# What is built only by who asks for it is built, too: so it does not rot. All in one go: each by itself is planned anew.
+everything = GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1
+
 test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
-	$(call quietly,GIMBAL_BENCH=1 GIMBAL_WEB=1 swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
-	$(call quietly,$(MAKE) --no-print-directory build)
-	$(call quietly,$(MAKE) --no-print-directory kernels)
-	$(call quietly,$(MAKE) --no-print-directory mqtt)
-	$(call quietly,$(MAKE) --no-print-directory web)
+	$(call quietly,$(everything) swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
+	$(call quietly,$(everything) $(MAKE) --no-print-directory build kernels mqtt web)
 	@Tests/run.sh '$(SCRATCH)'
 
 # The parts of a line's way, each alone, to be measured.

@@ -14,7 +14,7 @@ status=0
 
 # run NAME COMMAND…: a command whose last line is its result; lines that say "skipped" tell what was left out, and why.
 run() {
-    local name=$1 result
+    local name=$1 result began=$SECONDS
     shift
     if "$@" >"$folder/output" 2>&1; then
         grep ': skipped' "$folder/output" >>"$folder/skipped"
@@ -25,7 +25,7 @@ run() {
         result="$name: FAILED"
         status=1
     fi
-    echo "$result" >>"$folder/results"
+    echo "$result ($((SECONDS - began)) s)" >>"$folder/results"
 }
 
 run 'unit tests' Tests/run-units.sh --scratch-path "$SCRATCH"
