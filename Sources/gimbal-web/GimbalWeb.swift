@@ -32,7 +32,7 @@ struct GimbalWeb: AsyncParsableCommand {
 
             Examples:
               gimbal-web --port 8080
-              gimbal-web --listen 0.0.0.0 --port 8443 --tls-cert chain.pem --tls-key key.pem --host maps.example.org
+              gimbal-web --listen 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
               gimbal-web --listen 0.0.0.0 --insecure-lan
 
             Exit status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen, 78 if a certificate or the \

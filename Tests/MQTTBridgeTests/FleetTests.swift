@@ -514,11 +514,14 @@ import Testing
             }
             fleet.pass(Double.random(in: 1...400, using: &fleet.random), step: 10)
         }
-        // The weather clears, and fingers lift.
-        fleet.weather = .fair
+        // Fingers lift, and a last movement meets the same weather, which then clears: nothing comes that would mend it.
         fleet.isUp = true
+        for process in fleet.processes { fleet.connect(process) }
         feeder.send(#"{"type":"pinch","phase":"ended"}"#)
-        feeder.send(#"{"type":"get-camera"}"#)
+        fleet.pass(6000, step: 10)
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":400}"#)
+        fleet.pass(1000, step: 10)
+        fleet.weather = .fair
         for _ in 0..<100 {
             for process in fleet.processes { fleet.connect(process) }
             fleet.pass(1000, step: 50)

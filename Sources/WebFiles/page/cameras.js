@@ -181,8 +181,11 @@ export class Cameras {
             camera.touch(message, now);
             return true;
         case "replay":
-            camera.replay = message.state === "ended"
-                ? null : {...message, markers: message.markers ?? camera.replay?.markers ?? [], at: now};
+            camera.replay = message.state === "ended" ? null : {
+                ...message, at: now, markers: message.markers ?? camera.replay?.markers ?? [],
+                // While it seeks it is what it was, and will be.
+                isPaused: message.state === "seeking" ? Boolean(camera.replay?.isPaused) : message.state === "paused",
+            };
             return true;
         case "marker":
             camera.markers.push({timeMs: message.timeMs, label: message.label});

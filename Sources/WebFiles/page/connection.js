@@ -16,6 +16,8 @@ export class Connection {
         this.answers = new Map();
         this.lastID = 0;
         this.isSending = false;
+        // A browser may have ended the stream of a page that it had frozen, and not say so.
+        document.addEventListener("resume", () => this.stop?.(new Error("the page was asleep")));
     }
 
     // Follows the stream for ever.
@@ -36,6 +38,7 @@ export class Connection {
 
     async follow(begun) {
         const control = new AbortController();
+        this.stop = (error) => control.abort(error);
         let timer;
         const wait = () => {
             clearTimeout(timer);

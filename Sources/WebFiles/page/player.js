@@ -31,7 +31,7 @@ export class Player {
         this.parts.place.oninput = () => this.seek(Number(this.parts.place.value));
     }
 
-    toggle() { this.send({type: this.camera?.replay?.state === "paused" ? "resume-replay" : "pause-replay"}); }
+    toggle() { this.send({type: this.camera?.replay?.isPaused ? "resume-replay" : "pause-replay"}); }
 
     seek(toMs) { this.send({type: "seek-replay", toMs: Math.round(toMs)}); }
 
@@ -57,7 +57,7 @@ export class Player {
         const {parts} = this;
         const canSteer = this.canSteer();
         for (const part of Object.values(parts)) if ("disabled" in part) part.disabled = !canSteer;
-        const isPaused = replay.state === "paused";
+        const {isPaused} = replay;
         parts.play.textContent = isPaused ? "▶" : "❚❚";
         parts.play.setAttribute("aria-label", isPaused ? "Play" : "Pause");
         const time = Timeline.now(camera, now);

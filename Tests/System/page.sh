@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The page in Debian's chromium, over `gimbal web` and a daemon that it starts: hands on one page, what another page and
+# `gimbal get` say, projections beside the daemon's and the camera cases, tabs that freeze and close, links that only watch.
+# It says what fails, and a last line with the time from a touch to the other page's frame. PAGE_PICTURES=FOLDER keeps
+# pictures, in both themes and three sizes.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+release=$(realpath "${SCRATCH:-.build}")/release
+export PYTHONDONTWRITEBYTECODE=1
+
+# Debian's own Python has Debian's modules; another one may come before it on the PATH.
+python=python3
+[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
+
+for part in /usr/bin/chromium /usr/bin/chromedriver; do
+    [ -e "$part" ] || { echo "page: skipped: the page in a browser: $part is missing" && exit; }
+done
+$python -c 'import selenium' 2>/dev/null || { echo 'page: skipped: the page in a browser: there is no selenium' && exit; }
+[ -x "$release/gimbal-web" ] || { echo 'page: FAILED: gimbal-web is not built: make web' && exit 1; }
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+$python Tests/System/support/page.py "$release" "$folder"

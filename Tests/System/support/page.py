@@ -1,0 +1,575 @@
+#!/usr/bin/env python3
+"""The page in Debian's chromium: hands on one page, and what another page, the daemon and the camera cases say.
+
+    page.py PROGRAMS FOLDER
+
+PROGRAMS is the folder of gimbald, gimbal and gimbal-web; FOLDER is for what comes and goes. It prints what fails.
+"""
+
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import socket
+import ssl
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+PROGRAMS, FOLDER = Path(sys.argv[1]), Path(sys.argv[2])
+ROOT = Path(__file__).resolve().parents[3]
+PICTURES = os.environ.get("PAGE_PICTURES")
+# Machines are slow at times; nothing waits so long that goes well.
+PATIENCE = 20
+
+failures = []
+checks = 0
+
+
+def check(condition, text):
+    global checks
+    checks += 1
+    if not condition:
+        failures.append(text)
+        print(f"page: FAILED: {text}", flush=True)
+
+
+def eventually(what, text):
+    """Waits until a function gives something that is true, and gives it."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        value = what()
+        if value or time.monotonic() > end:
+            check(value, text)
+            return value
+        time.sleep(0.02)
+
+
+class Daemon:
+    """A connection to the daemon: requests and answers."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE)
+        self.socket.connect(str(path))
+        self.lines = self.socket.makefile("r", encoding="utf-8")
+
+    def send(self, **request):
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+
+    def ask(self, **request):
+        self.send(id=1, **request)
+        return json.loads(self.lines.readline())
+
+    def camera(self, name="main"):
+        return self.ask(type="get-camera", camera=name)
+
+    def rest(self, name="main"):
+        return self.ask(type="await-idle", camera=name, timeoutMs=PATIENCE * 1000)
+
+
+class Page:
+    """A browser of its own with one page in it."""
+
+    def __init__(self, link, width=1280, height=800, dark=False, mobile=False):
+        options = webdriver.ChromeOptions()
+        options.binary_location = "/usr/bin/chromium"
+        # Chromium's sandbox does not start as root, as continuous integration often is.
+        for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+                         f"--window-size={width},{height}"]:
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        self.browser.set_script_timeout(PATIENCE)
+        self.size(width, height, dark, mobile)
+        # What happens before the page's own scripts is not missed.
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", source="""
+            window.violations = [];
+            addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective + " " + event.blockedURI));
+            window.shifts = [];
+            new PerformanceObserver((list) => {
+                for (const entry of list.getEntries()) {
+                    if (entry.hadRecentInput) continue;
+                    // A list that scrolls is no jump.
+                    if (entry.sources.every(({node}) => node?.parentElement?.closest("#log"))) continue;
+                    // The camera's screen has another size when somebody sets its viewport.
+                    if (entry.sources.some(({node}) => node?.id === "view")) continue;
+                    const what = entry.sources.map(({node}) => node?.id || node?.className || node?.nodeName);
+                    shifts.push({value: entry.value, what: what.join(" ")});
+                }
+            }).observe({type: "layout-shift", buffered: true});
+        """)
+        self.browser.get(link)
+
+    def size(self, width, height, dark=False, mobile=False):
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.devtools("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+        self.devtools("Emulation.setEmulatedMedia",
+                      features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def devtools(self, method, **parameters):
+        return self.browser.execute_cdp_cmd(method, parameters)
+
+    def run(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def asynchronously(self, body, *arguments):
+        result = self.browser.execute_async_script(
+            "const given = [...arguments], done = given.pop();"
+            f"(async (...values) => {{ {body} }})(...given)"
+            ".then((value) => done({value}), (error) => done({error: String(error.stack ?? error)}));", *arguments)
+        if "error" in result:
+            raise RuntimeError(result["error"])
+        return result["value"]
+
+    def camera(self, name="main"):
+        return self.run("return window.gimbal?.camera(arguments[0]) ?? null", name)
+
+    def find(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self, selector):
+        return self.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def touch(self, kind, *points):
+        """Fingers at points of the camera's screen."""
+        box = self.run("""
+            const canvas = document.querySelector("#view"), box = canvas.getBoundingClientRect();
+            return {left: box.left, top: box.top, scale: box.width / gimbal.camera("main").viewport.width};""")
+        self.devtools("Input.dispatchTouchEvent", type=kind, touchPoints=[
+            {"x": box["left"] + x * box["scale"], "y": box["top"] + y * box["scale"], "id": index}
+            for index, (x, y) in enumerate(points)])
+
+    def mouse(self, kind, x, y, **more):
+        box = self.run("const box = document.querySelector('#view').getBoundingClientRect(); return [box.left, box.top]")
+        self.devtools("Input.dispatchMouseEvent", type=kind, x=box[0] + x, y=box[1] + y, **more)
+
+    def check_is_clean(self, name):
+        check(self.run("return violations") == [], f"{name}: {self.run('return violations')}")
+        log = [entry for entry in self.browser.get_log("browser") if entry["level"] != "DEBUG"]
+        check(log == [], f"{name}'s console: {log}")
+
+    def close(self):
+        self.browser.quit()
+
+
+def same(a, b):
+    """Whether two positions are the same, to what is printed of them."""
+    if a is None or b is None:
+        return False
+    return all(abs(a[key] - b[key]) <= 1e-6 for key in ("zoom", "bearing", "viewingAngle")) and all(
+        abs(a["target"][key] - b["target"][key]) <= 1e-9 for key in ("latitude", "longitude"))
+
+
+# --- Hands
+
+def pinch_and_tilt(daemon, a, b):
+    """Two fingers on one page: both pages and the daemon say the same camera."""
+    daemon.ask(type="move", update={"kind": "set-camera", "position": {
+        "target": {"latitude": 46.5, "longitude": 8.9}, "zoom": 15, "bearing": 30, "viewingAngle": 20}})
+    eventually(lambda: same(a.camera()["position"], daemon.camera()["position"]), "page A follows a command")
+    for name, path in {
+        "pinch": [[(195 - 40 - 5 * i, 420 - 3 * i), (195 + 40 + 5 * i, 420 + 3 * i)] for i in range(20)],
+        "tilt": [[(130, 600 - 6 * i), (260, 600 - 6 * i)] for i in range(20)],
+    }.items():
+        before = daemon.camera()["position"]
+        a.touch("touchStart", path[0][0])
+        a.touch("touchStart", *path[0])
+        for points in path[1:]:
+            a.touch("touchMove", *points)
+        eventually(lambda: b.run("return document.querySelector('#activity').textContent") != "", f"{name}: page B says what moves")
+        a.touch("touchEnd")
+        eventually(lambda: not b.text("#activity").startswith("p") and not b.text("#activity").startswith("t"),
+                   f"{name}: page B says that it is over")
+        rest = daemon.rest()["position"]
+        check(not same(before, rest), f"{name} has moved the camera")
+        if name == "pinch":
+            check(rest["zoom"] > before["zoom"] + 0.5, f"a pinch zooms in: {before['zoom']} to {rest['zoom']}")
+        else:
+            check(rest["viewingAngle"] > before["viewingAngle"] + 10, "two fingers that go up tilt")
+        for page, which in [(a, "A"), (b, "B")]:
+            eventually(lambda: page.camera()["seq"] == daemon.camera()["seq"], f"{name}: page {which} has the last seq")
+            check(same(page.camera()["position"], rest), f"{name}: page {which} {page.camera()['position']}, daemon {rest}")
+            check(page.camera()["epoch"] == daemon.rest()["epoch"], f"{name}: page {which} has the epoch")
+
+
+def mouse_and_keys(daemon, page):
+    def moved(what, move, has_moved):
+        before = daemon.camera()["position"]
+        move()
+        eventually(lambda: has_moved(before, daemon.camera()["position"]), f"{what} moves the camera")
+        daemon.rest()
+
+    daemon.ask(type="move", update={"kind": "set-camera", "position": {
+        "target": {"latitude": 46.5, "longitude": 8.9}, "zoom": 12, "bearing": 0, "viewingAngle": 0}})
+
+    def drag(modifiers=0):
+        page.mouse("mousePressed", 150, 150, button="left", clickCount=1, modifiers=modifiers)
+        for i in range(10):
+            page.mouse("mouseMoved", 150 + 6 * i, 150 - 6 * i, button="left", buttons=1, modifiers=modifiers)
+        page.mouse("mouseReleased", 204, 96, button="left", modifiers=modifiers)
+
+    moved("a drag", drag, lambda a, b: b["target"]["longitude"] < a["target"]["longitude"])
+    moved("a drag with Ctrl", lambda: drag(2), lambda a, b: b["bearing"] != a["bearing"] and b["viewingAngle"] > 5)
+    moved("the wheel", lambda: page.mouse("mouseWheel", 100, 100, deltaX=0, deltaY=-240), lambda a, b: b["zoom"] > a["zoom"] + 0.3)
+    time.sleep(0.3)  # The wheel's gesture ends; a command would end it as well.
+    view = page.find("#view")
+    page.run("document.querySelector('#view').focus()")
+    moved("an arrow", lambda: view.send_keys(Keys.ARROW_RIGHT), lambda a, b: not same(a, b))
+    moved("plus", lambda: view.send_keys("+"), lambda a, b: b["zoom"] > a["zoom"] + 0.9)
+    moved("minus", lambda: view.send_keys("-"), lambda a, b: b["zoom"] < a["zoom"] - 0.9)
+    moved("Shift and an arrow", lambda: view.send_keys(Keys.SHIFT, Keys.ARROW_LEFT), lambda a, b: b["bearing"] != a["bearing"])
+    moved("N", lambda: view.send_keys("n"), lambda a, b: b["bearing"] == 0)
+
+
+# --- Places
+
+def places(daemon, page):
+    """The page's points are the daemon's, and those of the camera cases."""
+    generator = random.Random(7)
+    worst = 0
+    for _ in range(25):
+        angle = generator.uniform(0, 60)
+        position = {
+            "target": {"latitude": generator.uniform(-80, 80), "longitude": generator.uniform(-180, 179.9)},
+            "zoom": generator.uniform(2, 20), "bearing": generator.uniform(0, 359), "viewingAngle": angle}
+        daemon.ask(type="move", update={"kind": "set-camera", "position": position})
+        state = daemon.camera()
+        eventually(lambda: page.camera()["seq"] == state["seq"], "the page follows")
+        for _ in range(8):
+            spread = 300 / 2 ** state["position"]["zoom"]
+            place = {
+                "latitude": max(min(state["position"]["target"]["latitude"] + generator.uniform(-spread, spread), 85), -85),
+                "longitude": state["position"]["target"]["longitude"] + generator.uniform(-spread, spread)}
+            answer = daemon.ask(type="project", coordinate=place)
+            mine = page.run("return gimbal.project('main', arguments[0])", place)
+            if answer["type"] == "error":
+                check(mine is None, f"{place} is behind the camera: {mine}")
+                continue
+            point = answer["point"]
+            worst = max(worst, abs(mine["x"] - point["x"]), abs(mine["y"] - point["y"]))
+    check(worst < 0.01, f"a place is {worst} px from where the daemon has it")
+
+    cases = [json.loads(line) for line in (ROOT / "Tests/MapCameraTests/Cases/camera-cases.ndjson").read_text().splitlines()]
+    cases = [case for case in cases if case["op"] in ("project", "unproject")]
+    check(len(cases) > 50, "there are camera cases of projections")
+    worst = page.asynchronously("""
+        const {Projection} = await import("/projection.js");
+        let [points, places] = [0, 0];
+        for (const {op, camera, viewport, latLng, point, exact} of values[0]) {
+            const projection = new Projection({
+                target: {latitude: camera.lat, longitude: camera.lng}, zoom: camera.zoom, bearing: camera.bearing,
+                viewingAngle: camera.pitch,
+            }, {...viewport, padding: camera.padding});
+            if (op === "project") {
+                const mine = projection.project({latitude: latLng.lat, longitude: latLng.lng});
+                points = Math.max(points, Math.abs(mine.x - exact.point.x), Math.abs(mine.y - exact.point.y));
+            } else {
+                const mine = projection.unproject(point);
+                const east = Math.abs(mine.longitude - exact.latLng.lng) % 360;
+                const error = Math.max(Math.abs(mine.latitude - exact.latLng.lat), Math.min(east, 360 - east));
+                places = Math.max(places, error * 256 * 2 ** camera.zoom / 360);
+            }
+        }
+        return {points, places};""", cases)
+    check(worst["points"] < 0.01 and worst["places"] < 0.01, f"the camera cases are missed by {worst} px")
+
+
+# --- Tabs
+
+def frozen(daemon, page):
+    """A tab that was frozen shows what holds once it is back."""
+    page.devtools("Page.setWebLifecycleState", state="frozen")
+    for i in range(3000):
+        daemon.send(type="move", update={"kind": "zoom-to", "zoom": 5 + i % 7})
+    last = daemon.camera()
+    page.devtools("Page.setWebLifecycleState", state="active")
+    eventually(lambda: page.camera()["seq"] == last["seq"], "a tab that was frozen is up to date")
+    check(same(page.camera()["position"], last["position"]), "a tab that was frozen shows the camera as it is")
+
+
+def closed(link, path, watcher):
+    """A tab that closes in the middle of a touch loses its fingers."""
+    page = Page(link)
+    eventually(lambda: page.camera(), "a third page is there")
+    follower = Daemon(path)
+    follower.ask(type="subscribe", events=["touch"])
+    page.touch("touchStart", (100, 300))
+    down = json.loads(follower.lines.readline())
+    check(len(down["touches"]) == 1, f"a finger is down: {down}")
+    page.close()
+    gone = json.loads(follower.lines.readline())
+    check(gone["touches"] == [], f"the finger of a closed tab is lost: {gone}")
+    eventually(lambda: watcher.text("#connection") == "live", "the other page goes on")
+
+
+# --- Controls
+
+def controls(daemon, page):
+    def click(selector):
+        page.run("document.querySelector(arguments[0]).click()", selector)
+
+    click("#open-commands")
+    for name, value in {"latitude": "51.5", "longitude": "-0.12", "zoom": "9", "durationMs": "0"}.items():
+        field = page.find(f"form[data-command=fly] [name={name}]")
+        field.clear()
+        field.send_keys(value)
+    field.submit()
+    eventually(lambda: abs(daemon.camera()["position"]["zoom"] - 9) < 1e-6, "fly to")
+    click("form[data-command=switches] [name=tilt]")
+    eventually(lambda: daemon.camera()["gestures"]["tilt"] is False, "gestures off")
+    click("form[data-command=switches] [name=tilt]")
+    eventually(lambda: daemon.camera()["gestures"]["tilt"] is True, "gestures on")
+    click("form[data-command=limits] [data-fill=overview]")
+    click("form[data-command=limits] button:not([type])")
+    eventually(lambda: daemon.camera()["targetBounds"], "limits of the target")
+    click("[data-do=no-limits]")
+    eventually(lambda: daemon.camera()["targetBounds"] is None, "no limits of the target")
+    daemon.ask(type="set-viewport", width=500, height=600)
+    eventually(lambda: page.camera()["viewport"]["width"] == 500, "a viewport that others set is shown")
+    eventually(lambda: page.run("return document.querySelector('form[data-command=viewport]').elements.width.value") == "500"
+               or click("#commands [data-close]") or click("#open-commands"), "and stands in its form")
+    click("#commands [data-close]")
+    daemon.ask(type="set-viewport", width=390, height=844)
+
+    # The events: filtered, stopped, copied.
+    click("#clear")
+    daemon.ask(type="move", update={"kind": "zoom-to", "zoom": 7})
+    eventually(lambda: "camera-changed" in page.text("#log"), "events are shown")
+    click("#kinds .moves input")
+    check("camera-changed" not in page.text("#log"), "events are filtered")
+    click("#kinds .moves input")
+    check("camera-changed" in page.text("#log"), "and shown again")
+    click("#stop")
+    daemon.ask(type="move", update={"kind": "zoom-to", "zoom": 8.125})
+    eventually(lambda: page.camera()["position"]["zoom"] == 8.125, "the view goes on")
+    check("8.125" not in page.text("#log"), "the events are stopped")
+    click("#stop")
+
+
+def recording(daemon, page, programs):
+    """A recording of fingers that is given to the page plays into the camera, and can be steered."""
+    file = FOLDER / "drag.ndjson"
+    lines = [{"viewport": {"width": 390, "height": 844}},
+             {"type": "touchstart", "timeStamp": 0, "touches": [{"identifier": 0, "clientX": 100, "clientY": 200}]}]
+    lines += [{"type": "touchmove", "timeStamp": 20 * i, "touches": [
+        {"identifier": 0, "clientX": 100 + i / 20, "clientY": 200}]} for i in range(1, 3000)]
+    lines += [{"type": "touchend", "timeStamp": 60200, "touches": []}]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    # WebDriver types only into what can be seen.
+    page.run("document.querySelector('#file').removeAttribute('class')")
+    page.find("#file").send_keys(str(file))
+    eventually(lambda: not page.run("return document.querySelector('#player').hidden"), "the player is there")
+    page.run("document.querySelector('[data-player=play]').click()")
+    eventually(lambda: daemon.ask(type="get-replay").get("state") == "paused", "the replay is paused")
+    at = daemon.ask(type="get-replay")
+    check(at["durationMs"] > 50000, f"its length is known: {at}")
+    page.run("document.querySelector('[data-player=step]').click()")
+    eventually(lambda: daemon.ask(type="get-replay")["timeMs"] > at["timeMs"], "a step goes on")
+    page.run("const place = document.querySelector('[data-player=place]'); place.value = 30000; place.oninput()")
+    eventually(lambda: abs(daemon.ask(type="get-replay")["timeMs"] - 30000) < 100, "it goes where it is sent")
+    page.run("const speed = document.querySelector('[data-player=speed]'); speed.value = 'max'; speed.onchange()")
+    eventually(lambda: daemon.ask(type="get-replay").get("speed") == "max", "its speed is set")
+    page.run("document.querySelector('[data-player=play]').click()")
+    eventually(lambda: daemon.ask(type="get-replay")["type"] == "error", "it comes to its end")
+    eventually(lambda: page.run("return document.querySelector('#player').hidden"), "and the player goes")
+    eventually(lambda: "trace-ended" in page.text("#log"), "the end is told")
+    # Something that is no recording is told, too.
+    (FOLDER / "none.txt").write_text("not a recording\n")
+    page.find("#file").send_keys(str(FOLDER / "none.txt"))
+    eventually(lambda: "no recording" in page.text("#toast"), "what is no recording is told")
+    page.run("document.querySelector('#file').className = 'hidden'")
+    # The browser notes in its console that a request was refused.
+    log = page.browser.get_log("browser")
+    check(len(log) == 1 and "422" in log[0]["message"], f"one refusal: {log}")
+
+
+def watching(daemon, link, page):
+    """A link that only watches moves nothing."""
+    watch = page.run("""
+        document.querySelector("#open-share").click();
+        return [...document.querySelectorAll("#share canvas")].map((canvas) => canvas.getAttribute("aria-label")).at(-1)""")
+    page.run("document.querySelector('#share').close()")
+    watch = re.search(r"http\S+", watch)[0]
+    check(watch != link, "the link to look only is another one")
+    other = Page(watch)
+    eventually(lambda: other.camera() and other.run("return document.body.dataset.role") == "watch", "a watching page follows")
+    check(other.run("return document.querySelector('#open-commands').disabled"), "its commands are off")
+    before = daemon.camera()["seq"]
+    other.touch("touchStart", (100, 300))
+    other.touch("touchMove", (200, 500))
+    other.touch("touchEnd")
+    daemon.ask(type="move", camera="other", update={"kind": "zoom-to", "zoom": 4})
+    eventually(lambda: other.camera("other"), "it goes on following")
+    check(daemon.camera()["seq"] == before, "it moves nothing")
+    other.check_is_clean("the watching page")
+    other.close()
+    daemon.ask(type="remove-camera", camera="other")
+
+
+def secure():
+    """With a certificate the server speaks TLS and nothing else, on a socket that a service manager has passed, too."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+         "subjectAltName=DNS:localhost", "-keyout", FOLDER / "key.pem", "-out", FOLDER / "chain.pem"],
+        check=True, capture_output=True)
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    # sd_listen_fds(3): descriptor 3, for the process that reads of it.
+    server = subprocess.Popen(
+        ["bash", "-c", 'exec 3<&"$1"; shift; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', "bash", str(listener.fileno()),
+         PROGRAMS / "gimbal-web", "--socket", FOLDER / "none.sock", "--host", "localhost",
+         "--tls-cert", FOLDER / "chain.pem", "--tls-key", FOLDER / "key.pem"],
+        stdout=subprocess.PIPE, text=True, pass_fds=[listener.fileno()])
+    try:
+        link = server.stdout.readline()
+        check(link.startswith(f"https://localhost:{port}/#token="), f"the link is a secure one: {link!r}")
+        context = ssl.create_default_context(cafile=FOLDER / "chain.pem")
+        connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=PATIENCE)
+        connection.request("GET", "/")
+        check(connection.getresponse().status == 200, "the page comes by TLS")
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as plain:
+            plain.sendall(f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+            check(b"200" not in plain.recv(1000), "and not without")
+    finally:
+        server.terminate()
+        check(server.wait(PATIENCE) == 0, "SIGTERM is its end")
+        listener.close()
+
+
+# --- What it looks like
+
+SIZES = {"desktop": (1280, 800, False), "tablet": (820, 1180, True), "phone": (390, 844, True)}
+
+
+def looks(daemon, page):
+    daemon.ask(type="move", update={"kind": "set-camera", "position": {
+        "target": {"latitude": 46.5, "longitude": 8.9}, "zoom": 6, "bearing": 330, "viewingAngle": 25}})
+    for dark in (False, True):
+        for name, (width, height, mobile) in SIZES.items():
+            page.size(width, height, dark, mobile)
+            page.asynchronously("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);")
+            shown = page.run("""
+                const size = [document.documentElement.scrollWidth, document.documentElement.scrollHeight];
+                const view = document.querySelector("#view");
+                const box = view.getBoundingClientRect();
+                const copy = document.createElement("canvas");
+                [copy.width, copy.height] = [view.width, view.height];
+                const context = copy.getContext("2d", {willReadFrequently: true});
+                context.drawImage(view, 0, 0);
+                const pixels = context.getImageData(0, 0, view.width, view.height).data;
+                const colors = new Set();
+                for (let i = 0; i < pixels.length; i += 4 * 97) colors.add(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
+                return {size, view: [box.left, box.top, box.right, box.bottom], colors: colors.size};""")
+            check(shown["size"][0] <= width and shown["size"][1] <= height, f"{name} fits: {shown['size']}")
+            left, top, right, bottom = shown["view"]
+            check(left >= 0 and top >= 0 and right <= width and bottom <= height and right - left > 100, f"{name}'s map: {shown}")
+            check(shown["colors"] > 3, f"{name}'s map has something on it")
+            if PICTURES:
+                page.browser.save_screenshot(f"{PICTURES}/{name}-{'dark' if dark else 'light'}.png")
+    page.size(1280, 800)
+    unnamed = [
+        node["role"]["value"] for node in page.devtools("Accessibility.getFullAXTree")["nodes"]
+        if node.get("role", {}).get("value") in ("button", "textbox", "checkbox", "combobox", "searchbox", "slider", "tab",
+                                                 "application", "spinbutton", "image")
+        and not node.get("ignored") and not node.get("name", {}).get("value")]
+    check(unnamed == [], f"every control has a name for a screen reader: {unnamed}")
+
+
+def latency(a, b):
+    """Milliseconds from a touch on one page to another page's frame with it, over some touches."""
+    b.run("""
+        window.frames = [];
+        let seq = gimbal.camera("main").seq;
+        const look = () => {
+            const now = gimbal.camera("main").seq;
+            if (now !== seq) frames.push(performance.timeOrigin + performance.now());
+            seq = now;
+            if (frames.length < 500) requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);""")
+    a.run("""
+        window.touches = [];
+        document.querySelector("#view").addEventListener("pointermove", () =>
+            touches.push(performance.timeOrigin + performance.now()), true);""")
+    a.touch("touchStart", (100, 300))
+    for i in range(60):
+        a.touch("touchMove", (100 + 3 * i, 300 + 2 * i))
+        time.sleep(0.05)
+    a.touch("touchEnd")
+    touches, frames = a.run("return touches"), b.run("return frames")
+    times = [min((frame - touch for frame in frames if frame >= touch), default=None) for touch in touches]
+    times = sorted(value for value in times if value is not None)
+    check(len(times) > 40, f"touches were followed: {len(times)}")
+    return statistics.median(times), times[int(len(times) * 0.95)]
+
+
+def main():
+    path = FOLDER / "gimbal.sock"
+    environment = {**os.environ, "GIMBAL_SOCKET": str(path)}
+    log = open(FOLDER / "log", "w", encoding="utf-8")
+    server = subprocess.Popen([PROGRAMS / "gimbal", "web", "--no-open", "--tokens", FOLDER / "tokens"], env=environment,
+                              stdout=subprocess.PIPE, stderr=log, text=True)
+    pages = []
+    try:
+        link = server.stdout.readline().strip()
+        check(re.fullmatch(r"http://127\.0\.0\.1:\d+/#token=[\w-]+", link), f"the link is the one line: {link!r}")
+        a, b = Page(link), Page(link)
+        pages = [a, b]
+        # A new daemon has no camera; a page that may feed makes one.
+        for page in pages:
+            eventually(lambda: page.camera(), "a page shows a camera of a new daemon")
+        daemon = Daemon(path)
+        pinch_and_tilt(daemon, a, b)
+        mouse_and_keys(daemon, a)
+        places(daemon, b)
+        controls(daemon, a)
+        times = latency(a, b)
+        for page, name in [(a, "page A"), (b, "page B")]:
+            page.check_is_clean(name)
+        recording(daemon, a, PROGRAMS)
+        frozen(daemon, b)
+        closed(link, path, b)
+        watching(daemon, link, a)
+        secure()
+        looks(daemon, a)
+        shifts = b.run("return shifts")
+        check(sum(shift["value"] for shift in shifts) < 0.05, f"nothing jumps: {shifts}")
+        a.check_is_clean("page A")
+        b.check_is_clean("page B")
+        # A page without a token says so.
+        stranger = Page(link.partition("#")[0])
+        pages.append(stranger)
+        eventually(lambda: "token" in stranger.text("#toast"), "a page without a token says so")
+        server.send_signal(signal.SIGTERM)
+        status = server.wait(PATIENCE)
+        check(status == -signal.SIGTERM or status == 128 + signal.SIGTERM, f"SIGTERM ends it: {status}")
+        check(server.stdout.read() == "", "the link is the only line")
+        eventually(lambda: b.text("#connection") == "reconnecting", "a page notices that the server has gone")
+        check(not path.exists(), "the daemon that it had started has ended, too")
+    finally:
+        for page in pages:
+            try:
+                page.close()
+            except Exception:  # pylint: disable=broad-except
+                pass  # It has gone already.
+        if server.poll() is None:
+            server.terminate()
+            server.wait()
+    if failures:
+        print((FOLDER / "log").read_text(encoding="utf-8"), end="")
+        print(f"page: {len(failures)} of {checks} checks failed")
+        sys.exit(1)
+    print(f"page: {checks} checks passed; from a touch to the other page's frame: {times[0]:.1f} ms p50, {times[1]:.1f} ms p95")
+
+
+main()
