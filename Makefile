@@ -132,12 +132,14 @@ mqtt: swift deps-mqtt ## build gimbal-mqtt for release, with its man page: camer
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
 	$(call quietly,$(call make_page,gimbal-mqtt,$(mqtt_page)))
 
-# $(call make_page,PROGRAM,PAGE): the page of a program that `build` leaves out.
+# $(call make_page,PROGRAM,PAGE): the page of a program that `build` leaves out. The generator names a subcommand `help`, where
+# there is none.
 define make_page
 set -e; new='$(dir $(2))'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
 $(generate_manual) --section 8 '$(SCRATCH)/release/$(1)'; \
 awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/$(1)' --version)" \
-    -f Sources/gimbal/manual.awk "$$new/pages/$(notdir $(2))" >'$(2)'; rm -r "$$new/pages"
+    -f Sources/gimbal/manual.awk "$$new/pages/$(notdir $(2))" | \
+    sed '/^[.]Ar subcommand$$/d; /^[.]Sh SUBCOMMANDS/,/^[.]El/d' >'$(2)'; rm -r "$$new/pages"
 endef
 
 web_page = $(SCRATCH)/web/gimbal-web.8
