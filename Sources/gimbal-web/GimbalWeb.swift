@@ -35,8 +35,8 @@ struct GimbalWeb: AsyncParsableCommand {
               gimbal-web --listen 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
               gimbal-web --listen 0.0.0.0 --insecure-lan
 
-            Exit status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen, 78 if a certificate or the \
-            tokens cannot be used.
+            Status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen or the certificate cannot be used, 78 \
+            if the tokens cannot be used.
             """,
         version: "gimbal-web \(gimbalVersion)")
 

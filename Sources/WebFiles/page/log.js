@@ -67,6 +67,7 @@ export class Log {
         list.addEventListener("scroll", () => {
             this.isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 24;
         }, {passive: true});
+        new ResizeObserver(() => { if (this.isAtEnd) list.scrollTop = list.scrollHeight; }).observe(list);
     }
 
     take(message, line) {
