@@ -12,9 +12,6 @@ import Darwin
 
 /// A position as Google Earth has it.
 package struct EarthView: Equatable, Sendable {
-    /// The radius of Web Mercator's globe in metres.
-    static let radius = 6_378_137.0
-
     package let position: CameraPosition
     /// Metres from the eye to the target.
     package let range: Double
@@ -22,35 +19,60 @@ package struct EarthView: Equatable, Sendable {
     /// - Parameter height: that of the viewport, in points: the eye is 1.5 times as far away.
     package init(_ position: CameraPosition, viewportHeight height: Double) {
         self.position = position
-        let circle = 2 * Double.pi * Self.radius * cos(position.target.latitude * .pi / 180)
+        let circle = Globe.equator * cos(position.target.latitude * .pi / 180)
         range = 1.5 * height * circle / (256 * exp2(position.zoom))
     }
 
-    /// Metres of the eye above the ground: R·cos θ.
-    package var altitude: Double { range * cos(position.viewingAngle * .pi / 180) }
-
-    /// The place below the eye: R·sin θ behind the target, on the globe.
-    package var eye: LatLng {
-        let angle = range * sin(position.viewingAngle * .pi / 180) / Self.radius
-        let back = (position.bearing + 180) * .pi / 180
-        let latitude = position.target.latitude * .pi / 180
-        let sine = sin(latitude) * cos(angle) + cos(latitude) * sin(angle) * cos(back)
-        let east = atan2(sin(back) * sin(angle) * cos(latitude), cos(angle) - sin(latitude) * sine)
-        return LatLng(
-            latitude: asin(min(max(sine, -1), 1)) * 180 / .pi,
-            longitude: wrap180(position.target.longitude + east * 180 / .pi))
+    /// Where the eye is, and how it looks from there: under it north and the vertical are others than at the target.
+    package struct Eye: Equatable, Sendable {
+        package let place: LatLng
+        /// Metres above the ellipsoid.
+        package let altitude: Double
+        /// Degrees.
+        package let heading, tilt, roll: Double
     }
 
-    /// A datagram of ViewSync: counter, place, altitude, heading, tilt and roll of the eye, two times and the planet's name,
-    /// of which the last three may be empty.
-    package func datagram(number: Int) -> String {
+    /// The eye: R·sin θ behind the target and R·cos θ above it, on the plane that touches the earth there.
+    package var eye: Eye {
+        let (turn, angle) = (position.bearing * .pi / 180, position.viewingAngle * .pi / 180)
+        let target = Globe.axes(at: position.target)
+        let ahead = target.east * sin(turn) + target.north * cos(turn)
+        let right = target.east * cos(turn) + target.north * -sin(turn)
+        let look = ahead * sin(angle) + target.up * -cos(angle)
+        let (place, altitude) = Globe.place(of: Globe.point(at: position.target) + look * -range)
+        let there = Globe.axes(at: place)
+        let tilt = acos(min(max(-look.dot(there.up), -1), 1))
+        // Who looks straight down looks nowhere: then the screen's right edge tells.
+        let heading =
+            sin(tilt) > 1e-6
+            ? atan2(look.dot(there.east), look.dot(there.north))
+            : atan2(-right.dot(there.north), right.dot(there.east))
+        let level = there.east * cos(heading) + there.north * -sin(heading)
+        let above =
+            there.east * (cos(tilt) * sin(heading)) + there.north * (cos(tilt) * cos(heading)) + there.up * sin(tilt)
+        let roll = atan2(right.dot(above), right.dot(level))
+        let degrees = 180 / Double.pi
+        return Eye(
+            place: place, altitude: altitude, heading: wrap180(heading * degrees), tilt: tilt * degrees,
+            roll: roll * degrees)
+    }
+
+    /// The seconds between the beginnings of ViewSync's time, the year 1, and of Unix time.
+    private static let unixEpoch = 62_135_596_800
+
+    /// A datagram of ViewSync: counter, place, altitude, heading, tilt and roll of the eye, begin and end of the time that is
+    /// shown, and the planet, of which the earth's name is empty.
+    ///
+    /// - Parameter unixTime: the present, in seconds.
+    package func datagram(number: Int, unixTime: Int) -> String {
         let eye = eye
         let parts = [
-            FixedDecimal(eye.latitude, places: 9), FixedDecimal(eye.longitude, places: 9),
-            FixedDecimal(altitude, places: 3), FixedDecimal(wrap180(position.bearing), places: 6),
-            FixedDecimal(position.viewingAngle, places: 6),
-        ]
-        return "\(number)," + parts.map(\.text).joined(separator: ",") + ",0,,,"
+            FixedDecimal(eye.place.latitude, places: 9), FixedDecimal(eye.place.longitude, places: 9),
+            FixedDecimal(eye.altitude, places: 3), FixedDecimal(eye.heading, places: 6),
+            FixedDecimal(eye.tilt, places: 6), FixedDecimal(eye.roll, places: 6),
+        ].map(\.text)
+        let time = Self.unixEpoch + unixTime
+        return "\(number)," + parts.joined(separator: ",") + ",\(time),\(time),"
     }
 
     /// A KML document that looks there.
@@ -72,5 +94,57 @@ package struct EarthView: Equatable, Sendable {
         </kml>
 
         """
+    }
+}
+
+/// The earth as it is: the ellipsoid of WGS 84.
+private enum Globe {
+    /// The equator, in metres: what a map of the whole world is wide.
+    static let equator = 40_075_016.686
+    private static let (radius, eccentricitySquared) = (6_378_137.0, 6.69437999014e-3)
+
+    /// Metres from the middle of the earth, or a direction.
+    struct Vector {
+        var x, y, z: Double
+
+        static func + (a: Vector, b: Vector) -> Vector { Vector(x: a.x + b.x, y: a.y + b.y, z: a.z + b.z) }
+        static func * (a: Vector, factor: Double) -> Vector {
+            Vector(x: a.x * factor, y: a.y * factor, z: a.z * factor)
+        }
+        func dot(_ other: Vector) -> Double { x * other.x + y * other.y + z * other.z }
+    }
+
+    static func axes(at place: LatLng) -> (east: Vector, north: Vector, up: Vector) {
+        let (latitude, longitude) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
+        return (
+            Vector(x: -sin(longitude), y: cos(longitude), z: 0),
+            Vector(x: -sin(latitude) * cos(longitude), y: -sin(latitude) * sin(longitude), z: cos(latitude)),
+            Vector(x: cos(latitude) * cos(longitude), y: cos(latitude) * sin(longitude), z: sin(latitude))
+        )
+    }
+
+    /// A place on the ellipsoid.
+    static func point(at place: LatLng) -> Vector {
+        let up = axes(at: place).up
+        let normal = radius / (1 - eccentricitySquared * up.z * up.z).squareRoot()
+        return Vector(x: normal * up.x, y: normal * up.y, z: normal * (1 - eccentricitySquared) * up.z)
+    }
+
+    /// The place of a point and its height above the ellipsoid, by Bowring's formula, repeated until it stands.
+    static func place(of point: Vector) -> (LatLng, altitude: Double) {
+        let (aside, flat) = (hypot(point.x, point.y), (1 - eccentricitySquared).squareRoot())
+        var (reduced, latitude) = (atan2(point.z, aside * flat), 0.0)
+        for _ in 0..<4 {
+            let (sine, cosine) = (sin(reduced), cos(reduced))
+            latitude = atan2(
+                point.z + eccentricitySquared / flat * radius * sine * sine * sine,
+                aside - eccentricitySquared * radius * cosine * cosine * cosine)
+            reduced = atan2(flat * sin(latitude), cos(latitude))
+        }
+        let (sine, cosine) = (sin(latitude), cos(latitude))
+        let altitude =
+            aside * cosine + point.z * sine - radius * (1 - eccentricitySquared * sine * sine).squareRoot()
+        let degrees = 180 / Double.pi
+        return (LatLng(latitude: latitude * degrees, longitude: atan2(point.y, point.x) * degrees), altitude)
     }
 }

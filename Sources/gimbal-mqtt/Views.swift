@@ -49,7 +49,7 @@ final class Views {
         if socket >= 0 {
             number += 1
             // A datagram that is lost is followed by another one; the last is sent twice.
-            let bytes = Array(view.datagram(number: number).utf8)
+            let bytes = Array(view.datagram(number: number, unixTime: time(nil)).utf8)
             for _ in 0..<(isMoving ? 1 : 2) {
                 _ = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
             }

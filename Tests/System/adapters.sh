@@ -48,5 +48,8 @@ else
 fi
 
 web=()
-[ ! -x "$programs/gimbal-web" ] || web=("$programs/gimbal-web")
+for build in release debug; do
+    program=$PWD/${SCRATCH:-.build}/$build/gimbal-web
+    [ ! -x "$program" ] || web=("$program")
+done
 "$python" "$support/adapters.py" "$folder/engines" "$programs/gimbald" "${web[@]}"

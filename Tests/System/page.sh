@@ -5,7 +5,7 @@
 # pictures, in both themes and three sizes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-release=$(realpath "${SCRATCH:-.build}")/release
+programs=$(realpath "${SCRATCH:-.build}")/debug
 export PYTHONDONTWRITEBYTECODE=1
 
 # Debian's own Python has Debian's modules; another one may come before it on the PATH.
@@ -16,8 +16,8 @@ for part in /usr/bin/chromium /usr/bin/chromedriver; do
     [ -e "$part" ] || { echo "page: skipped: the page in a browser: $part is missing" && exit; }
 done
 $python -c 'import selenium' 2>/dev/null || { echo 'page: skipped: the page in a browser: there is no selenium' && exit; }
-[ -x "$release/gimbal-web" ] || { echo 'page: FAILED: gimbal-web is not built: make web' && exit 1; }
+[ -x "$programs/gimbal-web" ] || { echo 'page: FAILED: gimbal-web is not built for tests' && exit 1; }
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-$python Tests/System/support/page.py "$release" "$folder"
+$python Tests/System/support/page.py "$programs" "$folder"
