@@ -57,6 +57,8 @@ ending_and_failing() {
     check 'restarts under load lose no client and no event' drops_nobody 3 restarts
     check 'it has given back what was kept for it' is NFileDescriptorStore 0
     check 'reloads under load lose no client and no event' drops_nobody 3 reloads
+    check 'a paused replay outlives a restart' replay_goes_on restarts
+    check 'and a reload' replay_goes_on reloads
     check 'however often it is restarted, that is no failure' restarts_often
     local before
     before=$(state MainPID)

@@ -185,6 +185,29 @@ all_is_there() {
     grep -o '[0-9]*' "$folder/answers" | cmp -s - <(seq "$1")
 }
 
+# replay_goes_on COMMAND…: a replay that has been paused and stepped stands there after the command, and plays to its end.
+replay_goes_on() {
+    folder=$(mktemp -d)
+    camera=$(basename "$folder")
+    local zoom owner
+    {
+        printf '{"type":"trace","id":7,"version":1,"camera":"%s","paused":true,"speed":"max"}\n' "$camera"
+        for zoom in 3 4 5 6; do
+            printf '{"type":"move","timeMs":%d000,"update":{"kind":"zoom-to","zoom":%d}}\n' "$zoom" "$zoom"
+        done
+        printf '{"type":"trace-end"}\n'
+        sleep 60
+    } 2>/dev/null | socat -t 60 - "UNIX-CONNECT:$socket" >"$folder/owner" 2>/dev/null &
+    owner=$!
+    within 5 replay_is '"state":"paused","timeMs":0' && steer step-replay ',"count":2' &&
+        within 5 replay_is '"state":"paused","timeMs":1000' && "$@" && replay_is '"state":"paused","timeMs":1000' &&
+        steer resume-replay && within 5 grep -q '"type":"trace-ended","id":7,"events":4' "$folder/owner" || return
+    kill "$owner" 2>/dev/null || true
+}
+
+steer() { exchange "{\"type\":\"$1\",\"camera\":\"$camera\",\"id\":1${2-}}" | grep -q '"ok"'; }
+replay_is() { exchange "{\"type\":\"get-replay\",\"camera\":\"$camera\"}" | grep -q "$1"; }
+
 # restarts: by the service manager, as another process.
 restarts() {
     local before
