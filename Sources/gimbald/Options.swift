@@ -114,9 +114,9 @@ extension Options {
         limit("--history-events", \.historyEvents, 4096...(1 << 20), "at least N events of each camera are kept"),
         limit("--history-bytes", \.historyBytes, (1 << 20)...(1 << 30), "and at least N bytes of them"),
         limit(
-            "--replay-bytes", \.replayBytes, (1 << 16)...(1 << 34),
+            "--replay-bytes", \.replayBytes, (1 << 16)...(1 << 30),
             "at most N bytes of a replay are kept, to go back in it"),
-        limit("--all-replay-bytes", \.allReplayBytes, (1 << 16)...(1 << 36), "and of all replays"),
+        limit("--all-replay-bytes", \.allReplayBytes, (1 << 16)...(1 << 30), "and of all replays"),
         limit("--max-markers", \.markers, 1...65536, "at most N markers of a replay"),
     ]
 

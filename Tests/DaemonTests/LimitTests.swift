@@ -32,7 +32,7 @@ import Testing
             let isRight = own.contains { row in written(standard).contains { row.contains("| \($0)") } }
             #expect(isRight, "\(option): \(written(standard)) in \(own)")
         }
-        let named = rows.joined().matches(of: /`(--(?:max|history)-[a-z-]+)`/).map { String($0.1) }
+        let named = rows.joined().matches(of: /`(--(?:max|history|replay|all-replay)-[a-z-]+)`/).map { String($0.1) }
         #expect(named.sorted() == told.map(\.option).sorted())
     }
 

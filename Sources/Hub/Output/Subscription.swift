@@ -267,10 +267,20 @@ final class Subscription {
         }
         if reset == nil, lastSent == .moveStarted { started = nil }
         var isEmpty = true
-        let newest = [reset, started, changed, idle, replay, marker].compactMap { $0 }.sorted()
-        for entry in newest where !kinds.isDisjoint(with: log.kind(of: entry)) {
+        func addIfAsked(_ entry: UInt64?) {
+            guard let entry, !kinds.isDisjoint(with: log.kind(of: entry)) else { return }
             add(log.run(from: entry, to: entry + 1))
             isEmpty = false
+        }
+        if replay == nil, marker == nil {
+            // In this order they stand in the log; nothing is allocated.
+            addIfAsked(reset)
+            addIfAsked(started)
+            addIfAsked(changed)
+            addIfAsked(idle)
+        } else {
+            let newest = [reset, started, changed, idle, replay, marker].compactMap { $0 }
+            for entry in newest.sorted() { addIfAsked(entry) }
         }
         if isEmpty { sent(upTo: log.end) }
     }
