@@ -14,21 +14,28 @@ status=0
 
 # run NAME COMMAND…: a command whose last line is its result; lines that say "skipped" tell what was left out, and why.
 run() {
-    local name=$1 result began=$SECONDS
+    local name=$1 result began=$SECONDS output="$folder/output of $1" failed=0
     shift
-    if "$@" >"$folder/output" 2>&1; then
-        grep ': skipped' "$folder/output" >>"$folder/skipped"
-        result=$(grep -v ': skipped' "$folder/output" | tail -n 1)
+    if "$@" >"$output" 2>&1; then
+        grep ': skipped' "$output" >>"$folder/skipped"
+        result=$(grep -v ': skipped' "$output" | tail -n 1)
         [[ $result == "$name: "* ]] || result="$name: passed"
     else
-        cat "$folder/output"
+        cat "$output"
         result="$name: FAILED"
+        failed=1
         status=1
     fi
     echo "$result ($((SECONDS - began)) s)" >>"$folder/results"
+    return $failed
 }
 
-run 'unit tests' Tests/run-units.sh --scratch-path "$SCRATCH"
+# Tests of the programs wait most of the time, and the others compute: side by side they take little longer than either.
+programs='DaemonTests\.|GimbalClientTests\.|WebServerTests\.'
+units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
+run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" &
+run 'unit tests' "${units[@]}" --skip "$programs"
+wait $! || status=1
 for script in Tests/System/*.sh; do run "$(basename "$script" .sh)" "$script"; done
 
 cat "$folder/results"
