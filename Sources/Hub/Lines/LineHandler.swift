@@ -117,7 +117,7 @@ final class LineHandler {
         if let first = line.first { endBatch(of: first, at: now) }
         for camera in line.others { endBatch(of: camera, at: now) }
         if time != nil, let replay = peer.replay, !replay.passesOver, !replay.isOver {
-            replays.took(requests, text, in: replay, at: now)
+            replays.took(text, in: replay, at: now)
         }
         endLine(at: now)
         return true
@@ -138,12 +138,9 @@ final class LineHandler {
     private func traceTime(_ requests: [Request], _ replay: Replay?) throws(Refusal) -> Double? {
         guard let replay else { return nil }
         var time: Double?
-        for (member, request) in requests.enumerated() {
-            switch request.body {
-            case .gesture, .touch, .command, .marker: break
-            default: continue
-            }
-            guard let given = request.timeMs ?? time else {
+        for member in requests.indices {
+            guard requests[member].body.isOfTraces else { continue }
+            guard let given = requests[member].timeMs ?? time else {
                 throw Refusal(
                     member, .missingField, "timeMs",
                     "timeMs is missing: in a trace gestures, touches, commands and markers have one")
@@ -219,7 +216,12 @@ final class LineHandler {
             let camera = touch(name, &line)
             runner.catchUp(camera, at: now)
             sender.acknowledge(id, to: peer)
-            replays.mark(camera, label, at: camera.time(at: now))
+            let time = camera.time(at: now)
+            if let replay = peer.replay {
+                replays.mark(replay, label, at: time)
+            } else {
+                replays.mark(camera, label, at: time)
+            }
         case .hello:
             sender.reply(to: peer) { $0.hello(server: server, id) }
         case .trace(let header):

@@ -23,7 +23,8 @@ final class Replay {
         }
     }
 
-    unowned let camera: HostedCamera
+    /// The camera lets go of the replay when that is over.
+    let camera: HostedCamera
     let cameraName: String
     /// Who sends it; `nil` when that peer is gone.
     private(set) weak var peer: Peer?
@@ -52,6 +53,8 @@ final class Replay {
     var lines = KeptLines()
     var checkpoints = Checkpoints()
     var markers: [ReplayMarker] = []
+    /// Whether a marker is on the line that is being played.
+    var isAtMarker = false
     private(set) var rejected: UInt64 = 0
 
     /// Whether it is ended before its own end: then nothing of it is played any more but what moves.
@@ -105,6 +108,9 @@ final class Replay {
         get { seek?.run ?? run }
         set { if seek != nil { seek?.run = newValue } else { run = newValue } }
     }
+
+    /// A line of the stage's has been played.
+    func lineWasPlayed() { if seek != nil { seek?.run.lineWasPlayed() } else { run.lineWasPlayed() } }
 
     /// Whether the next thing that it needs may be a line of its peer's.
     var takesLines: Bool {

@@ -16,6 +16,12 @@ struct ReplayRun {
     /// How many lines and frames there have been.
     var steps: UInt64 = 0
 
+    mutating func lineWasPlayed() {
+        line += 1
+        events += 1
+        steps += 1
+    }
+
     /// What comes next.
     enum Step {
         /// A frame of what moves by itself.
@@ -80,6 +86,8 @@ struct Checkpoints {
     private(set) var all: [Checkpoint] = []
     private(set) var byteCount = 0
     private var spacing = Self.usualSpacing
+    /// How many lines and frames there have been when the last one was kept.
+    private var lastSteps: UInt64?
 
     init() {}
 
@@ -88,12 +96,13 @@ struct Checkpoints {
 
     private mutating func append(_ checkpoint: Checkpoint) {
         all.append(checkpoint)
+        lastSteps = checkpoint.run.steps
         byteCount += checkpoint.byteCount
     }
 
     /// Keeps a place, if it is far enough behind the last one. Where they have become too many, every other one goes.
     mutating func note(_ run: ReplayRun, on camera: HostedCamera, limit: Int) {
-        if let last = all.last, run.steps < last.run.steps + spacing { return }
+        if let lastSteps, run.steps < lastSteps + spacing { return }
         append(Checkpoint(run: run, moment: camera.moment))
         guard byteCount > limit, all.count > 2 else { return }
         let kept = all.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
@@ -105,6 +114,7 @@ struct Checkpoints {
     /// Lets go of those whose next line is not there any more.
     mutating func drop(before line: Int) {
         while let first = all.first, first.run.line < line { byteCount -= all.removeFirst().byteCount }
+        if all.isEmpty { lastSteps = nil }
     }
 
     /// The last one that is not after a time.

@@ -71,12 +71,9 @@ final class Replays {
     }
 
     /// Notes a line that has been applied.
-    func took(_ requests: [Request], _ text: Span<UInt8>, in replay: Replay, at now: Double) {
+    func took(_ text: Span<UInt8>, in replay: Replay, at now: Double) {
         keep(text, of: replay)
-        for case .marker(let label) in requests.lazy.map(\.body) {
-            replay.markers.append(ReplayMarker(timeMs: replay.stageRun.time, label: label))
-        }
-        lineWasPlayed(requests, in: replay, at: now)
+        lineWasPlayed(in: replay, at: now)
     }
 
     /// Goes on with what is kept of a replay, as far as it is due.
@@ -129,7 +126,7 @@ final class Replays {
             replay.run.time = time
             let requests = replay.lines.requests(of: replay.stageRun.line, &decoder)
             apply(requests, of: replay, to: replay.camera, at: time)
-            lineWasPlayed(requests, in: replay, since: frames, at: now)
+            lineWasPlayed(in: replay, since: frames, at: now)
         case .end: end(replay.camera, &replay.run)
         case .finished: endRound(replay, at: now)
         case .new, .unknown: break
@@ -149,11 +146,20 @@ final class Replays {
                 camera.apply(event, of: key, at: time)
             case .touch(let fingers): camera.apply(fingers, of: replay.feed, told: fingers.surfaceTimeMs, at: time)
             case .command(let command): camera.apply(command, at: time)
-            case .marker(let label): mark(camera, label, at: time)
+            case .marker(let label):
+                replay.isAtMarker = true
+                mark(camera, label, at: time)
             default: break
             }
         }
         endBatch(of: camera, at: time)
+    }
+
+    /// Notes a marker of a replay's own, and tells of it.
+    func mark(_ replay: Replay, _ label: String, at time: Double) {
+        replay.markers.append(ReplayMarker(timeMs: time, label: label))
+        replay.isAtMarker = true
+        mark(replay.stage, label, at: time)
     }
 
     /// Tells of a marker, unless nobody sees the camera.
@@ -172,14 +178,12 @@ final class Replays {
 
     private func isSeen(_ camera: HostedCamera) -> Bool { camera.seen === camera }
 
-    private func lineWasPlayed(_ requests: [Request], in replay: Replay, since frames: UInt64? = nil, at now: Double) {
-        replay.stageRun.line += 1
-        replay.stageRun.events += 1
-        replay.stageRun.steps += 1
+    private func lineWasPlayed(in replay: Replay, since frames: UInt64? = nil, at now: Double) {
+        defer { replay.isAtMarker = false }
+        replay.lineWasPlayed()
         guard replay.seek == nil else { return note(replay) }
         stepped(replay, since: frames ?? replay.framesBefore, at: now)
-        let isMarked = requests.contains { if case .marker = $0.body { true } else { false } }
-        if isMarked, replay.playback.pauseOnMarkers, replay.isPlaying { pause(replay, at: now) }
+        if replay.isAtMarker, replay.playback.pauseOnMarkers, replay.isPlaying { pause(replay, at: now) }
     }
 
     /// Notes that a line or a frame has been played and seen.
@@ -287,7 +291,7 @@ final class Replays {
             replay.seek?.run.time = time
             let requests = replay.lines.requests(of: replay.stageRun.line, &decoder)
             apply(requests, of: replay, to: seek.camera, at: time)
-            lineWasPlayed(requests, in: replay, at: now)
+            lineWasPlayed(in: replay, at: now)
         case .end:
             var run = seek.run
             end(seek.camera, &run)
