@@ -184,14 +184,13 @@ private enum Browser {
     /// Has it open a link. A program's arguments are seen by every user of the machine, so that the link goes by a file of
     /// this user's own.
     static func open(_ link: String) {
-        let folder = SocketPath.environmentValue("XDG_RUNTIME_DIR") ?? "/tmp"
-        var path = Array("\(folder)/gimbal-web-XXXXXX.html".utf8CString)
-        let descriptor = unsafe mkstemps(&path, 5)
-        guard descriptor >= 0 else { return }
+        let folder = SocketPath.environmentValue("XDG_RUNTIME_DIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        guard
+            let (name, descriptor) = try? TemporaryFile.make(in: folder, named: "gimbal-web", ending: ".html")
+        else { return }
         let page = "<!doctype html><meta http-equiv=refresh content=\"0; url=\(link)\"><a href=\"\(link)\">Gimbal</a>\n"
         _ = unsafe write(descriptor, page, page.utf8.count)
         _ = close(descriptor)
-        let name = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         for program in ["/usr/bin/xdg-open", "/usr/local/bin/xdg-open", "/usr/bin/open"]
         where unsafe access(program, X_OK) == 0 {
             file.withLock { $0 = name }

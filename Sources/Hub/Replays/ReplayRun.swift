@@ -86,8 +86,6 @@ struct Checkpoints {
     private(set) var all: [Checkpoint] = []
     private(set) var byteCount = 0
     private var spacing = Self.usualSpacing
-    /// How many lines and frames there have been when the last one was kept.
-    private var lastSteps: UInt64?
 
     init() {}
 
@@ -96,13 +94,12 @@ struct Checkpoints {
 
     private mutating func append(_ checkpoint: Checkpoint) {
         all.append(checkpoint)
-        lastSteps = checkpoint.run.steps
         byteCount += checkpoint.byteCount
     }
 
     /// Keeps a place, if it is far enough behind the last one. Where they have become too many, every other one goes.
     mutating func note(_ run: ReplayRun, on camera: HostedCamera, limit: Int) {
-        if let lastSteps, run.steps < lastSteps + spacing { return }
+        if let last = all.last, run.steps < last.run.steps + spacing { return }
         append(Checkpoint(run: run, moment: camera.moment))
         guard byteCount > limit, all.count > 2 else { return }
         let kept = all.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
@@ -114,7 +111,6 @@ struct Checkpoints {
     /// Lets go of those whose next line is not there any more.
     mutating func drop(before line: Int) {
         while let first = all.first, first.run.line < line { byteCount -= all.removeFirst().byteCount }
-        if all.isEmpty { lastSteps = nil }
     }
 
     /// The last one that is not after a time.

@@ -72,12 +72,11 @@ private final class Trial {
         }
         program = path
         let folder = SocketPath.environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        let ending = ".ndjson"
-        var template = Array("\(folder)/gimbal-XXXXXX\(ending)".utf8CString)
-        descriptor = unsafe mkstemps(&template, CInt(ending.utf8.count))
-        guard descriptor >= 0 else { throw Failure(.ioError, "\(SystemError(folder))") }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        file = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        do throws(SystemError) {
+            (file, descriptor) = try TemporaryFile.make(in: folder, named: "gimbal", ending: ".ndjson")
+        } catch {
+            throw Failure(.ioError, "\(error)")
+        }
         self.command = command.dropFirst().map { [file] in $0.replacing("{}", with: file) }
     }
 
