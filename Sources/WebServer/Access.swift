@@ -16,15 +16,41 @@ package struct Refusal: Error, Equatable {
     }
 }
 
+/// Where pages come from, as browsers write it: scheme, host, and the port unless it is the scheme's usual one.
+package struct Origin: Hashable, Sendable {
+    package let text: String
+
+    /// Reads an origin; `nil` for what no page that could be told from others has, `*` and `null` among it.
+    package init?(_ text: String) {
+        let lowercased = text.lowercased()
+        guard let match = lowercased.wholeMatch(of: Self.form) else { return nil }
+        let (_, scheme, host, port) = match.output
+        guard let port else {
+            self.text = lowercased
+            return
+        }
+        guard let number = Int(port), (1...65535).contains(number) else { return nil }
+        let isUsual = scheme == "http" && number == 80 || scheme == "https" && number == 443
+        self.text = "\(scheme)://\(host)" + (isUsual ? "" : ":\(number)")
+    }
+
+    private static var form: Regex<(Substring, Substring, Substring, Substring?)> {
+        /([a-z][a-z0-9+.-]*):\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?/
+    }
+}
+
 package struct Access: Sendable {
     /// What the server is called in requests: names with their port, in lower case.
     package let hosts: Set<String>
+    /// Where pages of other servers come from that may ask, too.
+    package let guests: Set<Origin>
     /// `http` or `https`.
     package let scheme: String
     let tokens: Tokens
 
-    package init(hosts: some Sequence<String>, scheme: String, tokens: Tokens) {
+    package init(hosts: some Sequence<String>, guests: Set<Origin> = [], scheme: String, tokens: Tokens) {
         self.hosts = Set(hosts.map { $0.lowercased() })
+        self.guests = guests
         self.scheme = scheme
         self.tokens = tokens
     }
@@ -37,25 +63,41 @@ package struct Access: Sendable {
         }
     }
 
-    /// Checks that nothing but a page of this server's had the request sent, or a program that says the same.
-    package func checkOrigin(_ head: HTTPRequest) throws(Refusal) {
+    /// Checks that a request that changes something comes from a page of this server's or of a guest's, or from a program
+    /// that says the same.
+    package func checkSender(_ head: HTTPRequest) throws(Refusal) {
+        guard !head.headerFields[values: .origin].isEmpty else {
+            throw Refusal(.forbidden, "Origin must be \(scheme):// and the host that is asked")
+        }
+        try checkReader(head)
+    }
+
+    /// Checks that a request comes from no page but those, where it says that it comes from one.
+    package func checkReader(_ head: HTTPRequest) throws(Refusal) {
+        // A browser tells of a guest's page that it is of another site.
+        if guest(head) != nil { return }
         let origins = head.headerFields[values: .origin]
-        let isOwn = origins.count == 1 && isOwn(origin: origins[0])
-        guard isOwn else { throw Refusal(.forbidden, "Origin must be \(scheme):// and the host that is asked") }
-        try checkSite(head)
+        guard origins.isEmpty || origins.count == 1 && isOwn(origin: origins[0]) else {
+            throw Refusal(
+                .forbidden, "Origin must be \(scheme):// and the host that is asked; see gimbal-web --allow-origin")
+        }
+        let sites = head.headerFields[values: .secFetchSite]
+        guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
+            throw Refusal(.forbidden, "this is not for pages of other sites")
+        }
+    }
+
+    /// The guest that a request comes from; `nil` if it comes from nobody's page, or from anybody else's.
+    package func guest(_ head: HTTPRequest) -> Origin? {
+        let origins = head.headerFields[values: .origin]
+        guard origins.count == 1 else { return nil }
+        // Browsers write an origin in one way only.
+        return guests.first { $0.text == origins[0] }
     }
 
     private func isOwn(origin: String) -> Bool {
         let prefix = scheme + "://"
         return origin.hasPrefix(prefix) && hosts.contains(origin.dropFirst(prefix.count).lowercased())
-    }
-
-    /// Checks what a browser says of the page that asks, where it says something.
-    package func checkSite(_ head: HTTPRequest) throws(Refusal) {
-        let sites = head.headerFields[values: .secFetchSite]
-        guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
-            throw Refusal(.forbidden, "this is not for pages of other sites")
-        }
     }
 
     /// What the token of a request allows.

@@ -31,24 +31,41 @@ struct Responder: Sendable {
         .cacheControl: "no-store",
     ]
 
+    /// What is said with each answer to a request: its page may read it, if it is a guest's.
+    private func fields(for request: Request) -> HTTPFields {
+        var fields = Self.fields
+        guard !access.guests.isEmpty else { return fields }
+        fields[.vary] = "Origin"
+        guard let guest = access.guest(request.head) else { return fields }
+        fields[.accessControlAllowOrigin] = guest.text
+        fields[.accessControlExposeHeaders] = "Retry-After"
+        return fields
+    }
+
     func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         let answer: Answer
+        var fields = Self.fields
         do throws(Refusal) {
+            try access.checkHost(request.head)
+            fields = self.fields(for: request)
             answer = try await self.answer(to: request)
         } catch {
             answer = .refusal(error)
         }
         switch answer {
         case .file(let file):
-            var fields = Self.fields
             fields[.contentType] = file.type
             fields[.contentLength] = "\(file.bytes.readableBytes)"
             let body = request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: file.bytes)
             try await writer.write(response: HTTPResponse(status: .ok, headerFields: fields), body: body)
         case .taken:
-            try await writer.writeResponse(HTTPResponse(status: .noContent, headerFields: Self.fields))
+            try await writer.writeResponse(HTTPResponse(status: .noContent, headerFields: fields))
+        case .mayAsk:
+            fields[.accessControlAllowMethods] = "GET, POST"
+            fields[.accessControlAllowHeaders] = "Authorization, Content-Type, Gimbal-Page"
+            fields[.accessControlMaxAge] = "600"
+            try await writer.writeResponse(HTTPResponse(status: .noContent, headerFields: fields))
         case .refusal(let refusal):
-            var fields = Self.fields
             let body = ByteBuffer(string: refusal.message + "\n")
             fields[.contentType] = "text/plain; charset=utf-8"
             fields[.contentLength] = "\(body.readableBytes)"
@@ -63,7 +80,7 @@ struct Responder: Sendable {
                 follower.remove(page.outbox)
                 pages.remove(page)
             }
-            try await stream(page, writer, channel)
+            try await stream(page, fields, writer, channel)
         }
     }
 
@@ -72,15 +89,16 @@ struct Responder: Sendable {
         case stream(Page)
         /// What was sent has been taken.
         case taken
+        /// A guest's page may send the request that its browser asks about.
+        case mayAsk
         case refusal(Refusal)
     }
 
     private func answer(to request: Request) async throws(Refusal) -> Answer {
-        try access.checkHost(request.head)
         let path = request.uri.path
         switch (request.method, path) {
         case (.get, "/stream"):
-            try access.checkSite(request.head)
+            try access.checkReader(request.head)
             let page = Page(try access.role(of: request.head), paths, on: group, limits)
             try pages.add(page)
             return .stream(page)
@@ -102,15 +120,20 @@ struct Responder: Sendable {
                 throw Refusal(.notFound, "there is no \(path.prefix(100)) here")
             }
             return .file(file)
+        case (.options, "/stream"), (.options, "/lines"), (.options, "/recording"):
+            guard access.guest(request.head) != nil else { throw Self.unknownMethod }
+            return .mayAsk
         case (.post, _):
             throw Refusal(.notFound, "lines are sent to /lines, a recording to /recording")
-        default: throw Refusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
+        default: throw Self.unknownMethod
         }
     }
 
+    private static let unknownMethod = Refusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
+
     /// The page that a request with something to change comes from.
     private func feeder(_ request: Request) throws(Refusal) -> Page {
-        try access.checkOrigin(request.head)
+        try access.checkSender(request.head)
         guard try access.role(of: request.head) == .feed else {
             throw Refusal(.forbidden, "this link may only watch; another one moves cameras")
         }
@@ -136,9 +159,11 @@ struct Responder: Sendable {
 
     // MARK: Streams
 
-    private func stream(_ page: Page, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+    private func stream(
+        _ page: Page, _ fields: HTTPFields, _ writer: consuming ResponseWriter, _ channel: any Channel
+    ) async throws {
         channel.closeFuture.whenComplete { _ in page.outbox.finish() }
-        var fields = Self.fields
+        var fields = fields
         fields[.contentType] = "application/x-ndjson"
         var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
         page.outbox.add(links.introduction(of: page, limits))

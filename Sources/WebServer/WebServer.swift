@@ -35,6 +35,8 @@ package struct ServerOptions: Sendable {
     package var certificate: Certificate?
     /// More names that the server goes by, without a port.
     package var hosts: [String] = []
+    /// Where pages of other servers come from that may follow and feed, too.
+    package var guests: Set<Origin> = []
     /// Whether others may connect where there is no certificate.
     package var isOpenWithoutTLS = false
     package var tokens = Tokens()
@@ -224,7 +226,7 @@ package enum WebServer {
         let links = Links(
             local: origin(options.certificate == nil ? local : own ?? local),
             network: (isLocal ? nil : own ?? outside.first).map(origin), tokens: options.tokens)
-        return (links, Access(hosts: hosts, scheme: scheme, tokens: options.tokens))
+        return (links, Access(hosts: hosts, guests: options.guests, scheme: scheme, tokens: options.tokens))
     }
 }
 

@@ -34,6 +34,7 @@ struct GimbalWeb: AsyncParsableCommand {
               gimbal-web --port 8080
               gimbal-web --listen 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
               gimbal-web --listen 0.0.0.0 --insecure-lan
+              gimbal-web --port 8117 --allow-origin https://map.example
 
             Status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen or the certificate cannot be used, 78 \
             if the tokens cannot be used.
@@ -71,6 +72,12 @@ struct GimbalWeb: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Where pages of your own come from that may follow and feed, with a token, such as https://map.example; may be "
+                + "there several times.", valueName: "origin"))
+    var allowOrigin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "Keep the tokens in a file, so that links go on working: it is made if it is not there.", valueName: "file"),
         completion: .file())
     var tokens: String?
@@ -82,6 +89,11 @@ struct GimbalWeb: AsyncParsableCommand {
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key belong together.")
+        }
+        if let wrong = allowOrigin.first(where: { Origin($0) == nil }) {
+            throw ValidationError(
+                "--allow-origin \(wrong): an origin is a page's scheme, host and port, such as https://map.example or "
+                    + "http://localhost:5173, with nothing behind them. There is no way to allow all.")
         }
         if insecureLan, tlsCertificate != nil {
             throw ValidationError("--insecure-lan is for those who have no --tls-cert.")
@@ -118,6 +130,7 @@ struct GimbalWeb: AsyncParsableCommand {
             options.certificate = ServerOptions.Certificate(chain: tlsCertificate, key: tlsKey)
         }
         options.hosts = host
+        options.guests = Set(allowOrigin.compactMap(Origin.init))
         options.isOpenWithoutTLS = insecureLan
         if let tokens { options.tokens = try Tokens(file: tokens) }
         return options

@@ -9,7 +9,9 @@ import Testing
 @Suite struct AccessTests {
     private let tokens = Tokens()
     private var access: Access {
-        Access(hosts: ["127.0.0.1:8080", "Localhost:8080"], scheme: "http", tokens: tokens)
+        Access(
+            hosts: ["127.0.0.1:8080", "Localhost:8080"], guests: Set(["https://map.example"].compactMap(Origin.init)),
+            scheme: "http", tokens: tokens)
     }
 
     private func head(_ host: String?, _ fields: HTTPFields = [:]) -> HTTPRequest {
@@ -50,20 +52,65 @@ import Testing
     ])
     func aPageOfThisServersMayChangeSomething(_ origin: String, _ site: String?) {
         #expect(
-            status { () throws(Refusal) in try access.checkOrigin(head("localhost:8080", fields(origin, site))) } == nil
+            status { () throws(Refusal) in try access.checkSender(head("localhost:8080", fields(origin, site))) } == nil
         )
     }
 
     @Test(arguments: [
         (nil, nil), ("null", nil), ("https://localhost:8080", nil), ("http://localhost", nil),
         ("http://evil.example", nil),
+        ("http://map.example", nil), ("https://map.example:8443", "cross-site"), ("https://map.example.evil", nil),
+        ("https://MAP.example", nil), ("https://map.example, https://map.example", nil), ("*", nil),
         ("http://localhost:8080", "cross-site"), ("http://localhost:8080", "same-site"),
         ("http://localhost:8080@evil.example", nil), ("", nil),
     ])
     func nobodyElseMay(_ origin: String?, _ site: String?) {
         #expect(
-            status { () throws(Refusal) in try access.checkOrigin(head("localhost:8080", fields(origin, site))) } == 403
+            status { () throws(Refusal) in try access.checkSender(head("localhost:8080", fields(origin, site))) } == 403
         )
+    }
+
+    @Test(arguments: [nil, "cross-site", "same-site"])
+    func aGuestsPageMayChangeSomething(_ site: String?) {
+        let guest = head("localhost:8080", fields("https://map.example", site))
+        #expect(status { () throws(Refusal) in try access.checkSender(guest) } == nil)
+        #expect(access.guest(guest)?.text == "https://map.example")
+    }
+
+    @Test func aSecondOriginIsNoGuest() {
+        var two = fields("https://map.example", nil)
+        two.append(HTTPField(name: .origin, value: "https://evil.example"))
+        let twice = head("localhost:8080", two)
+        #expect(status { () throws(Refusal) in try access.checkSender(twice) } == 403)
+        #expect(access.guest(twice) == nil)
+    }
+
+    @Test func whoReadsNeedsNoOriginButNoForeignOneEither() {
+        func read(_ origin: String?, _ site: String?) -> Int? {
+            status { () throws(Refusal) in try access.checkReader(head("localhost:8080", fields(origin, site))) }
+        }
+        #expect(read(nil, nil) == nil && read(nil, "same-origin") == nil)
+        #expect(read("http://localhost:8080", "same-origin") == nil && read("https://map.example", "cross-site") == nil)
+        #expect(read(nil, "cross-site") == 403 && read("https://evil.example", nil) == 403 && read("null", nil) == 403)
+    }
+
+    @Test(arguments: [
+        ("https://map.example", "https://map.example"), ("HTTP://Localhost:5173", "http://localhost:5173"),
+        ("https://map.example:443", "https://map.example"), ("http://map.example:443", "http://map.example:443"),
+        ("http://[::1]:80", "http://[::1]"), ("capacitor://localhost", "capacitor://localhost"),
+    ])
+    func anOriginIsReadAsBrowsersWriteIt(_ text: String, _ written: String) {
+        #expect(Origin(text)?.text == written)
+    }
+
+    @Test(arguments: [
+        "*", "null", "", "map.example", "https://", "https://map.example/", "https://map.example/page",
+        "https://*.example", "https://user@map.example", "https://map.example:0", "https://map.example:65536",
+        "https://map.example:",
+        "https://a b", "https://map.example https://other.example", "https://map.example\r\nX: y", "file://",
+    ])
+    func whatIsNoOriginIsNone(_ text: String) {
+        #expect(Origin(text) == nil)
     }
 
     private func fields(_ origin: String?, _ site: String?) -> HTTPFields {

@@ -14,10 +14,13 @@ private struct Running: Sendable {
     let socket: String
 
     /// Blocking calls of a test must not hold one of the threads that tasks share.
-    static func with(_ limits: Limits = Limits(), _ body: @escaping @Sendable (Running) throws -> Void) async throws {
+    static func with(
+        _ limits: Limits = Limits(), guests: [String] = [], _ body: @escaping @Sendable (Running) throws -> Void
+    ) async throws {
         let daemon = try DaemonProcess()
         var options = ServerOptions(daemonPaths: [daemon.socket], place: .address("127.0.0.1", port: 0))
         options.limits = limits
+        options.guests = Set(guests.compactMap(Origin.init))
         let (links, ready) = AsyncStream<Links>.makeStream()
         let server = Task { [options] in
             defer { ready.finish() }
@@ -273,10 +276,69 @@ private struct Running: Sendable {
             var foreign = right
             foreign["Sec-Fetch-Site"] = "cross-site"
             #expect(try server.answer("GET", "/stream", foreign).status == 403)
-            #expect(try server.answer("OPTIONS", "/lines", right).status == 405)
+            #expect(try server.answer("OPTIONS", "/lines", foreign).status == 405)
             #expect(try server.answer("POST", "/lines", right, body: line).status == 204)
             let position = try client.object("camera-changed")["position"] as? [String: Any]
             #expect(position?["zoom"] as? Double == 5)
+        }
+    }
+
+    @Test func aGuestsPageFollowsAndFeedsAndNobodyElses() async throws {
+        let guest = "https://map.example"
+        try await Running.with(guests: [guest, "http://localhost:5173"]) { server in
+            let asks = ["Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"]
+            func preflight(_ path: String, _ origin: String, host: String? = nil) throws -> HTTPClient.Answer {
+                try server.answer("OPTIONS", path, asks.merging(["Origin": origin]) { $1 }, host: host)
+            }
+            for path in ["/stream", "/lines", "/recording?camera=main"] {
+                let allowed = try preflight(path, guest)
+                #expect(allowed.status == 204)
+                #expect(allowed.fields["access-control-allow-origin"] == guest)
+                #expect(allowed.fields["access-control-allow-methods"] == "GET, POST")
+                #expect(
+                    allowed.fields["access-control-allow-headers"] == "Authorization, Content-Type, Gimbal-Page")
+                #expect(allowed.fields["vary"] == "Origin")
+                for origin in ["https://evil.example", "null", server.origin, "http://map.example", guest + ":8443"] {
+                    let refused = try preflight(path, origin)
+                    #expect(refused.status == 405 && refused.fields["vary"] == "Origin", "\(origin)")
+                    #expect(refused.fields.keys.allSatisfy { !$0.hasPrefix("access-control") }, "\(origin)")
+                }
+                let elsewhere = try preflight(path, guest, host: "evil.example")
+                #expect(elsewhere.status == 421 && elsewhere.fields["access-control-allow-origin"] == nil)
+            }
+
+            // The stream, and lines by it. Nobody is asked to send cookies along.
+            func fields(_ token: String, _ page: String? = nil) -> [String: String] {
+                server.fields(token, page: page).merging(["Origin": guest, "Sec-Fetch-Site": "cross-site"]) { $1 }
+            }
+            let client = try HTTPClient(server.port)
+            client.request("GET", "/stream", fields(server.tokens.feed))
+            let head = try client.head()
+            #expect(head.status == 200 && head.fields["access-control-allow-origin"] == guest)
+            #expect(head.fields["vary"] == "Origin" && head.fields["access-control-allow-credentials"] == nil)
+            let page = try #require(try client.object("page")["page"] as? String)
+            let line = #"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#
+            let sent = try server.answer("POST", "/lines", fields(server.tokens.feed, page), body: line)
+            #expect(sent.status == 204 && sent.fields["access-control-allow-origin"] == guest)
+            let position = try client.object("camera-changed")["position"] as? [String: Any]
+            #expect(position?["zoom"] as? Double == 5)
+
+            // A guest needs its token, and can read why it is refused.
+            for (token, status) in [("wrong", 401), (server.tokens.watch, 403)] {
+                let refused = try server.answer("POST", "/lines", fields(token, page), body: line)
+                #expect(refused.status == status && refused.fields["access-control-allow-origin"] == guest)
+            }
+            // Who is no guest has nothing of a token.
+            for origin in ["https://evil.example", "null"] {
+                let foreign = fields(server.tokens.feed, page).merging(["Origin": origin]) { $1 }
+                for (method, path) in [("GET", "/stream"), ("POST", "/lines"), ("POST", "/recording")] {
+                    let refused = try server.answer(method, path, foreign, body: line)
+                    #expect(refused.status == 403 && refused.fields["access-control-allow-origin"] == nil)
+                    #expect(refused.fields["vary"] == "Origin")
+                }
+            }
+            // The server's own page goes on as ever.
+            #expect(try server.post(line, page: page) == 204)
         }
     }
 

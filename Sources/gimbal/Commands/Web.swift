@@ -50,6 +50,9 @@ struct Web: ParsableCommand {
     @Option(help: ArgumentHelp("Another name that the page's server goes by.", valueName: "name"))
     var host: [String] = []
 
+    @Option(help: ArgumentHelp("Where pages of your own come from that may use the links.", valueName: "origin"))
+    var allowOrigin: [String] = []
+
     @Option(help: ArgumentHelp("Keep the links' tokens in a file, from one run to the next.", valueName: "file"))
     var tokens: String?
 
@@ -80,13 +83,17 @@ struct Web: ParsableCommand {
 
     /// The server's options.
     private var arguments: [String] {
-        let options: [(name: String, value: String?)] = [
-            ("--socket", socket), ("--port", "\(port)"), ("--listen", listen), ("--tls-cert", tlsCert),
-            ("--tls-key", tlsKey),
-            ("--tokens", tokens),
+        let options: [(name: String, values: [String?])] = [
+            ("--socket", [socket]), ("--port", ["\(port)"]), ("--listen", [listen]), ("--tls-cert", [tlsCert]),
+            ("--tls-key", [tlsKey]), ("--tokens", [tokens]), ("--host", host), ("--allow-origin", allowOrigin),
         ]
-        return options.flatMap { option in option.value.map { [option.name, $0] } ?? [] }
-            + host.flatMap { ["--host", $0] } + (insecureLan ? ["--insecure-lan"] : []) + (open ? ["--open"] : [])
+        var arguments: [String] = []
+        for (name, values) in options {
+            for case let value? in values { arguments += [name, value] }
+        }
+        if insecureLan { arguments.append("--insecure-lan") }
+        if open { arguments.append("--open") }
+        return arguments
     }
 
     /// Where a daemon has to be started; `nil` if one answers.

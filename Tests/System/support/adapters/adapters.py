@@ -490,6 +490,50 @@ def check_return(browser, daemon):
     expect(heard == ["feed", "the stream has ended"] * 2 + ["feed"], f"a page that comes back hears {heard}")
 
 
+def check_own_page(browser, daemon):
+    """A page of another origin follows a camera and feeds it, without a proxy, if it was allowed; no other one does."""
+    if not GIMBAL_WEB:
+        print("adapters: skipped: pages of another origin: gimbal-web is not built", flush=True)
+        return
+    own, foreign = Server(daemon.socket), Server(daemon.socket)
+    with daemon.serve("--allow-origin", own.origin) as link:
+        web, token = link.split("/#token=")
+        page = Page(browser, f"{own.origin}/?small")
+        shown = page.run("""
+            const [{ connect }, { follow }] = await Promise.all(
+                ["stream", "leaflet"].map((name) => import(`/adapters/${name}.js`)));
+            const element = Object.assign(document.createElement("div"), { style: "width: 390px; height: 844px" });
+            document.body.append(element);
+            const map = L.map(element, { zoomSnap: 0 });
+            const [base, token] = values, { cameras, close } = connect({ base, token });
+            await new Promise((resolve) => cameras.addEventListener("connection", resolve, { once: true }));
+            const camera = cameras.camera("own");
+            follow(map, camera);
+            const target = { latitude: 48.8584, longitude: 2.2945 };
+            await camera.send({ type: "move", update: { kind: "set-camera", position: { target, zoom: 14.5 } } });
+            while (camera.position?.zoom !== 14.5) await new Promise(requestAnimationFrame);
+            const { lat, lng } = map.getCenter();
+            close();
+            return { lat, lng, zoom: map.getZoom() };""", web, token)
+        expect(all(abs(shown[key] - value) < 1e-5 for key, value in {"lat": 48.8584, "lng": 2.2945, "zoom": 14.5}.items()),
+               f"a page of another origin shows {shown}")
+        expect(not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"],
+               "a page of another origin hears no complaint")
+        page = Page(browser, f"{foreign.origin}/?small")
+        results = page.run("""
+            const { connect } = await import("/adapters/stream.js");
+            const [base, token] = values, { cameras, close } = connect({ base, token });
+            const heard = await new Promise((resolve) =>
+                cameras.addEventListener("connection", ({ detail }) => resolve(detail), { once: true }));
+            close();
+            const blind = { method: "POST", mode: "no-cors", body: '{"type":"stop"}' };
+            const answer = await fetch(`${base}/lines`, blind).catch(({ message }) => message);
+            return [heard, answer, cameras.names];""", web, token)
+        expect(results == ["Failed to fetch", "Failed to fetch", []], f"a page that was not allowed hears {results}")
+        refusals = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+        expect(any("CORS" in text for text in refusals), f"the browser refuses in the name of CORS: {refusals}")
+
+
 def check_shared(page):
     for name in page.run("return Object.keys(leading.shared)"):
         given, wanted = page.run("return await leading.shared[values[0]]()", name)
@@ -527,7 +571,7 @@ def check_documentation(browser, server, ask):
         engine = {"maplibre.js": "maplibre", "README.md": "maplibre", "deck.js": "deck"}.get(name)
         if engine not in MISSING:
             page = Page(browser, server.origin if engine else f"{server.origin}/?small")
-            failures = page.run("return await leading.example(values[0], values[1])", text, server.token)
+            failures = page.run("return await leading.example(...values)", text, server.token, "/gimbal")
             expect(failures == [], f"the example of {name} says {failures}")
 
     # The table for who writes the same in another language.
@@ -597,12 +641,21 @@ class Daemon:
             if self.process.poll() is not None:
                 sys.exit(f"adapters: gimbald has ended with {self.process.returncode}")
             time.sleep(0.01)
-        self.web, self.link = [], None
+        self.web, self.link = contextlib.ExitStack(), None
         if GIMBAL_WEB:
-            self.web = [subprocess.Popen([*GIMBAL_WEB, "--socket", self.socket], stdout=subprocess.PIPE, text=True,
-                                         stderr=subprocess.DEVNULL)]
-            self.link = self.web[0].stdout.readline().strip()
+            self.link = self.web.enter_context(self.serve())
         return self
+
+    @contextlib.contextmanager
+    def serve(self, *options):
+        """Runs gimbal-web, and gives its link."""
+        process = subprocess.Popen([*GIMBAL_WEB, "--socket", self.socket, *options], stdout=subprocess.PIPE, text=True,
+                                   stderr=subprocess.DEVNULL)
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+            process.wait()
 
     def ask(self, line):
         """The answers to a line."""
@@ -613,9 +666,9 @@ class Daemon:
             return [json.loads(answer) for answer in connection.makefile("rb")]
 
     def __exit__(self, *_):
-        for process in [*self.web, self.process]:
-            process.terminate()
-            process.wait()
+        self.web.close()
+        self.process.terminate()
+        self.process.wait()
 
 
 def main():
@@ -629,6 +682,7 @@ def main():
         page = Page(browser, server.origin)
         check_leading(page, server)
         check_return(browser, daemon)
+        check_own_page(browser, daemon)
         check_documentation(browser, server, daemon.ask)
         check_wall(browser, server, daemon.ask)
         for entry in browser.get_log("browser"):

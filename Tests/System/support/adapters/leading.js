@@ -158,7 +158,7 @@ const Cesium = {
  * Runs an example of the documentation, and waits until it listens to `camera`, if it follows that. Its names are
  * what a user's page has.
  */
-export async function example(text, token) {
+export async function example(text, token, base) {
     const failures = [];
     addEventListener("error", ({ message }) => failures.push(message));
     addEventListener("unhandledrejection", ({ reason }) => failures.push(String(reason)));
@@ -175,10 +175,10 @@ export async function example(text, token) {
     const element = box(0, 300, 300);
     element.id = "map";
     Object.assign(window, {
-        camera, element, token, Cesium, google: { maps: { Map: GoogleMap } }, layers: [], mapId: "id", send() {},
+        camera, element, base, token, Cesium, google: { maps: { Map: GoogleMap } }, layers: [], mapId: "id", send() {},
         style: { version: 8, sources: {}, layers: [] }, socket: { send() {} },
     });
-    const code = text.replaceAll(/from "\.\/(.*)"/g, (_, file) => `from "${location.origin}/adapters/${file}"`);
+    const code = text.replaceAll("http://127.0.0.1:8117", base).replaceAll(/from "\.\/(.*)"/g, (_, file) => `from "${location.origin}/adapters/${file}"`);
     await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
     // Who connects follows a camera of the daemon's.
     const follows = code.includes("follow(") && !code.includes("connect(");
