@@ -1,4 +1,5 @@
-// The files themselves. The compiler reads them (#embed, C23), and notices when one has changed.
+// The files themselves. The compiler reads them (#embed, C23), and notices when one has changed. Some are modules that other
+// pages can use, too: they have one home.
 #include "WebFiles.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -25,13 +26,22 @@ static const unsigned char connection_js[] = {
 #embed "page/connection.js"
 };
 static const unsigned char projection_js[] = {
-#embed "page/projection.js"
+#embed "../../Protocols/examples/adapters/projection.js"
+};
+static const unsigned char link_js[] = {
+#embed "../../Protocols/examples/adapters/link.js"
+};
+static const unsigned char maplibre_js[] = {
+#embed "../../Protocols/examples/adapters/maplibre.js"
 };
 static const unsigned char world_js[] = {
 #embed "page/world.js"
 };
 static const unsigned char ground_js[] = {
 #embed "page/ground.js"
+};
+static const unsigned char styled_js[] = {
+#embed "page/styled.js"
 };
 static const unsigned char view_js[] = {
 #embed "page/view.js"
@@ -72,6 +82,9 @@ static const struct web_file files[] = {
     {"/cameras.js", SCRIPT, cameras_js, sizeof cameras_js},
     {"/connection.js", SCRIPT, connection_js, sizeof connection_js},
     {"/projection.js", SCRIPT, projection_js, sizeof projection_js},
+    {"/link.js", SCRIPT, link_js, sizeof link_js},
+    {"/maplibre.js", SCRIPT, maplibre_js, sizeof maplibre_js},
+    {"/styled.js", SCRIPT, styled_js, sizeof styled_js},
     {"/world.js", SCRIPT, world_js, sizeof world_js},
     {"/ground.js", SCRIPT, ground_js, sizeof ground_js},
     {"/view.js", SCRIPT, view_js, sizeof view_js},

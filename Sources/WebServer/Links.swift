@@ -25,7 +25,7 @@ package struct Links: Sendable {
     package var phone: String? { network.map { link($0, tokens.feed) } }
 
     /// The first line of a page's stream. Who feeds is told the links that can be handed on.
-    func introduction(of page: Page, _ limits: Limits) -> PageLine {
+    func introduction(of page: Page, _ limits: Limits, _ map: StyledMap?) -> PageLine {
         var object: JSONObject = [
             "type": .string("page"), "page": .string(page.id), "role": .string(page.role.rawValue),
             "limits": .object([
@@ -34,6 +34,11 @@ package struct Links: Sendable {
                 "requestsPerSecond": .number(limits.requestsPerSecond),
             ]),
         ]
+        if let map {
+            object["map"] = .object([
+                "style": .string(map.style), "origins": .array(map.origins.map { .string($0.text) }),
+            ])
+        }
         if page.role == .feed {
             var links: [(name: String, text: String)] = []
             if let network {

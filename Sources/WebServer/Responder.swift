@@ -14,15 +14,24 @@ struct Responder: Sendable {
     let group: any EventLoopGroup
     /// The links of a page that feeds, and of one that watches.
     let links: Links
+    /// What pages draw a map by, if there is something.
+    let map: StyledMap?
 
     /// A page hears of a camera so often: the distance of two pieces of a stream.
     private static let frame = Duration.milliseconds(1000) / 60
 
-    /// What is said with each answer: nothing from elsewhere, nothing to elsewhere, in nobody's frame.
-    private static let fields: HTTPFields = [
-        .contentSecurityPolicy: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in nobody's frame. A map in a style is an exception
+    /// as small as it can be: its origins may be asked, and its worker is a blob.
+    package static func policy(_ map: StyledMap?) -> String {
+        let origins = map.map { $0.origins.map { " " + $0.text }.joined() } ?? ""
+        return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(origins); "
             + "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-            + "require-trusted-types-for 'script'; trusted-types 'none'",
+            + "require-trusted-types-for 'script'; "
+            + (map == nil ? "trusted-types 'none'" : "trusted-types default; worker-src blob:")
+    }
+
+    /// What is said with each answer.
+    private static let fields: HTTPFields = [
         .xContentTypeOptions: "nosniff",
         .referrerPolicy: "no-referrer",
         .openerPolicy: "same-origin",
@@ -34,6 +43,7 @@ struct Responder: Sendable {
     /// What is said with each answer to a request: its page may read it, if it is a guest's.
     private func fields(for request: Request) -> HTTPFields {
         var fields = Self.fields
+        fields[.contentSecurityPolicy] = Self.policy(map)
         guard !access.guests.isEmpty else { return fields }
         fields[.vary] = "Origin"
         guard let guest = access.guest(request.head) else { return fields }
@@ -116,7 +126,7 @@ struct Responder: Sendable {
                 return .taken
             }
         case (.get, _), (.head, _):
-            guard let file = PageFile.all[path] else {
+            guard let file = path == "/map-engine.js" ? map?.engine : PageFile.all[path] else {
                 throw Refusal(.notFound, "there is no \(path.prefix(100)) here")
             }
             return .file(file)
@@ -166,7 +176,7 @@ struct Responder: Sendable {
         var fields = fields
         fields[.contentType] = "application/x-ndjson"
         var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
-        page.outbox.add(links.introduction(of: page, limits))
+        page.outbox.add(links.introduction(of: page, limits, map))
         follower.add(page.outbox)
         let guardian = StallGuard(limits.stallTime, channel)
         var last = ContinuousClock.now - Self.frame

@@ -29,6 +29,8 @@ package struct ServerOptions: Sendable {
         package init(chain: String, key: String) { (self.chain, self.key) = (chain, key) }
     }
 
+    /// How pages draw a map, where they do not do it by themselves.
+    package var map: StyledMap?
     /// Where the daemon may be.
     package var daemonPaths: [String]
     package var place: Place
@@ -48,6 +50,8 @@ package struct ServerOptions: Sendable {
 /// Why a server cannot begin.
 package struct StartError: Error, CustomStringConvertible {
     package let description: String
+    /// Whether the same options can never do, however often they are tried.
+    package var isOfOptions = false
 }
 
 package enum WebServer {
@@ -98,7 +102,7 @@ package enum WebServer {
             handler.withLock {
                 $0 = Responder(
                     access: access, limits: limits, pages: pages, follower: follower, paths: options.daemonPaths,
-                    group: group, links: links)
+                    group: group, links: links, map: options.map)
             }
             try ready(links)
         }
@@ -121,7 +125,8 @@ package enum WebServer {
         } catch {
             throw StartError(
                 description:
-                    "the certificate \(certificate.chain) with the key \(certificate.key) cannot be used: \(error)")
+                    "the certificate \(certificate.chain) with the key \(certificate.key) cannot be used: \(error)",
+                isOfOptions: true)
         }
     }
 

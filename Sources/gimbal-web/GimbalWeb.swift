@@ -24,6 +24,9 @@ struct GimbalWeb: AsyncParsableCommand {
             everybody in the network can read what is sent, the token included, and a phone's browser then gives a page no \
             wake lock, and of fingers one position a frame instead of all of them.
 
+            The map is coastlines and borders, drawn by the page. --map-style has MapLibre GL JS draw it, in a style of yours, by \
+            --map-engine. Then the page may ask the style's origin, too, and those that --map-origin names: no others.
+
             A service manager may pass the listening socket (systemd.socket(5)); gimbal-web.socket does.
 
             Limits: \(Limits().connections) connections, \(Limits().streams) pages, requests of \(Limits().lineBytes >> 10) KiB \
@@ -35,9 +38,10 @@ struct GimbalWeb: AsyncParsableCommand {
               gimbal-web --listen 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
               gimbal-web --listen 0.0.0.0 --insecure-lan
               gimbal-web --port 8117 --allow-origin https://map.example
+              gimbal-web --map-style https://map.example/style.json --map-engine maplibre-gl.js
 
-            Status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen or the certificate cannot be used, 78 \
-            if the tokens cannot be used.
+            Status: 0 when it was ended, 64 for a wrong option, 69 if it cannot listen, 78 if the tokens, the certificate or \
+            the map engine cannot be used, which no restart mends.
             """,
         version: "gimbal-web \(gimbalVersion)")
 
@@ -78,6 +82,22 @@ struct GimbalWeb: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "The address of a style in which MapLibre GL JS draws the map, with --map-engine.", valueName: "url"))
+    var mapStyle: String?
+
+    @Option(
+        help: ArgumentHelp("Your maplibre-gl.js, 5.24 or later, for --map-style.", valueName: "file"),
+        completion: .file(extensions: ["js"]))
+    var mapEngine: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Another origin than the style's own that its tiles, glyphs or sprites come from; may be there several times.",
+            valueName: "origin"))
+    var mapOrigin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "Keep the tokens in a file, so that links go on working: it is made if it is not there.", valueName: "file"),
         completion: .file())
     var tokens: String?
@@ -90,10 +110,19 @@ struct GimbalWeb: AsyncParsableCommand {
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key belong together.")
         }
-        if let wrong = allowOrigin.first(where: { Origin($0) == nil }) {
+        for (name, values) in [("--allow-origin", allowOrigin), ("--map-origin", mapOrigin)] {
+            guard let wrong = values.first(where: { Origin($0) == nil }) else { continue }
             throw ValidationError(
-                "--allow-origin \(wrong): an origin is a page's scheme, host and port, such as https://map.example or "
+                "\(name) \(wrong): an origin is scheme, host and port, such as https://map.example or "
                     + "http://localhost:5173, with nothing behind them. There is no way to allow all.")
+        }
+        guard (mapStyle == nil) == (mapEngine == nil), mapStyle != nil || mapOrigin.isEmpty else {
+            throw ValidationError("--map-style and --map-engine belong together, and --map-origin to them.")
+        }
+        if let mapStyle, StyledMap.origin(of: mapStyle) == nil {
+            throw ValidationError(
+                "--map-style \(mapStyle): a style has an address by http or https, such as https://map.example/style.json."
+            )
         }
         if insecureLan, tlsCertificate != nil {
             throw ValidationError("--insecure-lan is for those who have no --tls-cert.")
@@ -110,7 +139,7 @@ struct GimbalWeb: AsyncParsableCommand {
         do {
             try await serve(try options())
         } catch let error as StartError {
-            Self.end(69, "\(error)")
+            Self.end(error.isOfOptions ? 78 : 69, "\(error)")
         } catch let error as Tokens.FileError {
             Self.end(78, "\(error)")
         }
@@ -132,6 +161,10 @@ struct GimbalWeb: AsyncParsableCommand {
         options.hosts = host
         options.guests = Set(allowOrigin.compactMap(Origin.init))
         options.isOpenWithoutTLS = insecureLan
+        if let mapStyle, let mapEngine {
+            options.map = try StyledMap(
+                style: mapStyle, engine: mapEngine, others: mapOrigin.compactMap(Origin.init))
+        }
         if let tokens { options.tokens = try Tokens(file: tokens) }
         return options
     }

@@ -15,11 +15,13 @@ private struct Running: Sendable {
 
     /// Blocking calls of a test must not hold one of the threads that tasks share.
     static func with(
-        _ limits: Limits = Limits(), guests: [String] = [], _ body: @escaping @Sendable (Running) throws -> Void
+        _ limits: Limits = Limits(), guests: [String] = [], map: StyledMap? = nil,
+        _ body: @escaping @Sendable (Running) throws -> Void
     ) async throws {
         let daemon = try DaemonProcess()
         var options = ServerOptions(daemonPaths: [daemon.socket], place: .address("127.0.0.1", port: 0))
         options.limits = limits
+        options.map = map
         options.guests = Set(guests.compactMap(Origin.init))
         let (links, ready) = AsyncStream<Links>.makeStream()
         let server = Task { [options] in
@@ -205,6 +207,57 @@ private struct Running: Sendable {
             }
             for path in ["/nothing", "/../etc/passwd", "/page/index.html", "/%2e%2e/", "//"] {
                 #expect(try server.answer("GET", path).status == 404, "\(path)")
+            }
+        }
+    }
+
+    @Test func aMapInAStyleOpensThePolicyForItsOriginsAndItsWorkerAlone() async throws {
+        let engine = NSTemporaryPath.fresh("engine.js")
+        defer { unlink(engine) }
+        try "globalThis.maplibregl = {}\n".write(toFile: engine, atomically: true, encoding: .utf8)
+        let style = "https://map.example/style.json?key=1"
+        let map = try StyledMap(
+            style: style, engine: engine,
+            others: ["https://tiles.example", "https://map.example"].compactMap(Origin.init))
+        try await Running.with(map: map) { server in
+            let policy = try #require(try server.answer("GET", "/").fields["content-security-policy"])
+            let parts = policy.components(separatedBy: "; ")
+            let strict = Responder.policy(nil).components(separatedBy: "; ")
+            #expect(
+                Set(parts).symmetricDifference(strict) == [
+                    "connect-src 'self'", "connect-src 'self' https://map.example https://tiles.example",
+                    "trusted-types 'none'", "trusted-types default", "worker-src blob:",
+                ])
+            #expect(try server.answer("GET", "/map-engine.js").body == "globalThis.maplibregl = {}\n")
+            // The style's address may have a key: it takes a token.
+            #expect(try !server.answer("GET", "/").body.contains("map.example"))
+            let client = try HTTPClient(server.port)
+            client.request("GET", "/stream", server.fields(server.tokens.watch))
+            _ = try client.head()
+            let told = try #require(try client.object("page")["map"] as? [String: Any])
+            #expect(told["style"] as? String == style)
+            #expect(told["origins"] as? [String] == ["https://map.example", "https://tiles.example"])
+        }
+        try await Running.with { server in
+            let none = try server.answer("GET", "/map-engine.js")
+            #expect(none.status == 404)
+        }
+    }
+
+    @Test(arguments: [
+        ("https://map.example/style.json", "https://map.example"), ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
+        ("https://map.example:443?key=1", "https://map.example"), ("HTTPS://Map.Example/a//b", "https://map.example"),
+        ("style.json", nil), ("file:///style.json", nil), ("mapbox://styles/x", nil), ("https:///style.json", nil),
+        ("https://user:password@map.example/style.json", nil), ("https://map.example;script-src *", nil),
+    ])
+    func aStylesAddressHasAnOrigin(_ style: String, _ origin: String?) {
+        #expect(StyledMap.origin(of: style)?.text == origin)
+    }
+
+    @Test func anEngineThatCannotBeReadIsAMatterOfTheOptions() {
+        for path in ["/nowhere/maplibre-gl.js", "/", "/dev/null"] {
+            #expect { try StyledMap(style: "https://map.example/s", engine: path, others: []) } throws: { error in
+                (error as? StartError)?.isOfOptions == true
             }
         }
     }

@@ -1,6 +1,6 @@
 // The protocol's projection (Protocols/README.md, "Projection"): places to points of a camera's viewport and back,
 // and what adapters share: how large a map shows a camera, and a position as the daemon prints it. Pure functions, no
-// engine.
+// engine. The page of gimbal-web draws by it, too.
 //
 //     import { project, unproject } from "./projection.js";
 //     const target = { latitude: 48.86, longitude: 2.29 };
@@ -18,16 +18,18 @@ export const EYE_DISTANCE = 1.5;
 /** A new camera's viewport: what holds until the camera's own is known. */
 export const NEW_VIEWPORT = { width: 390, height: 844 };
 
-/** A place on Mercator's plane: the world from 0 to 1, x to the east and y to the south. */
-export function mercator({ latitude, longitude }) {
-    const sine = Math.sin(latitude * DEGREE);
-    return { x: (longitude + 180) / 360, y: 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI) };
+/** Mercator's plane: the world from 0 to 1, x to the east and y to the south. The poles are far, but not for ever. */
+export const mercatorX = (longitude) => (longitude + 180) / 360;
+
+export function mercatorY(latitude) {
+    const sine = Math.sin(Math.min(Math.max(latitude, -90 + 1e-9), 90 - 1e-9) * DEGREE);
+    return 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
 }
 
-/** The place at a point of Mercator's plane. Its longitude is not wrapped. */
-export function placeAt({ x, y }) {
-    return { latitude: Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) / DEGREE, longitude: x * 360 - 180 };
-}
+/** A longitude of Mercator's plane, not wrapped. */
+export const longitudeOf = (x) => x * 360 - 180;
+
+export const latitudeOf = (y) => Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) / DEGREE;
 
 /** The same longitude, in the turn around the world that is nearest to `to`. */
 export function nearest(longitude, to) {
@@ -51,60 +53,116 @@ export function paddingOffset(viewport, scale = 1) {
     return { x: (left - right) / 2, y: (top - bottom) / 2 };
 }
 
-/** A camera's numbers, ready to use: where its target is on the screen, and what turns and tilts it. */
-function viewOf({ position, viewport }) {
-    const { width, height } = viewport ?? NEW_VIEWPORT;
-    const offset = paddingOffset(viewport);
-    return {
-        ...anglesOf(position), center: { x: width / 2 + offset.x, y: height / 2 + offset.y },
-        distance: EYE_DISTANCE * height, size: 256 * 2 ** position.zoom,
-    };
-}
-
 /** Sines and cosines of a position's angles. */
 export function anglesOf({ bearing = 0, viewingAngle = 0 }) {
     const [tilt, turn] = [viewingAngle * DEGREE, bearing * DEGREE];
     return { sinTilt: Math.sin(tilt), cosTilt: Math.cos(tilt), sinTurn: Math.sin(turn), cosTurn: Math.cos(turn) };
 }
 
-/** The point of the viewport where a place, its nearest copy, is seen; null if it is behind the camera. */
-export function project(camera, place) {
-    const view = viewOf(camera), { target } = camera.position;
-    const from = mercator(target);
-    const to = mercator({ latitude: place.latitude, longitude: nearest(place.longitude, target.longitude) });
-    const [east, south] = [(to.x - from.x) * view.size, (to.y - from.y) * view.size];
-    const [u, v] = [east * view.cosTurn + south * view.sinTurn, south * view.cosTurn - east * view.sinTurn];
-    const depth = view.distance - v * view.sinTilt;
-    if (!(depth > 0)) return null;
-    return {
-        x: view.center.x + view.distance * u / depth, y: view.center.y + view.distance * v * view.cosTilt / depth,
-    };
+/** A camera's numbers, ready to use for many places. Offsets `{ u, v }` are points on the ground, from the target. */
+export class Projection {
+    constructor(position, viewport) {
+        const { width, height } = viewport ?? NEW_VIEWPORT, offset = paddingOffset(viewport);
+        Object.assign(this, anglesOf(position), { width, height });
+        // Where the target is seen.
+        this.centerX = width / 2 + offset.x;
+        this.centerY = height / 2 + offset.y;
+        // From the eye to the target, and the width of the world: in points.
+        this.distance = EYE_DISTANCE * height;
+        this.scale = 256 * 2 ** position.zoom;
+        this.x = mercatorX(position.target.longitude);
+        this.y = mercatorY(position.target.latitude);
+    }
+
+    /** A point of Mercator's plane as an offset, right and down the screen; its copy is not chosen. */
+    ground(x, y) {
+        const east = (x - this.x) * this.scale, south = (y - this.y) * this.scale;
+        return { u: east * this.cosTurn + south * this.sinTurn, v: south * this.cosTurn - east * this.sinTurn };
+    }
+
+    /** The point of Mercator's plane at an offset; it may be beyond the edges of the world. */
+    place(ground) {
+        const { east, south } = turned(ground, this);
+        return { x: this.x + east / this.scale, y: this.y + south / this.scale };
+    }
+
+    /** The point of the viewport where an offset is seen; null beside and behind the eye. */
+    screen({ u, v }) {
+        const depth = this.distance - v * this.sinTilt;
+        if (!(depth > 0)) return null;
+        return {
+            x: this.centerX + this.distance * u / depth, y: this.centerY + this.distance * v * this.cosTilt / depth,
+        };
+    }
+
+    /** The offset under a point of the viewport; null at or above the horizon. */
+    groundUnder({ x, y }) {
+        return under({ x: x - this.centerX, y: y - this.centerY }, this);
+    }
+
+    /** The point of the viewport where a place, its nearest copy, is seen; null if it is behind the camera. */
+    project({ latitude, longitude }) {
+        const east = wrapped((mercatorX(longitude) - this.x) * 360, -180) / 360;
+        return this.screen(this.ground(this.x + east, mercatorY(latitude)));
+    }
+
+    /** The place under a point of the viewport, or null at or above the horizon. */
+    unproject(point) {
+        const ground = this.groundUnder(point);
+        if (!ground) return null;
+        const { x, y } = this.place(ground);
+        return { latitude: latitudeOf(y), longitude: wrapped(longitudeOf(x), -180) };
+    }
+
+    /** The y of the horizon; far above where there is none. */
+    get horizon() {
+        return this.sinTilt > 1e-9 ? this.centerY - this.distance * this.cosTilt / this.sinTilt : -Infinity;
+    }
+
+    /**
+     * The corners of a part of the viewport on Mercator's plane, from the top left clockwise. What is above the horizon
+     * is lowered to just below it.
+     */
+    outline(left = 0, top = 0, right = this.width, bottom = this.height) {
+        const lowest = this.horizon + 0.02 * this.distance;
+        return [[left, top], [right, top], [right, bottom], [left, bottom]].map(([x, y]) =>
+            this.place(this.groundUnder({ x, y: Math.max(y, lowest) })));
+    }
 }
 
-/** The place under a point of the viewport, or null at or above the horizon. */
-export function unproject(camera, point) {
-    const view = viewOf(camera), { target } = camera.position;
-    const ground = groundUnder({ x: point.x - view.center.x, y: point.y - view.center.y }, view);
-    const place = ground && shifted(target, ground, view.size);
-    return place && { latitude: place.latitude, longitude: wrapped(place.longitude, -180) };
-}
+/** `Projection.project`, of one place. */
+export const project = ({ position, viewport }, place) => new Projection(position, viewport).project(place);
 
-/** What is under a point so far from where the target is seen: from the target to the east and south, in points. */
-export function groundUnder({ x, y }, { distance, sinTilt, cosTilt, sinTurn, cosTurn }) {
+/** `Projection.unproject`, of one point. */
+export const unproject = ({ position, viewport }, point) => new Projection(position, viewport).unproject(point);
+
+/** The offset under a point that is so far from where the target is seen; null at or above the horizon. */
+function under({ x, y }, { distance, sinTilt, cosTilt }) {
     const depth = distance * cosTilt + y * sinTilt;
     if (!(depth > 0)) return null;
-    const v = distance * y / depth, u = x * (distance - v * sinTilt) / distance;
+    const v = distance * y / depth;
+    return { u: x * (distance - v * sinTilt) / distance, v };
+}
+
+/** An offset, to the east and south. */
+function turned({ u, v }, { sinTurn, cosTurn }) {
     return { east: u * cosTurn - v * sinTurn, south: u * sinTurn + v * cosTurn };
 }
 
+/** What is under a point so far from where the target is seen: from the target to the east and south, in points. */
+export function groundUnder(point, view) {
+    const ground = under(point, view);
+    return ground && turned(ground, view);
+}
+
 /** The place that is so many points to the east and south of another, where the world is `size` points wide. */
-export function shifted(place, { east, south }, size) {
-    const from = mercator(place);
-    return placeAt({ x: from.x + east / size, y: from.y + south / size });
+export function shifted({ latitude, longitude }, { east, south }, size) {
+    const x = mercatorX(longitude) + east / size, y = mercatorY(latitude) + south / size;
+    return { latitude: latitudeOf(y), longitude: longitudeOf(x) };
 }
 
 /** An angle, within 360° from `least`. */
-function wrapped(angle, least) {
+export function wrapped(angle, least = -180) {
     return angle - 360 * Math.floor((angle - least) / 360);
 }
 

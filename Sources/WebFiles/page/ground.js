@@ -57,14 +57,23 @@ function clipToBox(points, box) {
 export class Ground {
     constructor(rings) { this.rings = rings; }
 
-    paint(context, projection, theme, {unit = 1, grid = "degrees", labels = true, taken = []} = {}) {
+    paint(context, projection, theme, {
+        unit = 1, grid = "degrees", labels = true, taken = [], isBelow = false,
+    } = {}) {
         this.context = context;
         this.projection = projection;
         this.unit = unit;
         // Places of the screen where no label may stand.
         this.taken = [...taken];
         const box = visibleBox(projection);
-        const horizon = projection.horizon;
+        if (!isBelow) this.map(context, projection, box, theme);
+        if (grid === "degrees") this.degrees(box, theme, labels);
+        if (grid === "tiles") this.tiles(box, theme, labels);
+        if (!isBelow && projection.horizon > 0) this.sky(projection.horizon, theme);
+    }
+
+    // Sea and land.
+    map(context, projection, box, theme) {
         context.fillStyle = theme.beyond;
         context.fillRect(0, 0, projection.width, projection.height);
         // A little more than what is seen: edges of what is cut off stay out of sight.
@@ -81,9 +90,6 @@ export class Ground {
             context.fill();
             this.land(wide, theme);
         }
-        if (grid === "degrees") this.degrees(box, theme, labels);
-        if (grid === "tiles") this.tiles(box, theme, labels);
-        if (horizon > 0) this.sky(horizon, theme);
     }
 
     // Adds a polygon of Mercator turns to the path; what lies behind the eye is cut off.
@@ -92,7 +98,7 @@ export class Ground {
         const {context} = this;
         if (p.sinTilt > 1e-9) {
             const nearest = (0.9 * p.distance) / p.sinTilt;
-            const v = (x, y) => (y - p.y) * p.scale * p.cosBearing - (x - p.x) * p.scale * p.sinBearing;
+            const v = (x, y) => (y - p.y) * p.scale * p.cosTurn - (x - p.x) * p.scale * p.sinTurn;
             for (let index = 0; index < points.length; index += 2) {
                 if (v(points[index], points[index + 1]) > nearest) {
                     points = clip(points, (x, y) => nearest - v(x, y));
@@ -103,8 +109,8 @@ export class Ground {
         for (let index = 0; index < points.length; index += 2) {
             const east = (points[index] - p.x) * p.scale;
             const south = (points[index + 1] - p.y) * p.scale;
-            const u = east * p.cosBearing + south * p.sinBearing;
-            const v = south * p.cosBearing - east * p.sinBearing;
+            const u = east * p.cosTurn + south * p.sinTurn;
+            const v = south * p.cosTurn - east * p.sinTurn;
             const factor = p.distance / (p.distance - v * p.sinTilt);
             const x = p.centerX + u * factor;
             const y = p.centerY + v * p.cosTilt * factor;

@@ -228,7 +228,28 @@ addEventListener("keydown", (event) => {
 
 // MARK: Controls
 
+// A map in the user's own style, where the server has an engine for it; without WebGL the ground is drawn as ever.
+async function showStyle(map) {
+    if (view.isSeenThrough) return;
+    view.isSeenThrough = true;
+    const told = new Set();
+    const tell = (text) => {
+        if (!told.has(text)) toast(text);
+        told.add(text);
+    };
+    const credit = (text) => { $("#credits").textContent = text; };
+    try {
+        const {Styled} = await import("./styled.js");
+        view.styled = await Styled.make($("#map"), map, {tell, credit});
+        view.grid = $("#grid").value = "none";
+    } catch (error) {
+        tell(`No map in the style: ${error.message}`);
+    }
+    draw();
+}
+
 function showRole(page) {
+    if (page.map) showStyle(page.map);
     document.body.dataset.role = page.role;
     const isWatch = page.role === "watch";
     for (const id of ["#open-commands", "#open-surface", "#file"]) $(id).disabled = isWatch;

@@ -2,7 +2,7 @@
 // moved it.
 
 import {fit} from "./theme.js";
-import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrap} from "./projection.js";
+import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
 
 const WAY_MS = 20_000;
 const MARGIN = 40;
@@ -288,8 +288,8 @@ export class Overview {
     get bounds() {
         const [topLeft, , bottomRight] = this.projection.outline();
         return {
-            southWest: {latitude: latitudeOf(Math.min(bottomRight.y, 1)), longitude: wrap(longitudeOf(topLeft.x))},
-            northEast: {latitude: latitudeOf(Math.max(topLeft.y, 0)), longitude: wrap(longitudeOf(bottomRight.x))},
+            southWest: {latitude: latitudeOf(Math.min(bottomRight.y, 1)), longitude: wrapped(longitudeOf(topLeft.x))},
+            northEast: {latitude: latitudeOf(Math.max(topLeft.y, 0)), longitude: wrapped(longitudeOf(bottomRight.x))},
         };
     }
 }

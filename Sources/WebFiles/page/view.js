@@ -12,13 +12,18 @@ export class View {
         this.ground = ground;
         this.theme = theme;
         this.grid = "degrees";
+        // A map engine that draws the ground below the canvas; and whether there may come one.
+        this.styled = null;
+        this.isSeenThrough = false;
     }
 
     // The camera's screen, as large as there is room for; `scale` is a point's pixels.
     layout(camera) {
         const {clientWidth: width, clientHeight: height} = this.frame;
         const {viewport} = camera;
-        const scale = Math.min(width / viewport.width, height / viewport.height);
+        // Its height is of whole pixels, as a map engine wants it.
+        const most = Math.floor(Math.min(width / viewport.width, height / viewport.height) * viewport.height);
+        const scale = most / viewport.height;
         this.scale = scale > 0 ? scale : 1;
         this.size = {width: viewport.width * this.scale, height: viewport.height * this.scale};
         const text = `${this.size.width}px ${this.size.height}px`;
@@ -38,14 +43,18 @@ export class View {
     paint(camera, now) {
         this.layout(camera);
         const {ratio} = fit(this.canvas);
-        const context = this.canvas.getContext("2d", {alpha: false});
+        const context = this.canvas.getContext("2d", {alpha: this.isSeenThrough});
         const pixels = this.scale * ratio;
         context.setTransform(pixels, 0, 0, pixels, 0, 0);
         const projection = camera.projection;
         const unit = 1 / this.scale;
         // The scale bar's place, with something around it.
         const corner = [0, 40, 80, 120].flatMap((x) => [{x: projection.width - x * unit, y: 22 * unit}]);
-        this.ground.paint(context, projection, this.theme, {unit, grid: this.grid, taken: corner});
+        if (this.styled) context.clearRect(0, 0, projection.width, projection.height);
+        this.styled?.show(camera, this.size);
+        this.ground.paint(context, projection, this.theme, {
+            unit, grid: this.grid, taken: corner, isBelow: Boolean(this.styled),
+        });
         this.padding(context, camera, unit);
         this.target(context, projection, unit);
         this.bar(context, projection, unit);

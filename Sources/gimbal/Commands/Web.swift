@@ -53,6 +53,15 @@ struct Web: ParsableCommand {
     @Option(help: ArgumentHelp("Where pages of your own come from that may use the links.", valueName: "origin"))
     var allowOrigin: [String] = []
 
+    @Option(help: ArgumentHelp("The address of a style in which MapLibre GL JS draws the map.", valueName: "url"))
+    var mapStyle: String?
+
+    @Option(help: ArgumentHelp("Your maplibre-gl.js, for --map-style.", valueName: "file"), completion: .file())
+    var mapEngine: String?
+
+    @Option(help: ArgumentHelp("Another origin that tiles, glyphs or sprites come from.", valueName: "origin"))
+    var mapOrigin: [String] = []
+
     @Option(help: ArgumentHelp("Keep the links' tokens in a file, from one run to the next.", valueName: "file"))
     var tokens: String?
 
@@ -86,6 +95,7 @@ struct Web: ParsableCommand {
         let options: [(name: String, values: [String?])] = [
             ("--socket", [socket]), ("--port", ["\(port)"]), ("--listen", [listen]), ("--tls-cert", [tlsCert]),
             ("--tls-key", [tlsKey]), ("--tokens", [tokens]), ("--host", host), ("--allow-origin", allowOrigin),
+            ("--map-style", [mapStyle]), ("--map-engine", [mapEngine]), ("--map-origin", mapOrigin),
         ]
         var arguments: [String] = []
         for (name, values) in options {

@@ -422,6 +422,15 @@ def secure():
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
          "subjectAltName=DNS:localhost", "-keyout", FOLDER / "key.pem", "-out", FOLDER / "chain.pem"],
         check=True, capture_output=True)
+    # A certificate that cannot be read is none after a restart, either: the unit does not try.
+    unit = (ROOT / "systemd/gimbal-web.service").read_text(encoding="utf-8")
+    check("CONFIG" in re.search(r"^RestartPreventExitStatus=(.*)$", unit, re.MULTILINE)[1].split(), "the unit knows CONFIG")
+    for chain in ("none.pem", "key.pem"):
+        refused = subprocess.run(
+            [PROGRAMS / "gimbal-web", "--tls-cert", FOLDER / chain, "--tls-key", FOLDER / "key.pem"],
+            capture_output=True, text=True, timeout=PATIENCE, check=False)
+        check(refused.returncode == os.EX_CONFIG and "certificate" in refused.stderr and not refused.stdout,
+              f"a certificate that cannot be used is a matter of the options: {refused}")
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     # sd_listen_fds(3): descriptor 3, for the process that reads of it.

@@ -12,6 +12,7 @@ import http.client
 import http.server
 import json
 import math
+import os
 import re
 import socket
 import subprocess
@@ -28,6 +29,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
 CASES = ROOT / "Tests/MapCameraTests/Cases"
 ENGINES, GIMBALD, *GIMBAL_WEB = (Path(argument).resolve() for argument in sys.argv[1:])
+
+PICTURES = os.environ.get("PAGE_PICTURES")
 
 # Which engines are here; Google's is a stand-in.
 ENGINE_FILES = {"maplibre": "maplibre-gl.js", "deck": "deck.js"}
@@ -65,6 +68,8 @@ class Server(http.server.ThreadingHTTPServer):
         self.gimbal = gimbal
         self.web, self.token = link.split("/#token=") if link else (None, "a-link-that-feeds")
         self.pages = {}
+        # What pages of all origins may read: text by path.
+        self.public = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
         self.origin = f"http://127.0.0.1:{self.server_port}"
 
@@ -75,8 +80,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, body=b"", kind="text/plain"):
+    def answer(self, status, body=b"", kind="text/plain", more=None):
         self.send_response(status)
+        for name, value in (more or {}).items():
+            self.send_header(name, value)
         # Browsers keep what they have compiled of what they may keep.
         self.send_header("Cache-Control", "max-age=600" if self.path.startswith("/engines/") else "no-store")
         self.send_header("Content-Type", kind)
@@ -141,6 +148,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = self.path.partition("?")[0]
+        if path in self.server.public:
+            return self.answer(200, self.server.public[path].encode(), "application/json", {"Access-Control-Allow-Origin": "*"})
         if path == "/":
             # Engines are large: who needs none is sooner there.
             page = re.sub('<script src="/engines.*\n', "", PAGE) if self.path == "/?small" else PAGE
@@ -631,6 +640,103 @@ def check_wall(browser, server, ask):
     expect(target["longitude"] < -0.005, f"the page for a wall has led the camera to {target}")
 
 
+PLACES = {"#ff0000": (46.62, 8.80), "#00c000": (46.43, 9.15), "#0000ff": (46.33, 8.78)}
+
+
+def dots(browser):
+    """Where the middle of each colour of PLACES is on the screen, in pixels."""
+    return browser.execute_async_script("""
+        const [image, colors, done] = arguments;
+        (async () => {
+            const picture = new Image(), canvas = document.createElement("canvas");
+            const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(image), (c) => c.charCodeAt(0))]));
+            [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+            const context = canvas.getContext("2d");
+            context.drawImage(bitmap, 0, 0);
+            const {data} = context.getImageData(0, 0, bitmap.width, bitmap.height);
+            return Object.fromEntries(colors.map((color) => {
+                const rgb = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+                let [x, y, count] = [0, 0, 0];
+                for (let i = 0; i < data.length; i += 4) {
+                    if (rgb.some((value, part) => Math.abs(value - data[i + part]) > 8)) continue;
+                    const at = i / 4;
+                    x += at % bitmap.width + 0.5;
+                    y += Math.floor(at / bitmap.width) + 0.5;
+                    count += 1;
+                }
+                return [color, count > 20 ? [x / count, y / count] : null];
+            }));
+        })().then(done, (error) => done({error: String(error)}));
+        """, browser.get_screenshot_as_base64(), list(PLACES))
+
+
+def check_page_style(browser, daemon):
+    """gimbal-web's own page draws its camera by MapLibre, in a style whose data come from another origin."""
+    if "maplibre" in MISSING or not GIMBAL_WEB:
+        print("adapters: skipped: the page in a style of one's own", flush=True)
+        return
+    style, data = Server(daemon.socket), Server(daemon.socket)
+    data.public["/places.json"] = json.dumps({"type": "FeatureCollection", "features": [
+        {"type": "Feature", "properties": {"color": color},
+         "geometry": {"type": "Point", "coordinates": [longitude, latitude]}}
+        for color, (latitude, longitude) in PLACES.items()]})
+    style.public["/style.json"] = json.dumps({
+        "version": 8,
+        "sources": {"places": {"type": "geojson", "data": f"{data.origin}/places.json",
+                               "attribution": '<a href="https://map.example">&copy; A &amp; B</a>'}},
+        "layers": [
+            {"id": "ground", "type": "background", "paint": {"background-color": "#f0e0d0"}},
+            {"id": "dots", "type": "circle", "source": "places",
+             "paint": {"circle-radius": 9, "circle-color": ["get", "color"]}},
+        ]})
+    options = ["--map-style", f"{style.origin}/style.json", "--map-engine", ENGINES / "maplibre-gl.js"]
+    move = {"type": "move", "id": 1, "camera": "styled", "update": {"kind": "set-camera", "position": {
+        "target": {"latitude": 46.5, "longitude": 8.9}, "zoom": 9.4, "bearing": 330, "viewingAngle": 40}}}
+    daemon.ask(json.dumps(move))
+
+    def wait(what):
+        for _ in range(400):
+            value = what()
+            if value:
+                return value
+            time.sleep(0.05)
+        return value
+
+    with daemon.serve(*options) as link:
+        browser.get(f"{link}&camera=styled")
+        toast = lambda: browser.execute_script("return document.querySelector('#toast').textContent")
+        expect(wait(lambda: "--map-origin" in toast()) and data.origin in toast(),
+               f"an origin that was not named is told: {toast()!r}")
+        browser.get("about:blank")
+        browser.get_log("browser")  # The refusal was meant.
+    with daemon.serve(*options, "--map-origin", data.origin) as link:
+        browser.get(f"{link}&camera=styled")
+        found = wait(lambda: (lambda seen: seen if all(seen.values()) else None)(dots(browser)))
+        expect(found, f"the page draws the style's places: {found or dots(browser)}")
+        worst = 0
+        for color, (latitude, longitude) in PLACES.items():
+            question = {"type": "project", "id": 1, "camera": "styled",
+                        "coordinate": {"latitude": latitude, "longitude": longitude}}
+            point = daemon.ask(json.dumps(question))[-1]["point"]
+            left, top, scale = browser.execute_script("""
+                const box = document.querySelector("#view").getBoundingClientRect();
+                return [box.left, box.top, box.width / gimbal.camera("styled").viewport.width];""")
+            x, y = left + point["x"] * scale, top + point["y"] * scale
+            if found:
+                worst = max(worst, math.hypot(found[color][0] - x, found[color][1] - y))
+        expect(worst < 1, f"the page's map is {worst} pixels from where the daemon projects places")
+        credits = browser.execute_script("return document.querySelector('#credits').textContent")
+        expect(credits == "© A & B | MapLibre", f"the style's sources are named: {credits!r}")
+        if PICTURES:
+            browser.save_screenshot(f"{PICTURES}/styled.png")
+        # It goes where the camera goes, and other cameras are drawn by it, too.
+        daemon.ask(json.dumps({**move, "update": {"kind": "set-bearing", "bearing": 0}}))
+        expect(wait(lambda: (dots(browser)["#ff0000"] or [0])[0] and dots(browser)["#ff0000"] != found["#ff0000"]),
+               "the map follows the camera")
+        browser.get("about:blank")
+        print(f"the page in a style of one's own: worst {worst:.2g} pixels", flush=True)
+
+
 class Daemon:
     def __init__(self, folder):
         self.socket = Path(folder) / "gimbal.sock"
@@ -685,6 +791,7 @@ def main():
         check_own_page(browser, daemon)
         check_documentation(browser, server, daemon.ask)
         check_wall(browser, server, daemon.ask)
+        check_page_style(browser, daemon)
         for entry in browser.get_log("browser"):
             expect(entry["level"] != "SEVERE", f"the browser says: {entry['message']}")
     if FAILURES:

@@ -1,0 +1,61 @@
+// A map in a style of the user's own: MapLibre GL JS, which is the user's too, draws the chosen camera by it. Invariant: the
+// page's policy lets it ask exactly these origins, and the server itself asks nobody.
+
+import Glibc
+import NIOCore
+
+package struct StyledMap: Sendable {
+    /// The style's address, by HTTP or HTTPS.
+    package let style: String
+    /// Where the style comes from, and all that it names.
+    package let origins: [Origin]
+    let engine: PageFile
+
+    /// A file of an engine may have so many bytes.
+    private static let mostBytes = 16 << 20
+
+    /// Reads the engine's file.
+    ///
+    /// - Parameters:
+    ///   - style: the style's address; see ``origin(of:)``.
+    ///   - engine: the path of `maplibre-gl.js`.
+    ///   - others: origins besides the style's own that its sources, glyphs and sprites come from.
+    /// - Throws: ``StartError`` if there is no such style or file.
+    package init(style: String, engine path: String, others: [Origin]) throws(StartError) {
+        guard let own = Self.origin(of: style) else {
+            throw StartError(description: "\(style) is no address of a style", isOfOptions: true)
+        }
+        self.style = style
+        origins = [own] + others.filter { $0 != own }
+        self.engine = PageFile(
+            type: "text/javascript; charset=utf-8", bytes: ByteBuffer(bytes: try Self.contents(path)))
+    }
+
+    /// The origin of a style's address; `nil` if it is no address by HTTP or HTTPS.
+    package static func origin(of style: String) -> Origin? {
+        let parts = style.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count > 2, ["http:", "https:"].contains(parts[0].lowercased()), parts[1].isEmpty else { return nil }
+        let authority = parts[2].prefix { $0 != "?" && $0 != "#" }
+        return Origin("\(parts[0])//\(authority)")
+    }
+
+    private static func contents(_ path: String) throws(StartError) -> [UInt8] {
+        func error(_ what: String) -> StartError {
+            StartError(description: "the map engine \(path) \(what)", isOfOptions: true)
+        }
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw error("cannot be read: \(unsafe String(cString: strerror(errno)))") }
+        defer { _ = close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = unsafe read(descriptor, &piece, piece.count)
+            guard count >= 0 else { throw error("cannot be read: \(unsafe String(cString: strerror(errno)))") }
+            if count == 0 { break }
+            bytes += piece[..<count]
+            guard bytes.count <= mostBytes else { throw error("has more than \(mostBytes >> 20) MiB") }
+        }
+        guard !bytes.isEmpty else { throw error("is empty") }
+        return bytes
+    }
+}
