@@ -1,171 +1,129 @@
 #!/usr/bin/env python3
 """What cameras cost beyond their machine: gimbal-mqtt, mosquitto and NATS on this one.
 
-    fleet.py FOLDER     where gimbald and gimbal-mqtt are, such as .build/release
+    fleet.py FOLDER [latency|events|followers]…     where gimbald and gimbal-mqtt are, such as .build/release
 
 It prints the figures that Protocols/fleet.md has: processor time is what the kernel counted for a process, latencies are
-those of one line at a time, half of them below the first number and 99 of 100 below the second.
+those of one line at a time, half of them below the first number and 99 of 100 below the second. Latencies are taken by
+turns, so that whatever else the machine does is in all of them. Machines are network namespaces here; wires between them
+that take a time need root and /dev/net/tun.
 """
 
-import json
 import os
 import pathlib
-import random
 import select
 import shutil
-import socket
-import struct
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-BIN = pathlib.Path(sys.argv[1]).resolve()
-FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="gimbal-fleet-figures."))
-TICKS = os.sysconf("SC_CLK_TCK")
-running = []
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "System" / "support"))
 
+from machines import (
+    BIN, Daemon, Machine, Process, can_make_machines, clean_up, connected, nats_cluster, open_mosquitto, published, remove_machines,
+    subscribed)
 
-def start(*command):
-    with open(FOLDER / "log", "ab") as log:
-        process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
-    running.append(process)
-    return process
-
-
-def cpu(process):
-    """Seconds of processor time, by the scheduler's clock where it tells."""
-    total = 0
-    for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
-        total += int((task / "schedstat").read_text().split()[0])
-    return total / 1e9
-
-
-def wait(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > end:
-            raise SystemExit(f"fleet.py: waited in vain; see {FOLDER}/log")
-        time.sleep(0.01)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def listens(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-        return True
-    except OSError:
-        return False
-
-
-# A bare client of MQTT 3.1.1: no library's cost is measured with it.
-
-
-def text(words):
-    return struct.pack(">H", len(words)) + words.encode()
-
-
-def packet(kind, body):
-    length, size = b"", len(body)
-    while True:
-        size, low = divmod(size, 128)
-        length += bytes([low | (0x80 if size else 0)])
-        if not size:
-            return bytes([kind]) + length + body
-
-
-def connected(port, name):
-    one = socket.create_connection(("127.0.0.1", port))
-    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    one.sendall(packet(0x10, text("MQTT") + b"\x04\x02\x00\x00" + text(name)))
-    assert one.recv(4)[3] == 0
-    return one
-
-
-def subscribed(port, name, topic, quality=0):
-    one = connected(port, name)
-    one.sendall(packet(0x82, b"\x00\x01" + text(topic) + bytes([quality])))
-    assert one.recv(5)[0] == 0x90
-    return one
-
-
-def published(topic, payload):
-    return packet(0x30, text(topic) + payload)
+# As long as the payload of a camera that moves.
+PAYLOAD = b"x" * 300
 
 
 def quantiles(times):
     times = sorted(times)
-    return f"{times[len(times) // 2] * 1e6:.0f} / {times[int(len(times) * 0.99)] * 1e6:.0f} µs"
+    return f"{times[len(times) // 2] * 1e6:6.0f} / {times[int(len(times) * 0.99)] * 1e6:6.0f} µs"
 
 
-class Daemon:
-    def __init__(self, name):
-        self.path = FOLDER / f"{name}.sock"
-        self.process = start(BIN / "gimbald", "--socket", self.path, "--log-level", "error")
-        wait(self.path.exists)
-
-    def connection(self):
-        one = socket.socket(socket.AF_UNIX)
-        one.connect(str(self.path))
-        return one
+def median(times):
+    return sorted(times)[len(times) // 2]
 
 
-def latency(port):
-    payload = b"x" * 420
-    reader, writer = subscribed(port, "reader", "bare"), connected(port, "writer")
-    bare = []
-    message = published("bare", payload)
-    for _ in range(2000):
+class Bare:
+    """A publisher and a subscriber without anything else. What is retained is kept by the broker, as cameras are."""
+
+    def __init__(self, port, guide, wall, is_retained=False):
+        # A topic of its own, of which the broker has kept nothing yet.
+        name = f"bare-{time.monotonic_ns()}"
+        self.reader, self.writer = subscribed(port, f"{name}-reader", name, 1, wall), connected(port, f"{name}-writer", guide)
+        self.message = published(name, PAYLOAD, is_retained)
+        self.length = len(self.message)
+
+    def time(self):
         begin = time.perf_counter()
-        writer.sendall(message)
-        left = len(message)
+        self.writer.sendall(self.message)
+        left = self.length
         while left > 0:
-            left -= len(reader.recv(65536))
-        bare.append(time.perf_counter() - begin)
-        time.sleep(0.001)
-    here, there = Daemon("here"), Daemon("there")
-    node = start(BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{port}", "--node", "here", "--rate", "1000", "--socket", here.path)
-    mirror = start(
-        BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{port}", "--follow", "here/main", "--as", "main", "--socket", there.path)
-    feed, follower = here.connection(), there.connection()
-    follower.sendall(b'{"type":"subscribe"}\n')
-    follower.recv(65536)
-    feed.sendall(b'{"type":"pan","phase":"began"}\n')
-    time.sleep(5)
-    mirrored = []
-    for step in range(2000):
-        line = b'{"type":"pan","phase":"changed","translation":{"x":%d,"y":0}}\n' % (step % 300 + 1)
+            left -= len(self.reader.recv(65536))
+        return time.perf_counter() - begin
+
+
+class Gestures:
+    """Gestures at one daemon, and the events that come of them there or at another."""
+
+    def __init__(self, feed, follower):
+        self.feed, self.follower, self.step = feed, follower.connection(), 0
+        self.follower.sendall(b'{"type":"subscribe"}\n')
+        self.follower.recv(65536)
+
+    def time(self):
+        self.step += 1
+        line = b'{"type":"pan","phase":"changed","translation":{"x":%d,"y":0}}\n' % (self.step % 300 + 1)
         begin = time.perf_counter()
-        feed.sendall(line)
-        while b"camera-changed" not in follower.recv(65536):
+        self.feed.sendall(line)
+        while b"camera-changed" not in self.follower.recv(65536):
             pass
-        mirrored.append(time.perf_counter() - begin)
+        return time.perf_counter() - begin
+
+
+def bridge(name, port, machine, *options):
+    host = machine.router if machine else "127.0.0.1"
+    return Process(name, BIN / "gimbal-mqtt", "--broker", f"mqtt://{host}:{port}", *options, machine=machine)
+
+
+def latency(port, delay):
+    """One line at a time from one machine to another, by a broker on a third: or all on one, where no delay is told."""
+    guide, wall = (Machine("guide", delay), Machine("wall", delay)) if delay is not None else (None, None)
+    here, there = Daemon("here"), Daemon("there")
+    node = bridge("node", port, guide, "--node", "here", "--rate", "1000", "--socket", here.path)
+    mirror = bridge("mirror", port, wall, "--follow", "here/main", "--as", "main", "--socket", there.path)
+    feed = here.connection()
+    feed.sendall(b'{"type":"pan","phase":"began"}\n')
+    bare, kept = Bare(port, guide, wall), Bare(port, guide, wall, is_retained=True)
+    mirrored = Gestures(feed, there)
+    time.sleep(5)
+    mirrored.time()
+    times = {"bare": [], "kept": [], "mirrored": [], "local": []}
+    for _ in range(10):
+        for name, what in (("bare", bare), ("kept", kept), ("mirrored", mirrored)):
+            for _ in range(100):
+                times[name].append(what.time())
+                time.sleep(0.002)
+    # Beside the mirror, so that nobody else waits for the daemon there.
+    local = Gestures(feed, here)
+    for _ in range(500):
+        times["local"].append(local.time())
         time.sleep(0.002)
-    for process in (node, mirror, here.process, there.process):
-        process.terminate()
-        process.wait()
-    print(f"latency: a bare publisher and subscriber {quantiles(bare)}; a gesture to the mirror's socket {quantiles(mirrored)}")
-    return sorted(bare)[1000], sorted(mirrored)[1000]
+    for process in (node, mirror, here, there):
+        process.end()
+    remove_machines()
+    place = "all on one machine" if delay is None else f"between machines, {delay * 1000:g} ms to the broker, and as far on"
+    print(f"latency, {place} (load {os.getloadavg()[0]:.1f}):")
+    print(f"    a bare publisher and subscriber       {quantiles(times['bare'])}")
+    print(f"    the same, and the broker keeps it     {quantiles(times['kept'])}")
+    print(f"    a gesture to the mirror's socket      {quantiles(times['mirrored'])}")
+    print(f"    a gesture to its own daemon's socket  {quantiles(times['local'])}")
+    ratios = (median(times["mirrored"]) / median(times[name]) for name in ("bare", "kept"))
+    print("    the mirror beside the bare ones: {:.2f}, {:.2f} times".format(*ratios), flush=True)
 
 
 def events(port, broker):
     """Processor time of an event, with and without each of them told."""
-    results = {}
-    for name, options in (("all events", ["--events", "--rate", "30"]), ("how it stands", ["--rate", "30"])):
-        daemon = Daemon("events" + str(len(results)))
-        node = start(
-            BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{port}", "--node", f"n{len(results)}", "--socket", daemon.path, *options)
-        reader = subscribed(port, f"follower{len(results)}", f"gimbal/n{len(results)}/#")
+    for number, (name, options) in enumerate((("all events", ["--events"]), ("how it stands", []))):
+        daemon = Daemon(f"events{number}")
+        node = bridge(f"node{number}", port, None, "--node", f"n{number}", "--socket", daemon.path, *options)
+        reader = subscribed(port, f"follower{number}", f"gimbal/n{number}/#")
         time.sleep(4)
         feed = daemon.connection()
         feed.sendall(b'{"type":"pan","phase":"began"}\n')
-        before, broker_before = cpu(node), cpu(broker)
+        before, broker_before = node.processor_time(), broker.processor_time()
         count = 6000
         for step in range(count):
             feed.sendall(b'{"type":"pan","phase":"changed","translation":{"x":%d,"y":0}}\n' % (step % 300 + 1))
@@ -174,12 +132,11 @@ def events(port, broker):
             while select.select([reader], [], [], 0)[0]:
                 reader.recv(65536)
         time.sleep(0.5)
-        results[name] = ((cpu(node) - before) / count * 1e6, (cpu(broker) - broker_before) / count * 1e6)
-        print(f"an event, {name}: bridge {results[name][0]:.1f} µs, mosquitto {results[name][1]:.1f} µs with one follower")
-        node.terminate()
-        daemon.process.terminate()
-        node.wait()
-    return results
+        costs = [(after - first) / count * 1e6 for after, first in (
+            (node.processor_time(), before), (broker.processor_time(), broker_before))]
+        print("an event, {}: bridge {:.1f} µs, mosquitto {:.1f} µs with one follower".format(name, *costs), flush=True)
+        node.end()
+        daemon.end()
 
 
 def drain(sockets, stop):
@@ -197,7 +154,6 @@ def drain(sockets, stop):
 
 def followers(ports, servers, name):
     """Processor time of one delivery to one of many followers of one camera."""
-    payload = b"x" * 420
     count = 600
     sockets = [subscribed(ports[index % len(ports)], f"{name}-{index}", "many") for index in range(count)]
     stop = threading.Event()
@@ -205,54 +161,41 @@ def followers(ports, servers, name):
     thread.start()
     writer = connected(ports[0], f"{name}-writer")
     time.sleep(1)
-    before = [cpu(server) for server in servers]
+    before = [server.processor_time() for server in servers]
     messages = 300
     for _ in range(messages):
-        writer.sendall(published("many", payload))
+        writer.sendall(published("many", PAYLOAD))
         time.sleep(1 / 60)
     time.sleep(1)
-    costs = [(cpu(server) - first) / (messages * count / len(servers)) * 1e6 for server, first in zip(servers, before)]
+    costs = [
+        (server.processor_time() - first) / (messages * count / len(servers)) * 1e6 for server, first in zip(servers, before)]
     stop.set()
     thread.join()
-    print(f"{name}: {', '.join(f'{cost:.2f}' for cost in costs)} µs for a delivery to one of {count} followers")
-    return max(costs)
-
-
-def memory(process):
-    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
+    print(f"{name}: {', '.join(f'{cost:.2f}' for cost in costs)} µs for a delivery to one of {count} followers", flush=True)
 
 
 def main():
+    chosen = sys.argv[2:] or ["latency", "events", "followers"]
+    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     try:
-        port = free_port()
-        (FOLDER / "open.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nuser root\n")
-        broker = start("mosquitto", "-c", FOLDER / "open.conf")
-        wait(lambda: listens(port))
-        print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
-        latency(port)
-        events(port, broker)
-        followers([port], [broker], "mosquitto")
-        if shutil.which("nats-server"):
-            ports = [(free_port(), free_port(), free_port()) for _ in range(3)]
-            routes = ", ".join(f"nats://127.0.0.1:{cluster}" for _, cluster, _ in ports)
-            servers = []
-            for index, (client, cluster, mqtt) in enumerate(ports):
-                (FOLDER / f"nats{index}.conf").write_text(
-                    f"server_name: n{index}\nlisten: 127.0.0.1:{client}\njetstream {{ store_dir: {FOLDER}/nats{index} }}\n"
-                    f"cluster {{ name: f, listen: 127.0.0.1:{cluster}, routes: [{routes}] }}\nmqtt {{ listen: 127.0.0.1:{mqtt} }}\n")
-                servers.append(start("nats-server", "-c", FOLDER / f"nats{index}.conf"))
-            for _, _, mqtt in ports:
-                wait(lambda mqtt=mqtt: listens(mqtt))
-            time.sleep(8)
-            followers([mqtt for _, _, mqtt in ports], servers, "NATS, three servers")
+        broker, port = open_mosquitto("open", "set_tcp_nodelay true")
+        if "latency" in chosen:
+            latency(port, None)
+            obstacle = can_make_machines()
+            for delay in () if obstacle else (0, 0.001, 0.005):
+                latency(port, delay)
+            if obstacle:
+                print(f"latency between machines: skipped: {obstacle}")
+        if "events" in chosen:
+            events(port, broker)
+        if "followers" in chosen:
+            followers([port], [broker], "mosquitto")
+            if shutil.which("nats-server"):
+                servers, ports = nats_cluster()
+                time.sleep(8)
+                followers(ports, servers, "NATS, three servers")
     finally:
-        for process in running:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-        shutil.rmtree(FOLDER, ignore_errors=True)
+        clean_up()
 
 
 main()

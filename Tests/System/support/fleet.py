@@ -5,26 +5,21 @@ that comes later on the same way.
 """
 
 import json
-import os
-import pathlib
 import shutil
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import time
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-BIN = pathlib.Path(sys.argv[1]).resolve()
-FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="gimbal-fleet."))
+from machines import BIN, FOLDER, Daemon, Machine, Process, can_make_machines, clean_up, free_port, mosquitto, nats_cluster
+from machines import open_mosquitto, run, wait_for
+
 PATIENCE = 30
 failed = checks = 0
-processes = []
-namespaces = []
 
 
 def check(is_so, what):
@@ -37,76 +32,16 @@ def check(is_so, what):
 
 def until(what, condition, patience=PATIENCE):
     """Asks until it is so; what has come is returned."""
-    end = time.monotonic() + patience
-    while True:
-        result = condition()
-        if result or time.monotonic() > end:
-            check(result, what)
-            return result
-        time.sleep(0.02)
-
-
-class Process:
-    def __init__(self, name, *command, namespace=None, status=None):
-        self.name = name
-        self.log = FOLDER / f"{name}.log"
-        if namespace:
-            command = ("ip", "netns", "exec", namespace, *command)
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
-        processes.append(self)
-
-    def said(self, text):
-        return text in self.log.read_text(errors="replace")
-
-    def end(self, number=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        return self.process.wait(15)
-
-
-def kill(process):
-    return process.end(signal.SIGKILL)
-
-
-class Daemon(Process):
-    def __init__(self, name):
-        self.path = FOLDER / f"{name}.sock"
-        self.state = FOLDER / f"{name}.state"
-        self.state.mkdir(exist_ok=True)
-        super().__init__(name, BIN / "gimbald", "--socket", self.path, "--state-dir", self.state)
-        until(f"{name} listens", lambda: self.connected())
-
-    def connected(self):
-        try:
-            with socket.socket(socket.AF_UNIX) as one:
-                one.connect(str(self.path))
-                return True
-        except OSError:
-            return False
-
-    def ask(self, line):
-        with socket.socket(socket.AF_UNIX) as one:
-            one.settimeout(10)
-            one.connect(str(self.path))
-            one.sendall(line.encode() + b"\n")
-            return one.makefile("rb").readline().decode().strip()
-
-    def position(self, camera):
-        """The text of a camera's position, to the digit."""
-        line = self.ask(json.dumps({"type": "get-camera", "camera": camera}))
-        return line.split('"position":', 1)[1].split(',"minZoom"', 1)[0]
-
-    def rests(self, camera):
-        return "at-rest" in self.ask(json.dumps({"type": "await-idle", "camera": camera, "timeoutMs": 0}))
+    result = wait_for(condition, patience)
+    check(result, what)
+    return result
 
 
 class Feed:
     """A connection to a daemon that holds a gesture."""
 
     def __init__(self, daemon):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(str(daemon.path))
+        self.socket = daemon.connection()
 
     def send(self, **message):
         self.socket.sendall(json.dumps(message).encode() + b"\n")
@@ -163,42 +98,6 @@ class Client:
         self.client.loop_stop()
 
 
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], check=True, capture_output=True, **options)
-
-
-# What a wall clock, a router and a wire are here.
-
-
-def make_machines():
-    """Two namespaces, each with a wire to this one; their ends' addresses here."""
-    ends = []
-    try:
-        for index, name in enumerate(("guide", "wall")):
-            namespace = f"gimbal-{name}-{os.getpid()}"
-            run("ip", "netns", "add", namespace)
-            namespaces.append(namespace)
-            net, here, there = f"10.219.{50 + index}", f"gm{index}h{os.getpid() % 100000}", f"gm{index}t{os.getpid() % 100000}"
-            run("ip", "link", "add", here, "type", "veth", "peer", "name", there, "netns", namespace)
-            run("ip", "address", "add", f"{net}.1/24", "dev", here)
-            run("ip", "link", "set", here, "up")
-            for words in (("address", "add", f"{net}.2/24", "dev", there), ("link", "set", there, "up"), ("link", "set", "lo", "up")):
-                run("ip", "netns", "exec", namespace, "ip", *words)
-            ends.append((namespace, f"{net}.1", here))
-        return ends
-    except (subprocess.CalledProcessError, FileNotFoundError) as error:
-        reason = (getattr(error, "stderr", b"") or str(error).encode()).decode().strip()
-        print(f"fleet: two machines: skipped: network namespaces cannot be made here: {reason}")
-        remove_machines()
-        return None
-
-
-def remove_machines():
-    for namespace in namespaces:
-        subprocess.run(["ip", "netns", "del", namespace], capture_output=True)
-    namespaces.clear()
-
-
 def make_certificates(addresses):
     names = ",".join(f"IP:{address}" for address in addresses)
     run(
@@ -217,7 +116,7 @@ def make_certificates(addresses):
 
 USERS = {
     "guide": ["topic readwrite gimbal/guide/#", "topic write gimbal/reply/#"],
-    "wall": ["topic read gimbal/guide/$state", "topic read gimbal/guide/+/camera"],
+    "wall": ["topic read gimbal/guide/$state", "topic read gimbal/guide/+/camera", "topic read gimbal/guide/+/settings"],
     "phone": [
         "topic write gimbal/guide/main/gesture/phone", "topic write gimbal/guide/main/set", "topic write gimbal/guide/main/get",
         "topic read gimbal/guide/main/error", "topic read gimbal/reply/phone", "topic read gimbal/guide/+/camera"],
@@ -236,38 +135,23 @@ class Mosquitto:
             secret = FOLDER / f"{user}.conf"
             secret.write_text(f"# For the tests.\nuser = {user}\npassword = secret of {user}\n")
             secret.chmod(0o600)
-        (FOLDER / "mosquitto.conf").write_text(
-            f"listener {port}\ncafile {FOLDER}/ca.pem\ncertfile {FOLDER}/broker.pem\nkeyfile {FOLDER}/broker.key\n"
-            f"allow_anonymous false\npassword_file {FOLDER}/passwords\nacl_file {FOLDER}/acl\nuser root\n"
-            f"listener {self.plain_port} 127.0.0.1\n"
-            f"persistence true\npersistence_location {FOLDER}/\nautosave_interval 1\n")
         self.start()
 
     def start(self):
-        self.process = Process("mosquitto", "mosquitto", "-c", FOLDER / "mosquitto.conf")
-        until("mosquitto listens", lambda: listens("127.0.0.1", self.port))
+        self.process = mosquitto(
+            "mosquitto", f"listener {self.port}", f"cafile {FOLDER}/ca.pem", f"certfile {FOLDER}/broker.pem",
+            f"keyfile {FOLDER}/broker.key", "allow_anonymous false", f"password_file {FOLDER}/passwords", f"acl_file {FOLDER}/acl",
+            f"listener {self.plain_port} 127.0.0.1", "persistence true", f"persistence_location {FOLDER}/", "autosave_interval 1",
+            port=self.port)
 
 
-def listens(host, port):
-    try:
-        with socket.create_connection((host, port), 1):
-            return True
-    except OSError:
-        return False
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("", 0))
-        return one.getsockname()[1]
-
-
-def bridge(name, daemon, *options, user=None, host="127.0.0.1", port=0, namespace=None):
+def bridge(name, daemon, *options, user=None, port=0, machine=None):
+    host = machine.router if machine else "127.0.0.1"
     secure = ("--ca", FOLDER / "ca.pem", "--credentials", FOLDER / f"{user}.conf") if user else ()
     scheme = "mqtts" if user else "mqtt"
     return Process(
         name, BIN / "gimbal-mqtt", "--broker", f"{scheme}://{host}:{port}", "--socket", daemon.path, "--keepalive", "5",
-        *secure, *options, namespace=namespace)
+        *secure, *options, machine=machine)
 
 
 def state_of(client, node="guide"):
@@ -276,27 +160,30 @@ def state_of(client, node="guide"):
 
 
 def same(guide, wall, local="copy"):
-    return guide.position("main") == wall.position(local) and guide.rests("main") and wall.rests(local)
+    return guide.camera("main") == wall.camera(local) and guide.rests("main") and wall.rests(local)
 
 
 # The parts of the test.
 
 
 def try_mosquitto():
-    machines = make_machines()
-    (guide_machine, guide_end, guide_wire), (wall_machine, wall_end, _) = machines or ((None, "127.0.0.1", None),) * 2
-    make_certificates(["127.0.0.1", guide_end, wall_end])
+    obstacle = can_make_machines()
+    if obstacle:
+        print(f"fleet: two machines: skipped: network namespaces cannot be made here: {obstacle}")
+    guide_machine, wall_machine = (None, None) if obstacle else (Machine("guide"), Machine("wall"))
+    make_certificates(["127.0.0.1"] + [machine.router for machine in (guide_machine, wall_machine) if machine])
     port = free_port()
     broker = Mosquitto(port)
     guide, wall = Daemon("guide"), Daemon("wall")
     node_options = ("--node", "guide", "--events", "--feed-timeout", "1.5")
-    node = bridge("node", guide, *node_options, user="guide", host=guide_end, port=port, namespace=guide_machine)
+    node = bridge("node", guide, *node_options, user="guide", port=port, machine=guide_machine)
     # Without TLS: paho's own thread does not outlive a broker that is killed behind it.
     judge = Client("127.0.0.1", broker.plain_port, "judge")
     judge.subscribe("gimbal/guide/#")
     until("the node is ready", lambda: state_of(judge) == "ready")
     mirror = bridge(
-        "mirror", wall, "--follow", "guide/main", "--as", "copy", user="wall", host=wall_end, port=port, namespace=wall_machine)
+        "mirror", wall, "--follow", "guide/main", "--as", "copy", user="wall", port=port,
+        machine=wall_machine)
 
     # A wrong password, and an authority that nobody vouches for.
     (FOLDER / "wrong.conf").write_text("user = guide\npassword = guessed\n")
@@ -322,6 +209,15 @@ def try_mosquitto():
     check(first and first[0].retain, "what a late subscriber is told first is what the broker has kept")
     kept = first and first[0].payload.decode()
     check(kept and guide.position("main") in kept and '"moving":false' in kept, f"it is the camera at rest: {kept}")
+    for setting in (
+            {"type": "set-viewport", "width": 1080.5, "height": 1920, "padding": {"top": 12.25}}, {"type": "set-zoom-range", "maxZoom": 18.5},
+            {"type": "set-target-bounds", "bounds": {"southWest": {"latitude": 40, "longitude": 0}, "northEast": {"latitude": 55, "longitude": 9.5}}}):
+        guide.ask(json.dumps({"id": 1, **setting}))
+    until("the mirror is set as its source is", lambda: "1080.5" in wall.camera("copy") and "9.5" in wall.camera("copy") and same(guide, wall))
+    told = until("the broker is told of it", lambda: [told for told in judge.of("gimbal/guide/main/settings") if b"9.5" in told.payload])
+    settings = guide.camera("main").split(',"minZoom"', 1)[1].rstrip("}")
+    check(told and settings in told[-1].payload.decode(), "digit for digit")
+    guide.ask('{"type":"set-target-bounds","id":1,"bounds":null}')
     before = guide.position("main")
     for scale in (1, 1.5, 2):
         phone.publish("gimbal/guide/main/gesture/phone", {"type": "pinch", "phase": "changed", "scale": scale})
@@ -365,11 +261,11 @@ def try_mosquitto():
     # The bridge dies, in the middle of a gesture that came by it.
     phone.publish("gimbal/guide/main/gesture/phone", {"type": "pan", "phase": "began"})
     phone.publish("gimbal/guide/main/gesture/phone", {"type": "pan", "phase": "changed", "translation": {"x": 30, "y": 30}})
-    kill_with_children(node)
+    node.kill()
     until("a bridge that dies is lost", lambda: state_of(judge) == "lost")
     until("and what it held is let go of", lambda: guide.rests("main") and wall.rests("copy"))
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":9.5}}')
-    node = bridge("node", guide, *node_options, user="guide", host=guide_end, port=port, namespace=guide_machine)
+    node = bridge("node", guide, *node_options, user="guide", port=port, machine=guide_machine)
     until("the next one is ready", lambda: state_of(judge) == "ready")
     until("and the mirror is where the source went meanwhile", lambda: "9.5" in wall.position("copy") and same(guide, wall))
 
@@ -379,7 +275,7 @@ def try_mosquitto():
         for step in range(60):
             feed.send(type="pinch", phase="changed", scale=1 + step / 60)
             if step == 30:
-                kill(broker.process)
+                broker.process.kill()
                 if forgets:
                     (FOLDER / "mosquitto.db").unlink(missing_ok=True)
             time.sleep(0.01)
@@ -393,11 +289,11 @@ def try_mosquitto():
         until("the node is ready again", lambda: state_of(judge) == "ready")
 
     # A machine is cut off: nobody is told of it, and nothing comes.
-    if machines:
-        run("ip", "link", "set", guide_wire, "down")
+    if guide_machine:
+        guide_machine.switch("down")
         guide.ask('{"type":"move","id":1,"update":{"kind":"set-viewing-angle","viewingAngle":21.5}}')
         until("a machine that is cut off is lost", lambda: state_of(judge) == "lost")
-        run("ip", "link", "set", guide_wire, "up")
+        guide_machine.switch("up")
         until("when it is back, both are the same", lambda: "21.5" in wall.position("copy") and same(guide, wall))
         until("and it is ready", lambda: state_of(judge) == "ready")
 
@@ -437,19 +333,12 @@ def try_mosquitto():
     wall.end()
 
 
-def kill_with_children(process):
-    # `ip netns exec` becomes the program that it starts.
-    kill(process)
-
-
 def try_wall():
     """A screen of a wall, and Google Earth, without passwords."""
-    port, earth = free_port(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    earth = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     earth.bind(("127.0.0.1", 0))
     earth.settimeout(PATIENCE)
-    (FOLDER / "open.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\nuser root\n")
-    broker = Process("open", "mosquitto", "-c", FOLDER / "open.conf")
-    until("mosquitto listens", lambda: listens("127.0.0.1", port))
+    broker, port = open_mosquitto("open")
     guide, screen = Daemon("hand"), Daemon("screen")
     node = bridge("hand-node", guide, "--node", "hand", port=port)
     kml = FOLDER / "view.kml"
@@ -481,21 +370,11 @@ def try_cluster():
     if not shutil.which("nats-server"):
         print("fleet: a cluster: skipped: nats-server is not installed")
         return
-    ports = [(free_port(), free_port(), free_port()) for _ in range(3)]
-    routes = ", ".join(f"nats://127.0.0.1:{cluster}" for _, cluster, _ in ports)
-    servers = []
-    for index, (client, cluster, port) in enumerate(ports):
-        (FOLDER / f"nats{index}.conf").write_text(
-            f"server_name: n{index}\nlisten: 127.0.0.1:{client}\njetstream {{ store_dir: {FOLDER}/nats{index} }}\n"
-            f"cluster {{ name: fleet, listen: 127.0.0.1:{cluster}, routes: [{routes}] }}\n"
-            f"mqtt {{ listen: 127.0.0.1:{port} }}\n")
-        servers.append(Process(f"nats{index}", "nats-server", "-c", FOLDER / f"nats{index}.conf"))
-    for _, _, port in ports:
-        until("nats-server listens", lambda port=port: listens("127.0.0.1", port))
+    servers, ports = nats_cluster()
     guide, wall = Daemon("shop"), Daemon("kiosk")
 
     def brokers(order):
-        return [word for index in order for word in ("--broker", f"mqtt://127.0.0.1:{ports[index][2]}")]
+        return [word for index in order for word in ("--broker", f"mqtt://127.0.0.1:{ports[index]}")]
 
     common = ("--mqtt", "3.1.1", "--keepalive", "10")
     node = Process("shop-node", BIN / "gimbal-mqtt", *brokers((0, 1, 2)), "--node", "shop", "--socket", guide.path, *common)
@@ -505,11 +384,11 @@ def try_cluster():
     until("the cluster takes a bridge", lambda: node.said('this is node "shop"'), 60)
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.75}}')
     until("a mirror at a cluster follows", lambda: "7.75" in wall.position("copy") and same(guide, wall))
-    late = Client("127.0.0.1", ports[2][2], version=4)
+    late = Client("127.0.0.1", ports[2], version=4)
     late.subscribe("gimbal/shop/main/camera")
     told = until("another server of the cluster has kept the camera", lambda: late.of("gimbal/shop/main/camera"))
     check(told and told[0].retain and b"7.75" in told[0].payload, "to the digit")
-    kill(servers[0])
+    servers[0].kill()
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":8.125}}')
     until("when its server is killed, a mirror follows by another", lambda: "8.125" in wall.position("copy") and same(guide, wall), 90)
     until("and the change is told by the others", lambda: b"8.125" in late.of("gimbal/shop/main/camera")[-1].payload)
@@ -530,15 +409,7 @@ def main():
             parts[name]()
             print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
     finally:
-        for process in processes:
-            if process.process.poll() is None:
-                process.process.kill()
-                process.process.wait()
-        remove_machines()
-        if failed:
-            for log in sorted(FOLDER.glob("*.log")):
-                print(f"--- {log.name}", log.read_text(errors="replace")[-3000:], sep="\n")
-        shutil.rmtree(FOLDER, ignore_errors=True)
+        clean_up(tells=failed > 0)
     if failed:
         print(f"fleet: {failed} of {checks} checks FAILED")
         return 1
