@@ -147,8 +147,8 @@ if Context.environment["GIMBAL_BENCH"] != nil {
 
 // The process between a daemon and a broker is built where it is asked for: it needs libmosquitto (Debian: libmosquitto-dev).
 // That is the client of the broker that most machines have: small, in C, kept up by every distribution, and it speaks MQTT 5
-// and 3.1.1. Paho C would do as well, with threads of its own; libmosquitto's loop runs on one of ours, with a connect that
-// blocks, for TLS behind an asynchronous one in a foreign loop does not always begin.
+// and 3.1.1. Paho C would do as well, with threads of its own; libmosquitto reads and writes in our own loop. Only its connect
+// is on a thread, a call that blocks, for TLS behind an asynchronous one in a foreign loop does not always begin.
 if Context.environment["GIMBAL_MQTT"] != nil {
     package.products.append(.executable(name: "gimbal-mqtt", targets: ["gimbal-mqtt"]))
     package.targets += [

@@ -293,14 +293,6 @@ final class Feeds {
         feed.send(submission)
     }
 
-    /// Lines came faster than they could be taken.
-    func overran(_ count: Int) {
-        outside.say(.warning, "\(count) lines came faster than they could be taken, and were not")
-        replies.send(
-            .init(.limitReached, "\(count) lines came faster than they could be taken, and were not"),
-            to: Submission(Delivery("", []), camera: "$all", inlet: .gesture))
-    }
-
     // MARK: Time
 
     var deadline: Double? { feeds.values.map { $0.lastHeard + timeout }.min() }

@@ -12,28 +12,64 @@ package struct CameraStanding: Equatable, Sendable {
     package var seq: Int
     package var isMoving: Bool
     package var position: CameraPosition
-    package var instance: String
-    package var generation: Int
-    package var number: Int
+    package var stamp: Stamp
 
     /// Reads a payload; `nil` if it is none, or tells of what no camera can be.
     package init?(_ payload: [UInt8]) {
+        guard let read = Self(written: payload) ?? Self(any: payload), read.isPossible else { return nil }
+        self = read
+    }
+
+    private var isPossible: Bool {
+        -85...85 ~= position.target.latitude && -180..<180 ~= position.target.longitude
+            && ZoomRange.limits ~= position.zoom && 0..<360 ~= position.bearing && 0...90 ~= position.viewingAngle
+    }
+
+    /// Reads a payload that is written as `NodeCameras` writes it, as nearly every one is, straight from its bytes.
+    package init?(written payload: [UInt8]) {
+        var reader = LineReader(payload)
+        guard reader.skip("{\"type\":\"camera-state\",\"camera\":\""), NodeTopics.isName(reader.word(upTo: "\"")),
+            reader.skip("\",\"epoch\":\"")
+        else { return nil }
+        let epoch = reader.word(upTo: "\"")
+        guard NodeTopics.isName(epoch), reader.skip("\",\"seq\":"), let seq = reader.count() else { return nil }
+        if reader.skip(",\"timeMs\":") { _ = reader.number() }
+        if reader.skip(",\"moving\":true") {
+            isMoving = true
+        } else if reader.skip(",\"moving\":false") {
+            isMoving = false
+        } else {
+            return nil
+        }
+        if reader.skip(",\"reason\":\"") {
+            guard NodeTopics.isName(reader.word(upTo: "\"")), reader.skip("\"") else { return nil }
+        }
+        guard reader.skip(",\"position\":"), let place = reader.place(), reader.skip(",\"node\":\""),
+            NodeTopics.isName(reader.word(upTo: "\"")), reader.skip("\",\"instance\":\"")
+        else { return nil }
+        let instance = reader.word(upTo: "\"")
+        guard NodeTopics.isName(instance), reader.skip("\",\"generation\":"), let generation = reader.count(),
+            reader.skip(",\"number\":"), let number = reader.count(), reader.skip("}"), reader.isAtEnd
+        else { return nil }
+        (self.epoch, self.seq, position) = (String(decoding: epoch, as: UTF8.self), seq, place)
+        stamp = Stamp(
+            instance: String(decoding: instance, as: UTF8.self), generation: generation, number: number)
+    }
+
+    /// Reads a payload that says the same in whatever way.
+    package init?(any payload: [UInt8]) {
         guard let json = try? JSONValue(payload), json["type"] == .string("camera-state"),
             let epoch = json["epoch"]?.string, let seq = json["seq"]?.integer, let isMoving = json["moving"]?.bool,
-            let place = json["position"], let position = Self.position(place),
-            let instance = json["instance"]?.string, let generation = json["generation"]?.integer,
-            let number = json["number"]?.integer
+            let place = json["position"], let position = Self.position(place), let stamp = Stamp(json)
         else { return nil }
         (self.epoch, self.seq, self.isMoving, self.position) = (epoch, seq, isMoving, position)
-        (self.instance, self.generation, self.number) = (instance, generation, number)
+        self.stamp = stamp
     }
 
     private static func position(_ json: JSONValue) -> CameraPosition? {
-        guard let latitude = json["target"]?["latitude"]?.number, -85...85 ~= latitude,
-            let longitude = json["target"]?["longitude"]?.number, -180..<180 ~= longitude,
-            let zoom = json["zoom"]?.number, ZoomRange.limits ~= zoom,
-            let bearing = json["bearing"]?.number, 0..<360 ~= bearing,
-            let viewingAngle = json["viewingAngle"]?.number, 0...90 ~= viewingAngle
+        guard let latitude = json["target"]?["latitude"]?.number, let longitude = json["target"]?["longitude"]?.number,
+            let zoom = json["zoom"]?.number, let bearing = json["bearing"]?.number,
+            let viewingAngle = json["viewingAngle"]?.number
         else { return nil }
         return CameraPosition(
             target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom, bearing: bearing,
@@ -44,6 +80,8 @@ package struct CameraStanding: Equatable, Sendable {
 /// What is known of the camera that is followed: which of the messages about it is the newest, whoever was the node.
 struct Source {
     private(set) var newest: CameraStanding?
+    private(set) var settings: CameraSettings?
+    private var settingsStamp: Stamp?
     private var state: NodeState?
     /// Whether the broker can be reached.
     private var isConnected = false
@@ -55,7 +93,7 @@ struct Source {
     var isMoving: Bool {
         guard isConnected, let newest, newest.isMoving else { return false }
         guard let state else { return true }
-        return state.word == .ready && state.instance == newest.instance
+        return state.word == .ready && state.instance == newest.stamp.instance
     }
 
     mutating func connected() {
@@ -69,20 +107,27 @@ struct Source {
 
     mutating func removed() { newest = nil }
 
+    mutating func settingsRemoved() { (settings, settingsStamp) = (nil, nil) }
+
     mutating func saw(_ standing: CameraStanding, isRetained: Bool) -> Meaning {
-        guard let newest else { return take(standing) }
-        if standing.instance == newest.instance {
-            return standing.number > newest.number ? take(standing) : .nothing
-        }
-        let isOfOwner = state?.word == .ready && state?.instance == standing.instance
-        if isRetained || isOfOwner || standing.generation > newest.generation { return take(standing) }
-        // What the broker has kept says which of them is right.
-        return .doubt
+        let meaning = meaning(of: standing.stamp, after: newest?.stamp, isRetained)
+        if meaning == .news { newest = standing }
+        return meaning
     }
 
-    private mutating func take(_ standing: CameraStanding) -> Meaning {
-        newest = standing
-        return .news
+    mutating func saw(_ settings: CameraSettings, _ stamp: Stamp, isRetained: Bool) -> Meaning {
+        let meaning = meaning(of: stamp, after: settingsStamp, isRetained)
+        if meaning == .news { (self.settings, settingsStamp) = (settings, stamp) }
+        return meaning
+    }
+
+    private func meaning(of told: Stamp, after known: Stamp?, _ isRetained: Bool) -> Meaning {
+        guard let known else { return .news }
+        if told.instance == known.instance { return told.number > known.number ? .news : .nothing }
+        let isOfOwner = state?.word == .ready && state?.instance == told.instance
+        if isRetained || isOfOwner || told.generation > known.generation { return .news }
+        // What the broker has kept says which of them is right.
+        return .doubt
     }
 }
 
@@ -107,6 +152,8 @@ package final class Mirror: LinkReader {
         package var local: String?
         /// Degrees that are added to the bearing, clockwise.
         package var bearingOffset = 0.0
+        /// Whether this daemon's camera keeps the viewport that it has: its screen is of another size.
+        package var keepsViewport = false
         /// The screen's part of a wall.
         package var tile: WallTile?
         /// When the broker is asked once more for what it has kept, if nothing has come for so long; in milliseconds.
@@ -140,6 +187,11 @@ package final class Mirror: LinkReader {
     /// Whether our gesture holds the camera.
     private var isHolding = false
     private var lastSent: CameraPosition?
+    /// What this side's camera is set to; `nil` as long as that is being asked for.
+    private var localSettings: CameraSettings?
+    /// When the daemon is asked for them, and before when it is not told again what it was told in vain.
+    private var nextLook: Double?
+    private var nextSetting = -Double.infinity
     /// When it is tried once more to bring the camera where it does not go.
     private var patience = Backoff(first: 200, longest: mostPatience)
     private var nextTry: Double?
@@ -163,9 +215,21 @@ package final class Mirror: LinkReader {
         return position.unrounded
     }
 
-    /// Whether the camera is where it is to be, at rest.
+    /// What the camera is to be set to, where it is set to something; `nil` as long as nobody has said.
+    private func goal(beside local: CameraSettings) -> CameraSettings? {
+        guard var goal = source.settings else { return nil }
+        if settings.keepsViewport || settings.tile != nil { goal.viewport = local.viewport }
+        return goal
+    }
+
+    private var isSetRight: Bool {
+        guard source.settings != nil else { return true }
+        return localSettings.map { goal(beside: $0) == $0 } ?? false
+    }
+
+    /// Whether the camera is where it is to be, at rest, and set to what it is to be set to.
     package var isThere: Bool {
-        guard let goal, !source.isMoving, waitingFor == nil, !isHolding else { return false }
+        guard let goal, isSetRight, !source.isMoving, waitingFor == nil, !isHolding else { return false }
         return local == PrintedPosition(goal) && !isLocalMoving
     }
 
@@ -184,6 +248,7 @@ package final class Mirror: LinkReader {
     }
 
     private func ask(at now: Double) {
+        if settings.local != nil { outside.subscribe(topics.settings(settings.camera)) }
         outside.subscribe(topics.camera(settings.camera))
         nextQuestion = now + settings.refresh
     }
@@ -194,9 +259,28 @@ package final class Mirror: LinkReader {
         } else if delivery.topic == topics.camera(settings.camera) {
             nextQuestion = now + settings.refresh
             take(delivery, at: now)
+        } else if delivery.topic == topics.settings(settings.camera) {
+            take(settings: delivery, at: now)
         }
         bring(at: now)
     }
+
+    private func take(settings delivery: Delivery, at now: Double) {
+        if delivery.payload.isEmpty { return source.settingsRemoved() }
+        guard let told = CameraSettings(delivery.payload),
+            let stamp = (try? JSONValue(delivery.payload)).flatMap(Stamp.init)
+        else { return outside.say(.warning, "\(delivery.topic): what came is no settings of a camera") }
+        switch source.saw(told, stamp, isRetained: delivery.isRetained) {
+        case .news:
+            nextSetting = -.infinity
+            if localSettings == nil { nextLook = now }
+        case .nothing: break
+        case .doubt: askSoon(at: now)
+        }
+    }
+
+    /// Not at once: whoever has two of them would make this side ask for ever.
+    private func askSoon(at now: Double) { nextQuestion = min(nextQuestion ?? .infinity, now + 1000) }
 
     private func take(_ delivery: Delivery, at now: Double) {
         if delivery.payload.isEmpty { return source.removed() }
@@ -209,8 +293,7 @@ package final class Mirror: LinkReader {
             patience.reset()
             if let goal { show?(goal, source.isMoving) }
         case .nothing: break
-        // Not at once: whoever has two of them would make this side ask for ever.
-        case .doubt: nextQuestion = min(nextQuestion ?? .infinity, now + 1000)
+        case .doubt: askSoon(at: now)
         }
     }
 
@@ -222,6 +305,7 @@ package final class Mirror: LinkReader {
             let link = try outside.connect(self)
             self.link = link
             (waitingFor, local, isLocalMoving, isHolding, lastSent) = (nil, nil, false, false, nil)
+            (localSettings, nextLook, nextSetting) = (nil, now, -.infinity)
             var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: settings.local)
             if let viewport = settings.tile?.viewport {
                 lines += try ClientRequest.setViewport(viewport).line(camera: settings.local)
@@ -243,9 +327,16 @@ package final class Mirror: LinkReader {
     package func ended(_ reason: String, at now: Double) { lost(reason, at: now) }
 
     package func received(_ line: ArraySlice<UInt8>, at now: Double) {
+        if let move = MoveLine(Array(line)) {
+            local = PrintedPosition(move.place)
+            isLocalMoving = move.kind != .idle
+            return bring(at: now)
+        }
         let message = Message(line)
         if let event = message.event {
             note(event)
+        } else if case .camera(let state)? = message.content {
+            localSettings = CameraSettings(state)
         } else if case .number(let id)? = message.id, id == waitingFor {
             waitingFor = nil
             if let error = message.error { refused(error, at: now) }
@@ -268,10 +359,11 @@ package final class Mirror: LinkReader {
             nextAttempt = -.infinity
         case .moveStarted, .cameraChanged, .idle, .reset, .lagged:
             if let position = event.position { local = PrintedPosition(position) }
-            if case .moveStarted = event { isLocalMoving = true }
-            if case .cameraChanged = event { isLocalMoving = true }
-            if case .idle = event { isLocalMoving = false }
-            if case .reset = event { isLocalMoving = false }
+            switch event {
+            case .moveStarted, .cameraChanged: isLocalMoving = true
+            case .idle, .reset: isLocalMoving = false
+            default: break
+            }
         case .subscribedToAll, .fed, .touch, .replay, .marker: break
         }
     }
@@ -286,30 +378,38 @@ package final class Mirror: LinkReader {
 
     private func bring(at now: Double) {
         guard let link, local != nil, waitingFor == nil, nextTry.map({ $0 <= now }) ?? true else { return }
+        if let localSettings, let goal = goal(beside: localSettings), goal != localSettings, nextSetting <= now {
+            nextSetting = now + Self.mostPatience
+            self.localSettings = nil
+            // What it has come to is the last answer; the camera may have moved by it.
+            send(goal.requests + [.getCamera], nil, on: link)
+            return
+        }
         if source.isMoving, let goal {
             guard !isHolding || lastSent != goal else { return }
             isHolding = true
-            send([GestureEvent(.position, .changed, .position(goal))], goal, on: link)
+            send([.gesture(GestureEvent(.position, .changed, .position(goal)))], goal, on: link)
         } else if isHolding {
             isHolding = false
-            send([GestureEvent(.position, .ended, goal.map { .position($0) })], goal, on: link)
+            send([.gesture(GestureEvent(.position, .ended, goal.map { .position($0) }))], goal, on: link)
         } else if let goal, local != PrintedPosition(goal), !isLocalMoving || lastSent != goal {
             // It has jumped, or somebody here has moved the camera.
             if now - lastTry > 2 * Self.mostPatience { patience.reset() }
             if lastSent == goal { nextTry = now + patience.next() }
             lastTry = now
             send(
-                [GestureEvent(.position, .changed, .position(goal)), GestureEvent(.position, .ended, nil)], goal,
-                on: link)
+                [
+                    .gesture(GestureEvent(.position, .changed, .position(goal))),
+                    .gesture(GestureEvent(.position, .ended, nil)),
+                ], goal, on: link)
         }
     }
 
-    private func send(_ events: [GestureEvent], _ goal: CameraPosition?, on link: any DaemonLink) {
+    private func send(_ requests: [ClientRequest], _ goal: CameraPosition?, on link: any DaemonLink) {
         lastID += 1
         lastSent = goal
-        let requests = events.map { ClientRequest.gesture($0) }
         do {
-            // The answer of the last one is that of all: a frame is taken as a whole.
+            // The answer of the first one is that of all: a frame is taken as a whole.
             let line =
                 requests.count == 1
                 ? try requests[0].line(camera: settings.local, id: .number(lastID))
@@ -324,11 +424,20 @@ package final class Mirror: LinkReader {
 
     // MARK: Time
 
-    package var deadline: Double? { .earliest(nextQuestion, nextAttempt, waitingFor == nil ? nextTry : nil) }
+    package var deadline: Double? {
+        .earliest(nextQuestion, nextAttempt, look, waitingFor == nil ? nextTry : nil)
+    }
+
+    /// When the daemon is asked what its camera is set to: where that matters.
+    private var look: Double? { link == nil || source.settings == nil ? nil : nextLook }
 
     package func advance(to now: Double) {
         if let attempt = nextAttempt, attempt <= now { connect(at: now) }
         if let question = nextQuestion, question <= now { ask(at: now) }
+        if let look, look <= now {
+            nextLook = now + CameraSettings.interval
+            if let line = try? ClientRequest.getCamera.line(camera: settings.local, creates: false) { link?.send(line) }
+        }
         if let end = nextTry, end <= now, waitingFor == nil {
             nextTry = nil
             bring(at: now)
@@ -338,6 +447,6 @@ package final class Mirror: LinkReader {
     /// Lets go of the daemon: what holds the camera is cancelled.
     package func close() {
         link?.close()
-        (link, nextAttempt, nextQuestion, nextTry) = (nil, nil, nil, nil)
+        (link, nextAttempt, nextQuestion, nextTry, nextLook) = (nil, nil, nil, nil, nil)
     }
 }

@@ -3,6 +3,7 @@
 // `ServerLine` reads the same; a test holds each against the other.
 
 import GimbalProtocol
+import MapCamera
 
 /// A step of a movement as the daemon has written it.
 package struct MoveLine: Equatable, Sendable {
@@ -16,54 +17,35 @@ package struct MoveLine: Equatable, Sendable {
     package let timeMs: ArraySlice<UInt8>
     package let reason: ArraySlice<UInt8>
     package let position: ArraySlice<UInt8>
-
-    private static let kinds: [(opening: [UInt8], kind: Kind)] = [
-        (Array(#"{"type":"camera-changed","camera":""#.utf8), .cameraChanged),
-        (Array(#"{"type":"idle","camera":""#.utf8), .idle),
-        (Array(#"{"type":"move-started","camera":""#.utf8), .moveStarted),
-    ]
-    private static let seq = Array(#"","seq":"#.utf8)
-    private static let timeMs = Array(#","timeMs":"#.utf8)
-    private static let reason = Array(#","reason":""#.utf8)
-    private static let position = Array(#"","position":"#.utf8)
+    /// The position, read.
+    package let place: CameraPosition
 
     /// Reads a line without its LF; `nil` if it may be something else.
     package init?(_ line: [UInt8]) {
-        var start = 0
-        guard let kind = Self.kinds.first(where: { Self.skip($0.opening, line, &start) })?.kind else { return nil }
-        self.kind = kind
-        let name = Self.word(line, &start, upTo: UInt8(ascii: "\""))
-        guard NodeTopics.isName(name), Self.skip(Self.seq, line, &start) else { return nil }
-        camera = String(decoding: name, as: UTF8.self)
-        let digits = Self.word(line, &start, upTo: UInt8(ascii: ","))
-        guard 1...15 ~= digits.count, Self.skip(Self.timeMs, line, &start) else { return nil }
-        var number = 0
-        for digit in digits {
-            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
-            number = number * 10 + Int(digit - UInt8(ascii: "0"))
+        var reader = LineReader(line)
+        if reader.skip("{\"type\":\"camera-changed\",\"camera\":\"") {
+            kind = .cameraChanged
+        } else if reader.skip("{\"type\":\"idle\",\"camera\":\"") {
+            kind = .idle
+        } else if reader.skip("{\"type\":\"move-started\",\"camera\":\"") {
+            kind = .moveStarted
+        } else {
+            return nil
         }
-        seq = number
-        timeMs = Self.word(line, &start, upTo: UInt8(ascii: ","))
-        guard Self.skip(Self.reason, line, &start) else { return nil }
-        reason = Self.word(line, &start, upTo: UInt8(ascii: "\""))
-        guard Self.skip(Self.position, line, &start), start + 2 < line.count, line[start] == UInt8(ascii: "{"),
-            line[line.count - 1] == UInt8(ascii: "}"), line[line.count - 2] == UInt8(ascii: "}")
+        let name = reader.word(upTo: "\"")
+        guard NodeTopics.isName(name), reader.skip("\",\"seq\":"), let seq = reader.count(),
+            reader.skip(",\"timeMs\":")
         else { return nil }
-        position = line[start..<line.count - 1]
-    }
-
-    /// Moves behind a text if it comes next.
-    private static func skip(_ text: [UInt8], _ line: [UInt8], _ start: inout Int) -> Bool {
-        guard line.count - start >= text.count else { return false }
-        for index in text.indices where line[start + index] != text[index] { return false }
-        start += text.count
-        return true
-    }
-
-    /// What stands before a byte, which is not skipped.
-    private static func word(_ line: [UInt8], _ start: inout Int, upTo end: UInt8) -> ArraySlice<UInt8> {
-        let first = start
-        while start < line.count, line[start] != end { start += 1 }
-        return line[first..<start]
+        (camera, self.seq) = (String(decoding: name, as: UTF8.self), seq)
+        timeMs = reader.word(upTo: ",")
+        guard reader.skip(",\"reason\":\"") else { return nil }
+        reason = reader.word(upTo: "\"")
+        guard reader.skip("\",\"position\":"), let place = reader.place(), reader.skip("}"), reader.isAtEnd else {
+            return nil
+        }
+        self.place = place
+        // The text of the position is all between its name and the last brace.
+        let length = line.count - 1 - (reason.endIndex + "\",\"position\":".utf8.count)
+        position = line[line.count - 1 - length..<line.count - 1]
     }
 }

@@ -78,7 +78,7 @@ package final class Node {
     package func connected(at now: Double) {
         outside.subscribe(topics.state)
         outside.subscribe(topics.claim)
-        outside.subscribe(topics.allCameras)
+        for filter in topics.allKept { outside.subscribe(filter) }
         act(on: claim.connected(at: now), at: now)
     }
 
@@ -106,15 +106,12 @@ package final class Node {
         } else if let name = topics.camera(ofKept: delivery.topic) {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
             cameras?.sawKept(name)
-            if let standing = CameraStanding(delivery.payload) { claim.saw(generation: standing.generation) }
+            if let standing = CameraStanding(delivery.payload) { claim.saw(generation: standing.stamp.generation) }
         } else if claim.isOwner, settings.takesLines {
             feeds.received(delivery, at: now)
             tellDropped()
         }
     }
-
-    /// Lines came faster than they could be taken.
-    package func overran(_ count: Int) { feeds.overran(count) }
 
     private func tellDropped() {
         guard outbox.dropped > lastDropped else { return }
@@ -168,7 +165,7 @@ package final class Node {
         act(on: claim.advance(to: now), at: now)
         if let end = endOfKept, end <= now {
             endOfKept = nil
-            outside.unsubscribe(topics.allCameras)
+            for filter in topics.allKept { outside.unsubscribe(filter) }
         }
         cameras?.advance(to: now)
         feeds.advance(to: now)

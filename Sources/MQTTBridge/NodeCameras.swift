@@ -26,6 +26,7 @@ final class NodeCameras: LinkReader {
     private let tellsEvents: Bool
     private let interval: Double
     private let claim: () -> (instance: String, generation: Int)
+    private lazy var settings = NodeSettings(topics, outbox) { [unowned self] in stamp(&$0) }
 
     private var link: (any DaemonLink)?
     private var backoff = Backoff(first: 100, longest: 5000)
@@ -67,6 +68,7 @@ final class NodeCameras: LinkReader {
             let request = ClientRequest.subscribeAll(
                 delivery: tellsEvents ? .every : .latest, since: tellsEvents ? points.forAllCameras() : [:])
             link.send(try request.line())
+            settings.begin(at: now)
             link.isReading = !outbox.isFull
         } catch {
             noteAbsence("\(error)", at: now)
@@ -78,6 +80,7 @@ final class NodeCameras: LinkReader {
         if absence == nil { hasNews = true }
         absence = reason
         link = nil
+        settings.begin(at: nil)
         nextAttempt = now + backoff.next()
         tellRest(at: now)
     }
@@ -119,6 +122,7 @@ final class NodeCameras: LinkReader {
     private func receive(other line: ArraySlice<UInt8>, at now: Double) {
         let message = Message(line)
         guard let event = message.event else {
+            if settings.take(message, line) { return readOn() }
             if let error = message.error { refused(error, at: now) }
             return
         }
@@ -183,7 +187,9 @@ final class NodeCameras: LinkReader {
         shown.timeMs = event.timeMs.map { ArraySlice(FixedDecimal($0, places: 3).text.utf8) }
         shown.reason = event.move.map { ArraySlice($0.reason.rawValue.utf8) }
         switch event {
-        case .subscribed(let present): (shown.epoch, shown.isMoving) = (present.epoch, false)
+        case .subscribed(let present):
+            (shown.epoch, shown.isMoving) = (present.epoch, false)
+            link.map { settings.ask(name, by: $0) }
         case .lagged(let lagged): (shown.epoch, shown.isMoving) = (lagged.epoch ?? shown.epoch, false)
         case .reset(let reset): (shown.epoch, shown.isMoving) = (reset.epoch ?? shown.epoch, reset.moving != nil)
         case .moveStarted:
@@ -231,12 +237,16 @@ final class NodeCameras: LinkReader {
         late.remove(name)
         hasNews = true
         outbox.send(Publication(topics.camera(name), [], isRetained: true))
+        settings.remove(name)
     }
 
     /// Tells how a camera stands, for the broker to keep.
     private func tell(_ name: String, at now: Double) {
         guard let shown = cameras[name], outbox.isOpen else { return }
-        lastNumber += 1
+        guard !shown.isMoving || outbox.hasRoom else {
+            late.insert(name)
+            return
+        }
         let payload = payload(name, shown)
         // What rests is known to be there; what moves is soon told again.
         let publication = Publication(
@@ -252,7 +262,6 @@ final class NodeCameras: LinkReader {
     }
 
     private func payload(_ name: String, _ shown: Shown) -> [UInt8] {
-        let (instance, generation) = claim()
         var line = LineWriter(capacity: 512)
         line.write("{\"type\":\"camera-state\",\"camera\":")
         line.write(string: name)
@@ -273,6 +282,14 @@ final class NodeCameras: LinkReader {
         }
         line.write(",\"position\":")
         line.write(shown.position.span)
+        stamp(&line)
+        return line.bytes
+    }
+
+    /// Ends a payload with who tells it, and the next number.
+    private func stamp(_ line: inout LineWriter) {
+        let (instance, generation) = claim()
+        lastNumber += 1
         line.write(",\"node\":")
         line.write(string: topics.node)
         line.write(",\"instance\":")
@@ -282,12 +299,12 @@ final class NodeCameras: LinkReader {
         line.write(",\"number\":")
         line.write(UInt64(lastNumber))
         line.write("}")
-        return line.bytes
     }
 
     /// The broker is there, and this process is the node: all is told anew.
     func opened(at now: Double) {
         for name in names { tell(name, at: now) }
+        settings.opened()
         readOn()
     }
 
@@ -305,6 +322,7 @@ final class NodeCameras: LinkReader {
         guard absence == nil, untold == nil, outbox.isOpen else { return }
         for name in kept.sorted() where cameras[name] == nil {
             outbox.send(Publication(topics.camera(name), [], isRetained: true))
+            settings.remove(name)
         }
         kept = []
     }
@@ -313,11 +331,15 @@ final class NodeCameras: LinkReader {
 
     var deadline: Double? {
         let due = late.compactMap { cameras[$0] }.filter(\.isMoving).map { $0.lastSent + interval }.min()
-        return .earliest(outbox.isOpen ? due : nil, nextAttempt)
+        // Where there is no room, the loop turns when there is some.
+        return .earliest(outbox.hasRoom ? due : nil, nextAttempt, settings.deadline)
     }
 
     func advance(to now: Double) {
         if let attempt = nextAttempt, attempt <= now { connect(at: now) }
+        if let link, settings.isDue(at: now) {
+            for name in names where wanted.isEmpty || wanted.contains(name) { settings.ask(name, by: link) }
+        }
         guard outbox.isOpen else { return }
         for name in late.sorted() {
             guard let shown = cameras[name], shown.isNew else { continue }

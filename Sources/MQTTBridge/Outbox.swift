@@ -16,6 +16,8 @@ package final class Outbox {
 
     init(_ outside: any Surroundings) { self.outside = outside }
 
+    /// Whether a message that is not acknowledged goes out at once: such ones never wait, for they grow old.
+    var hasRoom: Bool { isOpen && outside.hasRoom }
     var isFull: Bool { !isOpen || pending.count >= Self.mostEvents }
     var count: Int { pending.count }
 
@@ -25,8 +27,9 @@ package final class Outbox {
     @discardableResult
     func send(_ publication: Publication) -> Bool {
         guard publication.isAcknowledged else {
-            if isOpen { outside.publish(publication, token: nil) }
-            return isOpen
+            guard hasRoom else { return false }
+            outside.publish(publication, token: nil)
+            return true
         }
         guard pending.count < Self.mostMessages else {
             dropped += 1

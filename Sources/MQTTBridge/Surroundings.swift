@@ -68,6 +68,8 @@ package protocol Surroundings: AnyObject {
     ///
     /// - Throws: why nobody can be reached.
     func connect(_ reader: any LinkReader) throws -> any DaemonLink
+    /// Whether what is published now goes out at once; where not, it waits behind what the broker has not taken yet.
+    var hasRoom: Bool { get }
     /// Sends a message to the broker, as long as there is a connection. A token comes back as `acknowledged`.
     func publish(_ publication: Publication, token: Int?)
     /// Asks for messages, and for those that the broker has kept, once more where they have been asked for before.
@@ -79,19 +81,19 @@ package protocol Surroundings: AnyObject {
 }
 
 /// Delays between attempts, which double.
-struct Backoff {
+package struct Backoff {
     private let first: Double
     private let longest: Double
     private var delay: Double
 
-    init(first: Double, longest: Double) { (self.first, self.longest, delay) = (first, longest, first) }
+    package init(first: Double, longest: Double) { (self.first, self.longest, delay) = (first, longest, first) }
 
-    mutating func next() -> Double {
+    package mutating func next() -> Double {
         defer { delay = min(delay * 2, longest) }
         return delay
     }
 
-    mutating func reset() { delay = first }
+    package mutating func reset() { delay = first }
 }
 
 extension Double {

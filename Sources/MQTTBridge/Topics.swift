@@ -70,19 +70,22 @@ package struct NodeTopics: Sendable {
     package var state: String { prefix + "$state" }
     package var claim: String { prefix + "$claim" }
     package func camera(_ name: String) -> String { prefix + name + "/camera" }
+    package func settings(_ name: String) -> String { prefix + name + "/settings" }
     package func event(_ name: String) -> String { prefix + name + "/event" }
     package func missed(_ name: String) -> String { prefix + name + "/missed" }
     package func error(_ name: String) -> String { prefix + name + "/error" }
     package func inlet(_ inlet: Inlet, of name: String) -> String { prefix + name + "/" + inlet.rawValue }
 
     /// What the broker is asked for to see which cameras it has kept.
-    var allCameras: String { camera("+") }
+    var allKept: [String] { [camera("+"), settings("+")] }
     /// What the broker is asked for to get lines.
     var inlets: [String] { Inlet.allCases.map { inlet($0, of: "+") + "/#" } }
 
     /// The camera of a topic that has what the broker has kept of it.
     func camera(ofKept topic: String) -> String? {
-        guard let parts = parts(of: topic), parts.count == 2, parts[1] == "camera" else { return nil }
+        guard let parts = parts(of: topic), parts.count == 2, ["camera", "settings"].contains(parts[1]) else {
+            return nil
+        }
         return String(parts[0])
     }
 

@@ -104,6 +104,9 @@ struct GimbalMQTT: ParsableCommand {
     )
     var offsetBearing = 0.0
 
+    @Flag(help: "Leave the viewport of what is moved so as it is: its screen is of another size.")
+    var keepViewport = false
+
     @Option(help: ArgumentHelp("Which screen of a wall this is: column and row, from 0.", valueName: "x,y"))
     var tile: Pair?
 
@@ -210,8 +213,7 @@ struct GimbalMQTT: ParsableCommand {
         let own = node.map { nodeSettings($0, instance) }
         settings.will = own.map { Node.will($0) }
         do {
-            let program = try Program(
-                socketPath: SocketPath.forClient(socket), broker: try Broker(settings), log)
+            let program = try Program(socketPath: SocketPath.forClient(socket), broker: settings, log)
             let node = own.map { Node($0, program) }
             let status = try program.run(node, try mirrors(program, log))
             Glibc.exit(status)
@@ -252,6 +254,7 @@ struct GimbalMQTT: ParsableCommand {
             var settings = Mirror.Settings(
                 node: source.node, camera: source.camera, local: local.isEmpty ? nil : local[index])
             settings.bearingOffset = offsetBearing
+            settings.keepsViewport = keepViewport
             settings.tile = tile
             return Mirror(settings, program, show: views.map { views in { views.show($0, isMoving: $1) } })
         }

@@ -34,9 +34,10 @@ final class Program: Surroundings {
     private var end: Double?
     private var status: CInt = 0
 
-    init(socketPath: String, broker: Broker, _ log: Log) throws {
+    init(socketPath: String, broker: Broker.Settings, _ log: Log) throws {
         loop = try EventLoop()
-        (self.socketPath, self.broker, self.log) = (socketPath, broker, log)
+        self.broker = try Broker(broker, loop)
+        (self.socketPath, self.log) = (socketPath, log)
     }
 
     /// Milliseconds of the system's monotonic clock.
@@ -53,17 +54,14 @@ final class Program: Surroundings {
     /// - Returns: the exit status.
     func run(_ node: Node?, _ mirrors: [Mirror]) throws -> CInt {
         (self.node, self.mirrors) = (node, mirrors)
-        let news = ClosureWatcher(loop, broker.wake) { [unowned self] in takeNews() }
-        try news.wait(for: [.read, .persist])
-        watchers = [news]
         for number in [SIGTERM, SIGINT] {
             watchers.append(try ClosureWatcher.signal(loop, number) { [unowned self] in beginEnd() })
         }
         let timer = ClosureWatcher(loop) {}
         self.timer = timer
-        broker.begin()
         while !isOver {
             let now = now
+            for news in broker.advance(to: now) { take(news, at: now) }
             for link in waiting {
                 link.deliver()
             }
@@ -77,15 +75,15 @@ final class Program: Surroundings {
             } else {
                 timer.stop()
             }
-            try loop.turn(waits: waiting.isEmpty)
+            try loop.turn(waits: broker.mayWait() && waiting.isEmpty)
         }
         broker.end()
         return status
     }
 
     private var deadline: Double? {
-        ([node?.deadline, end, refused.values.map(\.next).min()] + mirrors.map(\.deadline)).compactMap { $0 }
-            .filter(\.isFinite).min()
+        let times = [broker.deadline, node?.deadline, end, refused.values.map(\.next).min()] + mirrors.map(\.deadline)
+        return times.compactMap { $0 }.filter(\.isFinite).min()
     }
 
     private var isOver: Bool {
@@ -99,13 +97,6 @@ final class Program: Surroundings {
         end = now + Self.patience
         node?.end(at: now)
         for mirror in mirrors { mirror.close() }
-    }
-
-    private func takeNews() {
-        let (news, lost) = broker.takeNews()
-        let now = now
-        for one in news { take(one, at: now) }
-        if lost > 0 { node?.overran(lost) }
     }
 
     private func take(_ news: BrokerNews, at now: Double) {
@@ -141,8 +132,8 @@ final class Program: Surroundings {
 
     /// A cluster that has lost a server may refuse what it takes a moment later.
     private func noteRefusal(of filter: String, at now: Double) {
-        let delay = refused[filter].map { min($0.delay * 2, 60_000) } ?? 1000
-        if refused[filter] == nil { log(.error, "the broker refuses to tell of \(filter)") }
+        let delay = refused[filter].map { min($0.delay * 2, 10_000) } ?? 1000
+        log(refused[filter] == nil ? .error : .debug, "the broker refuses to tell of \(filter)")
         refused[filter] = (now + delay, delay)
     }
 
@@ -158,6 +149,8 @@ final class Program: Surroundings {
     func connect(_ reader: any LinkReader) throws -> any DaemonLink {
         try SocketLink(loop, path: socketPath, reader, self)
     }
+
+    var hasRoom: Bool { broker.hasRoom }
 
     func publish(_ publication: Publication, token: Int?) {
         guard let number = broker.publish(publication), let token else { return }

@@ -17,6 +17,15 @@ import Testing
         return try #require(line.firstMatch(of: /"position":({.*?}.*?})/)).1.description
     }
 
+    /// What a camera of a daemon says of itself but for its name and its own count of events.
+    private func everything(_ camera: String, of host: HubHost) throws -> String {
+        let peer = host.connect()
+        peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
+        let line = try #require(peer.receive())
+        peer.close()
+        return try #require(line.firstMatch(of: /"position":.*/)).0.description
+    }
+
     private func settings(_ name: String, _ instance: String = "a1") -> Node.Settings {
         Node.Settings(name, instance: instance)
     }
@@ -110,15 +119,19 @@ import Testing
         feeder.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
         fleet.pass(50)
         #expect(fleet.retained["gimbal/left/left/camera"] != nil)
+        fleet.pass(1500)
+        #expect(fleet.retained["gimbal/left/left/settings"] != nil)
         feeder.send(#"{"type":"remove-camera","camera":"left"}"#)
         fleet.pass(50)
         #expect(fleet.retained["gimbal/left/left/camera"] == nil)
+        #expect(fleet.retained["gimbal/left/left/settings"] == nil)
     }
 
     @Test func whatAnOlderRunHasLeftIsForgotten() {
         let fleet = SimulatedFleet(seed: 1)
         fleet.hosts = [HubHost()]
         fleet.retained["gimbal/left/old/camera"] = Array("{}".utf8)
+        fleet.retained["gimbal/left/old/settings"] = Array("{}".utf8)
         fleet.retained["gimbal/left/$state"] =
             NodeState(
                 .ready, node: "left", instance: "dead", generation: 7, version: ""
@@ -128,6 +141,7 @@ import Testing
         fleet.pass(5000)
         #expect(bridge.node?.isOwner == true)
         #expect(fleet.retained["gimbal/left/old/camera"] == nil)
+        #expect(fleet.retained["gimbal/left/old/settings"] == nil)
         let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
         #expect(state?.generation == 8 && state?.word == .ready)
     }
@@ -175,9 +189,34 @@ import Testing
             #expect(Double(String(decoding: read.timeMs, as: UTF8.self)) == move.timeMs)
             #expect(String(decoding: read.reason, as: UTF8.self) == move.reason.rawValue)
             #expect(text.contains("\"position\":" + String(decoding: read.position, as: UTF8.self) + "}"))
+            #expect(read.place == event.position)
             for end in bytes.indices { #expect(MoveLine(Array(bytes[..<end])) == nil) }
         }
         #expect(kinds.count == 3)
+    }
+
+    @Test func whatABridgeTellsOfACameraIsReadStraightFromItsBytesAsAnyJSONIs() throws {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/camera")
+        publish(#"{"type":"pan","phase":"began"}"#, "gesture", from: client)
+        publish(#"{"type":"pan","phase":"changed","translation":{"x":40.5,"y":-7}}"#, "gesture", from: client)
+        publish(#"{"type":"pan","phase":"ended"}"#, "gesture", from: client)
+        publish(#"{"type":"move","update":{"kind":"set-viewing-angle","viewingAngle":30.25}}"#, "set", from: client)
+        fleet.pass(3000)
+        let payloads = client.received.map(\.payload)
+        #expect(payloads.count > 2)
+        for payload in payloads {
+            let read = try #require(CameraStanding(written: payload))
+            #expect(read == CameraStanding(any: payload) && read == CameraStanding(payload))
+            for end in payload.indices { #expect(CameraStanding(written: Array(payload[..<end])) == nil) }
+            // Others may write it with spaces, and with members that are not known yet.
+            let spaced = Array(String(decoding: payload, as: UTF8.self).replacing(",", with: ", ").utf8)
+            #expect(CameraStanding(written: spaced) == nil && CameraStanding(spaced) == read)
+            let longer = payload.dropLast() + Array(#","more":[1]}"#.utf8)
+            #expect(CameraStanding(written: Array(longer)) == nil && CameraStanding(Array(longer)) == read)
+            let elsewhere = String(decoding: payload, as: UTF8.self).replacing("\"zoom\":", with: "\"zoom\":9")
+            #expect(CameraStanding(Array(elsewhere.utf8)) == nil)
+        }
     }
 
     // MARK: Lines in
@@ -411,14 +450,78 @@ import Testing
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
     }
 
+    private static let settingLines = [
+        #"{"type":"set-zoom-range","minZoom":3.25,"maxZoom":17.123456}"#,
+        #"{"type":"set-target-bounds","bounds":{"southWest":{"latitude":47.27,"longitude":5.87},"northEast":{"latitude":55.06,"longitude":15.04}}}"#,
+        #"{"type":"set-viewport","width":1080.5,"height":1920,"padding":{"left":12.25,"bottom":40}}"#,
+        #"{"type":"set-gestures","tilt":false,"inertia":true}"#,
+    ]
+
+    @Test func aMirrorIsSetAsItsSourceIs() throws {
+        let (fleet, _, follower) = pair()
+        let feeder = fleet.hosts[0].connect()
+        for line in Self.settingLines {
+            feeder.send(line)
+            fleet.pass(2500)
+            #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]), "\(line)")
+            #expect(follower.mirror?.isThere == true, "\(line)")
+        }
+        feeder.send(#"{"type":"set-target-bounds","bounds":null}"#)
+        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":16}}"#)
+        fleet.pass(2500)
+        #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
+        // What somebody here sets is undone.
+        fleet.hosts[1].connect().send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#)
+        fleet.pass(15_000, step: 20)
+        #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
+    }
+
+    @Test func aMirrorThatComesLateIsSetAsItsSourceIs() throws {
+        let (fleet, _, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        for line in Self.settingLines { feeder.send(line) }
+        fleet.pass(2500)
+        let late = SimulatedBridge(
+            fleet, HubHost(epochSeed: 3), node: nil,
+            mirror: Mirror.Settings(node: "left", camera: "main", local: "late"))
+        fleet.hosts.append(late.host)
+        fleet.connect(late)
+        fleet.pass(2500)
+        #expect(try everything("late", of: late.host) == everything("main", of: fleet.hosts[0]))
+    }
+
+    @Test func aMirrorOfAnotherSizeKeepsItsViewportAndTakesTheRest() throws {
+        let (fleet, _, _) = pair()
+        var mirror = Mirror.Settings(node: "left", camera: "main", local: "small")
+        mirror.keepsViewport = true
+        let small = SimulatedBridge(fleet, HubHost(epochSeed: 3), node: nil, mirror: mirror)
+        fleet.hosts.append(small.host)
+        small.host.connect().send(#"{"type":"set-viewport","camera":"small","width":320,"height":480}"#)
+        fleet.connect(small)
+        let feeder = fleet.hosts[0].connect()
+        for line in Self.settingLines { feeder.send(line) }
+        fleet.pass(2500)
+        let state = try everything("small", of: small.host)
+        #expect(state.contains(#""width":320,"height":480,"#) && state.contains(#""maxZoom":17.123456,"#))
+        #expect(state.contains(#""tilt":false"#) && small.mirror?.isThere == true)
+    }
+
     @Test func aMirrorIsThereAsSoonAsItsOwnLimitsLetIt() throws {
         let (fleet, _, follower) = pair()
+        // The node's settings are not to be read here, or it does not tell them.
+        fleet.unreadable = ["gimbal/left/main/settings"]
+        fleet.cut(follower)
+        follower.die()
+        let again = SimulatedBridge(
+            fleet, fleet.hosts[1], node: nil, mirror: Mirror.Settings(node: "left", camera: "main", local: "copy"))
+        fleet.connect(again)
+        fleet.pass(1000)
         let local = fleet.hosts[1].connect()
         local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":10}"#)
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":14}}"#)
         fleet.pass(30_000, step: 20)
         #expect(try position("copy", of: fleet.hosts[1]).contains(#""zoom":10,"#))
-        #expect(follower.mirror?.isThere == false)
+        #expect(again.mirror?.isThere == false)
         local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":21}"#)
         fleet.pass(12_000, step: 20)
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
@@ -505,9 +608,10 @@ import Testing
                 follower.die()
                 follower = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: copy)
             case 27: restart(source, &feeder)
-            case 28:
+            case 31:
                 var nobody = fleet.hosts[1].connect()
                 restart(follower, &nobody)
+            case 28: feeder.send(Self.settingLines.randomElement(using: &fleet.random) ?? "")
             case 29: feeder.send(#"{"type":"remove-camera"}"#)
             case 30: fleet.hosts[1].connect().send(#"{"type":"remove-camera","camera":"copy"}"#)
             default: break
@@ -530,6 +634,7 @@ import Testing
         let expected = try position("main", of: fleet.hosts[0])
         let shown = try position("copy", of: fleet.hosts[1])
         #expect(shown == expected, "seed \(seed)")
+        #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]), "seed \(seed)")
         #expect(follower.mirror?.isThere == true, "seed \(seed)")
         let kept = fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) } ?? ""
         #expect(kept.contains(expected) && kept.contains(#""moving":false"#), "seed \(seed): \(kept)")

@@ -28,9 +28,11 @@ struct Weather {
     var lossOfAcknowledged = 0.0
     var duplication = 0.0
     var disorder = 0.0
+    /// How often a bridge finds that the broker has not taken yet what was sent before.
+    var congestion = 0.0
 
     static let fair = Weather()
-    static let foul = Weather(loss: 0.2, lossOfAcknowledged: 0.02, duplication: 0.2, disorder: 0.2)
+    static let foul = Weather(loss: 0.2, lossOfAcknowledged: 0.02, duplication: 0.2, disorder: 0.2, congestion: 0.2)
 }
 
 /// A process with a bridge, or a foreign client.
@@ -68,6 +70,8 @@ final class SimulatedFleet {
     var now = 1000.0
     var weather = Weather.fair
     var retained: [String: [UInt8]] = [:]
+    /// Topics that nobody may read.
+    var unreadable: Set<String> = []
     var isUp = true
     var processes: [SimulatedProcess] = []
     var hosts: [HubHost] = []
@@ -135,6 +139,7 @@ final class SimulatedFleet {
     }
 
     private func deliver(_ delivery: Delivery, isAcknowledged: Bool, to session: Session) {
+        if unreadable.contains(delivery.topic) { return }
         if random.happens(isAcknowledged ? weather.lossOfAcknowledged : weather.loss) { return }
         var due = max(session.lastDown, now + Double.random(in: 0...3, using: &random))
         if random.happens(weather.disorder) {
@@ -226,6 +231,8 @@ final class SimulatedBridge: SimulatedProcess {
         func connect(_ reader: any LinkReader) throws -> any DaemonLink {
             try bridge.connectToDaemon(reader)
         }
+
+        var hasRoom: Bool { !bridge.fleet.random.happens(bridge.fleet.weather.congestion) }
 
         func publish(_ publication: Publication, token: Int?) {
             bridge.fleet.publish(publication, from: bridge, token: token)

@@ -1,0 +1,186 @@
+// A connection that the broker has accepted, in the program's loop: the client of libmosquitto reads and writes when its socket
+// is ready, and writes what is published at once. Between a message and the node or mirror that it is for there is no other
+// thread. Invariants: the client is this object's alone; where libmosquitto has closed the socket, nothing waits for it.
+
+import CMosquitto
+import Glibc
+import Libevent
+import MQTTBridge
+
+@safe final class BrokerConnection: Watcher {
+    /// As many calls read in one turn, each a message or several: the daemon's turn comes, too.
+    private static let readsPerTurn = 64
+    /// How often libmosquitto looks whether the broker owes a sign of life, in milliseconds.
+    private static let interval = 1000.0
+
+    let address: BrokerAddress
+    private let client: OpaquePointer
+    private let isVersion5: Bool
+    private var news: [BrokerNews] = []
+    private var isWriting = false
+    private var nextLook: Double
+    /// Whether something has come that is not read yet; of what TLS has taken from the socket no event tells.
+    private var hasMore = true
+    /// Why it is over.
+    private(set) var failure: String?
+
+    /// - Parameter client: a client that is connected, and owned by this object from now on.
+    init(_ loop: EventLoop, _ client: OpaquePointer, _ address: BrokerAddress, isVersion5: Bool, at now: Double) throws
+    {
+        unsafe self.client = client
+        (self.address, self.isVersion5) = (address, isVersion5)
+        nextLook = now + Self.interval
+        super.init(loop, unsafe mosquitto_socket(client))
+        try wait(for: [.read, .persist])
+        // Sound: the client is destroyed with this object.
+        unsafe mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
+        setCallbacks()
+    }
+
+    deinit {
+        stop()
+        unsafe mosquitto_destroy(client)
+    }
+
+    func takeNews() -> [BrokerNews] {
+        defer { news.removeAll(keepingCapacity: true) }
+        return news
+    }
+
+    // MARK: The loop
+
+    override func ready(_ what: Readiness) {
+        if what.contains(.write) { check(unsafe mosquitto_loop_write(client, 1)) }
+        if what.contains(.read) { read() }
+    }
+
+    /// Reads until nothing more comes.
+    private func read() {
+        hasMore = false
+        for _ in 0..<Self.readsPerTurn where failure == nil {
+            let before = news.count
+            check(unsafe mosquitto_loop_read(client, 1))
+            if news.count == before { return }
+        }
+        hasMore = failure == nil
+    }
+
+    private func check(_ result: CInt) {
+        guard failure == nil else { return }
+        if result != MOSQ_ERR_SUCCESS.rawValue {
+            fail(ConnectionAttempt.text(result))
+        } else if unsafe mosquitto_socket(client) < 0 {
+            fail("it has ended the connection")
+        }
+    }
+
+    private func fail(_ reason: String) {
+        stop()
+        (failure, hasMore) = (reason, false)
+    }
+
+    var deadline: Double { nextLook }
+
+    func advance(to now: Double) {
+        if hasMore { read() }
+        if nextLook <= now, failure == nil {
+            nextLook = now + Self.interval
+            check(unsafe mosquitto_loop_misc(client))
+        }
+    }
+
+    /// Waits for the socket as it is now.
+    ///
+    /// - Returns: whether there is nothing to be done before it is ready.
+    func mayWait() -> Bool {
+        if failure == nil, isWriting == hasRoom {
+            isWriting.toggle()
+            do {
+                try wait(for: isWriting ? [.read, .write, .persist] : [.read, .persist])
+            } catch {
+                fail("\(error)")
+            }
+        }
+        return failure == nil && !hasMore
+    }
+
+    // MARK: Messages
+
+    /// Whether all that was sent has left the client.
+    var hasRoom: Bool { unsafe !mosquitto_want_write(client) }
+
+    func publish(_ publication: Publication) -> CInt? {
+        var properties: OpaquePointer?
+        defer { unsafe mosquitto_property_free_all(&properties) }
+        if let correlation = publication.correlation, isVersion5 {
+            _ = unsafe correlation.withUnsafeBytes {
+                unsafe mosquitto_property_add_binary(
+                    &properties, CInt(MQTT_PROP_CORRELATION_DATA.rawValue), $0.baseAddress, UInt16($0.count))
+            }
+        }
+        var number: CInt = 0
+        let result = unsafe publication.payload.withUnsafeBytes {
+            unsafe mosquitto_publish_v5(
+                client, &number, publication.topic, CInt($0.count), $0.baseAddress,
+                publication.isAcknowledged ? 1 : 0, publication.isRetained, properties)
+        }
+        return result == MOSQ_ERR_SUCCESS.rawValue ? number : nil
+    }
+
+    func subscribe(_ filter: String) -> CInt? {
+        var number: CInt = 0
+        return unsafe mosquitto_subscribe(client, &number, filter, 1) == 0 ? number : nil
+    }
+
+    func unsubscribe(_ filter: String) { _ = unsafe mosquitto_unsubscribe(client, nil, filter) }
+
+    /// Says goodbye, and waits until that has left the client, but not for long.
+    func disconnect() {
+        guard failure == nil else { return }
+        stop()
+        _ = unsafe mosquitto_disconnect(client)
+        let socket = unsafe mosquitto_socket(client)
+        guard socket >= 0 else { return }
+        var ready = pollfd(fd: socket, events: CShort(POLLOUT), revents: 0)
+        if unsafe poll(&ready, 1, 500) > 0 { _ = unsafe mosquitto_loop_write(client, 1) }
+    }
+
+    // MARK: What libmosquitto calls
+
+    private static func connection(_ context: UnsafeMutableRawPointer?) -> BrokerConnection? {
+        unsafe context.map { unsafe Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func setCallbacks() {
+        unsafe mosquitto_publish_v5_callback_set(client) { _, context, number, code, _ in
+            let refusal = code < 128 ? nil : unsafe String(cString: mosquitto_reason_string(code))
+            unsafe BrokerConnection.connection(context)?.news.append(.acknowledged(number, refusal: refusal))
+        }
+        unsafe mosquitto_subscribe_callback_set(client) { _, context, number, count, granted in
+            let isRefused = unsafe granted.map { unsafe count < 1 || $0.pointee >= 128 } ?? true
+            unsafe BrokerConnection.connection(context)?.news.append(.subscribed(number, isRefused: isRefused))
+        }
+        unsafe mosquitto_message_v5_callback_set(client) { _, context, message, properties in
+            guard let message = unsafe message?.pointee, let topic = unsafe message.topic else { return }
+            let bytes = unsafe UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+            var delivery = unsafe Delivery(String(cString: topic), Array(bytes), isRetained: message.retain)
+            var text: UnsafeMutablePointer<CChar>?
+            if unsafe mosquitto_property_read_string(
+                properties, CInt(MQTT_PROP_RESPONSE_TOPIC.rawValue), &text, false) != nil, let read = unsafe text
+            {
+                delivery.responseTopic = unsafe String(cString: read)
+                unsafe free(read)
+            }
+            var data: UnsafeMutableRawPointer?
+            var count: UInt16 = 0
+            if unsafe mosquitto_property_read_binary(
+                properties, CInt(MQTT_PROP_CORRELATION_DATA.rawValue), &data, &count, false) != nil,
+                let read = unsafe data
+            {
+                delivery.correlation = unsafe Array(UnsafeRawBufferPointer(start: read, count: Int(count)))
+                unsafe free(read)
+            }
+            unsafe BrokerConnection.connection(context)?.news.append(.delivery(delivery))
+        }
+    }
+}

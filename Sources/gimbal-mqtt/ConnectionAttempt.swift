@@ -1,0 +1,139 @@
+// One attempt to be connected, on a thread of its own: names are looked up, connections made and keys exchanged by calls that
+// block. (libmosquitto also connects without blocking, but TLS behind that does not always begin in a loop of another's.)
+// Invariant: the client is this thread's until the outcome is there, and from then on that of who takes the outcome.
+
+import CMosquitto
+import Dispatch
+import Glibc
+import MQTTBridge
+import Synchronization
+
+final class ConnectionAttempt: Sendable {
+    @safe enum Outcome {
+        /// The broker has accepted this client, which is the taker's from now on.
+        case accepted(OpaquePointer)
+        case refused(String)
+    }
+
+    /// What the callback has seen, and what came of it. The client is its address as a number.
+    private enum State: Sendable { case waiting, answered(refusal: String?), accepted(UInt), refused(String), over }
+
+    let address: BrokerAddress
+    private let settings: Broker.Settings
+    /// A descriptor that a byte is written to when the outcome is there.
+    private let waking: CInt
+    private let state = Mutex(State.waiting)
+
+    init(_ settings: Broker.Settings, _ address: BrokerAddress, _ waking: CInt) {
+        (self.settings, self.address, self.waking) = (settings, address, waking)
+    }
+
+    func begin() {
+        DispatchQueue(label: "broker").async {
+            let end = self.run()
+            self.state.withLock { $0 = end }
+            var one: UInt8 = 1
+            _ = unsafe write(self.waking, &one, 1)
+        }
+    }
+
+    /// What came of it, once it is known, and once only.
+    func takeOutcome() -> Outcome? {
+        state.withLock { state in
+            switch state {
+            case .waiting, .answered, .over: return nil
+            case .refused(let reason):
+                state = .over
+                return .refused(reason)
+            case .accepted(let address):
+                state = .over
+                return unsafe OpaquePointer(bitPattern: address).map { unsafe .accepted($0) }
+            }
+        }
+    }
+
+    // MARK: The thread
+
+    private func run() -> State {
+        // Sound: this object outlives its thread, which takes itself out of the client when it is done.
+        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
+        guard let client = unsafe mosquitto_new(settings.clientID, true, this) else { return .refused("no memory") }
+        do throws(Refusal) {
+            try unsafe connect(client)
+        } catch {
+            unsafe mosquitto_destroy(client)
+            return .refused(error.reason)
+        }
+        unsafe mosquitto_connect_v5_callback_set(client, nil)
+        unsafe mosquitto_user_data_set(client, nil)
+        return .accepted(UInt(bitPattern: client))
+    }
+
+    private struct Refusal: Error {
+        let reason: String
+    }
+
+    private func connect(_ client: OpaquePointer) throws(Refusal) {
+        try unsafe configure(client)
+        unsafe mosquitto_connect_v5_callback_set(client) { _, context, code, _, _ in
+            guard let context = unsafe context else { return }
+            unsafe Unmanaged<ConnectionAttempt>.fromOpaque(context).takeUnretainedValue().answered(code)
+        }
+        errno = 0
+        var result = unsafe mosquitto_connect(client, address.host, CInt(address.port), settings.keepalive)
+        while result == MOSQ_ERR_SUCCESS.rawValue {
+            if case .answered(let refusal) = state.withLock({ $0 }) {
+                guard let refusal else { return }
+                throw Refusal(reason: refusal)
+            }
+            result = unsafe mosquitto_loop(client, 1000, 1)
+        }
+        // Some brokers say why they refuse, and end the connection in one go.
+        if case .answered(let refusal?) = state.withLock({ $0 }) { throw Refusal(reason: refusal) }
+        throw Refusal(reason: Self.text(result))
+    }
+
+    private func answered(_ code: CInt) {
+        let text =
+            settings.isVersion5
+            ? unsafe String(cString: mosquitto_reason_string(code))
+            : unsafe String(cString: mosquitto_connack_string(code))
+        state.withLock { $0 = .answered(refusal: code == 0 ? nil : text) }
+    }
+
+    private func configure(_ client: OpaquePointer) throws(Refusal) {
+        let version = settings.isVersion5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+        var result = unsafe mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(version))
+        _ = unsafe mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
+        // This side limits by itself what is not acknowledged; no message waits in the client.
+        _ = unsafe mosquitto_max_inflight_messages_set(client, UInt32(Outbox.mostMessages))
+        if let user = settings.credentials.user {
+            result = unsafe mosquitto_username_pw_set(client, user, settings.credentials.password)
+        }
+        if let will = settings.will {
+            result = unsafe will.payload.withUnsafeBytes {
+                unsafe mosquitto_will_set(client, will.topic, CInt($0.count), $0.baseAddress, 1, true)
+            }
+        }
+        guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Refusal(reason: Self.text(result)) }
+        guard address.isEncrypted else { return }
+        let certificates = settings.certificates
+        if let authority = certificates.authority {
+            result = unsafe mosquitto_tls_set(client, authority, nil, certificates.own, certificates.key, nil)
+        } else {
+            result = unsafe mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1)
+            let folder = "/etc/ssl/certs"
+            if result == MOSQ_ERR_SUCCESS.rawValue {
+                result = unsafe mosquitto_tls_set(client, nil, folder, certificates.own, certificates.key, nil)
+            }
+        }
+        guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Refusal(reason: "TLS: \(Self.text(result))") }
+    }
+
+    /// What a call of libmosquitto's says by its result, or by `errno`.
+    static func text(_ result: CInt) -> String {
+        if result == MOSQ_ERR_ERRNO.rawValue { return unsafe String(cString: strerror(errno)) }
+        if result == MOSQ_ERR_KEEPALIVE.rawValue { return "no sign of life" }
+        return unsafe String(cString: mosquitto_strerror(result))
+    }
+}
