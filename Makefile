@@ -126,27 +126,40 @@ endef
 deps-mqtt: deps
 	$(call get,$(call lacking,$(MQTT_PACKAGES)))
 
-mqtt_page = $(SCRATCH)/mqtt/gimbal-mqtt.8
 mqtt: swift deps-mqtt ## build gimbal-mqtt for release, with its man page: cameras at an MQTT broker
 	GIMBAL_MQTT=1 $(swift_build) --product gimbal-mqtt
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
-	$(call quietly,$(call make_page,gimbal-mqtt,$(mqtt_page)))
+	$(call quietly,$(call make_share_of,gimbal-mqtt))
 
-# $(call make_page,PROGRAM,PAGE): the page of a program that `build` leaves out. The generator names a subcommand `help`, where
-# there is none.
-define make_page
-set -e; new='$(dir $(2))'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
+# $(call make_share_of,PROGRAM): man page and completions of a program that `build` leaves out. The generator names a
+# subcommand `help`, where there is none.
+define make_share_of
+set -e; new='$(SCRATCH)/share-of/$(1)'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
 $(generate_manual) --section 8 '$(SCRATCH)/release/$(1)'; \
 awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/$(1)' --version)" \
-    -f Sources/gimbal/manual.awk "$$new/pages/$(notdir $(2))" | \
-    sed '/^[.]Ar subcommand$$/d; /^[.]Sh SUBCOMMANDS/,/^[.]El/d' >'$(2)'; rm -r "$$new/pages"
+    -f Sources/gimbal/manual.awk "$$new/pages/$(1).8" | \
+    sed '/^[.]Ar subcommand$$/d; /^[.]Sh SUBCOMMANDS/,/^[.]El/d' >"$$new/$(1).8"; \
+complete='$(SCRATCH)/release/$(1) --generate-completion-script'; \
+$$complete bash | sed '1{/^#!/d}' >"$$new/bash"; $$complete zsh >"$$new/zsh"; $$complete fish >"$$new/fish"; \
+rm -r "$$new/pages"
 endef
 
-web_page = $(SCRATCH)/web/gimbal-web.8
+# $(call install_share_of,PROGRAM)
+define install_share_of
+install -d '$(bin)' '$(units)/system' '$(man)/man8' '$(bash)' '$(zsh)' '$(fish)'
+install -m 755 $(STRIP) '$(SCRATCH)/release/$(1)' '$(bin)'
+sed 's|/usr/bin/|$(PREFIX)/bin/|g' systemd/$(1).service >'$(units)/system/$(1).service'
+chmod 644 '$(units)/system/$(1).service'
+install -m 644 '$(SCRATCH)/share-of/$(1)/$(1).8' '$(man)/man8'
+install -m 644 '$(SCRATCH)/share-of/$(1)/bash' '$(bash)/$(1)'
+install -m 644 '$(SCRATCH)/share-of/$(1)/zsh' '$(zsh)/_$(1)'
+install -m 644 '$(SCRATCH)/share-of/$(1)/fish' '$(fish)/$(1).fish'
+endef
+
 web: swift deps ## build gimbal-web for release, with its man page: cameras on a page to look at and to touch
 	GIMBAL_WEB=1 $(swift_build) --product gimbal-web
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
-	$(call quietly,$(call make_page,gimbal-web,$(web_page)))
+	$(call quietly,$(call make_share_of,gimbal-web))
 
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
 	@echo 'building gimbald and gimbal for release; the first time that takes some minutes'
@@ -279,20 +292,12 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 	chmod -R u=rwX,go=rX '$(doc)'
 	$(call on_this_machine,installed)
 
-install-mqtt: ## install what `make mqtt` has built: gimbal-mqtt, its unit and its man page
-	install -d '$(bin)' '$(units)/system' '$(man)/man8'
-	install -m 755 $(STRIP) '$(SCRATCH)/release/gimbal-mqtt' '$(bin)'
-	sed 's|/usr/bin/|$(PREFIX)/bin/|g' systemd/gimbal-mqtt.service >'$(units)/system/gimbal-mqtt.service'
-	chmod 644 '$(units)/system/gimbal-mqtt.service'
-	install -m 644 '$(mqtt_page)' '$(man)/man8'
+install-mqtt: ## install what `make mqtt` has built: gimbal-mqtt, its unit, its man page and completions
+	$(call install_share_of,gimbal-mqtt)
 
-install-web: ## install what `make web` has built: gimbal-web, its units and its man page
-	install -d '$(bin)' '$(units)/system' '$(man)/man8'
-	install -m 755 $(STRIP) '$(SCRATCH)/release/gimbal-web' '$(bin)'
-	sed 's|/usr/bin/|$(PREFIX)/bin/|g' systemd/gimbal-web.service >'$(units)/system/gimbal-web.service'
-	chmod 644 '$(units)/system/gimbal-web.service'
+install-web: ## install what `make web` has built: gimbal-web, its units, its man page and completions
+	$(call install_share_of,gimbal-web)
 	install -m 644 systemd/gimbal-web.socket '$(units)/system'
-	install -m 644 '$(web_page)' '$(man)/man8'
 
 # What is staged below DESTDIR has nothing to do with this machine.
 on_this_machine = @$(if $(DESTDIR),:,systemd/machine.sh $(1) '$(units)')
@@ -307,8 +312,9 @@ uninstall: ## stop and disable the units, and remove what `install` installs
 	rm -f '$(bin)/gimbal-mqtt' '$(units)/system/gimbal-mqtt.service' '$(man)/man8/gimbal-mqtt.8'
 	rm -f '$(bin)/gimbal-web' '$(units)/system/gimbal-web.service' '$(units)/system/gimbal-web.socket'
 	rm -f '$(man)/man8/gimbal-web.8'
-	rm -f '$(bash)/gimbal' '$(bash)/gimbald' '$(zsh)/_gimbal' '$(zsh)/_gimbald'
-	rm -f '$(fish)/gimbal.fish' '$(fish)/gimbald.fish'
+	for program in gimbal gimbald gimbal-mqtt gimbal-web; do \
+	    rm -f '$(bash)'/$$program '$(zsh)'/_$$program '$(fish)'/$$program.fish; \
+	done
 	rm -rf '$(doc)'
 	$(call on_this_machine,$(if $(filter purge,$(MAKECMDGOALS)),purge,uninstalled))
 
@@ -323,7 +329,13 @@ package_options = noautodbgsym
 LINTIAN ?= lintian --fail-on error$(comma)warning
 comma = ,
 
-deb: swift deps-deb build ## make a Debian package in this folder
+# What is packaged beside the daemon and its command line: `make deb WITH='mqtt web'`.
+WITH ?=
+profiles = $(if $(strip $(WITH)),--build-profiles=$(subst $(space),$(comma),$(patsubst %,pkg.gimbal.%,$(strip $(WITH)))))
+empty =
+space = $(empty) $(empty)
+
+deb: swift deps-deb build $(WITH) ## make Debian packages in this folder: gimbal's, and those of WITH='mqtt web'
 	@$(MAKE) --no-print-directory package
 	@for package in '$(package_folder)'/*.deb; do \
 	    cp "$$package" . && echo "to install it: apt install ./$${package##*/}"; \
@@ -336,7 +348,7 @@ package: $(programs) $(share)
 
 define make_package
 trap 'dh_clean; rm -f "$$log"' EXIT; export GIMBAL_IS_BUILT=yes DEB_OUTPUT='$(abspath $(package_folder))'; \
-DEB_BUILD_OPTIONS="$(package_options) $$DEB_BUILD_OPTIONS" dpkg-buildpackage --build=binary --no-pre-clean --no-sign \
+DEB_BUILD_OPTIONS="$(package_options) $$DEB_BUILD_OPTIONS" dpkg-buildpackage $(profiles) --build=binary --no-pre-clean --no-sign \
     --buildinfo-file='$(package_folder)/gimbal.buildinfo' --buildinfo-option=-u'$(package_folder)' \
     --changes-file='$(package_folder)/gimbal.changes' --changes-option=-u'$(package_folder)'
 endef

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Debian package: made twice and the same both times, judged by lintian, then installed, upgraded beside running
 # clients, removed and purged under a systemd that boots for it, in a container over a throw-away overlay of this machine.
-# Its programs are those that were built before. It says what fails, and a last line.
+# Its programs are those that were built before; the bridge's package goes with it. It says what fails, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=debian
@@ -80,6 +80,28 @@ users_daemon_replaced() {
     [ "$process" != 0 ] && [ "$process" != "$1" ]
 }
 
+# The bridge waits to be told what it is to do; what its defaults say is a broker on this machine.
+bridge() {
+    check 'apt installs the bridge' apt_get install /test/mqtt.deb
+    check 'it is neither enabled nor started' bridge_is disabled inactive
+    check 'it starts' systemctl start gimbal-mqtt.service
+    check 'it waits for a broker' within 10 bridge_says 'no broker: mqtt://localhost:1883'
+    check 'it goes on waiting' bridge_is disabled active
+    check 'apt purges it' apt_get purge gimbal-mqtt
+    check 'it has been stopped' bridge_is not-found inactive
+    check 'no file of it is left' leaves_nothing_of gimbal-mqtt
+}
+
+# bridge_is ENABLED ACTIVE
+bridge_is() {
+    local now
+    now="$(systemctl is-enabled gimbal-mqtt.service 2>/dev/null || true) $(systemctl is-active gimbal-mqtt.service || true)"
+    # systemd 252 says nothing of a unit that it does not know.
+    [ "$now" = "$1 $2" ] || [ "$1$now" = "not-found $2" ] || { echo "$now" && false; }
+}
+
+bridge_says() { journalctl --quiet --output cat --unit gimbal-mqtt.service | grep -q "$1"; }
+
 removing() {
     check 'the daemon answers' answers
     check 'apt removes it' apt_get remove gimbal
@@ -94,10 +116,12 @@ removing() {
 has_no_process() { ! pgrep --exact --list-full gimbald; }
 has_no_socket() { ! ls /run/gimbal/*.sock "/run/user/$user/gimbal.sock" 2>/dev/null; }
 
+leaves_nothing() { leaves_nothing_of gimbal; }
+
 # But for what an administrator made by hand.
-leaves_nothing() {
+leaves_nothing_of() {
     local left
-    left=$(find /etc /lib/systemd/system /usr/lib /usr/bin /usr/share /var/lib -name '*gimbal*' ! -name gimbald.service.d)
+    left=$(find /etc /lib/systemd/system /usr/lib /usr/bin /usr/share /var/lib -name "*$1*" ! -name gimbald.service.d)
     [ -z "$left" ] || { echo "$left" && false; }
 }
 
@@ -108,6 +132,7 @@ inside() {
     next=$(dpkg-deb --field /test/next.deb Version)
     installing
     upgrading
+    [ ! -e /test/mqtt.deb ] || bridge
     removing
     leave_counts
 }
@@ -115,12 +140,14 @@ inside() {
 # MARK: Outside
 
 # Compressed as fast as can be: how well does not matter here.
-make_package() { DEB_COMPRESSION=-z1 make --no-print-directory --silent package "$@"; }
+make_package() { DEB_COMPRESSION=-z1 make --no-print-directory --silent package WITH="$with" "$@"; }
 
 # Another place, hour, language and mask, and no judge.
 make_again() { (umask 027 && TZ=Pacific/Kiritimati LC_ALL=C.UTF-8 make_package LINTIAN=true); }
 
-same() { cmp "$folder/test/first.deb" "$package"; }
+same() {
+    cmp "$folder/test/first.deb" "$package" && { [ -z "$with" ] || cmp "$folder/test/mqtt.deb" "$packages"/gimbal-mqtt_*.deb; }
+}
 
 # The same programs as a later version.
 make_next() {
@@ -136,12 +163,19 @@ main() {
     folder=$(mktemp -d)
     trap 'rm -rf --one-file-system "$folder"' EXIT
     mkdir "$folder/test"
+    packages=${SCRATCH:-.build}/deb
+    with=mqtt
+    if [ ! -e "${SCRATCH:-.build}/release/gimbal-mqtt" ]; then
+        with=
+        echo "debian: skipped the bridge's package: it is not built (make mqtt)"
+    fi
     check 'the version of the package is that of the programs' [ "$(dpkg-parsechangelog --show-field Version)" = \
         "$(sed -n 's/^package let gimbalVersion = "\(.*\)"$/\1/p' Sources/GimbalProtocol/Version.swift)" ]
     check 'the package is made, and lintian finds nothing' make_package
-    package=$(echo "${SCRATCH:-.build}"/deb/*.deb)
+    package=$(echo "$packages"/gimbal_*.deb)
     if [ -e "$package" ]; then
         cp "$package" "$folder/test/first.deb"
+        [ -z "$with" ] || cp "$packages"/gimbal-mqtt_*.deb "$folder/test/mqtt.deb"
         check 'it is made again' make_again
         check 'it is the same, byte for byte' same
         check 'a later version of it is made' make_next
