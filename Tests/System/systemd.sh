@@ -178,6 +178,59 @@ answers_to() {
         { echo "$answer" && false; }
 }
 
+# The bridge beside it, with a broker that comes and goes and takes nobody without a password.
+bridge() {
+    local manager=(systemctl)
+    mkdir -p /etc/gimbal /run/systemd/system/gimbal-mqtt.service.d
+    printf '%s\n' 'user = kiosk' 'password = of the kiosk' >/etc/gimbal/mqtt.conf
+    chmod 600 /etc/gimbal/mqtt.conf
+    printf '%s\n' '[Service]' 'Environment="GIMBAL_MQTT_OPTIONS=--broker mqtt://127.0.0.1:1883 --node kiosk"' \
+        'LoadCredential=mqtt:/etc/gimbal/mqtt.conf' >/run/systemd/system/gimbal-mqtt.service.d/test.conf
+    mosquitto_passwd -b -c /tmp/passwords kiosk 'of the kiosk'
+    printf '%s\n' 'listener 1883 127.0.0.1' 'allow_anonymous false' 'password_file /tmp/passwords' 'user root' >/tmp/broker.conf
+    systemctl daemon-reload
+    systemctl start gimbald.socket
+    check 'the daemon answers' answers
+    check 'the bridge starts where there is no broker' systemctl start gimbal-mqtt.service
+    local first
+    first=$(state MainPID gimbal-mqtt.service)
+    begin_broker
+    check 'it is there as soon as the broker is, by its credential' within 15 node_says '"state":"ready"'
+    check 'it is the same process' [ "$(state MainPID gimbal-mqtt.service)" = "$first" ]
+    check 'it runs as a user of its own' [ "$(ps -o user= -p "$first")" != root ]
+    check 'it has no capabilities' grep -Pq '^CapBnd:\t0+$' "/proc/$first/status"
+    check 'its system calls are filtered' grep -Pq '^Seccomp:\t2$' "/proc/$first/status"
+    check 'its own secret is for it alone' bash -c "$(declare -f as_other)
+        ! as_other nogroup cat /run/credentials/gimbal-mqtt.service/mqtt 2>/dev/null"
+    check 'a camera of the daemon is at the broker' within 5 kept_is kiosk/main/camera '"moving":false'
+    kill "$broker"
+    begin_broker
+    check 'when the broker comes back, so does the bridge' within 15 node_says '"state":"ready"'
+    check 'without having been restarted' [ "$(state NRestarts gimbal-mqtt.service):$(state MainPID gimbal-mqtt.service)" = "0:$first" ]
+    systemctl kill --signal KILL gimbal-mqtt.service
+    check 'after a crash it is started anew' within 15 bash -c \
+        "[ \$(systemctl show --value --property NRestarts gimbal-mqtt.service) = 1 ]"
+    check 'and is the node again' within 15 node_says '"state":"ready"'
+    check 'it stops in order' systemctl stop gimbal-mqtt.service
+    check 'it ended well' [ "$(state Result gimbal-mqtt.service)" = success ]
+    check 'it has said goodbye' node_says '"state":"disconnected".*the bridge has ended'
+    kill "$broker"
+    systemctl stop gimbald.socket gimbald.service
+}
+
+begin_broker() {
+    mosquitto -c /tmp/broker.conf >/dev/null 2>&1 &
+    broker=$!
+}
+
+# kept_is TOPIC PATTERN: what the broker keeps below gimbal/.
+kept_is() {
+    mosquitto_sub -h 127.0.0.1 -u kiosk -P 'of the kiosk' -t "gimbal/$1" -C 1 -W 2 2>&1 | tee /dev/stderr | grep -q "$2"
+}
+
+# shellcheck disable=SC2016 # It is the topic's name.
+node_says() { kept_is 'kiosk/$state' "$1"; }
+
 # A user's daemon, under the manager that the login manager starts for a user.
 user_units() {
     local manager=(as_user systemctl --user) socket=/run/user/$user/gimbal.sock
@@ -240,6 +293,7 @@ inside() {
     watchdog
     without_socket_unit
     watching
+    [ ! -e /usr/bin/gimbal-mqtt ] || ! command -v mosquitto >/dev/null || bridge
     begin_user
     user_units
     removing
@@ -267,17 +321,29 @@ analyse() {
         systemd-analyze --user verify "$units/user/gimbald.service" "$units/user/gimbald.socket"
     check 'systemd-analyze security: 1.0 or better' \
         systemd-analyze security --no-pager --offline=true --threshold=10 "$units/system/gimbald.service"
+    if [ -n "$with_bridge" ]; then
+        make --no-print-directory --silent install-mqtt DESTDIR= PREFIX="$root"
+        check "systemd-analyze verify: the bridge's unit" silent env MANPATH="$root/share/man" \
+            systemd-analyze verify "$units/system/gimbal-mqtt.service" "$units/system/gimbald.socket"
+        check "systemd-analyze security: the bridge's 1.5 or better" systemd-analyze security --no-pager --offline=true \
+            --threshold=15 "$units/system/gimbal-mqtt.service"
+        check "the bridge's man page and completions are installed" has_files "$root/share" man/man8/gimbal-mqtt.8 \
+            bash-completion/completions/gimbal-mqtt zsh/site-functions/_gimbal-mqtt fish/vendor_completions.d/gimbal-mqtt.fish
+    fi
     check 'man pages and completions are installed' has_manual "$root/share"
     check 'uninstalling leaves no file' uninstall "$root"
 }
 
 has_manual() {
-    local file
-    for file in man/man1/gimbal.1 man/man1/gimbal-watch.1 man/man8/gimbald.8 \
+    has_files "$1" man/man1/gimbal.1 man/man1/gimbal-watch.1 man/man8/gimbald.8 \
         {bash-completion/completions/,zsh/site-functions/_}{gimbal,gimbald} fish/vendor_completions.d/{gimbal,gimbald}.fish
-    do
-        [ -s "$1/$file" ] || { echo "there is no $1/$file" && return 1; }
-    done
+}
+
+# has_files FOLDER FILE…: each is there, and has something in it.
+has_files() {
+    local root=$1 file
+    shift
+    for file; do [ -s "$root/$file" ] || { echo "there is no $root/$file" && return 1; }; done
 }
 
 uninstall() {
@@ -290,8 +356,15 @@ main() {
     command -v systemd-analyze >/dev/null || { echo 'systemd: skipped: there is no systemd here' && exit 0; }
     folder=$(mktemp -d)
     trap 'rm -rf --one-file-system "$folder"' EXIT
+    with_bridge=
+    if [ -e "${SCRATCH:-.build}/share-of/gimbal-mqtt" ]; then
+        with_bridge=yes
+    else
+        echo 'systemd: skipped the bridge: it is not built (make mqtt)'
+    fi
     analyse
     make --no-print-directory --silent install DESTDIR="$folder/test/tree" PREFIX=/usr
+    [ -z "$with_bridge" ] || make --no-print-directory --silent install-mqtt DESTDIR="$folder/test/tree" PREFIX=/usr
     mkdir "$folder/test/project"
     cp -R Makefile systemd "$folder/test/project"
     run_inside Tests/System/systemd.sh 240 'running the units'
