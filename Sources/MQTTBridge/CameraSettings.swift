@@ -76,6 +76,9 @@ final class NodeSettings {
     /// Of whom the answer has not come.
     private var asked: Set<String> = []
     private var nextQuestion: Double?
+    /// Who is asked next; as many at one time at most.
+    private var turn: ArraySlice<String> = []
+    private static let mostQuestions = 256
 
     init(_ topics: NodeTopics, _ outbox: Outbox, stamp: @escaping (inout LineWriter) -> Void) {
         (self.topics, self.outbox, self.stamp) = (topics, outbox, stamp)
@@ -97,11 +100,13 @@ final class NodeSettings {
 
     var deadline: Double? { nextQuestion }
 
-    /// Whether all cameras are to be asked for again; the next time is set.
-    func isDue(at now: Double) -> Bool {
-        guard let question = nextQuestion, question <= now else { return false }
+    /// Asks again when it is time: all of them, or where there are many the next ones.
+    func advance(to now: Double, by link: any DaemonLink, _ names: () -> [String]) {
+        guard let question = nextQuestion, question <= now else { return }
         nextQuestion = now + CameraSettings.interval
-        return true
+        if turn.isEmpty { turn = ArraySlice(names()) }
+        for name in turn.prefix(Self.mostQuestions) { ask(name, by: link) }
+        turn = turn.dropFirst(Self.mostQuestions)
     }
 
     /// Takes an answer of the daemon's; `false` if nothing of the kind was asked.

@@ -240,7 +240,8 @@ final class Feeds {
     var count: Int { feeds.count }
 
     func received(_ delivery: Delivery, at now: Double) {
-        guard let (camera, inlet, name) = topics.incoming(delivery.topic) else { return }
+        // An empty payload is how somebody has the broker forget a line that was retained.
+        guard let (camera, inlet, name) = topics.incoming(delivery.topic), !delivery.payload.isEmpty else { return }
         var submission = Submission(delivery, camera: camera, inlet: inlet)
         do throws(Submission.Refusal) {
             guard !delivery.isRetained else {

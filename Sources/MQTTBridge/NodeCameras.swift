@@ -337,9 +337,7 @@ final class NodeCameras: LinkReader {
 
     func advance(to now: Double) {
         if let attempt = nextAttempt, attempt <= now { connect(at: now) }
-        if let link, settings.isDue(at: now) {
-            for name in names where wanted.isEmpty || wanted.contains(name) { settings.ask(name, by: link) }
-        }
+        if let link { settings.advance(to: now, by: link) { names } }
         guard outbox.isOpen else { return }
         for name in late.sorted() {
             guard let shown = cameras[name], shown.isNew else { continue }

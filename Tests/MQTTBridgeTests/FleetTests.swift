@@ -243,6 +243,14 @@ import Testing
         #expect(texts(client).last?.contains(#""moving":false"#) == true)
     }
 
+    @Test func anEmptyPayloadHasTheBrokerForgetALineAndIsNoLine() {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        publish("", "gesture", from: client)
+        publish("[", "gesture", from: client)
+        #expect(texts(client).count == 1 && source.node?.feedCount == 0)
+    }
+
     @Test func aNameInTheTopicIsNeverTakenForOneInTheLine() {
         let (fleet, source, _) = pair()
         let client = foreign(fleet)
