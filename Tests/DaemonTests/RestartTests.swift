@@ -129,6 +129,96 @@ import Testing
         #expect(daemon.end(SIGTERM) == 0)
     }
 
+    /// A report of fingers.
+    private func touch(_ points: [(x: Double, y: Double)], at timeMs: Double) -> String {
+        let touches = points.enumerated().map { #"{"id":\#($0.offset),"x":\#($0.element.x),"y":\#($0.element.y)}"# }
+        return #"{"type":"touch","timeMs":\#(timeMs),"touches":[\#(touches.joined(separator: ","))]}"#
+    }
+
+    /// Fingers that turn and spread, and rest before they lift: frame by frame.
+    private var spread: [String] {
+        let moves = (0..<20).map { step in
+            let by = Double(step)
+            return touch([(150 - 4 * by, 420 - 2 * by), (240 + 4 * by, 400 + 3 * by)], at: 16 * by)
+        }
+        return moves + [touch([(74, 382), (316, 457)], at: 700), touch([], at: 716)]
+    }
+
+    /// Target, zoom, bearing and angle of each event that has a position.
+    private func positions(_ lines: [String]) throws -> [[Double?]] {
+        try lines.map { line in
+            let position = try JSON(line)["position"]
+            return [
+                position?["target"]?["latitude"]?.number, position?["target"]?["longitude"]?.number,
+                position?["zoom"]?.number, position?["bearing"]?.number, position?["viewingAngle"]?.number,
+            ]
+        }
+    }
+
+    @Test(arguments: [1, 3, 9, 19, 20])
+    func fingersThatAreDownGoOnInTheNextProcessAsIfNothingWere(after frames: Int) throws {
+        func told(restartsAfter restarted: Int?) throws -> (positions: [[Double?]], numbers: [Double?]) {
+            let daemon = try DaemonProcess()
+            let (client, surface) = (try subscriber(daemon), try SocketClient(daemon.socket))
+            let watcher = try subscriber(daemon, #","events":["touch"]"#)
+            for (index, line) in spread.enumerated() {
+                try surface.send(line)
+                guard index + 1 == restarted else { continue }
+                // What was sent has arrived.
+                try surface.send(#"{"type":"ping"}"#)
+                #expect(surface.receive() == #"{"type":"pong"}"#)
+                restart(daemon)
+                #expect(hasBegunAnew(daemon))
+            }
+            let events = try client.receive(until: "idle")
+            let seen = try (0..<spread.count).map { _ in try JSON(try #require(watcher.receive()))["number"]?.number }
+            #expect(daemon.end(SIGTERM) == 0)
+            return (try positions(events), seen)
+        }
+        let (unbroken, broken) = (try told(restartsAfter: nil), try told(restartsAfter: frames))
+        #expect(unbroken.positions.count > 15 && broken.positions == unbroken.positions)
+        // It is the same surface to who watches, and no finger was lost in between.
+        #expect(Set(broken.numbers) == [1] && broken.numbers == unbroken.numbers)
+    }
+
+    @Test func fingersOfADaemonThatEndsAreCancelledAndGoOnWithTheNextOneWithoutAJump() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("gimbal.sock").path
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        func daemon() throws -> DaemonProcess { try DaemonProcess(["--state-dir", folder.path], socket: path) }
+        /// Goes from one point of a pan to another, and gives the camera's longitude.
+        func pan(_ surface: SocketClient, _ xs: StrideTo<Double>) throws -> Double {
+            for x in xs { try surface.send(touch([(x, 400)], at: x * 4)) }
+            try surface.send(#"{"type":"get-camera","id":1}"#)
+            let camera = try JSON(try #require(try surface.receive(until: "camera").last))
+            return try #require(camera["position"]?["target"]?["longitude"]?.number)
+        }
+
+        let first = try daemon()
+        let watcher = try SocketClient(path)
+        try watcher.send(#"{"type":"subscribe","events":["touch","idle"]}"#)
+        _ = watcher.receive()
+        let before = try pan(try SocketClient(path), stride(from: 100, to: 200, by: 5))
+        #expect(before < -1)
+        #expect(first.end(SIGTERM) == 0)
+        let last = try watcher.receive(until: "idle").map { try JSON($0) }
+        #expect(last.last?["position"]?["target"]?["longitude"]?.number == before)
+
+        // The finger is still down: to the next daemon it lands where it is.
+        let second = try daemon()
+        let surface = try SocketClient(path)
+        #expect(try pan(surface, stride(from: 200, to: 201, by: 5)) == before)
+        let after = try pan(surface, stride(from: 205, to: 300, by: 5))
+        #expect(after < before)
+        // It goes as far as a finger goes that has never been down before, from where the camera was.
+        let other = try DaemonProcess()
+        let feed = try SocketClient(other.socket)
+        let fresh = try pan(feed, stride(from: 200, to: 300, by: 5))
+        #expect(abs((after - before) - fresh) < 1e-6)
+        #expect(second.end(SIGTERM) == 0)
+    }
+
     @Test func aReplayThatIsPausedGoesOnInTheNextProcess() throws {
         let daemon = try DaemonProcess()
         let (client, owner) = (try subscriber(daemon), try SocketClient(daemon.socket))

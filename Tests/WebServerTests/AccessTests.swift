@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func aFileKeepsTokensForItsOwnerAlone() throws {
-        let path = NSTemporaryPath.fresh("tokens")
+        let path = TemporaryPath.fresh("tokens")
         defer { unlink(path) }
         let made = try Tokens(file: path)
         #expect(try Tokens(file: path) == made)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A file name that nobody else has.
-enum NSTemporaryPath {
+enum TemporaryPath {
     static func fresh(_ name: String) -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-web-\(UUID().uuidString)-\(name)").path
     }

@@ -29,7 +29,7 @@ import Testing
         let letters = Array("https://maps.example.org:8443/#token=AZaz09-_&surface".utf8)
         let text = String(decoding: (0..<count).map { letters[$0 % letters.count] }, as: UTF8.self)
         let code = try #require(QRCode(text))
-        let path = NSTemporaryPath.fresh("code.pgm")
+        let path = TemporaryPath.fresh("code.pgm")
         defer { unlink(path) }
         let (quiet, scale) = (4, 6)
         let side = (code.size + 2 * quiet) * scale

@@ -139,9 +139,11 @@ private struct Running: Sendable {
 
     @Test func aDaemonThatGoesIsToldAndOneThatComesIsFound() async throws {
         var options = ServerOptions(
-            daemonPaths: [NSTemporaryPath.fresh("sock")], place: .address("127.0.0.1", port: 0))
+            daemonPaths: [TemporaryPath.fresh("sock")], place: .address("127.0.0.1", port: 0))
         options.tokens = Tokens()
         let path = options.daemonPaths[0]
+        // The daemon is killed below, and leaves them.
+        defer { for name in [path, path + ".lock"] { unlink(name) } }
         let (links, ready) = AsyncStream<Links>.makeStream()
         let server = Task { [options] in try await WebServer.run(options) { ready.yield($0) } }
         var iterator = links.makeAsyncIterator()
@@ -212,7 +214,7 @@ private struct Running: Sendable {
     }
 
     @Test func aMapInAStyleOpensThePolicyForItsOriginsAndItsWorkerAlone() async throws {
-        let engine = NSTemporaryPath.fresh("engine.js")
+        let engine = TemporaryPath.fresh("engine.js")
         defer { unlink(engine) }
         try "globalThis.maplibregl = {}\n".write(toFile: engine, atomically: true, encoding: .utf8)
         let style = "https://map.example/style.json?key=1"
