@@ -67,6 +67,12 @@ export class Camera {
 
     get activeGestures() { return this.bars.filter((bar) => bar.to === null).map((bar) => bar.kind); }
 
+    // Who touches, where a surface has a name of its own; a page's fingers are nobody's in particular.
+    get touching() {
+        const names = [...this.surfaces.values()].filter(({touches}) => touches.length).map(({surface}) => surface);
+        return [...new Set(names)].filter((name) => name !== undefined && name !== "page").map(String);
+    }
+
     touch(message, now) {
         const before = this.surfaces.get(message.number);
         const trails = before?.trails ?? new Map();

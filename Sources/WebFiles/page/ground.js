@@ -7,14 +7,16 @@ const EARTH = 40_075_016.686;
 const DEGREE = 1;
 const MINUTE = 1 / 60;
 const SECOND = 1 / 3600;
-// The distances of a grid's lines, in degrees, each a round number of its unit.
+// The distances of a grid's lines, in degrees, each a round number of its unit. Where a second is too much, metres.
 const STEPS = [
     45, 30, 15, 10, 5, 2, 1,
     30 * MINUTE, 15 * MINUTE, 10 * MINUTE, 5 * MINUTE, 2 * MINUTE, MINUTE,
     30 * SECOND, 15 * SECOND, 10 * SECOND, 5 * SECOND, 2 * SECOND, SECOND,
-    SECOND / 2, SECOND / 5, SECOND / 10, SECOND / 20,
 ];
+const METRES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
 const LEAST_DISTANCE = 84;
+// Labels of metres are longer.
+const LEAST_OF_METRES = 116;
 const MOST_LINES = 80;
 
 // What of the ground is on the screen, in Mercator turns; it may be wider than the world.
@@ -67,7 +69,7 @@ export class Ground {
         this.taken = [...taken];
         const box = visibleBox(projection);
         if (!isBelow) this.map(context, projection, box, theme);
-        if (grid === "degrees") this.degrees(box, theme, labels);
+        if (grid === "degrees" && !this.metres(box, theme, labels)) this.degrees(box, theme, labels);
         if (grid === "tiles") this.tiles(box, theme, labels);
         if (!isBelow && projection.horizon > 0) this.sky(projection.horizon, theme);
     }
@@ -217,6 +219,38 @@ export class Ground {
         if (labels) this.label(lines, theme);
     }
 
+    // Lines so many metres to the east and north of a full minute; `false` where lines of degrees are fine enough.
+    metres(box, theme, labels) {
+        const p = this.projection;
+        if (p.y < 0 || p.y > 1) return false;
+        const perMinute = (degrees) => Math.floor(degrees / MINUTE) * MINUTE;
+        const longitude = perMinute(longitudeOf(p.x)), latitude = perMinute(latitudeOf(p.y));
+        // Mercator's scale hardly changes within a minute.
+        const perMetre = 1 / (EARTH * Math.cos(latitude * Math.PI / 180));
+        const widest = Math.max(box.right - box.left, box.bottom - box.top) / perMetre;
+        const fits = (step) => step * perMetre * p.scale >= LEAST_OF_METRES * this.unit && widest / step <= MOST_LINES;
+        const step = METRES.find(fits);
+        if (!step) return false;
+        const text = (origin, n) => {
+            if (n === 0) return origin;
+            return `${origin} ${n < 0 ? "−" : "+"} ${+Math.abs(n * step).toFixed(1)} m`;
+        };
+        const lines = [];
+        const [x, y, turn] = [mercatorX(longitude), mercatorY(latitude), step * perMetre];
+        for (let n = Math.ceil((box.left - x) / turn); x + n * turn <= box.right; n++) {
+            const line = this.line(x + n * turn, box.top, x + n * turn, box.bottom);
+            const origin = () => degreesText(turned(longitude), MINUTE, "E", "W");
+            if (line) lines.push({line, text: () => text(origin(), n), isMeridian: true});
+        }
+        for (let n = Math.ceil((y - box.bottom) / turn); y - n * turn >= box.top; n++) {
+            const line = this.line(box.left, y - n * turn, box.right, y - n * turn);
+            if (line) lines.push({line, text: () => text(degreesText(latitude, MINUTE, "N", "S"), n), isMeridian: false});
+        }
+        this.strokeLines(lines, theme);
+        if (labels) this.label(lines, theme, 104);
+        return true;
+    }
+
     // The tiles of a web map: 256 points wide at a whole zoom.
     tiles(box, theme, labels) {
         const p = this.projection;
@@ -258,7 +292,7 @@ export class Ground {
     }
 
     // Each line's label stands where it leaves the screen: at the bottom, or at the left.
-    label(lines, theme) {
+    label(lines, theme, width = 62) {
         const p = this.projection;
         const {taken} = this;
         const margin = 5 * this.unit;
@@ -268,10 +302,10 @@ export class Ground {
             const isAtBottom = end.y > p.height - 1;
             const x = Math.min(Math.max(end.x, margin), p.width - margin);
             const y = Math.min(Math.max(end.y, 12 * this.unit), p.height - 8 * this.unit);
-            if (taken.some((other) => Math.abs(other.x - x) < 62 * this.unit && Math.abs(other.y - y) < 14 * this.unit)) continue;
+            if (taken.some((other) => Math.abs(other.x - x) < width * this.unit && Math.abs(other.y - y) < 14 * this.unit)) continue;
             taken.push({x, y});
             const align = isAtBottom ? "center" : end.x > p.width / 2 ? "right" : "left";
-            const isNearEdge = x < 30 * this.unit || x > p.width - 30 * this.unit;
+            const isNearEdge = x < width / 2 * this.unit || x > p.width - width / 2 * this.unit;
             this.text(text(), x, y, theme, isNearEdge ? (x < p.width / 2 ? "left" : "right") : align);
         }
     }
@@ -304,8 +338,7 @@ export function degreesText(value, step, positive, negative) {
     const minutes = Math.floor((hundredths % 360_000) / 6000);
     if (step >= MINUTE) return `${degrees}°${String(minutes).padStart(2, "0")}′${side}`;
     const seconds = (hundredths % 6000) / 100;
-    const digits = step >= SECOND ? 0 : step >= SECOND / 10 ? 1 : 2;
-    return `${degrees}°${String(minutes).padStart(2, "0")}′${seconds.toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}″${side}`;
+    return `${degrees}°${String(minutes).padStart(2, "0")}′${seconds.toFixed(0).padStart(2, "0")}″${side}`;
 }
 
 // A round distance and its width in points, for a scale bar of about `wanted` points at the centre of the screen.

@@ -19,7 +19,9 @@ function gesture(line) {
     }).join(" + ");
 }
 
-function fingers({touches = [], cancelled}) {
+function fingers({touches = [], cancelled, surface = "page"}) {
+    // A recorded line has a number there, which says nothing to a person.
+    if (typeof surface === "string" && surface !== "page") return `${surface}: ${fingers({touches, cancelled})}`;
     if (cancelled) return "fingers cancelled";
     return touches.length ? `${touches.length} finger${touches.length > 1 ? "s" : ""}  `
         + touches.map(({x, y}) => `${Math.round(x)},${Math.round(y)}`).join("  ") : "no finger";

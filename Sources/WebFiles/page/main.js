@@ -29,6 +29,8 @@ let isChosenByHand = link.has("camera");
 
 const camera = () => cameras.get(chosen);
 const send = (line) => {
+    // Nobody's hand is on a camera that goes away under it.
+    isChosenByHand = true;
     const named = (request) => ({...request, camera: chosen});
     connection.send(Array.isArray(line) ? line.map(named) : named(line));
 };
@@ -85,13 +87,14 @@ function paint() {
 
 const values = Object.fromEntries([...document.querySelectorAll("[data-value]")].map((part) => [part.dataset.value, part]));
 
-function showPosition({position, activeGestures, isMoving, reason}) {
-    values.target.textContent = `${position.target.latitude.toFixed(6)}, ${position.target.longitude.toFixed(6)}`;
+function showPosition({position, activeGestures, touching, isMoving, reason}) {
+    values.target.textContent = `${position.target.latitude.toFixed(5)}, ${position.target.longitude.toFixed(5)}`;
     values.zoom.textContent = position.zoom.toFixed(3);
     values.bearing.textContent = `${position.bearing.toFixed(1)}°`;
     values.angle.textContent = `${position.viewingAngle.toFixed(1)}°`;
-    $("#activity").textContent = activeGestures.length ? activeGestures.join(" + ")
+    const what = activeGestures.length ? activeGestures.join(" + ")
         : isMoving ? (reason === "gesture" ? "fling" : reason ?? "") : "";
+    $("#activity").textContent = [what, ...touching].filter(Boolean).join(", ");
 }
 
 function showSurface(shown) {
@@ -113,6 +116,8 @@ function choose(name) {
 
 function listCameras() {
     const names = cameras.names;
+    // Cameras are told one after the other: the first one is not the one that is meant if there is a main one.
+    if (!isChosenByHand && names.includes("main")) chosen = "main";
     if (!isChosenByHand && names.length && !names.includes(chosen)) chosen = names[0];
     if (isChosenByHand && !names.includes(chosen)) names.push(chosen);
     const tabs = $("#tabs");

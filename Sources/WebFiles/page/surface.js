@@ -13,10 +13,21 @@ export class Surface {
         this.ask = ask;
         this.lock = null;
         this.hands = new Hands(this.canvas, (x, y) => this.pointAt(x, y), send, {surface: "surface", isTouchOnly: true});
+        this.name = root.querySelector("[data-surface=name]");
+        this.name.value = remembered();
+        this.name.onchange = () => this.rename();
+        this.rename();
         root.querySelector("[data-surface=close]").onclick = () => this.close();
         root.querySelector("[data-surface=size]").onclick = () => this.takeSize();
         document.addEventListener("visibilitychange", () => { if (!document.hidden && this.isOpen) this.keepAwake(); });
         document.addEventListener("fullscreenchange", () => this.changed?.());
+    }
+
+    // Others are shown who touches. A name is the surface's own: fingers do not go on under another one.
+    rename() {
+        this.hands.cancel();
+        this.hands.surface = this.name.value.trim() || "surface";
+        remember(this.name.value);
     }
 
     get isOpen() { return !this.root.hidden; }
@@ -26,10 +37,9 @@ export class Surface {
         document.body.classList.add("is-surface");
         this.canvas.focus();
         this.changed?.();
-        try {
-            await document.documentElement.requestFullscreen?.({navigationUI: "hide"});
-        } catch {
-            // It takes a touch to allow it; without, the page is the surface as it is.
+        // It takes a touch to allow it; without, as by a link, the page is the surface as it is.
+        if (navigator.userActivation?.isActive) {
+            await document.documentElement.requestFullscreen?.({navigationUI: "hide"}).catch(() => {});
         }
         await this.keepAwake();
     }
@@ -106,5 +116,22 @@ export class Surface {
                 context.stroke();
             }
         }
+    }
+}
+
+// A browser may let a page keep nothing.
+function remember(name) {
+    try {
+        localStorage.setItem("surface-name", name);
+    } catch {
+        // Then it is asked anew.
+    }
+}
+
+function remembered() {
+    try {
+        return localStorage.getItem("surface-name") ?? "";
+    } catch {
+        return "";
     }
 }

@@ -112,6 +112,11 @@ export class View {
         const radius = FINGER * Math.max(unit, 0.6);
         for (const surface of camera.surfaces.values()) {
             for (const trail of surface.trails.values()) this.trail(context, trail, now, radius);
+            const name = surface.surface === "page" ? undefined : surface.surface;
+            const [first] = surface.touches;
+            if (first && name !== undefined) {
+                this.ground.text(String(name), first.x, first.y - radius - 9 * unit, this.theme, "center");
+            }
             for (const finger of surface.touches) {
                 context.beginPath();
                 context.arc(finger.x, finger.y, radius, 0, 2 * Math.PI);
