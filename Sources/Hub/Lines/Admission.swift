@@ -47,7 +47,7 @@ struct Admission {
                 member, .invalidValue, "camera",
                 "camera must be \"\(replay.cameraName)\" in this trace, or left out")
         }
-        if let replay = peer.replay, replay.passesOver || replay.isOver, requests[member].body.isOfTraces { return }
+        if let replay = peer.replay, replay.movesNothing, requests[member].body.isOfTraces { return }
         if camera?.standing != .permanent { try admitNew(member, camera, &earlier) }
         try admitBody(member, camera, &earlier)
     }

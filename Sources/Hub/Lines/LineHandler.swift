@@ -42,7 +42,12 @@ final class LineHandler {
 
     /// Handles a line; `false` if its time has not come.
     func handle(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
-        if tryGesture(text, from: peer, at: now) || Self.isBlank(text) { return true }
+        if let line = GestureLine(text), let camera = freeCamera(of: line, text, peer) {
+            if let replay = peer.replay { return handle(line, text, in: replay, at: now, from: peer) }
+            handle(line, text, on: camera, from: peer, at: now)
+            return true
+        }
+        if Self.isBlank(text) { return true }
         // Nothing that is done for a line handles another one.
         var requests: [Request] = []
         swap(&requests, &self.requests)
@@ -61,30 +66,58 @@ final class LineHandler {
         return true
     }
 
-    // MARK: A line that is one live gesture
+    // MARK: A line that is one gesture
 
-    /// Handles a line that is one gesture with which nothing can be wrong as things stand; `false` if it is anything else.
-    private func tryGesture(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
-        guard peer.replay == nil, !peer.isWatchOnly, let line = GestureLine(text),
-            let camera = camera(of: line, text, peer), isFree(camera)
-        else { return false }
-        counters.lines += 1
-        turns.add(work: 1)
-        let id = text.extracting(line.id.range)
-        input(line.event, line.label, id, to: camera, from: peer, at: now)
-        runner.endBatch(of: camera, at: now - camera.clockStart)
-        endLine(at: now)
-        return true
+    /// The camera of a line that is one gesture, if nothing can be wrong with it as things stand: what ``Admission`` and
+    /// ``traceTime(_:_:)`` ask of it, in short.
+    private func freeCamera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
+        guard !peer.isWatchOnly, let camera = camera(of: line, text, peer), camera.replay === peer.replay,
+            camera.standing == .permanent, camera.activeGestures < fewGestures
+        else { return nil }
+        return camera
     }
 
     private func camera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
-        if line.camera.count == 0 { return registry.mainCamera(of: peer) }
-        return registry.camera(text.extracting(line.camera.range), of: peer)
+        let name = text.extracting(line.camera.range)
+        if let replay = peer.replay {
+            guard let time = line.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name)
+            else { return nil }
+            return replay.stage
+        }
+        return name.isEmpty ? registry.mainCamera(of: peer) : registry.camera(name, of: peer)
     }
 
-    /// Whether nothing can be wrong with one live gesture on a camera: what ``Admission`` asks of it, in short.
-    private func isFree(_ camera: HostedCamera) -> Bool {
-        camera.replay == nil && camera.standing == .permanent && camera.activeGestures < fewGestures
+    /// Handles a line that is one live gesture.
+    private func handle(
+        _ line: GestureLine, _ text: Span<UInt8>, on camera: HostedCamera, from peer: Peer, at now: Double
+    ) {
+        counters.lines += 1
+        turns.add(work: 1)
+        input(line.event, line.label, text.extracting(line.id.range), to: camera, from: peer, at: now)
+        runner.endBatch(of: camera, at: now - camera.clockStart)
+        endLine(at: now)
+    }
+
+    /// Handles a line that is one gesture of a replay; `false` if its time has not come.
+    private func handle(
+        _ line: GestureLine, _ text: Span<UInt8>, in replay: Replay, at now: Double, from peer: Peer
+    ) -> Bool {
+        guard let time = line.event.time else { return true }
+        let arrival = replays.reach(time, in: replay, at: now)
+        if arrival == .later { return false }
+        counters.lines += 1
+        turns.add(work: 1)
+        let id = text.extracting(line.id.range)
+        if arrival == .now {
+            let camera = replay.stage
+            input(line.event, line.label, id, to: camera, from: peer, at: now)
+            replays.endBatch(of: camera, at: camera.time(at: now))
+            replays.took(text, in: replay, at: now)
+        } else {
+            sender.acknowledge(id, to: peer)
+        }
+        endLine(at: now)
+        return true
     }
 
     // MARK: Any line
@@ -116,7 +149,7 @@ final class LineHandler {
         for index in requests.indices { apply(requests[index], text, &line) }
         if let first = line.first { endBatch(of: first, at: now) }
         for camera in line.others { endBatch(of: camera, at: now) }
-        if time != nil, let replay = peer.replay, !replay.passesOver, !replay.isOver {
+        if time != nil, let replay = peer.replay, !replay.movesNothing {
             replays.took(text, in: replay, at: now)
         }
         endLine(at: now)
@@ -148,14 +181,12 @@ final class LineHandler {
             guard given == time ?? given else {
                 throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
             }
-            if replay.passesOver || replay.isOver { return given }
-            let traceTime = replay.clock.time(of: given)
-            guard traceTime <= ReplayClock.longest else {
-                throw Refusal(
-                    member, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
-            }
-            if traceTime < replay.stageRun.time {
-                throw Refusal(member, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
+            if replay.movesNothing { return given }
+            guard replay.mayGoOn(at: given) else {
+                throw replay.clock.time(of: given) > ReplayClock.longest
+                    ? Refusal(
+                        member, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
+                    : Refusal(member, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
             }
             time = given
         }
@@ -168,7 +199,7 @@ final class LineHandler {
     private func apply(_ request: Request, _ text: Span<UInt8>, _ line: inout LineContext) {
         let id = text.extracting(request.id?.range ?? 0..<0)
         let (name, peer, now) = (request.camera, line.peer, line.now)
-        if let replay = peer.replay, replay.passesOver || replay.isOver, request.body.isOfTraces {
+        if let replay = peer.replay, replay.movesNothing, request.body.isOfTraces {
             return sender.acknowledge(id, to: peer)
         }
         switch request.body {

@@ -114,9 +114,18 @@ final class Replay {
 
     /// Whether the next thing that it needs may be a line of its peer's.
     var takesLines: Bool {
-        if passesOver || isOver { return true }
+        if movesNothing { return true }
         if isCut || lines.isComplete { return false }
         return stageRun.line == lines.end && (seek != nil || !isPaused)
+    }
+
+    /// Whether what its peer sends of it moves nothing.
+    var movesNothing: Bool { passesOver || isOver }
+
+    /// Whether the next line may have a `timeMs`: none does that lies before the line before it, or is beyond all measure.
+    func mayGoOn(at timeMs: Double) -> Bool {
+        let time = clock.time(of: timeMs)
+        return !movesNothing && time >= stageRun.time && time <= ReplayClock.longest
     }
 
     /// Whether the header's end lies before a time.
@@ -170,7 +179,7 @@ final class Replay {
     }
 
     /// A line of the trace was wrong.
-    func lineWasRejected() { if !passesOver && !isOver { rejected += 1 } }
+    func lineWasRejected() { if !movesNothing { rejected += 1 } }
 
     /// A line has come.
     func lineArrived(_ timeMs: Double, at now: Double) {

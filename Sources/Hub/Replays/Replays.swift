@@ -60,7 +60,7 @@ final class Replays {
 
     /// Brings a replay to a line's time, as far as its pace allows.
     func reach(_ timeMs: Double, in replay: Replay, at now: Double) -> Arrival {
-        if replay.passesOver || replay.isOver { return .passedOver }
+        if replay.movesNothing { return .passedOver }
         replay.lineArrived(timeMs, at: now)
         let time = replay.clock.time(of: timeMs)
         if replay.endsBefore(time) {

@@ -28,7 +28,7 @@ import GimbalProtocol
 
 /// What is measured.
 private enum Part: String, CaseIterable {
-    case camera, decoder, encoder, hub, frame, delivery
+    case camera, decoder, encoder, hub, replay, frame, delivery
 
     /// Does it that many times; the result depends on all of them.
     func run(_ count: Int) -> Int {
@@ -36,9 +36,13 @@ private enum Part: String, CaseIterable {
         case .camera: moveCamera(count)
         case .decoder: readLines(count)
         case .encoder: writeEvents(count)
-        case .hub: passThrough(count, readers: 1, burst: 64)
+        case .hub: passThrough(gestureLines, count, readers: 1, burst: 64)
+        case .replay:
+            passThrough(
+                gestureLines.map { Array($0.dropLast()) + Array(",\"timeMs\":0}".utf8) }, count, readers: 1, burst: 64,
+                header: "{\"type\":\"trace\",\"version\":1,\"speed\":\"max\"}\n")
         case .frame: passFrames(count)
-        case .delivery: passThrough(count / 100, readers: 100, burst: 1)
+        case .delivery: passThrough(gestureLines, count / 100, readers: 100, burst: 1)
         }
     }
 }
@@ -99,7 +103,9 @@ private func writeEvents(_ count: Int) -> Int {
 }
 
 /// The whole way without the kernel's part: bytes into the hub, some lines to a turn, and out to those who read.
-private func passThrough(_ count: Int, readers: Int, burst: Int) -> Int {
+///
+/// - Parameter header: what goes ahead of the lines.
+private func passThrough(_ lines: [[UInt8]], _ count: Int, readers: Int, burst: Int, header: String = "") -> Int {
     let hub = Hub(server: "kernels", epochSeed: 1, at: 0)
     let clients = (0...readers).map { _ in Client(of: hub) }
     guard let from = clients[0].peer else { return -1 }
@@ -111,9 +117,10 @@ private func passThrough(_ count: Int, readers: Int, burst: Int) -> Int {
     hub.receive(Array(place.utf8).span, from: from, at: 0)
     let subscribe = Array("{\"type\":\"subscribe\"}\n".utf8)
     for case let reader? in clients.dropFirst().map(\.peer) { hub.receive(subscribe.span, from: reader, at: 0) }
-    let bursts: [[UInt8]] = stride(from: 0, to: gestureLines.count, by: burst).map { start in
-        gestureLines[start..<start + burst].flatMap { $0 + [0x0a] }
+    let bursts: [[UInt8]] = stride(from: 0, to: lines.count, by: burst).map { start in
+        lines[start..<start + burst].flatMap { $0 + [0x0a] }
     }
+    hub.receive(Array(header.utf8).span, from: from, at: 0)
     for turn in 0..<count / burst {
         let now = Double(turn)
         let lines = bursts[turn % bursts.count]
