@@ -18,11 +18,13 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
 package final class StreamReader {
     private enum Field: UInt8, CaseIterable {
         case type, timeMs, time, durationMs, position, target, latitude, longitude, zoom, bearing, viewingAngle, angle
+
+        static let names = WordTable(allCases.map { "\($0)" })
     }
 
     /// What has been read.
     package private(set) var stream = CameraStream()
-    private var tape = JSONTape(names: Field.allCases.map { "\($0)" })
+    private var tape = JSONTape(names: Field.names)
     private var table: Table?
     /// The time of the first line that has one, in milliseconds.
     private var origin: Double?

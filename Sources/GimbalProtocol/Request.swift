@@ -139,6 +139,8 @@ enum Field: UInt8, CaseIterable, Sendable {
     case touches, surface, cancelled, surfaceTimeMs
 
     var name: String { "\(self)" }
+
+    static let names = WordTable(allCases.map(\.name))
 }
 
 extension Request.Body {

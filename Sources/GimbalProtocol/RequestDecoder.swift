@@ -33,7 +33,7 @@ package struct RequestDecoder: ~Copyable {
     static let longestLabel = 64
     static let longestName = 64
 
-    var tape = JSONTape(names: Field.allCases.map(\.name))
+    var tape = JSONTape(names: Field.names)
     /// The camera name read last: a long name costs its string only once.
     var lastName = ""
 

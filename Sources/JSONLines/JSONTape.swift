@@ -45,10 +45,10 @@
     private let names: WordTable
     private var unknownNames = UnknownNames()
 
-    /// A tape that numbers the members of these names, from 0: at most 127. The first 63 are found most quickly.
-    package init(names: [String]) {
+    /// A tape that numbers the members of these names: at most 127. The first 63 are found most quickly.
+    package init(names: WordTable) {
         precondition(names.count <= Int(Self.unknownName), "a member's number is too small for so many names")
-        self.names = WordTable(names)
+        self.names = names
     }
 
     deinit { unsafe base.deallocate() }

@@ -16,10 +16,13 @@
     @usableFromInline var entries = [Entry](repeating: Entry(), count: 256)
     /// Words of more bytes.
     private var long: [(word: [UInt8], index: Int)] = []
+    /// How many words there are.
+    package let count: Int
 
     /// A table of at most 128 different words.
     package init(_ words: [String]) {
         precondition(words.count <= 128)
+        count = words.count
         for (index, word) in words.map({ Array($0.utf8) }).enumerated() {
             guard word.count <= 16 else {
                 long.append((word, index))

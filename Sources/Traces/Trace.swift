@@ -16,8 +16,12 @@ package struct Trace: Sendable {
 
         /// A line as it is.
         package init(_ bytes: [UInt8]) {
-            self.bytes = bytes
             var decoder = RequestDecoder()
+            self.init(bytes, &decoder)
+        }
+
+        init(_ bytes: [UInt8], _ decoder: inout RequestDecoder) {
+            self.bytes = bytes
             requests = (try? decoder.decode(bytes.span)) ?? []
         }
     }
@@ -62,7 +66,8 @@ package struct Trace: Sendable {
 }
 
 /// What a trace's lines have told so far.
-private struct TraceReading {
+private struct TraceReading: ~Copyable {
+    private var decoder = RequestDecoder()
     var header: HeaderLine?
     var lines: [Trace.Line] = []
     private var isOver = false
@@ -77,7 +82,7 @@ private struct TraceReading {
             return
         }
         if isOver { throw TraceError("has more behind its trace-end, in line \(line.number): choose one with --trace") }
-        let read = Trace.Line(bytes)
+        let read = Trace.Line(bytes, &decoder)
         if case .traceEnd? = read.requests.first?.body { isOver = true } else { lines.append(read) }
     }
 }

@@ -26,7 +26,7 @@ private func error(_ line: String) -> WireError? {
 
 /// Whether the bytes are JSON, as far as the tape is concerned.
 private func isJSON(_ bytes: [UInt8]) -> Bool {
-    var tape = JSONTape(names: Field.allCases.map(\.name))
+    var tape = JSONTape(names: Field.names)
     do throws(JSONError) {
         try tape.read(bytes.span)
         return true
@@ -101,7 +101,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
     /// Foundation takes duplicate keys and a comma before a closing bracket, and refuses numbers that no double holds.
     private func isKnownDifference(_ line: [UInt8], own: Bool) -> Bool {
         if own { return (try? JSONSerialization.jsonObject(with: Data(line), options: .fragmentsAllowed)) == nil }
-        var tape = JSONTape(names: Field.allCases.map(\.name))
+        var tape = JSONTape(names: Field.names)
         do throws(JSONError) {
             try tape.read(line.span)
             return false

@@ -89,7 +89,7 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
 
 @Suite struct TapeTests {
     private func read(_ text: String) throws(JSONError) {
-        var tape = JSONTape(names: ["known"])
+        var tape = JSONTape(names: WordTable(["known"]))
         try tape.read(Array(text.utf8).span)
     }
 
