@@ -195,12 +195,15 @@ docc merge "$$new"/*.doccarchive --synthesized-landing-page-name Gimbal --output
 rm -rf '$(docs)'; mv "$$new/site" '$(docs)'; rm -rf "$$new"
 endef
 
-# What is built only by who asks for it is built, too: so it does not rot. All in one go: each by itself is planned anew. The
-# page's server is tried as the unit tests have it: for release, its libraries would take minutes more.
+# What is built only by who asks for it is built, too: so it does not rot. The page's server is tried as the unit tests have
+# it: for release, its libraries would take minutes more. Of its packages only what it uses is built, which a build of
+# all tests would not leave at.
 beside = GIMBAL_BENCH=1 GIMBAL_MQTT=1
+build_debug = $(beside) GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
 
-test: swift deps-test ## run all tests: the unit tests, then the programs as they run on a system
-	$(call quietly,$(beside) GIMBAL_WEB=1 swift build --quiet --build-tests --scratch-path '$(SCRATCH)')
+test: swift deps-test ## run all tests: the unit tests, and the programs as they run on a system
+	$(call quietly,$(build_debug) --product gimbalPackageTests)
+	$(call quietly,$(build_debug) --product gimbal-web)
 	$(call quietly,$(beside) $(MAKE) --no-print-directory build kernels mqtt)
 	@Tests/run.sh '$(SCRATCH)'
 

@@ -30,13 +30,15 @@ run() {
     return $failed
 }
 
-# Tests of the programs wait most of the time, and the others compute: side by side they take little longer than either.
+# The unit tests compute most of the time, and the others wait: side by side they take little longer than the longest.
 programs='DaemonTests\.|GimbalClientTests\.|WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
+run 'unit tests' "${units[@]}" --skip "$programs" &
+lanes=$!
 run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" &
-run 'unit tests' "${units[@]}" --skip "$programs"
-wait $! || status=1
+lanes+=" $!"
 for script in Tests/System/*.sh; do run "$(basename "$script" .sh)" "$script"; done
+for lane in $lanes; do wait "$lane" || status=1; done
 
 cat "$folder/results"
 sort "$folder/skipped" | sed 's/^/    /' | cat <(echo "skipped: $(wc -l <"$folder/skipped")") -
