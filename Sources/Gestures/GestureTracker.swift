@@ -153,7 +153,7 @@ public struct GestureTracker: Sendable {
         active[index].value = value
         if event.phase == .ended {
             let last = active.remove(at: index)
-            if !last.waiting { letGo(last, at: value, event, focus: focus, center: viewport.center, arrival) }
+            if !last.waiting { noteVelocity(last, at: value, event, focus: focus, center: viewport.center, arrival) }
         } else {
             active[index].samples?.append(value.sample, at: event.time, arrival: arrival)
         }
@@ -242,7 +242,7 @@ public struct GestureTracker: Sendable {
     }
 
     /// Takes note of the velocity with which a gesture ended, where it may go on.
-    private mutating func letGo(
+    private mutating func noteVelocity(
         _ gesture: Active, at value: GestureEvent.Value, _ event: GestureEvent, focus: ScreenPoint?,
         center: ScreenPoint, _ arrival: Double
     ) {

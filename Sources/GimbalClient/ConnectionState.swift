@@ -30,7 +30,7 @@ final class ConnectionMonitor: Sendable {
     /// As many changes as wait for a slow follower.
     private static let mostUnread = 16
 
-    private struct Ledger {
+    private struct Shared {
         var state = Gimbal.ConnectionState.idle
         var lastID = 0
         /// The last connection that was begun when the last outage was noticed: what those up to it tell is old.
@@ -46,26 +46,26 @@ final class ConnectionMonitor: Sendable {
         }
     }
 
-    private let ledger = Mutex(Ledger())
+    private let shared = Mutex(Shared())
 
     deinit {
-        for follower in ledger.withLock({ $0.followers.values.map { $0 } }) { follower.finish() }
+        for follower in shared.withLock({ $0.followers.values.map { $0 } }) { follower.finish() }
     }
 
     // MARK: Followers
 
-    var state: Gimbal.ConnectionState { ledger.withLock { $0.state } }
+    var state: Gimbal.ConnectionState { shared.withLock { $0.state } }
 
     var states: AsyncStream<Gimbal.ConnectionState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.mostUnread)) { follower in
-            let id = ledger.withLock { ledger in
-                ledger.lastID += 1
-                ledger.followers[ledger.lastID] = follower
-                follower.yield(ledger.state)
-                return ledger.lastID
+            let id = shared.withLock { shared in
+                shared.lastID += 1
+                shared.followers[shared.lastID] = follower
+                follower.yield(shared.state)
+                return shared.lastID
             }
             follower.onTermination = { [weak self] _ in
-                self?.ledger.withLock { _ = $0.followers.removeValue(forKey: id) }
+                self?.shared.withLock { _ = $0.followers.removeValue(forKey: id) }
             }
         }
     }
@@ -74,39 +74,39 @@ final class ConnectionMonitor: Sendable {
 
     /// A connection is about to be made; returns what it is known by.
     func begin() -> Int {
-        ledger.withLock { ledger in
-            ledger.lastID += 1
-            return ledger.lastID
+        shared.withLock { shared in
+            shared.lastID += 1
+            return shared.lastID
         }
     }
 
     /// The daemon has answered on a connection for the first time.
     func answered(_ id: Int) {
-        ledger.withLock { ledger in
-            ledger.answering.insert(id)
-            ledger.change(to: .connected)
+        shared.withLock { shared in
+            shared.answering.insert(id)
+            shared.change(to: .connected)
         }
     }
 
     /// A connection could not be made, or the daemon ended it.
     func lost(_ id: Int, _ error: GimbalConnectionError) {
-        ledger.withLock { ledger in
-            let wasAnswering = ledger.answering.remove(id) != nil
+        shared.withLock { shared in
+            let wasAnswering = shared.answering.remove(id) != nil
             // An attempt that was begun before one that has been answered says nothing new, either.
-            let known = max(ledger.lastOfOutage, ledger.answering.max() ?? 0)
+            let known = max(shared.lastOfOutage, shared.answering.max() ?? 0)
             guard wasAnswering || id > known else { return }
-            ledger.answering = []
-            ledger.lastOfOutage = ledger.lastID
-            if case .lost = ledger.state { return }
-            ledger.change(to: .lost(error))
+            shared.answering = []
+            shared.lastOfOutage = shared.lastID
+            if case .lost = shared.state { return }
+            shared.change(to: .lost(error))
         }
     }
 
     /// This side has ended a connection.
     func left(_ id: Int) {
-        ledger.withLock { ledger in
-            let wasAnswering = ledger.answering.remove(id) != nil
-            if wasAnswering, ledger.answering.isEmpty { ledger.change(to: .idle) }
+        shared.withLock { shared in
+            let wasAnswering = shared.answering.remove(id) != nil
+            if wasAnswering, shared.answering.isEmpty { shared.change(to: .idle) }
         }
     }
 }

@@ -113,12 +113,12 @@ public final class Gimbal: Sendable {
 
     /// Sends a request, and takes from the answer what was asked for.
     func ask<Answer: Sendable>(
-        _ request: ClientRequest, camera: String? = nil, _ take: (ServerMessage) -> Answer?
+        _ request: ClientRequest, camera: String? = nil, _ parse: (ServerMessage) -> Answer?
     ) async throws -> Answer {
         let answers = try await openLink().answers(
             to: [request], camera: camera, within: request.isQuestion ? timeout : nil)
         if case .error(let error)? = answers.first { throw error }
-        guard let answer = answers.first.flatMap(take) else {
+        guard let answer = answers.first.flatMap(parse) else {
             throw GimbalConnectionError.unexpectedAnswer("\(answers)")
         }
         return answer
@@ -132,10 +132,10 @@ public final class Gimbal: Sendable {
 
     /// Sends requests that are applied together or not at all, and takes from the last answer what was asked for.
     func ask<Answer: Sendable>(
-        _ frame: [ClientRequest], camera: String, _ take: (ServerMessage) -> Answer?
+        _ frame: [ClientRequest], camera: String, _ parse: (ServerMessage) -> Answer?
     ) async throws -> Answer {
         let answers = try await answers(to: frame, camera: camera)
-        guard let answer = answers.last.flatMap(take) else {
+        guard let answer = answers.last.flatMap(parse) else {
             throw GimbalConnectionError.unexpectedAnswer("\(answers)")
         }
         return answer

@@ -1,5 +1,7 @@
 // What goes wrong between this process and the daemon. What the daemon refuses is a `GimbalError`.
 
+import GimbalProtocol
+
 /// A connection that could not be made, or did not last.
 public enum GimbalConnectionError: Error, Equatable, Sendable {
     /// Nobody can be reached at the socket's path.
@@ -19,10 +21,8 @@ public enum GimbalConnectionError: Error, Equatable, Sendable {
 
     /// The error for a line of the daemon's that is not to be: its first 200 bytes, fit to be shown.
     package static func unexpected(_ line: ArraySlice<UInt8>) -> Self {
-        let text = String(decoding: line.prefix(200), as: UTF8.self).unicodeScalars.map {
-            $0.properties.generalCategory == .control ? "\u{fffd}" : Character($0)
-        }
-        return .unexpectedAnswer(String(text) + (line.count > 200 ? "..." : ""))
+        let text = String(decoding: line.prefix(200), as: UTF8.self).printable
+        return .unexpectedAnswer(text + (line.count > 200 ? "..." : ""))
     }
 }
 

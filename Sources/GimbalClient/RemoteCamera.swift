@@ -178,9 +178,9 @@ public struct RemoteCamera: Sendable {
     }
 
     func ask<Answer: Sendable>(
-        _ request: ClientRequest, _ take: (ServerMessage) -> Answer?
+        _ request: ClientRequest, _ parse: (ServerMessage) -> Answer?
     ) async throws -> Answer {
-        try await gimbal.ask(request, camera: name, take)
+        try await gimbal.ask(request, camera: name, parse)
     }
 
     // MARK: Events

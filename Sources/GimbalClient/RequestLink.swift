@@ -13,7 +13,7 @@ final class RequestLink: Sendable {
     static let mostWaiting = 1024
 
     private let connection: LineConnection
-    private let ledger = Mutex(Ledger())
+    private let shared = Mutex(Shared())
 
     /// A line that was sent, and what has come back.
     private struct Waiter {
@@ -26,7 +26,7 @@ final class RequestLink: Sendable {
         let timer: Task<Void, Never>?
     }
 
-    private struct Ledger {
+    private struct Shared {
         var lastTicket = 0
         var lastLine = 0
         var waiters: [Int: Waiter] = [:]
@@ -40,7 +40,7 @@ final class RequestLink: Sendable {
         Task { [connection, weak self] in
             do {
                 while let line = try await connection.line() {
-                    try self?.take(line)
+                    try self?.handle(line)
                     connection.noteAnswer()
                 }
                 connection.close()
@@ -55,7 +55,7 @@ final class RequestLink: Sendable {
     deinit { connection.close() }
 
     /// Whether requests can still be sent.
-    var isAlive: Bool { ledger.withLock { $0.failure == nil } }
+    var isAlive: Bool { shared.withLock { $0.failure == nil } }
 
     /// Ends the connection, and all that wait with an error.
     func close() {
@@ -71,14 +71,14 @@ final class RequestLink: Sendable {
     func answers(
         to requests: [ClientRequest], camera: String?, within limit: Duration? = nil
     ) async throws -> [ServerMessage] {
-        let ticket = ledger.withLock { ledger in
-            ledger.lastTicket += 1
-            return ledger.lastTicket
+        let ticket = shared.withLock { shared in
+            shared.lastTicket += 1
+            return shared.lastTicket
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
-                    try ledger.withLock { try send(requests, camera, ticket, limit, continuation, &$0) }
+                    try shared.withLock { try send(requests, camera, ticket, limit, continuation, &$0) }
                 } catch {
                     continuation.resume(throwing: error)
                 }
@@ -90,9 +90,9 @@ final class RequestLink: Sendable {
 
     /// Ends the waiting for a line's answers. What comes of them later is nobody's.
     private func giveUp(_ ticket: Int, _ error: any Error) {
-        let continuation = ledger.withLock { ledger in
-            ledger.waiters[ticket]?.timer?.cancel()
-            return ledger.waiters[ticket]?.continuation.take()
+        let continuation = shared.withLock { shared in
+            shared.waiters[ticket]?.timer?.cancel()
+            return shared.waiters[ticket]?.continuation.take()
         }
         continuation?.resume(throwing: error)
     }
@@ -107,31 +107,31 @@ final class RequestLink: Sendable {
     /// Under the lock, so that lines are counted in the order in which they are sent.
     private func send(
         _ requests: [ClientRequest], _ camera: String?, _ ticket: Int, _ limit: Duration?,
-        _ continuation: CheckedContinuation<[ServerMessage], any Error>, _ ledger: inout Ledger
+        _ continuation: CheckedContinuation<[ServerMessage], any Error>, _ shared: inout Shared
     ) throws {
         try Task.checkCancellation()
-        if let failure = ledger.failure { throw failure }
-        guard ledger.waiters.count < Self.mostWaiting else { throw GimbalConnectionError.tooManyRequests }
+        if let failure = shared.failure { throw failure }
+        guard shared.waiters.count < Self.mostWaiting else { throw GimbalConnectionError.tooManyRequests }
         let ids = requests.indices.map { RequestID.number(ticket * Self.idsOfLine + $0) }
         let line =
             requests.count == 1
             ? try requests[0].line(camera: camera, id: ids[0])
             : try ClientRequest.line(frame: requests, camera: camera, ids: ids)
         guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
-        ledger.lastLine += 1
-        ledger.waiters[ticket] = Waiter(
-            continuation: continuation, line: ledger.lastLine,
+        shared.lastLine += 1
+        shared.waiters[ticket] = Waiter(
+            continuation: continuation, line: shared.lastLine,
             answers: Array(repeating: nil, count: requests.count), timer: limit.map { timer(ticket, $0) })
         connection.send(line)
     }
 
     // MARK: Answers
 
-    private func take(_ bytes: ArraySlice<UInt8>) throws {
+    private func handle(_ bytes: ArraySlice<UInt8>) throws {
         let line = try ServerLine(fromDaemon: bytes)
         switch (line.id, line.message) {
         case (.number(let id)?, let message):
-            guard note(message, ticket: id / Self.idsOfLine, member: id % Self.idsOfLine) else {
+            guard note(message, ticket: id / Self.idsOfLine, index: id % Self.idsOfLine) else {
                 throw GimbalConnectionError.unexpected(bytes)
             }
         case (_, .error(let error)) where error.line == 0:
@@ -139,7 +139,7 @@ final class RequestLink: Sendable {
             throw error
         case (_, .error(let error)):
             // The line was not even read as far as its id.
-            let ticket = ledger.withLock { $0.waiters.first { $0.value.line == error.line }?.key }
+            let ticket = shared.withLock { $0.waiters.first { $0.value.line == error.line }?.key }
             guard let ticket else { throw GimbalConnectionError.unexpected(bytes) }
             finish(ticket, .failure(error))
         case (nil, .unknown):
@@ -152,13 +152,13 @@ final class RequestLink: Sendable {
     }
 
     /// Notes an answer, and finishes the line if it was the last one; `false` if nobody has asked for it.
-    private func note(_ message: ServerMessage, ticket: Int, member: Int) -> Bool {
-        let (isExpected, answers) = ledger.withLock { ledger -> (Bool, [ServerMessage]?) in
-            guard let waiter = ledger.waiters[ticket], waiter.answers.indices.contains(member),
-                waiter.answers[member] == nil
+    private func note(_ message: ServerMessage, ticket: Int, index: Int) -> Bool {
+        let (isExpected, answers) = shared.withLock { shared -> (Bool, [ServerMessage]?) in
+            guard let waiter = shared.waiters[ticket], waiter.answers.indices.contains(index),
+                waiter.answers[index] == nil
             else { return (false, nil) }
-            ledger.waiters[ticket]?.answers[member] = message
-            let answers = ledger.waiters[ticket]?.answers.compactMap { $0 } ?? []
+            shared.waiters[ticket]?.answers[index] = message
+            let answers = shared.waiters[ticket]?.answers.compactMap { $0 } ?? []
             return (true, answers.count == waiter.answers.count ? answers : nil)
         }
         if let answers { finish(ticket, .success(answers)) }
@@ -166,16 +166,16 @@ final class RequestLink: Sendable {
     }
 
     private func finish(_ ticket: Int, _ result: Result<[ServerMessage], any Error>) {
-        let waiter = ledger.withLock { $0.waiters.removeValue(forKey: ticket) }
+        let waiter = shared.withLock { $0.waiters.removeValue(forKey: ticket) }
         waiter?.timer?.cancel()
         waiter?.continuation?.resume(with: result)
     }
 
     private func fail(_ error: any Error) {
-        let waiters = ledger.withLock { ledger in
-            ledger.failure = ledger.failure ?? error
-            defer { ledger.waiters = [:] }
-            return Array(ledger.waiters.values)
+        let waiters = shared.withLock { shared in
+            shared.failure = shared.failure ?? error
+            defer { shared.waiters = [:] }
+            return Array(shared.waiters.values)
         }
         for waiter in waiters {
             waiter.timer?.cancel()

@@ -20,50 +20,73 @@ extension ByteRange {
 
 /// A report of a gesture, and what its line says besides.
 package struct GestureLine: Sendable {
-    package let event: GestureEvent
+    package private(set) var event = GestureEvent(.pan, .changed, nil)
     /// The id as it is written in the line; empty if there is none.
-    package let id: ByteRange
+    package private(set) var id = ByteRange(0, 0)
     /// Where the camera's name stands, without its quotes; empty if there is none. Whether it is one that a camera can have
     /// is not known.
-    package let camera: ByteRange
-    private let number: Int64?
+    package private(set) var camera = ByteRange(0, 0)
+    private var number: Int64?
 
     /// Which of several gestures of its kind it is about.
     package var label: GestureKey.Label { number.map { .number($0) } ?? .none }
 
-    /// What few lines say.
-    fileprivate struct Others {
-        var time: Double?
-        var number: Int64?
-        var id = ByteRange(0, 0)
-        var camera = ByteRange(0, 0)
-    }
+    package init() {}
 
-    /// Reads a line without its LF; `nil` if it may be something else, or wrong.
-    package init?(_ line: Span<UInt8>) {
+    /// Reads a line without its LF; `false` if it may be something else, or wrong: then this means nothing.
+    ///
+    /// It is read in place, since to hand out a copy takes longer than to read most of what the line says.
+    package mutating func read(_ line: Span<UInt8>) -> Bool {
         var position = 0
-        guard Self.skip(name: "{\"type\":", line, &position), let kind = Self.kind(line, &position) else { return nil }
+        guard Self.skip(name: "{\"type\":", line, &position), let kind = Self.kind(line, &position)
+        else { return false }
+        event.kind = kind
         // A tap need not say its phase.
         var phase = kind.isTap ? GesturePhase.ended : nil
-        var focus: ScreenPoint?
-        var value: GestureEvent.Value?
-        var others = Others()
         while Self.skip(name: ",", line, &position) {
             if Self.skip(name: "\"phase\":", line, &position) {
-                guard phase == nil, let read = Self.phase(line, &position) else { return nil }
+                guard phase == nil, let read = Self.phase(line, &position) else { return false }
                 phase = read
             } else if Self.skip(name: "\"focus\":", line, &position) {
-                guard focus == nil, let read = Self.point(line, &position) else { return nil }
-                focus = read
-            } else if value == nil, let read = Self.value(of: kind, line, &position) {
-                value = read
-            } else if !others.read(line, &position) {
-                return nil
+                guard event.focus == nil, let read = Self.point(line, &position) else { return false }
+                event.focus = read
+            } else if event.value == nil, let read = Self.value(of: kind, line, &position) {
+                event.value = read
+            } else if !readOther(line, &position) {
+                return false
             }
         }
-        guard Self.skip("}", line, &position), position == line.count, let phase else { return nil }
-        event = GestureEvent(kind, phase, value, focus: focus, time: others.time)
-        (id, camera, number) = (others.id, others.camera, others.number)
+        guard Self.skip("}", line, &position), position == line.count, let phase else { return false }
+        event.phase = phase
+        return true
+    }
+
+    /// Reads a member that few lines have; `false` if it is none of them, or there has been one.
+    private mutating func readOther(_ line: Span<UInt8>, _ position: inout Int) -> Bool {
+        if Self.skip(name: "\"timeMs\":", line, &position) {
+            guard event.time == nil else { return false }
+            event.time = Self.number(line, &position, in: -1e15...1e15)
+            return event.time != nil
+        }
+        if Self.skip(name: "\"camera\":", line, &position) {
+            guard camera.count == 0, let read = Self.string(line, &position) else { return false }
+            camera = read
+            return true
+        }
+        if Self.skip(name: "\"id\":", line, &position) {
+            guard id.count == 0,
+                let read = Self.count(line, &position)?.digits
+                    ?? Self.string(line, &position).map({ ByteRange(quoting: $0) })
+            else { return false }
+            id = read
+            return true
+        }
+        if Self.skip(name: "\"gesture\":", line, &position) {
+            guard number == nil else { return false }
+            number = Self.count(line, &position)?.value
+            return number != nil
+        }
+        return false
     }
 
     // MARK: Words
@@ -135,7 +158,7 @@ package struct GestureLine: Sendable {
     }
 
     @inline(__always)
-    fileprivate static func number(
+    private static func number(
         _ line: Span<UInt8>, _ position: inout Int, in range: ClosedRange<Double>
     ) -> Double? {
         guard position < line.count, let (value, end) = try? JSONText.number(line, position), range.contains(value)
@@ -145,7 +168,7 @@ package struct GestureLine: Sendable {
     }
 
     /// Reads an integer that is not negative, of at most fifteen digits.
-    fileprivate static func count(
+    private static func count(
         _ line: Span<UInt8>, _ position: inout Int
     ) -> (value: Int64, digits: ByteRange)? {
         let (value, end) = JSONText.digits(line, position)
@@ -155,7 +178,7 @@ package struct GestureLine: Sendable {
     }
 
     /// Reads a string of 1 to 64 bytes that stand for themselves.
-    fileprivate static func string(_ line: Span<UInt8>, _ position: inout Int) -> ByteRange? {
+    private static func string(_ line: Span<UInt8>, _ position: inout Int) -> ByteRange? {
         guard skip("\"", line, &position) else { return nil }
         let end = JSONText.plainEnd(line, from: position)
         guard 1...64 ~= end - position, end < line.count, line[end] == UInt8(ascii: "\"") else { return nil }
@@ -167,7 +190,7 @@ package struct GestureLine: Sendable {
 
     /// Moves behind a text if it comes next.
     @inline(__always)
-    fileprivate static func skip(_ text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
+    private static func skip(_ text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
         let count = text.utf8CodeUnitCount
         guard line.count &- position >= count else { return false }
         let isThere = unsafe line.withUnsafeBufferPointer { bytes in
@@ -181,39 +204,9 @@ package struct GestureLine: Sendable {
 
     /// Moves behind a name and its colon, or a comma, and a space that may follow.
     @inline(__always)
-    fileprivate static func skip(name text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
+    private static func skip(name text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
         guard skip(text, line, &position) else { return false }
         if position < line.count, line[position] == UInt8(ascii: " ") { position &+= 1 }
         return true
-    }
-}
-
-extension GestureLine.Others {
-    /// Reads a member that few lines have; `false` if it is none of them, or there has been one.
-    fileprivate mutating func read(_ line: Span<UInt8>, _ position: inout Int) -> Bool {
-        if GestureLine.skip(name: "\"timeMs\":", line, &position) {
-            guard time == nil else { return false }
-            time = GestureLine.number(line, &position, in: -1e15...1e15)
-            return time != nil
-        }
-        if GestureLine.skip(name: "\"camera\":", line, &position) {
-            guard camera.count == 0, let read = GestureLine.string(line, &position) else { return false }
-            camera = read
-            return true
-        }
-        if GestureLine.skip(name: "\"id\":", line, &position) {
-            guard id.count == 0,
-                let read = GestureLine.count(line, &position)?.digits
-                    ?? GestureLine.string(line, &position).map({ ByteRange(quoting: $0) })
-            else { return false }
-            id = read
-            return true
-        }
-        if GestureLine.skip(name: "\"gesture\":", line, &position) {
-            guard number == nil else { return false }
-            number = GestureLine.count(line, &position)?.value
-            return number != nil
-        }
-        return false
     }
 }

@@ -20,6 +20,20 @@ package struct Request: Sendable {
 
     /// What stands for all cameras where a camera's name would.
     package static let allCameras = "*"
+    static let longestCameraName = 64
+
+    /// Whether a camera can have a name.
+    package static func isCameraName(_ name: String) -> Bool {
+        1...longestCameraName ~= name.utf8.count
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
 
     package enum Body: Sendable {
         case gesture(Gesture)
@@ -114,10 +128,20 @@ package enum RequestType: Hashable, Sendable {
     /// Whether it stands on a line of its own.
     var standsAlone: Bool {
         switch self {
-        case .other(.trace), .other(.traceEnd), .other(.pauseReplay), .other(.resumeReplay), .other(.stepReplay),
-            .other(.seekReplay), .other(.setReplaySpeed), .other(.endReplay):
-            true
-        default: false
+        case .gesture: false
+        case .other(let word): word.standsAlone
+        }
+    }
+}
+
+extension RequestType.Word {
+    fileprivate var standsAlone: Bool {
+        switch self {
+        case .trace, .traceEnd, .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay: true
+        case .touch, .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport, .removeCamera,
+            .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
+            .subscribe, .unsubscribe, .hello, .getReplay, .marker, .awaitIdle:
+            false
         }
     }
 }

@@ -129,7 +129,10 @@ extension RequestDecoder {
         guard let node = child(object, .camera) else { return nil }
         guard tape[node].kind == .string,
             let name = cameraName(tape[node].text, isEscaped: tape[node].isEscaped, line)
-        else { throw .wrong(FieldPath(.camera), "must be 1 to \(Self.longestName) characters of A-Z a-z 0-9 . _ -") }
+        else {
+            throw .wrong(
+                FieldPath(.camera), "must be 1 to \(Request.longestCameraName) characters of A-Z a-z 0-9 . _ -")
+        }
         return name
     }
 
@@ -137,9 +140,7 @@ extension RequestDecoder {
     mutating func cameraName(_ slice: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> String? {
         if !isLastName(slice, line) {
             let name = text(slice, isEscaped: isEscaped, line)
-            guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte) else {
-                return nil
-            }
+            guard Request.isCameraName(name) else { return nil }
             lastName = name
         }
         return lastName
@@ -157,16 +158,6 @@ extension RequestDecoder {
     func isLastName(_ slice: ByteRange, _ line: Span<UInt8>) -> Bool {
         guard slice.count == lastName.utf8.count, slice.count > 0 else { return false }
         return zip(slice.range, lastName.utf8).allSatisfy { line[$0] == $1 }
-    }
-
-    static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default:
-            false
-        }
     }
 }
 

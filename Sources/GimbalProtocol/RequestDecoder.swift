@@ -9,15 +9,15 @@ import MapCamera
 package struct Rejection: Error {
     package let error: WireError
     /// Which object of an array was wrong; `nil` if the line as a whole was.
-    package let member: Int?
+    package let index: Int?
     /// The ids of the line's objects, as far as they could be read.
     package let ids: [ByteRange?]
     /// Whether the line meant to begin a trace. What follows such a line must not be taken for live input.
     package let isHeader: Bool
 
-    package init(error: WireError, member: Int? = nil, ids: [ByteRange?] = [], isHeader: Bool) {
+    package init(error: WireError, index: Int? = nil, ids: [ByteRange?] = [], isHeader: Bool) {
         self.error = error
-        self.member = member
+        self.index = index
         self.ids = ids
         self.isHeader = isHeader
     }
@@ -31,7 +31,6 @@ package struct RequestDecoder: ~Copyable {
     package static let largestFrame = 64
     static let longestID = 256
     static let longestLabel = 64
-    static let longestName = 64
 
     var tape = JSONTape(names: Field.names)
     /// The camera name read last: a long name costs its string only once.
@@ -57,9 +56,10 @@ package struct RequestDecoder: ~Copyable {
     ///
     /// - Parameter requests: becomes the line's one request, or those of its array. After an error it means nothing.
     package mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
-        if let line = GestureLine(line).flatMap({ request($0, line) }) {
+        var report = GestureLine()
+        if report.read(line), let request = request(report, line) {
             while !requests.isEmpty { requests.removeLast() }
-            requests.append(line)
+            requests.append(request)
         } else {
             try decodeAny(line, into: &requests)
         }
@@ -113,17 +113,17 @@ package struct RequestDecoder: ~Copyable {
             throw rejection(error, of: nil, line)
         }
         var object = 1
-        for member in 0..<count {
+        for index in 0..<count {
             do {
                 requests.append(try request(object, line, isFrame: true))
             } catch {
-                throw rejection(error, of: member, line)
+                throw rejection(error, of: index, line)
             }
             object = Int(tape[object].next)
         }
     }
 
-    private func rejection(_ error: WireError, of member: Int?, _ line: Span<UInt8>) -> Rejection {
+    private func rejection(_ error: WireError, of index: Int?, _ line: Span<UInt8>) -> Rejection {
         var ids: [ByteRange?] = []
         var isHeader = false
         let isFrame = tape[0].kind == .array
@@ -134,7 +134,7 @@ package struct RequestDecoder: ~Copyable {
             isHeader = isHeader || type(of: object, line) == .other(.trace)
             object = Int(tape[object].next)
         }
-        return Rejection(error: error, member: member, ids: ids, isHeader: isHeader)
+        return Rejection(error: error, index: index, ids: ids, isHeader: isHeader)
     }
 
     /// The id for the answer to a request that may be wrong otherwise.

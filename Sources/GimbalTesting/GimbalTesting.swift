@@ -93,10 +93,10 @@ public struct CameraRecord: Sendable {
         self.bytes = bytes
         let reader = StreamReader()
         var splitter = LineSplitter()
-        func take(_ line: LineSplitter.Line) throws { try reader.read(line.text, number: line.number) }
+        func read(_ line: LineSplitter.Line) throws { try reader.read(line.text, number: line.number) }
         do {
-            try splitter.read(bytes, take)
-            try splitter.finish(take)
+            try splitter.read(bytes, read)
+            try splitter.finish(read)
         } catch let error as StreamError {
             throw CameraFileError(description: "\(name):\(error)")
         }

@@ -1,4 +1,4 @@
-// The daemon's whole mind, without any I/O. Bytes and time come in by `receive` and `advance`; bytes go out at the end of
+// All that the daemon decides, without any I/O. Bytes and time come in by `receive` and `advance`; bytes go out at the end of
 // a turn, through each peer's outlet; deadlines are told. So it is driven by a socket's loop and by a test's seed alike.
 //
 // This is the face of the parts that do the work (`HubParts`, `Intake`). The way of a line through them is drawn in
@@ -218,7 +218,7 @@ import GimbalProtocol
     /// Brings the text of so many cameras up to date, at most: it costs some ten microseconds for each.
     ///
     /// - Returns: whether all is up to date.
-    public func goOnSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
+    public func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
         parts.registry.continueSaving(&text, atMost: count)
     }
 

@@ -60,5 +60,5 @@ public struct Limits: Sendable {
     public init() {}
 
     /// Bytes of a peer that are kept at least: of a longer line, it would otherwise never be known that it is one.
-    var leastInput: Int { max(readAhead, line + 2) }
+    var inputLimit: Int { max(readAhead, line + 2) }
 }

@@ -239,7 +239,7 @@
     private mutating func name(of object: Int, _ line: Span<UInt8>, _ start: Int) throws(JSONError) -> Int {
         var end: Int
         if let known = names.quoted(in: line, at: start) {
-            try take(known.index, of: object, line, at: start)
+            try note(known.index, of: object, line, at: start)
             setName(field: UInt8(truncatingIfNeeded: known.index))
             end = known.end
         } else {
@@ -254,7 +254,7 @@
 
     /// Takes note that an object has a field.
     @inline(__always)
-    private mutating func take(
+    private mutating func note(
         _ field: Int, of object: Int, _ line: Span<UInt8>, at start: Int
     ) throws(JSONError) {
         let name = UInt8(truncatingIfNeeded: field)
@@ -273,7 +273,7 @@
         }
         let (key, isEscaped, end) = try JSONText.string(line, start)
         if let field = number(of: key, isEscaped: isEscaped, line) {
-            try take(Int(field), of: object, line, at: start)
+            try note(Int(field), of: object, line, at: start)
             setName(field: field, key)
         } else {
             try checkUnknown(key, isEscaped: isEscaped, of: object, line, at: start)

@@ -6,7 +6,7 @@ import MapCamera
 
 struct FingerPanel {
     private let screen: Viewport
-    private let tracks: [Journey.Track]
+    private let tracks: [CameraTimeline.Track]
     private let isOfFingers: Bool
     private let left: Double
     private let top: Double
@@ -20,10 +20,10 @@ struct FingerPanel {
     private static let styles = 5
 
     /// - Returns: `nil` if there is nothing to be shown.
-    init?(_ journey: Journey, left: Double, top: Double, width: Double) {
-        isOfFingers = !journey.fingers.isEmpty
-        tracks = isOfFingers ? journey.fingers : journey.foci
-        guard !tracks.isEmpty, let screen = journey.limits.first?.viewport else { return nil }
+    init?(_ timeline: CameraTimeline, left: Double, top: Double, width: Double) {
+        isOfFingers = !timeline.fingers.isEmpty
+        tracks = isOfFingers ? timeline.fingers : timeline.foci
+        guard !tracks.isEmpty, let screen = timeline.limits.first?.viewport else { return nil }
         self.screen = screen
         self.left = left
         self.top = top
@@ -60,7 +60,7 @@ struct FingerPanel {
     }
 
     /// A ring where it landed, a dot where it lifted, or a cross where it was lost.
-    private func draw(_ line: [Spot], _ track: Journey.Track, style: Int, _ svg: inout SVG) {
+    private func draw(_ line: [Spot], _ track: CameraTimeline.Track, style: Int, _ svg: inout SVG) {
         guard let first = line.first, let last = line.last else { return }
         svg.lines("track t\(style)", [line])
         circle("landed t\(style)", first, 4, &svg)

@@ -137,7 +137,7 @@ struct Footprint {
     let place: MercatorPoint
 
     /// The ground under a viewport less its padding. A corner that shows no ground is where the ground still is seen.
-    init(_ step: Journey.Step, viewport: Viewport) {
+    init(_ step: CameraTimeline.Step, viewport: Viewport) {
         let projection = Projection(step.position, viewport: viewport)
         let padding = viewport.padding
         let (left, right) = (padding.left, viewport.width - padding.right)

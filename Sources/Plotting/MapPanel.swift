@@ -9,8 +9,8 @@ import MapCamera
 
 struct MapPanel {
     let frame: MapFrame
-    private let journey: Journey
-    private let views: [(step: Journey.Step, footprint: Footprint)]
+    private let timeline: CameraTimeline
+    private let views: [(step: CameraTimeline.Step, footprint: Footprint)]
     private let bounds: [CoordinateBounds]
 
     /// WGS 84's, in metres.
@@ -19,17 +19,17 @@ struct MapPanel {
     private static let mostPoints = 8000
 
     /// - Parameter moments: times whose view is shown, in the trace's milliseconds.
-    init(_ journey: Journey, moments: [Double], left: Double, top: Double, width: Double) {
-        self.journey = journey
+    init(_ timeline: CameraTimeline, moments: [Double], left: Double, top: Double, width: Double) {
+        self.timeline = timeline
         views = moments.compactMap { time in
-            guard let step = journey.step(at: time), let limits = journey.limits(at: time) else { return nil }
+            guard let step = timeline.step(at: time), let limits = timeline.limits(at: time) else { return nil }
             return (step, Footprint(step, viewport: limits.viewport))
         }
-        bounds = journey.limits.compactMap(\.targetBounds).reduce(into: []) { all, next in
+        bounds = timeline.limits.compactMap(\.targetBounds).reduce(into: []) { all, next in
             if !all.contains(next) { all.append(next) }
         }
-        let way = Extent(journey.steps.map(\.place))
-        let place = journey.steps.first?.place ?? MercatorPoint(x: 0, y: 0)
+        let way = Extent(timeline.steps.map(\.place))
+        let place = timeline.steps.first?.place ?? MercatorPoint(x: 0, y: 0)
         let others =
             views.compactMap { Extent($0.footprint.corners) }
             + bounds.compactMap { Extent(Self.corners($0, near: place)) }
@@ -81,7 +81,7 @@ struct MapPanel {
         svg.lines("bounds", [Self.corners(bounds, near: middle).map(frame.spot)], isClosed: true)
     }
 
-    private func draw(_ footprint: Footprint, of step: Journey.Step, _ svg: inout SVG) {
+    private func draw(_ footprint: Footprint, of step: CameraTimeline.Step, _ svg: inout SVG) {
         let spots = frame.spots(footprint.corners, of: step.place)
         guard !frame.isInside(spots) else { return }
         svg.lines("view", [spots], isClosed: true)
@@ -114,14 +114,14 @@ struct MapPanel {
     private func way() -> [(Cause, [[Spot]])] {
         var pieces: [(cause: Cause, lines: [[Spot]])] = []
         var start = 0
-        while start + 1 < journey.steps.count {
-            guard let cause = journey.steps[start + 1].cause else {
+        while start + 1 < timeline.steps.count {
+            guard let cause = timeline.steps[start + 1].cause else {
                 start += 1
                 continue
             }
             var end = start + 1
-            while end + 1 < journey.steps.count, journey.steps[end + 1].cause == cause { end += 1 }
-            pieces.append((cause, frame.lines(journey.steps[start...end].map(\.place))))
+            while end + 1 < timeline.steps.count, timeline.steps[end + 1].cause == cause { end += 1 }
+            pieces.append((cause, frame.lines(timeline.steps[start...end].map(\.place))))
             start = end
         }
         return thinned(pieces)

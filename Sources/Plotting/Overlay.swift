@@ -6,8 +6,8 @@ import MapCamera
 
 /// A picture of two streams and of how they differ.
 public struct Overlay {
-    private let expected: Journey
-    private let found: Journey
+    private let expected: CameraTimeline
+    private let found: CameraTimeline
     private let comparison: Comparison
     private let distances: [(timeMs: Double, points: Double)]
     private let title: String
@@ -20,17 +20,17 @@ public struct Overlay {
     /// A picture that is not drawn yet.
     package init(title: String, expected: CameraStream, found: CameraStream, tolerance: Tolerance) {
         self.title = title
-        self.expected = Self.journey(expected)
-        self.found = Self.journey(found)
+        self.expected = Self.timeline(expected)
+        self.found = Self.timeline(found)
         comparison = Comparison(expected: expected, found: found, tolerance: tolerance)
         distances = Comparison.distances(expected: expected, found: found)
     }
 
-    private static func journey(_ stream: CameraStream) -> Journey {
-        var journey = Journey(from: stream.samples.first?.position ?? .initial)
-        for sample in stream.samples.dropFirst() { journey.moved(at: sample.timeMs, to: sample.position, .fingers) }
-        journey.durationMs = stream.endMs
-        return journey
+    private static func timeline(_ stream: CameraStream) -> CameraTimeline {
+        var timeline = CameraTimeline(from: stream.samples.first?.position ?? .initial)
+        for sample in stream.samples.dropFirst() { timeline.moved(at: sample.timeMs, to: sample.position, .fingers) }
+        timeline.durationMs = stream.endMs
+        return timeline
     }
 
     /// The picture as SVG 1.1 with CSS: dark where the page is.
@@ -68,7 +68,7 @@ public struct Overlay {
 
     /// Both ways, on the turn round the globe on which they begin nearest to each other.
     private static func onOneSheet(
-        _ expected: Journey, _ found: Journey
+        _ expected: CameraTimeline, _ found: CameraTimeline
     ) -> (expected: [MercatorPoint], found: [MercatorPoint]) {
         let (one, other) = (expected.steps.map(\.place), found.steps.map(\.place))
         guard let start = one.first, let otherStart = other.first else { return (one, other) }

@@ -1,36 +1,36 @@
-// A journey as one picture: a title, the map, what the signs mean, the fingers, and the times. A pure function: the same journey gives
+// A timeline as one picture: a title, the map, what the signs mean, the fingers, and the times. A pure function: the same timeline gives
 // the same bytes, and nothing is loaded from elsewhere.
 
 import CameraStreams
 import MapCamera
 
-/// A picture of a journey.
+/// A picture of a timeline.
 public struct Picture {
-    private let journey: Journey
+    private let timeline: CameraTimeline
 
     private static let width = 560.0
     private static let left = 92.0
     private static let right = 14.0
 
     /// A picture that is not drawn yet.
-    public init(of journey: Journey) { self.journey = journey }
+    public init(of timeline: CameraTimeline) { self.timeline = timeline }
 
     /// The picture as SVG 1.1 with CSS: dark where the page is.
     public var svg: String {
         let moments = moments
         let width = Self.width - Self.left - Self.right
-        let map = MapPanel(journey, moments: moments, left: Self.left, top: 62, width: width)
+        let map = MapPanel(timeline, moments: moments, left: Self.left, top: 62, width: width)
         let legend = Legend(
-            of: journey, hasBounds: map.hasBounds, left: Self.left, top: map.frame.bottom + 38, width: width)
-        let fingers = FingerPanel(journey, left: Self.left, top: legend.bottom + 40, width: width)
+            of: timeline, hasBounds: map.hasBounds, left: Self.left, top: map.frame.bottom + 38, width: width)
+        let fingers = FingerPanel(timeline, left: Self.left, top: legend.bottom + 40, width: width)
         let top = (fingers?.bottom ?? legend.bottom) + 52
-        let times = TimePanel(journey, moments: moments, left: Self.left, top: top, width: width)
+        let times = TimePanel(timeline, moments: moments, left: Self.left, top: top, width: width)
         var svg = SVG()
         let (wide, high) = (SVG.number(Self.width), SVG.number(times.bottom + 8))
         svg.add(
             #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
                 + #"role="img">"#)
-        svg.add("<title>\(escapedForXML(journey.title))</title>")
+        svg.add("<title>\(escapedForXML(timeline.title))</title>")
         svg.add("<desc>\(escapedForXML(facts))</desc>")
         svg.add("<style>\(Self.style)</style>")
         svg.add("<defs>")
@@ -52,15 +52,15 @@ public struct Picture {
 
     /// The title, its middle left out where it is too long for the line.
     private var heading: String {
-        let (title, most) = (journey.title, 34)
+        let (title, most) = (timeline.title, 34)
         return title.count > most ? "\(title.prefix(most / 2))…\(title.suffix(most / 2))" : title
     }
 
     /// The length, and how much there was.
     private var facts: String {
-        let seconds = "\(SVG.number(journey.durationMs / 1000, 3)) s"
-        let rejected = journey.rejected > 0 ? ["\(journey.rejected) rejected"] : []
-        return ([seconds, Self.counted(journey.events, "line"), Self.counted(journey.frames, "frame")] + rejected)
+        let seconds = "\(SVG.number(timeline.durationMs / 1000, 3)) s"
+        let rejected = timeline.rejected > 0 ? ["\(timeline.rejected) rejected"] : []
+        return ([seconds, Self.counted(timeline.events, "line"), Self.counted(timeline.frames, "frame")] + rejected)
             .joined(separator: " · ")
     }
 
@@ -68,9 +68,9 @@ public struct Picture {
 
     /// The times whose view is shown: the beginning, the end, and up to three rests between them.
     private var moments: [Double] {
-        let end = max(journey.durationMs, journey.steps.last?.timeMs ?? 0)
-        guard journey.steps.count > 1 else { return [0] }
-        let rests = journey.idle.filter { $0 > 0.02 * end && $0 < 0.96 * end }
+        let end = max(timeline.durationMs, timeline.steps.last?.timeMs ?? 0)
+        guard timeline.steps.count > 1 else { return [0] }
+        let rests = timeline.idle.filter { $0 > 0.02 * end && $0 < 0.96 * end }
         let chosen = rests.count <= 3 ? rests : [1, 3, 5].map { rests[$0 * rests.count / 6] }
         return [0] + chosen + [end]
     }
@@ -181,13 +181,13 @@ private struct Legend {
     /// The mean width of a letter.
     private static let letter = 6.9
 
-    init(of journey: Journey, hasBounds: Bool, left: Double, top: Double, width: Double) {
+    init(of timeline: CameraTimeline, hasBounds: Bool, left: Double, top: Double, width: Double) {
         self.top = top
-        var items: [(Sign, String)] = Cause.allCases.filter(journey.has).map { (.way($0), $0.legend) }
+        var items: [(Sign, String)] = Cause.allCases.filter(timeline.has).map { (.way($0), $0.legend) }
         items += [(.view, "view, its top thick")]
         if hasBounds { items.append((.bounds, "target bounds")) }
         items += [(.limit, "limit")]
-        if !journey.started.isEmpty { items += [(.started, "start of a move"), (.idle, "at rest")] }
+        if !timeline.started.isEmpty { items += [(.started, "start of a move"), (.idle, "at rest")] }
         var x = left
         for (sign, text) in items {
             let wide = 30 + Self.letter * Double(text.count) + 14

@@ -1,4 +1,4 @@
-// SVG as text that grows. Numbers have two decimals at the most, so that the same journey gives the same bytes.
+// SVG as text that grows. Numbers have two decimals at the most, so that the same timeline gives the same bytes.
 
 import CameraStreams
 import GimbalProtocol

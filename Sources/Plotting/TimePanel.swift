@@ -5,7 +5,7 @@ import Gestures
 import MapCamera
 
 struct TimePanel {
-    private let journey: Journey
+    private let timeline: CameraTimeline
     private let moments: [Double]
     private let left: Double
     private let width: Double
@@ -19,16 +19,16 @@ struct TimePanel {
     /// A gap in which the camera did not move, rather than moved from frame to frame: milliseconds.
     private static let pause = 100.0
 
-    init(_ journey: Journey, moments: [Double], left: Double, top: Double, width: Double) {
-        self.journey = journey
+    init(_ timeline: CameraTimeline, moments: [Double], left: Double, top: Double, width: Double) {
+        self.timeline = timeline
         self.moments = moments
         (self.left, self.top, self.width) = (left, top, width)
-        duration = max(journey.durationMs, journey.steps.last?.timeMs ?? 0, 1)
-        kinds = GestureKind.allCases.filter { kind in journey.bars.contains { $0.kind == kind } }
+        duration = max(timeline.durationMs, timeline.steps.last?.timeMs ?? 0, 1)
+        kinds = GestureKind.allCases.filter { kind in timeline.bars.contains { $0.kind == kind } }
     }
 
     private var right: Double { left + width }
-    private var rows: Int { kinds.count + (journey.commands.isEmpty ? 0 : 1) + 1 }
+    private var rows: Int { kinds.count + (timeline.commands.isEmpty ? 0 : 1) + 1 }
     private var rowsTop: Double { stripTop(3) - 14 }
     private var rowsBottom: Double { rowsTop + Double(rows) * Self.rowHeight + 4 }
     var bottom: Double { rowsBottom + 36 }
@@ -74,7 +74,7 @@ struct TimePanel {
 
     /// From where to where the camera was moved by a cause, without the pauses.
     private func spans(of cause: Cause) -> [ClosedRange<Double>] {
-        zip(journey.steps, journey.steps.dropFirst()).compactMap { before, step in
+        zip(timeline.steps, timeline.steps.dropFirst()).compactMap { before, step in
             guard step.cause == cause, step.timeMs - before.timeMs < Self.pause else { return nil }
             return x(before.timeMs)...x(step.timeMs)
         }
@@ -124,14 +124,14 @@ struct TimePanel {
     }
 
     private func zoom(_ top: Double, _ svg: inout SVG) {
-        let values = journey.steps.map(\.position.zoom)
+        let values = timeline.steps.map(\.position.zoom)
         let (low, high) = (values.min() ?? 0, values.max() ?? 0)
         let room = max((high - low) * 0.15, 0.5)
-        let limits = journey.limits.flatMap { [$0.zoomRange.min, $0.zoomRange.max] }
+        let limits = timeline.limits.flatMap { [$0.zoomRange.min, $0.zoomRange.max] }
         let near = limits.filter { (low - 2 * room...high + 2 * room).contains($0) }
         let strip = Strip(
             top: top, low: (near + [low]).reduce(low, min) - room, high: (near + [high]).reduce(high, max) + room)
-        let ranges = journey.limits.map { "\(SVG.number($0.zoomRange.min)) to \(SVG.number($0.zoomRange.max))" }
+        let ranges = timeline.limits.map { "\(SVG.number($0.zoomRange.min)) to \(SVG.number($0.zoomRange.max))" }
         let different = ranges.indices.filter { $0 == 0 || ranges[$0] != ranges[$0 - 1] }.map { ranges[$0] }
         let allowed = different.count > 3 ? "limits change" : "allowed: " + different.joined(separator: ", then ")
         panel(strip, "zoom", allowed, Ticks(strip.low...strip.high, steps: Ticks.decimal(-2...1), atMost: 4), &svg)
@@ -141,7 +141,7 @@ struct TimePanel {
     }
 
     private func bearing(_ top: Double, _ svg: inout SVG) {
-        let values = journey.steps.map(\.position.bearing)
+        let values = timeline.steps.map(\.position.bearing)
         let (low, high) = (values.min() ?? 0, values.max() ?? 0)
         let room = max((high - low) * 0.12, 5)
         let strip = Strip(top: top, low: low - room, high: high + room)
@@ -151,7 +151,7 @@ struct TimePanel {
     }
 
     private func viewingAngle(_ top: Double, _ svg: inout SVG) {
-        let ceilings = journey.steps.map { CameraConstraints.viewingAngleCeiling(atZoom: $0.position.zoom) }
+        let ceilings = timeline.steps.map { CameraConstraints.viewingAngleCeiling(atZoom: $0.position.zoom) }
         let strip = Strip(top: top, low: 0, high: (ceilings.max() ?? 65) * 1.12)
         let ticks = Ticks(strip.low...strip.high, steps: Ticks.degrees, atMost: 4)
         panel(strip, "viewing angle", "allowed: up to the ceiling of the zoom", ticks, &svg) { "\(SVG.number($0))°" }
@@ -178,10 +178,10 @@ struct TimePanel {
     /// The camera's values as a line; where the camera pauses they stay.
     private func points(_ strip: Strip, _ value: (CameraPosition) -> Double) -> [Spot] {
         var spots: [Spot] = []
-        for (index, step) in journey.steps.enumerated() {
+        for (index, step) in timeline.steps.enumerated() {
             let spot = Spot(x: x(step.timeMs), y: strip.y(value(step.position)))
             if let last = spots.last {
-                let isJump = step.cause == .command || step.timeMs - journey.steps[index - 1].timeMs > Self.pause
+                let isJump = step.cause == .command || step.timeMs - timeline.steps[index - 1].timeMs > Self.pause
                 if isJump { spots.append(Spot(x: spot.x, y: last.y)) }
             }
             spots.append(spot)
@@ -196,13 +196,13 @@ struct TimePanel {
 
     /// A limit that can change, and what lies beyond it; nothing if it is too far away to be seen.
     private func limit(
-        _ strip: Strip, above: Bool, _ near: [Double], _ svg: inout SVG, _ value: (Journey.Limits) -> Double
+        _ strip: Strip, above: Bool, _ near: [Double], _ svg: inout SVG, _ value: (CameraTimeline.Limits) -> Double
     ) {
-        guard journey.limits.contains(where: { near.contains(value($0)) }) else { return }
+        guard timeline.limits.contains(where: { near.contains(value($0)) }) else { return }
         var spots: [Spot] = []
         var seen: [[Spot]] = []
-        for (index, limits) in journey.limits.enumerated() {
-            let until = index + 1 < journey.limits.count ? journey.limits[index + 1].timeMs : duration
+        for (index, limits) in timeline.limits.enumerated() {
+            let until = index + 1 < timeline.limits.count ? timeline.limits[index + 1].timeMs : duration
             let y = strip.y(value(limits))
             let course = [Spot(x: x(limits.timeMs), y: y), Spot(x: x(until), y: y)]
             spots += course
@@ -224,17 +224,17 @@ struct TimePanel {
         var y = rowsTop + 2 + Self.rowHeight / 2
         for kind in kinds {
             svg.label("end", left - 6, y + 4.5, kind.title)
-            draw(journey.bars.filter { $0.kind == kind }, y, &svg)
+            draw(timeline.bars.filter { $0.kind == kind }, y, &svg)
             y += Self.rowHeight
         }
-        if !journey.commands.isEmpty {
+        if !timeline.commands.isEmpty {
             svg.label("end", left - 6, y + 4.5, "commands")
-            svg.lines("command", marks(journey.commands).map { [Spot(x: $0, y: y - 5), Spot(x: $0, y: y + 5)] })
+            svg.lines("command", marks(timeline.commands).map { [Spot(x: $0, y: y - 5), Spot(x: $0, y: y + 5)] })
             y += Self.rowHeight
         }
         svg.label("end", left - 6, y + 4.5, "movements")
-        svg.lines("started", marks(journey.started).map { Mark.started($0, y) }, isClosed: true)
-        svg.lines("idle", marks(journey.idle).map { Mark.idle($0, y) }, isClosed: true)
+        svg.lines("started", marks(timeline.started).map { Mark.started($0, y) }, isClosed: true)
+        svg.lines("idle", marks(timeline.idle).map { Mark.idle($0, y) }, isClosed: true)
     }
 
     /// Where marks stand; those that would hide each other are one.
@@ -242,7 +242,7 @@ struct TimePanel {
         Thinning.joined(times.sorted().map { x($0)...x($0) }, gap: 0.75).map(\.lowerBound)
     }
 
-    private func draw(_ bars: [Journey.Bar], _ y: Double, _ svg: inout SVG) {
+    private func draw(_ bars: [CameraTimeline.Bar], _ y: Double, _ svg: inout SVG) {
         if bars.first?.kind.isTap ?? false {
             for x in marks(bars.map(\.start)) {
                 svg.add(#"<circle class="gesture" cx="\#(SVG.number(x))" cy="\#(SVG.number(y))" r="3"/>"#)

@@ -23,7 +23,7 @@ package struct FingerScript: Equatable, Sendable {
         var script = FingerScript(viewport: options.surface.viewport ?? .standard)
         var surface: Surface?
         var frame = TouchFrame(timeMs: 0, touches: [])
-        func take(_ recorded: RecordedFrame) {
+        func handle(_ recorded: RecordedFrame) {
             switch recorded {
             case .surface(let found, _):
                 surface = found
@@ -34,8 +34,8 @@ package struct FingerScript: Equatable, Sendable {
             case .gestures, .trace: break
             }
         }
-        try reader.read(bytes.span, take)
-        try reader.finish(take)
+        try reader.read(bytes.span, handle)
+        try reader.finish(handle)
         self = script
     }
 
@@ -80,9 +80,9 @@ package struct FingerScript: Equatable, Sendable {
             surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)
         let converter = TraceConverter(options)
         var trace: [UInt8] = []
-        func take(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
-        try converter.read(webTouches.span, take)
-        try converter.finish(take)
+        func append(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
+        try converter.read(webTouches.span, append)
+        try converter.finish(append)
         return trace
     }
 }

@@ -48,7 +48,7 @@ package struct GestureFingers {
         spans = Self.spans(trace, viewport)
         for line in trace.lines {
             guard let time = line.timeMs else { continue }
-            take(line.requests, at: time)
+            handle(line.requests, at: time)
         }
         if !active.isEmpty, let time = trace.endMs { lift(at: time) }
     }
@@ -76,7 +76,7 @@ package struct GestureFingers {
 
     // MARK: Lines
 
-    private mutating func take(_ requests: [Request], at time: Double) {
+    private mutating func handle(_ requests: [Request], at time: Double) {
         var events: [GestureEvent] = []
         let (before, isNew) = (grip, active.isEmpty)
         for request in requests {

@@ -39,7 +39,7 @@ struct ContactTracker {
 
     /// Takes an event, and says whether it has completed a frame.
     @inline(__always)
-    mutating func take(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
+    mutating func handle(_ event: InputEvent, _ heads: DeviceHeads, _ notes: inout RecordingNotes) -> Bool {
         if begun == nil, clock.isSetBack(to: event.time), startOver(&notes) {
             // The frame ends the recording before; a report alone has nothing to add to the next one.
             if !event.isReport { _ = takeNext(event, heads, &notes) }

@@ -80,7 +80,7 @@ struct LibinputGestures {
     ) -> Bool {
         events.removeAll(keepingCapacity: true)
         timeMs = Double(clock.advance(to: report.time, &notes)) / 1000
-        take(report, rotation, &notes)
+        handle(report, rotation, &notes)
         return !events.isEmpty
     }
 
@@ -162,7 +162,7 @@ struct LibinputGestures {
 
     // MARK: Gestures
 
-    private mutating func take(_ report: Report, _ rotation: Rotation, _ notes: inout RecordingNotes) {
+    private mutating func handle(_ report: Report, _ rotation: Rotation, _ notes: inout RecordingNotes) {
         if report.phase == .begin || active != nil && active != report.kind {
             cancel()
         }

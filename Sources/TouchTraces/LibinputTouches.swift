@@ -45,11 +45,11 @@ struct LibinputTouches {
         guard let time = report.time else { throw Damaged() }
         let isComplete = pending.map { $0 != time } == true && finishFrame(&clock, &notes)
         pending = time
-        try take(report, &notes)
+        try handle(report, &notes)
         return isComplete
     }
 
-    private mutating func take(_ report: Report, _ notes: inout RecordingNotes) throws(Damaged) {
+    private mutating func handle(_ report: Report, _ notes: inout RecordingNotes) throws(Damaged) {
         let found = fingers.firstIndex { $0.slot == report.slot }
         switch report.kind {
         case .down:

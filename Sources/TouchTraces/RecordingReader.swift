@@ -115,29 +115,29 @@ public struct RecordingReader: Sendable {
     /// Reads the next bytes of the file, and hands out what they complete.
     ///
     /// - Throws: ``RecordingError`` if it is no recording, and what `take` throws.
-    public mutating func read(_ bytes: Span<UInt8>, _ take: (RecordedFrame) throws -> Void) throws {
+    public mutating func read(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         guard bytes.count > 0 else { return }
         switch shape {
         case .beginning:
             Self.append(bytes, to: &rest)
-            if rest.count >= BinaryEvents.enough { try begin(take) }
+            if rest.count >= BinaryEvents.enough { try begin(body) }
         case .unknown:
-            let position = try search(bytes, take)
+            let position = try search(bytes, body)
             guard position < bytes.count else { return }
             if case .unknown = shape {
-                try readText(bytes.extracting(position...), take)
+                try readText(bytes.extracting(position...), body)
             } else {
-                try read(bytes.extracting(position...), take)
+                try read(bytes.extracting(position...), body)
             }
-        case .lines: try readText(bytes, take)
-        case .objects: try readObjects(bytes, take)
-        case .events(let events): try readEvents(bytes, events, take)
-        case .trace: try take(.trace(Self.copy(bytes)))
+        case .lines: try readText(bytes, body)
+        case .objects: try readObjects(bytes, body)
+        case .events(let events): try readEvents(bytes, events, body)
+        case .trace: try body(.trace(Self.copy(bytes)))
         }
     }
 
     /// Chooses between events and text, and reads what has come so far.
-    private mutating func begin(_ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func begin(_ body: (RecordedFrame) throws -> Void) throws {
         var first: [UInt8] = []
         swap(&first, &rest)
         if let events = BinaryEvents.recognize(first.span) {
@@ -147,47 +147,47 @@ public struct RecordingReader: Sendable {
             first.removeFirst(Self.markLength(first.span))
             shape = .unknown
         }
-        try read(first.span, take)
+        try read(first.span, body)
     }
 
     /// Ends the file, and hands out what that completes.
     ///
     /// - Throws: ``RecordingError`` if it was no recording or hardly anything of it was understood, and what `take`
     ///   throws.
-    public mutating func finish(_ take: (RecordedFrame) throws -> Void) throws {
-        if case .beginning = shape { try begin(take) }
-        try finishShape(take)
+    public mutating func finish(_ body: (RecordedFrame) throws -> Void) throws {
+        if case .beginning = shape { try begin(body) }
+        try finishShape(body)
         switch format {
         case nil: throw RecordingError(prelude.span)
         case .trace: return
         case .libinputDebugEvents:
-            if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, take) }
-            if libinputTouches.finish(libinputClock, &notes) { try hand(libinputTouches.frame, take) }
-            if gestures.finish(libinputClock, &notes) { try handGestures(take) }
+            if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, body) }
+            if libinputTouches.finish(libinputClock, &notes) { try hand(libinputTouches.frame, body) }
+            if gestures.finish(libinputClock, &notes) { try handGestures(body) }
         case .webTouches, .devTools, .webDriver:
             web.finish(&notes)
-            for frame in web.frames { try hand(frame, take) }
-        case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, take) }
+            for frame in web.frames { try hand(frame, body) }
+        case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, body) }
         case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents:
-            if tracker.finish(&notes) { try hand(tracker.frame, take) }
+            if tracker.finish(&notes) { try hand(tracker.frame, body) }
         }
         if let first = notes.damaged.first, !hasTouches || notes.damagedCount > 9 * understood {
             throw RecordingError.notUnderstood(first, count: notes.damagedCount)
         }
-        try release(take)
+        try release(body)
     }
 
     /// Reads what has no end but the file's.
-    private mutating func finishShape(_ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func finishShape(_ body: (RecordedFrame) throws -> Void) throws {
         var end: [UInt8] = []
         swap(&end, &rest)
         switch shape {
         case .beginning, .unknown, .lines:
             var position = 0
             if let last = framer.last(in: end.span, at: &position) {
-                try read(last, end.span, raw: 0..<end.count, take)
+                try read(last, end.span, raw: 0..<end.count, body)
             }
-        case .objects: if let piece = splitter?.last() { try read(piece, take) }
+        case .objects: if let piece = splitter?.last() { try read(piece, body) }
         case .events: if !end.isEmpty { notes.addDamaged(understood + 1, "an event that is cut off") }
         case .trace: break
         }
@@ -212,7 +212,7 @@ public struct RecordingReader: Sendable {
     // MARK: Events
 
     private mutating func readEvents(
-        _ bytes: Span<UInt8>, _ events: BinaryEvents, _ take: (RecordedFrame) throws -> Void
+        _ bytes: Span<UInt8>, _ events: BinaryEvents, _ body: (RecordedFrame) throws -> Void
     ) throws {
         let size = events.rawValue
         var position = 0
@@ -222,32 +222,32 @@ public struct RecordingReader: Sendable {
             guard rest.count == size else { return }
             var event: [UInt8] = []
             swap(&event, &rest)
-            try readEvent(events.event(event.span), take)
+            try readEvent(events.event(event.span), body)
         }
         while position + size <= bytes.count {
-            try readEvent(events.event(bytes.extracting(position..<(position + size))), take)
+            try readEvent(events.event(bytes.extracting(position..<(position + size))), body)
             position += size
         }
         Self.append(bytes.extracting(position...), to: &rest)
     }
 
     @inline(__always)
-    private mutating func readEvent(_ event: InputEvent?, _ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func readEvent(_ event: InputEvent?, _ body: (RecordedFrame) throws -> Void) throws {
         guard let event else { return notes.addDamaged(understood + notes.damagedCount + 1, "an event without a time") }
-        try follow(event, take)
+        try follow(event, body)
     }
 
     @inline(__always)
-    private mutating func follow(_ event: InputEvent, _ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func follow(_ event: InputEvent, _ body: (RecordedFrame) throws -> Void) throws {
         understood += 1
-        if tracker.take(event, heads, &notes) { try hand(tracker.frame, take) }
+        if tracker.handle(event, heads, &notes) { try hand(tracker.frame, body) }
     }
 
     // MARK: Objects
 
     /// Looks for an object of a known shape, where bytes may be JSON and no format is known. Says how far to read on: to
     /// the end of that object, or not at all.
-    private mutating func search(_ bytes: Span<UInt8>, _ take: (RecordedFrame) throws -> Void) throws -> Int {
+    private mutating func search(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws -> Int {
         guard var splitter else { return 0 }
         var position = 0
         while let piece = splitter.next(in: bytes, at: &position) {
@@ -271,32 +271,32 @@ public struct RecordingReader: Sendable {
             prelude = []
             rest = []
             self.splitter = splitter
-            try read(.value, take)
+            try read(.value, body)
             return position
         }
         self.splitter = splitter
         return 0
     }
 
-    private mutating func readObjects(_ bytes: Span<UInt8>, _ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func readObjects(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         consumed += bytes.count
         var position = 0
-        while let piece = splitter?.next(in: bytes, at: &position) { try read(piece, take) }
+        while let piece = splitter?.next(in: bytes, at: &position) { try read(piece, body) }
     }
 
-    private mutating func read(_ piece: JSONSplitter.Piece, _ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func read(_ piece: JSONSplitter.Piece, _ body: (RecordedFrame) throws -> Void) throws {
         guard let object = splitter else { return }
         switch piece {
-        case .value: try readWeb(object.value.span, number: object.line, take)
+        case .value: try readWeb(object.value.span, number: object.line, body)
         case .damaged: notes.addDamaged(object.line, Scan.excerpt(object.value.span))
         case .endOfArray:
             web.endArray(&notes)
-            for frame in web.frames { try hand(frame, take) }
+            for frame in web.frames { try hand(frame, body) }
         }
     }
 
     private mutating func readWeb(
-        _ text: Span<UInt8>, number: Int, _ take: (RecordedFrame) throws -> Void
+        _ text: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         do {
             try web.parse(text, &notes)
@@ -305,21 +305,21 @@ public struct RecordingReader: Sendable {
             try damaged(error, text, number)
         }
         format = web.format
-        for frame in web.frames { try hand(frame, take) }
+        for frame in web.frames { try hand(frame, body) }
     }
 
     // MARK: Lines
 
-    private mutating func readText(_ bytes: Span<UInt8>, _ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func readText(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         var position = 0
-        if !rest.isEmpty { try readRest(bytes, &position, take) }
+        if !rest.isEmpty { try readRest(bytes, &position, body) }
         let piece = bytes.extracting(position...)
         position = 0
-        try readLines(piece, &position, take)
+        try readLines(piece, &position, body)
         guard position < piece.count else { return }
         let tail = piece.extracting(position...)
         if case .trace = shape {
-            try take(.trace(Self.copy(tail)))
+            try body(.trace(Self.copy(tail)))
         } else {
             Self.append(tail, to: &rest)
         }
@@ -327,7 +327,7 @@ public struct RecordingReader: Sendable {
 
     /// Completes the line that the last read broke off.
     private mutating func readRest(
-        _ bytes: Span<UInt8>, _ position: inout Int, _ take: (RecordedFrame) throws -> Void
+        _ bytes: Span<UInt8>, _ position: inout Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         while position < bytes.count, bytes[position] != 0x0a { position += 1 }
         position = min(position + 1, bytes.count)
@@ -335,30 +335,30 @@ public struct RecordingReader: Sendable {
         swap(&line, &rest)
         Self.append(bytes.extracting(..<position), to: &line)
         var used = 0
-        try readLines(line.span, &used, take)
+        try readLines(line.span, &used, body)
         line.removeFirst(used)
         swap(&line, &rest)
     }
 
     private mutating func readLines(
-        _ bytes: Span<UInt8>, _ position: inout Int, _ take: (RecordedFrame) throws -> Void
+        _ bytes: Span<UInt8>, _ position: inout Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         while format != .trace {
             let start = position
             guard let line = framer.next(in: bytes, at: &position) else { return }
-            try read(line, bytes, raw: start..<position, take)
+            try read(line, bytes, raw: start..<position, body)
         }
     }
 
     private mutating func read(
-        _ line: LineFramer.Line, _ bytes: Span<UInt8>, raw: Range<Int>, _ take: (RecordedFrame) throws -> Void
+        _ line: LineFramer.Line, _ bytes: Span<UInt8>, raw: Range<Int>, _ body: (RecordedFrame) throws -> Void
     ) throws {
-        guard format != nil else { return try recognize(line, bytes, raw: raw, take) }
-        try parse(line, bytes, number: Int(framer.lineNumber), take)
+        guard format != nil else { return try recognize(line, bytes, raw: raw, body) }
+        try parse(line, bytes, number: Int(framer.lineNumber), body)
     }
 
     private mutating func parse(
-        _ line: LineFramer.Line, _ bytes: Span<UInt8>, number: Int, _ take: (RecordedFrame) throws -> Void
+        _ line: LineFramer.Line, _ bytes: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         switch line {
         case .tooLong:
@@ -367,13 +367,13 @@ public struct RecordingReader: Sendable {
         case .line(let range):
             consumed += range.count + 1
             let line = bytes.extracting(range)
-            try parse(line.extracting(..<Scan.endWithoutReturns(line)), number: number, take)
+            try parse(line.extracting(..<Scan.endWithoutReturns(line)), number: number, body)
         }
     }
 
     @inline(__always)
     private mutating func parse(
-        _ line: Span<UInt8>, number: Int, _ take: (RecordedFrame) throws -> Void
+        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         let content: RecordedLine
         switch format {
@@ -382,38 +382,38 @@ public struct RecordingReader: Sendable {
         case .evtest: content = evtest.parse(line, &heads)
         case .libinputRecord: content = libinputRecord.parse(line, &heads)
         case .libinputDebugEvents, .webTouches, .devTools, .webDriver, .motionEvents, .inputEvents, .trace, nil:
-            return try parseOther(line, number: number, take)
+            return try parseOther(line, number: number, body)
         }
         switch content {
         case .event(let event):
             guard FrameClock.recorded.contains(event.time), Self.values.contains(event.value) else {
                 return notes.addDamaged(number, Scan.excerpt(line))
             }
-            try follow(event, take)
+            try follow(event, body)
         case .nothing: break
-        case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, take) }
-        case .timeless(let event): try follow(timeless: event, line, number, take)
+        case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, body) }
+        case .timeless(let event): try follow(timeless: event, line, number, body)
         case .damaged: notes.addDamaged(number, Scan.excerpt(line))
         }
     }
 
     /// Follows an event without a time, where whoever reads knows how many frames a second there are.
     private mutating func follow(
-        timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ take: (RecordedFrame) throws -> Void
+        timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         guard let now = event.isReport ? steps.next() : steps.now else {
             return try damaged(Damaged(isTimeless: true), line, number)
         }
         var event = event
         event.time = now
-        try follow(event, take)
+        try follow(event, body)
     }
 
     private mutating func parseOther(
-        _ line: Span<UInt8>, number: Int, _ take: (RecordedFrame) throws -> Void
+        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         switch format {
-        case .webTouches, .devTools, .webDriver: return try readWeb(line, number: number, take)
+        case .webTouches, .devTools, .webDriver: return try readWeb(line, number: number, body)
         case .motionEvents:
             do {
                 guard try motionEvents.parse(line, &notes) else { return }
@@ -421,26 +421,26 @@ public struct RecordingReader: Sendable {
                 return try damaged(error, line, number)
             }
             understood += 1
-            try hand(motionEvents.frame, take)
-        case .libinputDebugEvents: try parseDebugEvents(line, number: number, take)
+            try hand(motionEvents.frame, body)
+        case .libinputDebugEvents: try parseDebugEvents(line, number: number, body)
         // Of these no text is parsed, or it was before.
         case .inputEvents, .trace, .evemu, .getevent, .evtest, .libinputRecord, nil: break
         }
     }
 
     private mutating func parseDebugEvents(
-        _ line: Span<UInt8>, number: Int, _ take: (RecordedFrame) throws -> Void
+        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
     ) throws {
         var index = 0
         do {
             if LibinputGestures.skipToTouch(line, &index) {
                 if try libinputTouches.parse(line, &index, &libinputClock, &notes) {
-                    try hand(libinputTouches.frame, take)
+                    try hand(libinputTouches.frame, body)
                 }
             } else if let report = try LibinputGestures.report(line) {
                 // What fingers did before this line comes before it.
-                if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, take) }
-                if gestures.follow(report, options.rotation, &libinputClock, &notes) { try handGestures(take) }
+                if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, body) }
+                if gestures.follow(report, options.rotation, &libinputClock, &notes) { try handGestures(body) }
             }
             understood += 1
         } catch let error as Damaged {
@@ -457,7 +457,7 @@ public struct RecordingReader: Sendable {
     // MARK: Recognition
 
     private mutating func recognize(
-        _ line: LineFramer.Line, _ bytes: Span<UInt8>, raw: Range<Int>, _ take: (RecordedFrame) throws -> Void
+        _ line: LineFramer.Line, _ bytes: Span<UInt8>, raw: Range<Int>, _ body: (RecordedFrame) throws -> Void
     ) throws {
         let room = max(Self.longestPrelude - prelude.count, 0)
         Self.append(bytes.extracting(raw.prefix(room)), to: &prelude)
@@ -467,26 +467,26 @@ public struct RecordingReader: Sendable {
             format = !hasText && RecordingFormat.isHeader(text) ? .trace : RecordingFormat.recognize(text)
             hasText = hasText || !Scan.isAtEnd(text, 0)
         }
-        guard format == nil else { return try readPrelude(bytes.extracting(raw.dropFirst(room)), take) }
+        guard format == nil else { return try readPrelude(bytes.extracting(raw.dropFirst(room)), body) }
         // An object may have many lines before it is known.
         if raw.count >= room, splitter == nil { throw RecordingError(prelude.span) }
     }
 
     /// Reads again what came before the format was known, and its last line.
-    private mutating func readPrelude(_ beyond: Span<UInt8>, _ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func readPrelude(_ beyond: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         var lines = prelude
         prelude = []
         splitter = nil
         Self.append(beyond, to: &lines)
         guard format != .trace else {
             shape = .trace
-            return try take(.trace(lines))
+            return try body(.trace(lines))
         }
         shape = .lines
         var again = LineFramer()
         var position = 0
         while let line = again.next(in: lines.span, at: &position) ?? again.last(in: lines.span, at: &position) {
-            try parse(line, lines.span, number: Int(again.lineNumber), take)
+            try parse(line, lines.span, number: Int(again.lineNumber), body)
         }
     }
 
@@ -494,17 +494,17 @@ public struct RecordingReader: Sendable {
 
     /// Hands out a frame, unless the range of its device must be observed first.
     @inline(__always)
-    private mutating func hand(_ frame: ContactFrame, _ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func hand(_ frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws {
         hasTouches = hasTouches || !frame.contacts.isEmpty
-        if surface == nil || !held.isEmpty { guard try canBegin(frame, take) else { return } }
-        try take(.touches(frame))
+        if surface == nil || !held.isEmpty { guard try canBegin(frame, body) else { return } }
+        try body(.touches(frame))
     }
 
     /// Chooses the surface, or else holds the frame back.
-    private mutating func canBegin(_ frame: ContactFrame, _ take: (RecordedFrame) throws -> Void) throws -> Bool {
+    private mutating func canBegin(_ frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws -> Bool {
         let isKnown = device?.ranges != nil || surface != nil
         if isKnown || consumed > Self.observedLength || heldContacts > Self.mostHeld {
-            try release(take)
+            try release(body)
             return true
         }
         for contact in frame.contacts { observed.add(contact) }
@@ -515,31 +515,31 @@ public struct RecordingReader: Sendable {
 
     /// Hands out what is held back, though nothing tells the range of the device's positions, and the fingers of a stream
     /// that goes on have not shown it yet: it is taken for a usual one.
-    public mutating func assumeRange(_ take: (RecordedFrame) throws -> Void) throws {
+    public mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
         guard isHolding else { return }
         if device?.isInPoints != true { observed.assumeUsual() }
-        try release(take)
+        try release(body)
     }
 
     /// Chooses the surface from what is known, and hands out what was held back.
-    private mutating func release(_ take: (RecordedFrame) throws -> Void) throws {
-        try begin(surfaceOf: take)
+    private mutating func release(_ body: (RecordedFrame) throws -> Void) throws {
+        try begin(surfaceOf: body)
         let frames = held
         held = []
-        for frame in frames { try take(.touches(frame)) }
+        for frame in frames { try body(.touches(frame)) }
     }
 
     /// Hands out the surface, once.
-    private mutating func begin(surfaceOf take: (RecordedFrame) throws -> Void) throws {
+    private mutating func begin(surfaceOf body: (RecordedFrame) throws -> Void) throws {
         guard !hasBegun else { return }
         hasBegun = true
-        try take(.surface(chosenSurface(), device))
+        try body(.surface(chosenSurface(), device))
     }
 
-    private mutating func handGestures(_ take: (RecordedFrame) throws -> Void) throws {
+    private mutating func handGestures(_ body: (RecordedFrame) throws -> Void) throws {
         hasTouches = true
-        try release(take)
-        try take(.gestures(timeMs: gestures.timeMs, gestures.events))
+        try release(body)
+        try body(.gestures(timeMs: gestures.timeMs, gestures.events))
     }
 
     private mutating func chosenSurface() -> Surface {

@@ -72,10 +72,10 @@ public final class TraceConverter {
     /// Reads the next bytes of the file, and hands out the bytes of the trace that they make.
     ///
     /// - Throws: ``RecordingError`` if it is no recording, and what `take` throws.
-    public func read(_ bytes: Span<UInt8>, _ take: (Span<UInt8>) throws -> Void) throws {
+    public func read(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
-        try reader.read(bytes) { maker.take($0) }
-        try maker.handOut(take)
+        try reader.read(bytes) { maker.handle($0) }
+        try maker.handOut(body)
     }
 
     /// Whether fingers are held back until more is known of the range of their positions.
@@ -85,20 +85,20 @@ public final class TraceConverter {
     /// one.
     ///
     /// - Throws: what `take` throws.
-    public func assumeRange(_ take: (Span<UInt8>) throws -> Void) throws {
+    public func assumeRange(_ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
-        try reader.assumeRange { maker.take($0) }
-        try maker.handOut(take)
+        try reader.assumeRange { maker.handle($0) }
+        try maker.handOut(body)
     }
 
     /// Ends the file, and the trace.
     ///
     /// - Throws: ``RecordingError`` if it was no recording, and what `take` throws.
-    public func finish(_ take: (Span<UInt8>) throws -> Void) throws {
+    public func finish(_ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
-        try reader.finish { maker.take($0) }
+        try reader.finish { maker.handle($0) }
         if reader.format != .trace { maker.end() }
-        try maker.handOut(take)
+        try maker.handOut(body)
     }
 }
 
@@ -120,12 +120,12 @@ private final class TraceMaker {
         recognizer = GestureRecognizer(options.thresholds)
     }
 
-    func handOut(_ take: (Span<UInt8>) throws -> Void) throws {
-        try lines.withBytes { bytes in if bytes.count > 0 { try take(bytes) } }
+    func handOut(_ body: (Span<UInt8>) throws -> Void) throws {
+        try lines.withBytes { bytes in if bytes.count > 0 { try body(bytes) } }
         lines.clear()
     }
 
-    func take(_ recorded: RecordedFrame) {
+    func handle(_ recorded: RecordedFrame) {
         switch recorded {
         case .surface(let surface, let device):
             self.surface = surface

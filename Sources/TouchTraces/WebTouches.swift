@@ -65,11 +65,11 @@ struct WebTouches {
         play(&notes)
         if let dispatch = value.dispatch {
             format = .devTools
-            try take(dispatch, value.requestTime, &notes)
+            try read(dispatch, value.requestTime, &notes)
         } else if let type = value.type {
             guard let kind = Kind(rawValue: type) else { return }
             guard let timeMs = value.timeStamp, WebFrames.isTime(timeMs) else { throw Damaged() }
-            try take(kind, value, at: timeMs, &notes)
+            try read(kind, value, at: timeMs, &notes)
         } else if let viewport = value.viewport {
             try set(viewport)
         }
@@ -102,7 +102,7 @@ struct WebTouches {
 
     // MARK: Events of a page
 
-    private mutating func take(
+    private mutating func read(
         _ kind: Kind, _ value: WebValue, at timeMs: Double, _ notes: inout RecordingNotes
     ) throws(Damaged) {
         guard !kind.isOfTouches else {
@@ -135,7 +135,7 @@ struct WebTouches {
 
     /// The points of a message are all that are there. Where a second finger is started while another one is down, each
     /// finger has messages of its own, as Puppeteer writes them.
-    private mutating func take(
+    private mutating func read(
         _ dispatch: WebValue.Dispatch, _ requestTime: Double?, _ notes: inout RecordingNotes
     ) throws(Damaged) {
         guard

@@ -35,7 +35,7 @@ package struct LineSplitter {
     package init() {}
 
     /// Hands out the lines that end in the next bytes.
-    package mutating func read(_ bytes: some Sequence<UInt8>, _ take: (Line) throws -> Void) rethrows {
+    package mutating func read(_ bytes: some Sequence<UInt8>, _ body: (Line) throws -> Void) rethrows {
         rest += bytes
         let bytes = rest
         var position = 0
@@ -43,17 +43,17 @@ package struct LineSplitter {
         while true {
             let start = position
             guard let found = framer.next(in: bytes.span, at: &position) else { break }
-            try take(line(found, bytes, start..<position))
+            try body(line(found, bytes, start..<position))
         }
     }
 
     /// Hands out the last line, if the end of the stream is its end.
-    package mutating func finish(_ take: (Line) throws -> Void) rethrows {
+    package mutating func finish(_ body: (Line) throws -> Void) rethrows {
         let bytes = rest
         var position = 0
         rest = []
         guard let found = framer.last(in: bytes.span, at: &position) else { return }
-        try take(line(found, bytes, 0..<position))
+        try body(line(found, bytes, 0..<position))
     }
 
     private func line(_ found: LineFramer.Line, _ bytes: [UInt8], _ raw: Range<Int>) -> Line {

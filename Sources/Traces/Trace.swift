@@ -42,8 +42,8 @@ package struct Trace: Sendable {
         var reader = TraceReading()
         var splitter = LineSplitter()
         do {
-            try splitter.read(bytes) { try reader.take($0) }
-            try splitter.finish { try reader.take($0) }
+            try splitter.read(bytes) { try reader.handle($0) }
+            try splitter.finish { try reader.handle($0) }
         } catch {
             throw error as? TraceError ?? .noHeader
         }
@@ -72,7 +72,7 @@ private struct TraceReading: ~Copyable {
     var lines: [Trace.Line] = []
     private var isOver = false
 
-    mutating func take(_ line: LineSplitter.Line) throws(TraceError) {
+    mutating func handle(_ line: LineSplitter.Line) throws(TraceError) {
         guard !line.isBlank else { return }
         let bytes = Array(line.text)
         guard header != nil else {

@@ -48,7 +48,7 @@ final class TraceRecorder {
         run.play(line + [0x0a]) {
             for message in $0.messages {
                 if message.type == .error { isTaken = false }
-                take(message)
+                handle(message)
             }
         }
         if isTaken, let timeMs { clock = max(clock, timeMs - origin) }
@@ -77,7 +77,7 @@ final class TraceRecorder {
     }
 
     /// Ends the trace: its gestures are cancelled, and what moves comes to rest.
-    func finish() { run.finish { $0.messages.forEach(take) } }
+    func finish() { run.finish { $0.messages.forEach(handle) } }
 
     // MARK: Recording
 
@@ -85,10 +85,10 @@ final class TraceRecorder {
     func record() throws {
         isRecording = true
         header = nil
-        try run.ask(.subscribe(kinds: [.gesture])).forEach(take)
+        try run.ask(.subscribe(kinds: [.gesture])).forEach(handle)
     }
 
-    private func take(_ message: Message) {
+    private func handle(_ message: Message) {
         switch message.type {
         case .traceEnded: ended = message.traceEnded
         case .gesture where isRecording:

@@ -1,4 +1,4 @@
-// A trace played without a daemon: the daemon's own mind in this process, at the highest speed. Bytes in; for each line
+// A trace played without a daemon: the daemon's own hub in this process, at the highest speed. Bytes in; for each line
 // what it is answered and causes. Nothing of what has been handed over is kept.
 
 import GimbalProtocol
@@ -41,8 +41,8 @@ package final class TraceRun {
     }
 
     /// Plays a piece of a trace whose header says the highest speed.
-    package func play(_ piece: [UInt8], _ take: (Line) throws -> Void) rethrows {
-        try splitter.read(piece) { try take(play($0)) }
+    package func play(_ piece: [UInt8], _ body: (Line) throws -> Void) rethrows {
+        try splitter.read(piece) { try body(play($0)) }
     }
 
     /// Plays a line.
@@ -52,11 +52,11 @@ package final class TraceRun {
     }
 
     /// Ends the trace, if it has not ended itself.
-    package func finish(_ take: (Line) throws -> Void) rethrows {
-        try splitter.finish { try take(play($0)) }
+    package func finish(_ body: (Line) throws -> Void) rethrows {
+        try splitter.finish { try body(play($0)) }
         hub.endOfInput(feeder, at: 0)
         turn()
-        try take(Line(line: nil, output: collector.takeAll()))
+        try body(Line(line: nil, output: collector.takeAll()))
     }
 
     /// Whether something other than gestures moves the camera at the moment.
@@ -68,14 +68,14 @@ package final class TraceRun {
     package static func events(of trace: Trace) throws -> [UInt8] {
         let run = try TraceRun(camera: trace.header.camera)
         var events: [UInt8] = []
-        func take(_ played: Line) {
+        func collect(_ played: Line) {
             for message in played.messages where message.isEvent || message.type == .traceEnded {
                 events += message.withoutEpoch + [0x0a]
             }
         }
-        run.play(try trace.header.atHighestSpeed().bytes + [0x0a], take)
-        for line in trace.lines { run.play(line.bytes + [0x0a], take) }
-        run.finish(take)
+        run.play(try trace.header.atHighestSpeed().bytes + [0x0a], collect)
+        for line in trace.lines { run.play(line.bytes + [0x0a], collect) }
+        run.finish(collect)
         return events
     }
 

@@ -109,15 +109,15 @@ public final class ListeningSocket {
 public enum UnixSocket {
     /// Connects to a path; the descriptor blocks, unless the flags of socket(2) say otherwise.
     ///
-    /// - Parameter patience: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever.
+    /// - Parameter timeout: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever.
     /// - Throws: `EAGAIN` when that is over; `EPERM` if the path lies in a folder of this user's name below /tmp that
     ///   others made or may enter.
-    public static func connect(_ path: String, flags: CInt = 0, patience: Int? = nil) throws(SystemError) -> CInt {
+    public static func connect(_ path: String, flags: CInt = 0, timeout: Int? = nil) throws(SystemError) -> CInt {
         try SocketPath.checkFolder(of: path)
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue) | flags, 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
-        if let patience {
-            var time = timeval(tv_sec: patience / 1000, tv_usec: max(patience % 1000, 1) * 1000)
+        if let timeout {
+            var time = timeval(tv_sec: timeout / 1000, tv_usec: max(timeout % 1000, 1) * 1000)
             let length = socklen_t(MemoryLayout<timeval>.size)
             _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, length)
         }
@@ -140,12 +140,12 @@ public enum UnixSocket {
     ///
     /// - Throws: `NoConnection`, when nobody does, or when one does not answer in time.
     public static func connect(
-        toFirstOf paths: [String], flags: CInt = 0, patience: Int? = nil
+        toFirstOf paths: [String], flags: CInt = 0, timeout: Int? = nil
     ) throws(NoConnection) -> CInt {
         var attempts: [NoConnection.Attempt] = []
         for path in paths {
             do {
-                return try connect(path, flags: flags, patience: patience)
+                return try connect(path, flags: flags, timeout: timeout)
             } catch {
                 attempts.append(NoConnection.Attempt(path: path, error: error))
                 guard NoConnection.passedOver.contains(error.code) else { break }

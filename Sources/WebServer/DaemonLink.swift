@@ -28,7 +28,7 @@ final class DaemonLink: Sendable {
     ) async throws {
         let descriptor: CInt
         do {
-            descriptor = try UnixSocket.connect(toFirstOf: paths, flags: CInt(SOCK_NONBLOCK.rawValue), patience: 1000)
+            descriptor = try UnixSocket.connect(toFirstOf: paths, flags: CInt(SOCK_NONBLOCK.rawValue), timeout: 1000)
         } catch {
             throw NoDaemon(description: error.attempts.last.map { "\($0.error)" } ?? "there is no daemon")
         }

@@ -57,7 +57,7 @@ extension Daemon {
         manager.notify("READY=1")
         handoverFile?.forgetTheRest()
         hub.resume()
-        keeper?.goOn()
+        keeper?.resume()
         return false
     }
 

@@ -98,7 +98,7 @@ import GimbalProtocol
         try watchSignals()
         Signals.unblock()
         // Only who has the socket takes the state: another daemon's is none of its business.
-        if inheritance.map(takeOver) == true { keeper?.goOn() } else { keeper?.restore(at: now()) }
+        if inheritance.map(takeOver) == true { keeper?.resume() } else { keeper?.restore(at: now()) }
         inheritance = nil
         manager.forgetStored()
         log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")

@@ -119,7 +119,7 @@ import UnixSocket
     // MARK: Taking over
 
     /// Reads what the process before has left; `nil`, and the descriptor stays open, if that is no such file.
-    static func take(_ descriptor: CInt) -> Content? {
+    static func open(_ descriptor: CInt) -> Content? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             let header = read(descriptor, 0, min(headerSize, Int(status.st_size)))

@@ -19,7 +19,7 @@ struct Inheritance {
         let known = Set(manager.sockets.map(\.descriptor) + manager.stored.map(\.descriptor))
         let own = Handover.inherited(environment: SocketPath.environmentValue).flatMap { known.contains($0) ? nil : $0 }
         let stored = manager.stored.filter { $0.name == .state }.map(\.descriptor)
-        if let left = own ?? stored.last, !take(left) {
+        if let left = own ?? stored.last, !adopt(left) {
             log(.warning, "what the process before left cannot be understood")
             (handover, hub, file) = (nil, nil, nil)
             if own != nil { Self.closeAll(but: known) }
@@ -38,8 +38,8 @@ struct Inheritance {
     }
 
     /// Takes what a file of the process before holds; `false` if that cannot be understood.
-    private mutating func take(_ descriptor: CInt) -> Bool {
-        switch HandoverFile.take(descriptor) {
+    private mutating func adopt(_ descriptor: CInt) -> Bool {
+        switch HandoverFile.open(descriptor) {
         case .handover(let file, let bytes):
             self.file = file
             return (try? read(FieldReader(bytes[...]))) != nil

@@ -2,6 +2,7 @@
 // path, a file's content or what a client sent cannot pass for another one. Only at the level debug is anything logged that
 // a client sent.
 
+import GimbalProtocol
 import Glibc
 
 enum LogLevel: Int, Comparable {
@@ -44,16 +45,6 @@ func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count 
 
 /// Writes one line to standard error.
 func writeError(_ line: String) {
-    let bytes = Array((line.withoutControls + "\n").utf8)
+    let bytes = Array((line.printable + "\n").utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-}
-
-extension String {
-    /// The text with control characters written out.
-    fileprivate var withoutControls: String {
-        unicodeScalars.reduce(into: "") { text, scalar in
-            let isControl = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
-            text += isControl ? scalar.escaped(asASCII: true) : String(scalar)
-        }
-    }
 }

@@ -162,9 +162,9 @@ struct ServiceManager {
     private static func openChannel() -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         // A manager that hears nothing must not keep the daemon.
-        var patience = timeval(tv_sec: 1, tv_usec: 0)
+        var timeout = timeval(tv_sec: 1, tv_usec: 0)
         _ = unsafe setsockopt(
-            descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
     }
 

@@ -67,14 +67,14 @@ import UnixSocket
             } catch {
                 return try setAside(file, "\(error)")
             }
-            take(saved, file, at: now)
+            restore(saved, file, at: now)
         } catch {
             failed(error)
         }
     }
 
     /// The cameras are not the last ones that were saved as such: they go on.
-    func goOn() {
+    func resume() {
         do throws(SystemError) {
             _ = collect(atMost: .max)
             try openFile().write(text.cameras.bytes(isLast: false))
@@ -98,7 +98,7 @@ import UnixSocket
         log(.warning, "the saved state cannot be taken and is now \(path)/\(name): \(reason)")
     }
 
-    private func take(_ saved: SavedState, _ file: StateFile, at now: Double) {
+    private func restore(_ saved: SavedState, _ file: StateFile, at now: Double) {
         var keepsEpochs = saved.isLast
         if saved.isLast {
             // From now on it is not the last any more, and if the daemon dies the file has to say so.
@@ -156,7 +156,7 @@ import UnixSocket
     /// Brings the text of so many cameras up to date; says whether all are.
     private func collect(atMost count: Int) -> Bool {
         if !isCollecting { hub.beginSaving(&text) }
-        return hub.goOnSaving(&text, atMost: count)
+        return hub.continueSaving(&text, atMost: count)
     }
 
     private func finish(_ saving: Saving) {
@@ -202,7 +202,7 @@ import UnixSocket
     }
 
     /// How long a disk is waited for in the end, in seconds.
-    private static let patience = 60
+    private static let mostAttempts = 60
 
     /// Saves what the cameras have come to in the end, and waits for it.
     ///
@@ -226,7 +226,7 @@ import UnixSocket
 
     /// Waits for a save. What a disk does not take in a minute is given up.
     private func waitFor(_ saving: Saving, _ needsTime: () -> Void) throws(SystemError) {
-        for _ in 0..<Self.patience where !bellRang {
+        for _ in 0..<Self.mostAttempts where !bellRang {
             var end = pollfd(fd: bell.read, events: CShort(POLLIN), revents: 0)
             if unsafe poll(&end, 1, 1000) > 0 { ring() } else { needsTime() }
         }

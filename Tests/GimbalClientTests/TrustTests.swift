@@ -64,8 +64,10 @@ import Testing
         let place = try folder(0o755)
         defer { try? FileManager.default.removeItem(atPath: place) }
         let program = place + "/gimbal"
-        try FileManager.default.copyItem(
-            at: DaemonProcess.products.appendingPathComponent("gimbal"), to: URL(fileURLWithPath: program))
+        // By a process of its own: a descriptor that writes here could be inherited by another test's child, and what is
+        // being written cannot be run.
+        let built = DaemonProcess.products.appendingPathComponent("gimbal").path
+        #expect(try DaemonProcess.run(URL(fileURLWithPath: "/bin/cp"), [built, program]).status == 0)
         let trap = "/tmp/gimbal-\(Self.user)"
         #expect(mkdir(trap, 0o755) == 0)
         defer { try? FileManager.default.removeItem(atPath: trap) }

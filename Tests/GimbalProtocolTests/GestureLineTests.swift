@@ -137,3 +137,10 @@ import Testing
         #expect(GestureLine(Array(line.utf8).span) == nil)
     }
 }
+
+extension GestureLine {
+    fileprivate init?(_ line: Span<UInt8>) {
+        self.init()
+        guard read(line) else { return nil }
+    }
+}

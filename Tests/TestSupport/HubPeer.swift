@@ -102,7 +102,7 @@ public final class HubHost {
         forgetPeers()
         for (key, peer) in try next.takeOver(FieldReader(left[...]), at: now, client: { self.peers[Int($0)].asClient })
         {
-            peers[Int(key)].goOn(as: peer)
+            peers[Int(key)].resume(as: peer)
         }
         hub = next
         memory.forgetTheRest()
@@ -169,7 +169,7 @@ public final class HubPeer: ConformancePeer {
     fileprivate func cutOff() { outlet.close() }
 
     /// A connection is read again from where it was left.
-    fileprivate func goOn(as peer: Peer) {
+    fileprivate func resume(as peer: Peer) {
         self.peer = peer
         outlet.isReading = true
     }

@@ -92,7 +92,7 @@ final class CameraRegistry {
         (limits.historyEvents, limits.historyBytes) = (0, 0)
         let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
         let shadow = HostedCamera(name: camera.name, epoch: "", at: 0, environment)
-        shadow.goOn(from: moment)
+        shadow.restore(from: moment)
         shadow.replay = camera.replay
         return shadow
     }
@@ -112,7 +112,7 @@ final class CameraRegistry {
         makePermanent(camera)
         camera.standing = .removed
         // Peers that sent something to it may refer to it for long.
-        camera.log.letGo()
+        camera.log.freeMemory()
         camera.isUnsaved = false
         noteChange(camera)
         freeSlots.append(camera.slot)

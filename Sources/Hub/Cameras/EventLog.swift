@@ -71,7 +71,7 @@ import GimbalProtocol
     private var entries: UnsafeMutablePointer<Entry>
     private var slots = 16
     let memory: (any HistoryMemory)?
-    // Sound: freed only in `deinit`, `growRing` and `letGo`. Runs point into it; they are used before the log changes again,
+    // Sound: freed only in `deinit`, `growRing` and `freeMemory`. Runs point into it; they are used before the log changes again,
     // in the same turn.
     private var storage: RingMemory
     private var ring: UnsafeMutableRawPointer {
@@ -232,7 +232,7 @@ import GimbalProtocol
     }
 
     /// Lets go of all that it holds, for good: nobody reads it any more.
-    func letGo() {
+    func freeMemory() {
         first = end
         bytes = 0
         (lastMoveStarted, lastReset) = (Pinned(), Pinned())

@@ -183,7 +183,7 @@ final class HostedCamera {
         self.init(
             saved, clockStart: clockStart ?? now - saved.clock, log: log, firstSeq: firstSeq, environment)
         if isEphemeral { standing = .ephemeral }
-        if let moment { goOn(from: moment) }
+        if let moment { restore(from: moment) }
         self.inputLog = try inputLog.map {
             try InputLog($0, of: name, encoder: encoder, limits: limits, memory: memory)
         }
@@ -434,7 +434,7 @@ final class HostedCamera {
     }
 
     /// Goes on from a moment.
-    func goOn(from moment: Moment) {
+    func restore(from moment: Moment) {
         (camera, gestures, activeGestures) = (moment.camera, moment.gestures, moment.activeGestures)
         surfaces = moment.surfaces
         (motion, motionReason) = (moment.motion, moment.motionReason)
@@ -447,7 +447,7 @@ final class HostedCamera {
     /// - Parameter time: the replay's clock.
     func reset(to moment: Moment, at time: Double, epoch: String) -> Emission {
         let before = log.end
-        goOn(from: moment)
+        restore(from: moment)
         (self.epoch, firstSeq) = (epoch, seq)
         encoder.encode(
             {

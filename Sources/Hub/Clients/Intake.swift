@@ -60,7 +60,7 @@ final class Intake {
 
     /// Handles what a peer sent before and could not be handled then.
     private func handleInput(of peer: Peer, at now: Double) {
-        if let replay = peer.replay, !replay.isOver { replays.goOn(replay, at: now) }
+        if let replay = peer.replay, !replay.isOver { replays.advance(replay, to: now) }
         var bytes = peer.input.takeBytes()
         let handled = handleLines(bytes.span, from: peer, at: now)
         if !peer.isClosed, !peer.input.isDiscarding {
@@ -84,7 +84,7 @@ final class Intake {
 
     private func updateReading(_ peer: Peer) {
         guard !peer.isClosed, !isStopped else { return }
-        let isWanted = peer.input.isDiscarding || peer.input.bytes.count < limits.leastInput
+        let isWanted = peer.input.isDiscarding || peer.input.bytes.count < limits.inputLimit
         if peer.input.setReading(isWanted) { peer.outlet.setReading(isWanted) }
     }
 

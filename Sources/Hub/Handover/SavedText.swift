@@ -3,7 +3,7 @@
 
 import GimbalProtocol
 
-/// The cameras of a hub as text, to be brought up to date by ``Hub/beginSaving(_:)`` and ``Hub/goOnSaving(_:atMost:)``.
+/// The cameras of a hub as text, to be brought up to date by ``Hub/beginSaving(_:)`` and ``Hub/continueSaving(_:atMost:)``.
 public struct SavedText {
     /// The lines of cameras, by their names. They can be put together elsewhere, which takes as long as they are many.
     public struct Cameras: Sendable {

@@ -7,14 +7,14 @@ import GimbalProtocol
 
 /// An error of one object of a line.
 struct Refusal: Error {
-    let member: Int
+    let index: Int
     let error: WireError
 
-    init(_ member: Int, _ code: ErrorCode, _ field: String?, _ message: String) {
-        self.init(member, WireError(code, field: field, message))
+    init(_ index: Int, _ code: ErrorCode, _ field: String?, _ message: String) {
+        self.init(index, WireError(code, field: field, message))
     }
 
-    init(_ member: Int, _ error: WireError) { (self.member, self.error) = (member, error) }
+    init(_ index: Int, _ error: WireError) { (self.index, self.error) = (index, error) }
 }
 
 /// The admission of one line.
@@ -31,36 +31,36 @@ struct Admission {
     /// Admits the line.
     func admit() throws(Refusal) {
         var earlier = EarlierObjects()
-        for member in requests.indices {
-            try admit(member, registry.camera(requests[member].camera, of: peer), &earlier)
+        for index in requests.indices {
+            try admit(index, registry.camera(requests[index].camera, of: peer), &earlier)
         }
     }
 
     private func admit(
-        _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
-        if peer.isWatchOnly, let error = peer.role.objection(to: requests[member].body) {
-            throw Refusal(member, error)
+        if peer.isWatchOnly, let error = peer.role.objection(to: requests[index].body) {
+            throw Refusal(index, error)
         }
-        if let replay = peer.replay, let name = requests[member].camera, name != replay.cameraName {
+        if let replay = peer.replay, let name = requests[index].camera, name != replay.cameraName {
             throw Refusal(
-                member, .invalidValue, "camera",
+                index, .invalidValue, "camera",
                 "camera must be \"\(replay.cameraName)\" in this trace, or left out")
         }
-        if let replay = peer.replay, replay.movesNothing, requests[member].body.isOfTraces { return }
-        if camera?.standing != .permanent { try admitNew(member, camera, &earlier) }
-        try admitBody(member, camera, &earlier)
+        if let replay = peer.replay, replay.movesNothing, requests[index].body.isOfTraces { return }
+        if camera?.standing != .permanent { try admitNew(index, camera, &earlier) }
+        try admitBody(index, camera, &earlier)
     }
 
     /// Admits the camera that a request makes, or makes permanent, if it does.
     @inline(never)
     private func admitNew(
-        _ member: Int, _ ephemeral: HostedCamera?, _ earlier: inout EarlierObjects
+        _ index: Int, _ ephemeral: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
-        let request = requests[member]
+        let request = requests[index]
         let mustBeThere = ephemeral == nil && mustFindCamera(request)
         guard mustBeThere || makesCamera(request, ephemeral) else { return }
-        earlier.made.advance(to: member, of: requests) { made, request in
+        earlier.made.advance(to: index, of: requests) { made, request in
             let camera = registry.camera(request.camera, of: peer)
             if camera?.standing != .permanent, makesCamera(request, camera) {
                 made.insert(cameraName(request))
@@ -70,12 +70,12 @@ struct Admission {
         guard !made.contains(cameraName(request)) else { return }
         if mustBeThere {
             throw Refusal(
-                member, .unknownCamera, "camera", "there is no camera \"\(cameraName(request))\"")
+                index, .unknownCamera, "camera", "there is no camera \"\(cameraName(request))\"")
         }
         let others = peer.isWatchOnly ? registry.ephemeralCount : registry.permanentCount
         guard others + made.count >= limits.cameras else { return }
         throw Refusal(
-            member, .limitReached, "camera",
+            index, .limitReached, "camera",
             peer.isWatchOnly
                 ? "\(limits.cameras) cameras are there only to be watched; wait until somebody feeds this one"
                 : "there are \(limits.cameras) cameras; remove one with remove-camera")
@@ -94,42 +94,42 @@ struct Admission {
     }
 
     private func admitBody(
-        _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
         let isBusy = camera?.replay != nil && camera?.replay !== peer.replay
         func busy() -> Refusal {
-            Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+            Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
-        func noReplay() -> Refusal { Refusal(member, .noReplay, "camera", "no replay runs on this camera") }
-        switch requests[member].body {
+        func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay runs on this camera") }
+        switch requests[index].body {
         case .gesture:
             if isBusy { throw busy() }
             // Fast path: even if every earlier object began a gesture, the camera stays below both limits.
-            let most = (camera?.activeGestures ?? 0) + member
+            let most = (camera?.activeGestures ?? 0) + index
             if most >= min(limits.gestures, limits.cameraGestures) {
-                try admitGesture(member, camera, &earlier)
+                try admitGesture(index, camera, &earlier)
             }
         case .touch(let fingers):
             if isBusy { throw busy() }
-            try admit(fingers, member, camera, &earlier)
+            try admit(fingers, index, camera, &earlier)
         case .command(let command):
             if isBusy { throw busy() }
-            try admit(command, member, camera, &earlier)
+            try admit(command, index, camera, &earlier)
         case .trace:
             if peer.replay != nil {
                 throw Refusal(
-                    member, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
+                    index, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
             }
             if isBusy || !peer.output.isOpen { throw busy() }
         case .traceEnd:
             if peer.replay == nil {
                 throw Refusal(
-                    member, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
+                    index, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
             }
         case .subscribe:
-            try admitSubscription(member, &earlier)
+            try admitSubscription(index, &earlier)
         case .awaitIdle:
-            try admitWait(member)
+            try admitWait(index)
         case .steerReplay(let steering):
             if peer.replay != nil {
                 let message =
@@ -138,7 +138,7 @@ struct Admission {
                     } else {
                         "the lines of a trace wait for their time: a replay is steered from another connection"
                     }
-                throw Refusal(member, .invalidValue, "type", message)
+                throw Refusal(index, .invalidValue, "type", message)
             }
             if camera?.replay?.isCut != false { throw noReplay() }
         case .query(.getReplay):
@@ -147,27 +147,27 @@ struct Admission {
             // It is as much work as there are cameras, and an array is done in one go.
             if requests.count > 1 {
                 throw Refusal(
-                    member, .invalidValue, "camera",
+                    index, .invalidValue, "camera",
                     "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
             }
         case .marker:
-            let before = requests[..<member].count { if case .marker = $0.body { true } else { false } }
+            let before = requests[..<index].count { if case .marker = $0.body { true } else { false } }
             if let replay = peer.replay, replay.markers.count + before >= limits.markers {
                 throw Refusal(
-                    member, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
+                    index, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
             }
         case .query, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
     }
 
-    private func admitSubscription(_ member: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
+    private func admitSubscription(_ index: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
         // Fast path: even if every earlier object subscribed to another camera, the peer stays below the limit.
-        guard peer.subscriptions.count + member >= limits.subscriptions else { return }
+        guard peer.subscriptions.count + index >= limits.subscriptions else { return }
         if earlier.subscribed == nil {
             earlier.subscribed = Lookback(Set(peer.subscriptions.lazy.filter { !$0.isOfAll }.map(\.camera.name)))
         }
-        earlier.subscribed?.advance(to: member, of: requests) { names, request in
+        earlier.subscribed?.advance(to: index, of: requests) { names, request in
             switch request.body {
             case .subscribe: names.insert(cameraName(request))
             case .unsubscribe, .command(.removeCamera): names.remove(cameraName(request))
@@ -175,25 +175,25 @@ struct Admission {
             }
         }
         guard let names = earlier.subscribed?.state, names.count >= limits.subscriptions,
-            !names.contains(cameraName(requests[member]))
+            !names.contains(cameraName(requests[index]))
         else { return }
         throw Refusal(
-            member, .limitReached, "camera",
+            index, .limitReached, "camera",
             "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
     private func admitGesture(
-        _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
         func key(_ gesture: Request.Gesture) -> GestureKey {
             GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
         }
-        guard case .gesture(let gesture) = requests[member].body, gesture.event.begins else { return }
+        guard case .gesture(let gesture) = requests[index].body, gesture.event.begins else { return }
         // Fast path: nearly every report is about a gesture that is active already.
-        if member == 0, camera?.gestures.contains(key(gesture)) == true { return }
-        let name = cameraName(requests[member])
+        if index == 0, camera?.gestures.contains(key(gesture)) == true { return }
+        let name = cameraName(requests[index])
         earlier.active[name, default: Lookback(.init(on: camera, of: peer.number))].advance(
-            to: member, of: requests
+            to: index, of: requests
         ) { active, request in
             guard cameraName(request) == name else { return }
             switch request.body {
@@ -204,7 +204,7 @@ struct Admission {
             }
         }
         guard let active = earlier.active[name]?.state, !active.own.contains(key(gesture)) else { return }
-        func refuse(_ message: String) -> Refusal { Refusal(member, .limitReached, "gesture", message) }
+        func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "gesture", message) }
         if active.own.count >= limits.gestures {
             throw refuse("one connection has at most \(limits.gestures) active gestures on a camera")
         }
@@ -214,16 +214,16 @@ struct Admission {
     }
 
     private func admit(
-        _ fingers: Request.Fingers, _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+        _ fingers: Request.Fingers, _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
         earlier.fingers += fingers.touches.count
-        if earlier.fingers > limits.fingers { throw Refusal(member, RequestDecoder.tooManyFingers) }
+        if earlier.fingers > limits.fingers { throw Refusal(index, RequestDecoder.tooManyFingers) }
         // Fast path: even if every earlier object touched another surface, the camera stays below both limits.
         let known = camera?.surfaces.all.count ?? 0
-        guard !fingers.touches.isEmpty, known + member >= min(limits.surfaces, limits.cameraSurfaces) else { return }
-        let name = cameraName(requests[member])
+        guard !fingers.touches.isEmpty, known + index >= min(limits.surfaces, limits.cameraSurfaces) else { return }
+        let name = cameraName(requests[index])
         earlier.touched[name, default: Lookback(.init(on: camera, by: peer.number))].advance(
-            to: member, of: requests
+            to: index, of: requests
         ) { touched, request in
             guard cameraName(request) == name else { return }
             switch request.body {
@@ -234,7 +234,7 @@ struct Admission {
             }
         }
         guard let touched = earlier.touched[name]?.state, !touched.own.contains(fingers.surface) else { return }
-        func refuse(_ message: String) -> Refusal { Refusal(member, .limitReached, "surface", message) }
+        func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "surface", message) }
         // A trace may have what several connections did.
         if peer.replay == nil, touched.own.count >= limits.surfaces {
             throw refuse("one connection has at most \(limits.surfaces) surfaces with fingers on a camera")
@@ -245,11 +245,11 @@ struct Admission {
     }
 
     private func admit(
-        _ command: Request.Command, _ member: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+        _ command: Request.Command, _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
         switch command {
         case .setZoomRange(let min, let max):
-            earlier.zoomRanges.advance(to: member, of: requests) { ranges, request in
+            earlier.zoomRanges.advance(to: index, of: requests) { ranges, request in
                 switch request.body {
                 case .command(.setZoomRange(let min, let max)):
                     let old = zoomRange(of: request, ranges)
@@ -258,15 +258,14 @@ struct Admission {
                 default: break
                 }
             }
-            let old = zoomRange(of: requests[member], earlier.zoomRanges.state)
+            let old = zoomRange(of: requests[index], earlier.zoomRanges.state)
             if (min ?? old.min) > (max ?? old.max) {
                 let error = RequestDecoder.reversedZoomRange
-                throw Refusal(member, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
+                throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
             }
         case .removeCamera where camera?.replay != nil:
-            throw Refusal(member, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
-        default:
-            break
+            throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+        case .move, .animate, .stop, .setGestures, .setTargetBounds, .setViewport, .removeCamera: break
         }
     }
 
@@ -287,13 +286,13 @@ struct Admission {
     }
 
     /// Whether one connection waits for no more than it may, once an object is applied.
-    private func admitWait(_ member: Int) throws(Refusal) {
+    private func admitWait(_ index: Int) throws(Refusal) {
         let waits = peer.waits.all.count
         // Fast path: even if every earlier object waited, the peer stays below the limit.
-        guard waits + member >= limits.waits else { return }
-        let before = requests[..<member].count { if case .awaitIdle = $0.body { true } else { false } }
+        guard waits + index >= limits.waits else { return }
+        let before = requests[..<index].count { if case .awaitIdle = $0.body { true } else { false } }
         guard waits + before >= limits.waits else { return }
-        throw Refusal(member, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
+        throw Refusal(index, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
     }
 }
 
@@ -302,18 +301,28 @@ extension Request.Body {
     var isOfTraces: Bool {
         switch self {
         case .gesture, .touch, .command, .marker: true
-        default: false
+        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello, .trace,
+            .traceEnd:
+            false
         }
     }
 
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {
-        case .hello, .traceEnd, .steerReplay, .query(.getReplay), .query(.cameras), .query(.stats), .query(.clients),
-            .query(.ping),
-            .command(.removeCamera), .unsubscribe, .subscribeAll, .unsubscribeAll:
-            false
-        default: true
+        case .gesture, .touch, .subscribe, .awaitIdle, .marker, .trace: true
+        case .command(let command): if case .removeCamera = command { false } else { true }
+        case .query(let query): query.needsCamera
+        case .hello, .traceEnd, .steerReplay, .unsubscribe, .subscribeAll, .unsubscribeAll: false
+        }
+    }
+}
+
+extension Request.Query {
+    fileprivate var needsCamera: Bool {
+        switch self {
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion: true
+        case .cameras, .stats, .clients, .ping, .getReplay: false
         }
     }
 }

@@ -59,8 +59,8 @@ struct Lookback<State> {
     init(_ state: State) { self.state = state }
 
     /// Brings it up to date with all objects before one.
-    mutating func advance(to member: Int, of requests: [Request], _ add: (inout State, Request) -> Void) {
-        while seen < member {
+    mutating func advance(to index: Int, of requests: [Request], _ add: (inout State, Request) -> Void) {
+        while seen < index {
             add(&state, requests[seen])
             seen += 1
         }

@@ -42,7 +42,8 @@ final class LineHandler {
 
     /// Handles a line; `false` if its time has not come.
     func handle(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
-        if let line = GestureLine(text), let camera = freeCamera(of: line, text, peer) {
+        var line = GestureLine()
+        if line.read(text), let camera = freeCamera(of: line, text, peer) {
             if let replay = peer.replay { return handle(line, text, in: replay, at: now, from: peer) }
             handle(line, text, on: camera, from: peer, at: now)
             return true
@@ -77,6 +78,7 @@ final class LineHandler {
         return camera
     }
 
+    @inline(__always)
     private func camera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
         let name = text.extracting(line.camera.range)
         if let replay = peer.replay {
@@ -131,9 +133,9 @@ final class LineHandler {
             time = try traceTime(requests, peer.replay)
             try Admission(requests, from: peer, registry, limits).admit()
         } catch {
-            let isHeader = if case .trace = requests[error.member].body { peer.replay == nil } else { false }
+            let isHeader = if case .trace = requests[error.index].body { peer.replay == nil } else { false }
             let rejection = Rejection(
-                error: error.error, member: error.member, ids: requests.map(\.id), isHeader: isHeader)
+                error: error.error, index: error.index, ids: requests.map(\.id), isHeader: isHeader)
             reject(rejection, text, from: peer, at: now)
             return true
         }
@@ -171,22 +173,22 @@ final class LineHandler {
     private func traceTime(_ requests: [Request], _ replay: Replay?) throws(Refusal) -> Double? {
         guard let replay else { return nil }
         var time: Double?
-        for member in requests.indices {
-            guard requests[member].body.isOfTraces else { continue }
-            guard let given = requests[member].timeMs ?? time else {
+        for index in requests.indices {
+            guard requests[index].body.isOfTraces else { continue }
+            guard let given = requests[index].timeMs ?? time else {
                 throw Refusal(
-                    member, .missingField, "timeMs",
+                    index, .missingField, "timeMs",
                     "timeMs is missing: in a trace gestures, touches, commands and markers have one")
             }
             guard given == time ?? given else {
-                throw Refusal(member, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
+                throw Refusal(index, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
             }
             if replay.movesNothing { return given }
             guard replay.mayGoOn(at: given) else {
                 throw replay.clock.time(of: given) > ReplayClock.longest
                     ? Refusal(
-                        member, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
-                    : Refusal(member, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
+                        index, .invalidValue, "timeMs", "timeMs must be at most 1e14 after the first of the trace")
+                    : Refusal(index, .timeReversed, "timeMs", "timeMs must not be before that of the line before")
             }
             time = given
         }
@@ -332,8 +334,8 @@ final class LineHandler {
         turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
         peer.replay?.lineWasRejected()
         var isAnswered = false
-        for (member, id) in rejection.ids.enumerated() {
-            let isWrong = rejection.member.map { $0 == member } ?? (rejection.ids.count == 1)
+        for (index, id) in rejection.ids.enumerated() {
+            let isWrong = rejection.index.map { $0 == index } ?? (rejection.ids.count == 1)
             guard isWrong || id != nil else { continue }
             var error = rejection.error
             if !isWrong {

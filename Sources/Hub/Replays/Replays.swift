@@ -77,7 +77,7 @@ final class Replays {
     }
 
     /// Goes on with what is kept of a replay, as far as it is due.
-    func goOn(_ replay: Replay, at now: Double) { _ = play(replay, new: nil, at: now) }
+    func advance(_ replay: Replay, to now: Double) { _ = play(replay, new: nil, at: now) }
 
     /// Plays what is due; says whether it has come to a line that has just been read, and that is due as well.
     ///
@@ -373,14 +373,14 @@ final class Replays {
             replay.traceEndWasRead()
         } else {
             replay.complete(passingOver: false)
-            goOn(replay, at: now)
+            advance(replay, to: now)
         }
     }
 
     /// Ends a replay before its own end, on behalf of another client, and plays at once what moves.
     func cut(_ replay: Replay, at now: Double) {
         cutShort(replay)
-        goOn(replay, at: now)
+        advance(replay, to: now)
     }
 
     /// The peer of a replay is gone: what moves is played in the next turns, as fast as possible.
@@ -476,7 +476,7 @@ final class Replays {
                 serve(peer)
             } else {
                 turns.grantPart(of: count)
-                goOn(replay, at: now)
+                advance(replay, to: now)
             }
         }
     }

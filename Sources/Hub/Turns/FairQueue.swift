@@ -65,9 +65,9 @@ struct FairQueue {
     /// of nobody, however many wait.
     mutating func endTurn(work: UInt64) {
         let isCalm = waiting.isEmpty && work <= Self.lightWork
-        time = isCalm ? latest : min(time + Self.lightWorkPerTurn, latest)
+        time = isCalm ? latest : min(time + Self.freeWorkPerTurn, latest)
     }
 
     /// How much work of a peer in each turn is no debt: a gesture in every eighth turn, which is some thousand a second.
-    private static let lightWorkPerTurn: UInt64 = 2
+    private static let freeWorkPerTurn: UInt64 = 2
 }

@@ -10,7 +10,7 @@ final class Turns {
     private var unsentEvents = 0
 
     /// What all peers that are served as their bytes come may cost in a turn: some 0.1 ms.
-    private static let lightWorkPerTurn: UInt64 = 256
+    private static let mostWorkAtOnce: UInt64 = 256
 
     init(limits: Limits) { self.limits = limits }
 
@@ -52,7 +52,7 @@ final class Turns {
 
     /// Whether a peer goes ahead of those that wait: it has had no more than they, and the turn is not long yet.
     func isServedAtOnce(_ peer: Peer) -> Bool {
-        !peer.share.isWaiting && queue.isLight(peer) && meter.ofTurn < Self.lightWorkPerTurn && hasRoomForEvents
+        !peer.share.isWaiting && queue.isLight(peer) && meter.ofTurn < Self.mostWorkAtOnce && hasRoomForEvents
     }
 
     /// Has a peer wait for its turn.

@@ -68,15 +68,7 @@ struct CameraName: Equatable {
     }
 
     init?(_ text: String) {
-        let isRight = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        guard isRight, (1...64).contains(text.utf8.count) else { return nil }
+        guard Request.isCameraName(text) else { return nil }
         self.text = text
     }
 

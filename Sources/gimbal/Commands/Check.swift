@@ -1,5 +1,5 @@
 // `gimbal check`: a trace held against the protocol, line by line, without a daemon. What the daemon would refuse is found
-// by the daemon's own mind; what it would take, though nobody means it, is found here.
+// by the daemon's own hub; what it would accept, though nobody means it, is found here.
 
 import ArgumentParser
 import Gestures
@@ -89,10 +89,10 @@ private final class CheckSession {
         var bytes = 0
         defer { bar.clear() }
         guard let beginning = try beginning() else { return try conclude() }
-        try take(beginning)
+        try read(beginning)
         bytes += beginning.count
         while case let piece = try file.read(), !piece.isEmpty {
-            try take(piece)
+            try read(piece)
             try output.flush()
             bytes += piece.count
             bar.update { ProgressState(frames: frames, share: file.size.map { Double(bytes) / Double(max($0, 1)) }) }
@@ -134,13 +134,13 @@ private final class CheckSession {
         bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
-    private func take(_ piece: [UInt8]) throws { try splitter.read(piece) { try play($0) } }
+    private func read(_ piece: [UInt8]) throws { try splitter.read(piece) { try play($0) } }
 
     private func play(_ line: LineSplitter.Line) throws {
         try Interrupt.check()
         lines = line.number
         if let played {
-            take(played.play(readyForPlay(line)))
+            judge(played.play(readyForPlay(line)))
         } else if !line.isBlank {
             try begin(line)
         }
@@ -172,14 +172,14 @@ private final class CheckSession {
         }
         add(Finding(line: line.number, Self.noHeader))
         try start("main", nil)
-        if let played { take(played.play(line)) }
+        if let played { judge(played.play(line)) }
     }
 
     /// Begins a run of a camera behind a header, or one that says nothing where the trace has none of its own.
     private func start(_ camera: String, _ header: LineSplitter.Line?) throws {
         let played = try TraceRun(camera: camera)
         self.played = played
-        if let header { return take(played.play(header)) }
+        if let header { return judge(played.play(header)) }
         played.play(try ClientRequest.trace(TraceHeader(speed: .infinity)).line()) { _ in }
     }
 
@@ -188,7 +188,7 @@ private final class CheckSession {
 
     // MARK: What is found
 
-    private func take(_ played: TraceRun.Line) {
+    private func judge(_ played: TraceRun.Line) {
         let number = played.line?.number ?? lines
         var isRejected = false
         for message in played.messages {
@@ -204,12 +204,12 @@ private final class CheckSession {
             }
         }
         guard !isRejected, let line = played.line, let requests = try? decoder.decode(line.text.span) else { return }
-        rules.take(requests, number) { add($0) }
+        rules.check(requests, number) { add($0) }
     }
 
     private func finish() throws {
         guard let played else { return add(Finding(line: 1, Self.noHeader)) }
-        played.finish(take)
+        played.finish(judge)
         rules.end { add($0) }
     }
 
@@ -221,7 +221,7 @@ private final class CheckSession {
         if options.json {
             output.add(finding.json(file: name).bytes[...])
         } else {
-            output.add(printable("\(name):\(finding.line): \(finding.text)"))
+            output.add("\(name):\(finding.line): \(finding.text)".printable)
         }
     }
 
@@ -233,7 +233,7 @@ private final class CheckSession {
                 counted(lines, "line"), counted(frames, "frame"), clock(milliseconds: durationMs, 3),
                 gestures.isEmpty ? "no gestures" : gestures.joined(separator: ", "), counted(findings, "finding"),
             ]
-            if output.isTerminal { output.add(printable("\(name): \(facts.joined(separator: "; "))")) }
+            if output.isTerminal { output.add("\(name): \(facts.joined(separator: "; "))".printable) }
         }
         try output.flush()
     }

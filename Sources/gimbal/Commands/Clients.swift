@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 import Glibc
 import UnixSocket
 
@@ -63,7 +64,7 @@ extension Client {
         guard let process else { return "" }
         guard let bytes = try? InputFile("/proc/\(process)/comm").read() else { return "\(process)" }
         let name: String = String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self)
-        return "\(process) \(printable(name))"
+        return "\(process) \(name.printable)"
     }
 
     /// What it does, in words.

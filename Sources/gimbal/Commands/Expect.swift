@@ -96,7 +96,7 @@ struct Expect: ParsableCommand {
         if tap {
             output.add(String(ReportFormat.tap.text(of: reports).dropLast()))
         } else {
-            for line in reports.flatMap(\.lines) { output.add(printable(line)) }
+            for line in reports.flatMap(\.lines) { output.add(line.printable) }
         }
         try output.flush()
         if let junit { try OutputFile.write(ReportFormat.junit.text(of: reports), to: junit) }
@@ -359,11 +359,11 @@ private final class CameraFollower {
 
     /// Waits for what happens next.
     func wait(milliseconds: Int) throws {
-        let turn = try connection.turn(timeout: milliseconds, take)
+        let turn = try connection.turn(timeout: milliseconds, handle)
         if turn.end != nil { throw Failure.daemonWentAway }
     }
 
-    private func take(_ line: ArraySlice<UInt8>) throws {
+    private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = try Message(fromDaemon: line)
         lineNumber += 1
         if let error = message.error { throw Failure(error) }

@@ -83,7 +83,7 @@ private struct InspectReport {
     // MARK: For people
 
     var rows: [String] {
-        var rows = [titled("file", printable(name)), titled("format", formatText)]
+        var rows = [titled("file", name.printable), titled("format", formatText)]
         if let device { rows.append(titled("device", deviceText(device))) }
         if let viewport {
             rows.append(titled("viewport", "\(fixed(viewport.width, 0)) by \(fixed(viewport.height, 0)) points"))
@@ -97,7 +97,7 @@ private struct InspectReport {
             rows += self.rows(of: section.findings)
         }
         rows += table("noticed", quirks.filter { $0.0.matters }.map { $0.text($1) }, more: 0)
-        let lines = damaged.map { "line \($0.line): \(printable($0.excerpt))" }
+        let lines = damaged.map { "line \($0.line): \($0.excerpt.printable)" }
         return rows + table("damaged", lines, more: damagedCount - lines.count)
     }
 
@@ -128,7 +128,7 @@ private struct InspectReport {
     }
 
     private func deviceText(_ device: DeviceDescription) -> String {
-        let name = device.name.map(printable) ?? "without a name"
+        let name = device.name.map(\.printable) ?? "without a name"
         guard let size = device.sizeMm else { return name }
         return "\(name), \(fixed(size.width, 0)) by \(fixed(size.height, 0)) mm"
     }

@@ -115,7 +115,7 @@ extension ReplayStatus {
         ]
         if round > 1 { rows.append(titled("round", grouped(round))) }
         for (index, marker) in (markers ?? []).enumerated() {
-            let text = "\(clock(milliseconds: marker.timeMs, 3))  \(printable(marker.label))"
+            let text = "\(clock(milliseconds: marker.timeMs, 3))  \(marker.label.printable)"
             rows.append(titled(index == 0 ? "markers" : "", text))
         }
         return rows

@@ -55,8 +55,8 @@ struct Plot: ParsableCommand {
 /// One trace's way into a picture.
 private final class PlotSession {
     private let session: RunSession
-    private var journey = Journey(from: .initial)
-    private var book = GestureBook()
+    private var timeline = CameraTimeline(from: .initial)
+    private var gestures = GestureTimeline()
     private var decoder = RequestDecoder()
     /// Where the fingers of each surface went, if the trace tells them.
     private var tracks: [(surface: GestureKey.Label, fingers: FingerTracks)] = []
@@ -68,28 +68,28 @@ private final class PlotSession {
     /// Lines that were rejected.
     var rejected: Int { session.rejected }
 
-    func run() throws -> Journey {
-        try session.play(take)
+    func run() throws -> CameraTimeline {
+        try session.play(handle)
         let reader = session.reader
         for track in reader.tracks + tracks.flatMap(\.fingers.tracks) {
-            journey.finger(through: track.points, isCancelled: track.isCancelled)
+            timeline.finger(through: track.points, isCancelled: track.isCancelled)
         }
         let file = reader.name.split(separator: "/").last.map(String.init) ?? reader.name
-        journey.title = reader.name == "-" ? "standard input" : file
-        return journey
+        timeline.title = reader.name == "-" ? "standard input" : file
+        return timeline
     }
 
     // MARK: From the camera
 
-    private func take(_ played: TraceRun.Line) throws {
+    private func handle(_ played: TraceRun.Line) throws {
         let messages = played.messages
         let isRejected = messages.contains { $0.type == .error }
         let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
-        let isSetting = !isRejected && book.take(requests, into: &journey)
+        let isSetting = !isRejected && gestures.handle(requests, into: &timeline)
         for case .touch(let fingers) in requests.map(\.body) {
             follow(fingers)
         }
-        for message in messages { try take(message) }
+        for message in messages { try handle(message) }
         if isSetting { try learnLimits() }
     }
 
@@ -99,37 +99,37 @@ private final class PlotSession {
         tracks[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)
     }
 
-    private func take(_ message: Message) throws {
+    private func handle(_ message: Message) throws {
         switch message.type {
         case .reset:
             guard case .reset(let reset)? = message.event else { return }
-            journey = Journey(from: reset.position)
+            timeline = CameraTimeline(from: reset.position)
             try learnLimits()
         case .traceEnded:
             guard let ended = message.traceEnded else { return }
-            book.finish(&journey)
-            journey.durationMs = ended.durationMs
-            (journey.events, journey.rejected) = (ended.events, ended.rejected)
+            gestures.finish(&timeline)
+            timeline.durationMs = ended.durationMs
+            (timeline.events, timeline.rejected) = (ended.events, ended.rejected)
         default:
-            if message.isEvent, let event = message.event { take(event) }
+            if message.isEvent, let event = message.event { handle(event) }
         }
     }
 
-    private func take(_ event: CameraEvent) {
+    private func handle(_ event: CameraEvent) {
         switch event {
-        case .moveStarted(let move): journey.moveStarted(at: move.timeMs, from: move.position)
+        case .moveStarted(let move): timeline.moveStarted(at: move.timeMs, from: move.position)
         case .cameraChanged(let move):
-            journey.moved(at: move.timeMs, to: move.position, cause(of: move))
-            journey.frames += 1
-        case .idle(let move): journey.rested(at: move.timeMs)
-        // The book reads the trace's own lines.
+            timeline.moved(at: move.timeMs, to: move.position, cause(of: move))
+            timeline.frames += 1
+        case .idle(let move): timeline.rested(at: move.timeMs)
+        // Gestures are read from the trace's own lines.
         case .fed, .touch, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
         }
     }
 
     private func cause(of move: CameraMove) -> Cause {
         switch move.reason {
-        case .gesture: book.cause(at: move.timeMs)
+        case .gesture: gestures.cause(at: move.timeMs)
         case .animation: .animation
         case .command: .command
         }
@@ -138,8 +138,8 @@ private final class PlotSession {
     private func learnLimits() throws {
         for message in try session.run.ask(.getCamera) {
             guard case .camera(let state)? = message.content else { continue }
-            journey.limit(
-                from: book.timeMs, zoomRange: state.zoomRange, targetBounds: state.targetBounds,
+            timeline.limit(
+                from: gestures.timeMs, zoomRange: state.zoomRange, targetBounds: state.targetBounds,
                 viewport: state.viewport)
         }
     }

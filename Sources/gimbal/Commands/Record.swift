@@ -65,7 +65,7 @@ private final class RecordSession {
     private let camera: CameraName
     private let connection: DaemonConnection
     private let file: OutputFile
-    private var tape = Tape()
+    private var writer = TraceWriter()
     private var status: RecordStatus
     private let keyboard: Keyboard?
     private let end: ContinuousClock.Instant?
@@ -75,7 +75,7 @@ private final class RecordSession {
     private var marks = 0
 
     /// How long the daemon has for its last words.
-    private static let patience = Duration.milliseconds(250)
+    private static let timeout = Duration.milliseconds(250)
     private static let endMark: RequestID = "gimbal-record-end"
     private static let markID: RequestID = "gimbal-record-mark"
 
@@ -96,12 +96,12 @@ private final class RecordSession {
             keyboard?.end()
         }
         do {
-            tape.continueFile(endingIn: file.existingTail(upTo: 1 << 10))
+            writer.continueFile(endingIn: file.existingTail(upTo: 1 << 10))
             try listen()
         } catch let interrupt as Interrupt {
             // What was fed before the signal is on its way.
             interrupt.accept()
-            try takeLeave()
+            try unsubscribe()
         } catch is ClosedOutput {
             throw ClosedOutput()
         } catch {
@@ -111,7 +111,7 @@ private final class RecordSession {
         try conclude()
         status.clear()
         keyboard?.end()
-        if status.isOn { say(tape.hasBegun ? "\(counted(tape.lines, "line")) recorded" : "nothing was recorded") }
+        if status.isOn { say(writer.hasBegun ? "\(counted(writer.lines, "line")) recorded" : "nothing was recorded") }
     }
 
     private func listen() throws {
@@ -120,9 +120,9 @@ private final class RecordSession {
         while !isEnding, end.map({ $0 > .now }) ?? true {
             if try !turn(until: end) { throw Failure.daemonWentAway }
             try press()
-            status.update(tape)
+            status.update(writer)
         }
-        try takeLeave()
+        try unsubscribe()
     }
 
     /// Does what keys ask for.
@@ -143,9 +143,9 @@ private final class RecordSession {
     }
 
     /// Hears what was said before the subscription ends.
-    private func takeLeave() throws {
+    private func unsubscribe() throws {
         connection.queue(try ClientRequest.unsubscribe.line(camera: camera.text, id: Self.endMark))
-        let last = ContinuousClock.now + Self.patience
+        let last = ContinuousClock.now + Self.timeout
         while !isOver, last > .now, try turn(until: last) {}
     }
 
@@ -154,15 +154,15 @@ private final class RecordSession {
         let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
         let turn = try connection.turn(
             others: [keyboard?.source].compactMap(\.self), timeout: [left, status.timeout].compactMap(\.self).min(),
-            take)
-        try file.write(tape.take())
+            handle)
+        try file.write(writer.drain())
         return turn.end == nil
     }
 
     private func conclude() throws {
-        tape.end()
+        writer.end()
         do {
-            try file.write(tape.take())
+            try file.write(writer.drain())
         } catch {
             // What could be written is worth more than nothing.
             try? file.finish()
@@ -171,12 +171,12 @@ private final class RecordSession {
         try file.finish()
     }
 
-    private func take(_ line: ArraySlice<UInt8>) throws {
+    private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = try Message(fromDaemon: line)
         switch message.type {
         case .subscribed: connection.hasAnswered()
-        case .gesture: if case .fed(let fed)? = message.event { tape.add(fed) }
-        case .reset: tape.cut()
+        case .gesture: if case .fed(let fed)? = message.event { writer.add(fed) }
+        case .reset: writer.cut()
         case .ok where message.id == Self.markID: status.note("mark \(marks) set")
         case .ok: isOver = true
         case .lagged:
@@ -192,7 +192,7 @@ private final class RecordSession {
 }
 
 /// Lines on their way into a file of traces.
-private struct Tape: ~Copyable {
+private struct TraceWriter: ~Copyable {
     /// Lines of gestures, commands and settings.
     private(set) var lines = 0
     /// Whether a trace has begun, so that one line more makes it longer.
@@ -244,7 +244,7 @@ private struct Tape: ~Copyable {
     }
 
     /// What is to be written.
-    mutating func take() -> [UInt8] {
+    mutating func drain() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
     }
@@ -277,16 +277,16 @@ private struct RecordStatus {
         lastDrawn = nil
     }
 
-    mutating func update(_ tape: borrowing Tape) {
+    mutating func update(_ writer: borrowing TraceWriter) {
         let now = ContinuousClock.now
         guard isOn, now - (lastDrawn ?? now - Self.interval) >= Self.interval else { return }
         lastDrawn = now
         if let end = note?.end, end <= now { note = nil }
         let time = clock(milliseconds: (now - started) / .milliseconds(1), 0)
-        let state = tape.isRunning ? counted(tape.lines, "line") : "waiting for the camera to rest"
+        let state = writer.isRunning ? counted(writer.lines, "line") : "waiting for the camera to rest"
         let end = hasKeys ? "m: mark  q: end" : "^C ends it"
         let columns = Terminal.columns(STDERR_FILENO) - 1
-        let facts = fitting("\(time)  \(printable(note?.text ?? state))", columns - 11)
+        let facts = fitting("\(time)  \((note?.text ?? state).printable)", columns - 11)
         let left = columns - 11 - width(facts) - 2 - end.count
         let text = "\(style.yellow("recording"))  \(facts)\(left >= 0 ? "  " + style.dim(end) : "")"
         let drawing = lines.draw([text], columns: columns)

@@ -72,7 +72,7 @@ private final class SendSession {
     /// Sends, and prints until the daemon has answered everything.
     func run() throws {
         while true {
-            let turn = try connection.turn(source: connection.wantsMore ? input?.descriptor : nil, take)
+            let turn = try connection.turn(source: connection.wantsMore ? input?.descriptor : nil, handle)
             try output.flush()
             if turn.end != nil { break }
             if turn.isSourceReady { try sendMore() }
@@ -116,7 +116,7 @@ private final class SendSession {
         queue(piece)
     }
 
-    private func take(_ line: ArraySlice<UInt8>) {
+    private func handle(_ line: ArraySlice<UInt8>) {
         let message = Message(line)
         switch message.type {
         case .error: hasErrors = true

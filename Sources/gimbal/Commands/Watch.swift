@@ -100,7 +100,7 @@ private final class WatchSession {
         if !options.cameras.isEmpty { connection.queue(try ClientRequest.cameras.line()) }
         try subscribe()
         while left > 0 {
-            let turn = try connection.turn(take)
+            let turn = try connection.turn(handle)
             try output.flush()
             if watched.isEmpty, !options.all { throw Failure(.unavailable, "there is no camera left to watch") }
             guard turn.end != nil, left > 0 else { continue }
@@ -145,7 +145,7 @@ private final class WatchSession {
         if table == nil { output.add(message.told(as: gap)) }
     }
 
-    private func take(_ line: ArraySlice<UInt8>) throws {
+    private func handle(_ line: ArraySlice<UInt8>) throws {
         guard left > 0 else { return }
         let message = try Message(fromDaemon: line)
         connection.hasAnswered()

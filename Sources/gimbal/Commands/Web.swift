@@ -67,7 +67,7 @@ struct Web: ParsableCommand {
 
     private static let server = "gimbal-web"
     /// How long a daemon may take to begin, in milliseconds.
-    private static let patience = 5000
+    private static let timeout = 5000
 
     func run() throws {
         guard let server = Program.beside(Self.server) ?? Program.find(Self.server) else {
@@ -136,7 +136,7 @@ struct Web: ParsableCommand {
             throw Failure(.unavailable, "no daemon answers, and gimbald is not installed")
         }
         let daemon = try Program.start(program, ["--socket", path, "--log-level", "warning"], input: STDIN_FILENO)
-        let limit = TimeLimit(milliseconds: Double(patience))
+        let limit = TimeLimit(milliseconds: Double(timeout))
         while isFree(path) {
             var status: CInt = 0
             guard unsafe waitpid(daemon, &status, WNOHANG) == 0 else {

@@ -11,7 +11,7 @@ final class Conversation {
     private let isForPeople: Bool
     private let questionsCreate: Bool
     /// What has been said and not been looked at.
-    private var heard: [Message] = []
+    private var received: [Message] = []
     private var hasEnded = false
     /// Whether the camera moves for another reason than an animation.
     private var isTakenOver = false
@@ -45,17 +45,17 @@ final class Conversation {
     ///
     /// - Parameters:
     ///   - creates: whether it makes the camera if that is not there.
-    ///   - patience: how long it may take, in milliseconds; the usual time if nobody says.
-    ///   - take: takes the answer; `nil` for what is none.
+    ///   - timeout: how long it may take, in milliseconds; the usual time if nobody says.
+    ///   - parse: reads the answer; `nil` for what is none.
     private func ask<Answer>(
-        _ request: ClientRequest, creates: Bool, patience: Double? = nil,
-        _ take: (Message, ServerMessage) -> Answer?
+        _ request: ClientRequest, creates: Bool, timeout: Double? = nil,
+        _ parse: (Message, ServerMessage) -> Answer?
     ) throws -> Answer {
         connection.queue(try request.line(camera: camera?.text, creates: creates))
-        if let patience { connection.expectAnswer(within: patience) } else { connection.expectAnswer() }
+        if let timeout { connection.expectAnswer(within: timeout) } else { connection.expectAnswer() }
         while true {
             let message = try next()
-            guard let answer = take(message, try message.meaning()) else { continue }
+            guard let answer = parse(message, try message.meaning()) else { continue }
             connection.hasAnswered()
             return answer
         }
@@ -80,11 +80,11 @@ final class Conversation {
     ///
     /// - Throws: a `Failure` when it is an error, or when the daemon goes.
     private func next() throws -> Message {
-        while heard.isEmpty {
+        while received.isEmpty {
             guard !hasEnded else { throw Failure.daemonWentAway }
-            hasEnded = try connection.turn { heard.append(try Message(fromDaemon: $0)) }.end != nil
+            hasEnded = try connection.turn { received.append(try Message(fromDaemon: $0)) }.end != nil
         }
-        let message = heard.removeFirst()
+        let message = received.removeFirst()
         guard let error = message.error else { return message }
         throw error.code == .unknownCamera ? try unknownCamera() : Failure(error)
     }
@@ -162,8 +162,8 @@ final class Conversation {
     /// Waits until the camera rests, as long as the daemon is told, and prints where.
     func showRest(timeoutMs: Double?) throws {
         // The daemon says when the time is over. One that says nothing is not waited for much longer.
-        let patience = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer
-        try show(.awaitIdle(timeoutMs: timeoutMs), patience: patience) {
+        let timeout = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer
+        try show(.awaitIdle(timeoutMs: timeoutMs), timeout: timeout) {
             if case .atRest(let rest) = $0 { [rest.position.text] } else { nil }
         }
     }
@@ -171,12 +171,12 @@ final class Conversation {
     /// Asks, and prints the answer: rows for people, the line as it is for programs.
     ///
     /// - Parameters:
-    ///   - patience: how long it may take, in milliseconds; the usual time if nobody says.
+    ///   - timeout: how long it may take, in milliseconds; the usual time if nobody says.
     ///   - rows: makes rows of the answer; `nil` for what is none.
     func show(
-        _ request: ClientRequest, patience: Double? = nil, _ rows: (ServerMessage) -> [String]?
+        _ request: ClientRequest, timeout: Double? = nil, _ rows: (ServerMessage) -> [String]?
     ) throws {
-        let (message, rows) = try ask(request, creates: questionsCreate, patience: patience) { message, meaning in
+        let (message, rows) = try ask(request, creates: questionsCreate, timeout: timeout) { message, meaning in
             rows(meaning).map { (message, $0) }
         }
         if isForPeople {

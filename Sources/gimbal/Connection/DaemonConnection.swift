@@ -41,13 +41,13 @@ final class DaemonConnection {
     /// - Parameter isLimited: whether the time of --timeout holds for all that is waited for.
     init(_ options: SocketOptions, isLimited: Bool = true) throws {
         limit = isLimited ? options.timeout.map { TimeLimit(milliseconds: $0.milliseconds) } : nil
-        let patience = options.timeout?.milliseconds ?? TimeLimit.usualAnswer
+        let timeout = options.timeout?.milliseconds ?? TimeLimit.usualAnswer
         do {
             descriptor = try UnixSocket.connect(
-                toFirstOf: options.candidates, patience: Int(min(patience, 1e12).rounded(.up)))
+                toFirstOf: options.candidates, timeout: Int(min(timeout, 1e12).rounded(.up)))
         } catch {
             try Interrupt.check()
-            throw Self.failure(error, options, patience)
+            throw Self.failure(error, options, timeout)
         }
     }
 
@@ -56,7 +56,7 @@ final class DaemonConnection {
     /// Readable when the daemon has said something.
     var source: CInt { descriptor }
 
-    private static func failure(_ error: NoConnection, _ options: SocketOptions, _ patience: Double) -> Failure {
+    private static func failure(_ error: NoConnection, _ options: SocketOptions, _ timeout: Double) -> Failure {
         guard let last = error.attempts.last else { return Failure(.unavailable, "no daemon") }
         let places = error.attempts.map(\.path)
         let isOne = places.count == 1
@@ -64,7 +64,7 @@ final class DaemonConnection {
         switch last.error.code {
         case ECONNREFUSED where isOne && !isSocket(last.path): return Failure(.usage, "\(last.path) is no socket")
         case EAGAIN:
-            return Failure(.unavailable, "the daemon at \(last.path) took no connection within \(spoken(patience))")
+            return Failure(.unavailable, "the daemon at \(last.path) took no connection within \(spoken(timeout))")
         case ENAMETOOLONG: return Failure(.usage, "\(last.error)")
         case _ where isLocked != nil:
             let path = isLocked?.path ?? last.path
@@ -161,9 +161,9 @@ final class DaemonConnection {
     ///   - source: a descriptor to wait for as well.
     ///   - others: more descriptors that end the wait when they are readable.
     ///   - timeout: milliseconds to wait at the most; `nil` is for ever.
-    ///   - take: takes a line from the daemon, without its LF.
+    ///   - body: takes a line from the daemon, without its LF.
     func turn(
-        source: CInt? = nil, others: [CInt] = [], timeout: Int? = nil, _ take: (ArraySlice<UInt8>) throws -> Void
+        source: CInt? = nil, others: [CInt] = [], timeout: Int? = nil, _ body: (ArraySlice<UInt8>) throws -> Void
     ) throws -> Turn {
         let wanted = CShort(POLLIN) | (unsent > 0 ? CShort(POLLOUT) : 0)
         var ready = [
@@ -180,7 +180,7 @@ final class DaemonConnection {
         }
         var turn = Turn(isSourceReady: ready[1].revents != 0)
         if ready[0].revents & CShort(POLLOUT) != 0 { send() }
-        if ready[0].revents & CShort(POLLIN | POLLHUP | POLLERR) != 0, try !receive(take) {
+        if ready[0].revents & CShort(POLLIN | POLLHUP | POLLERR) != 0, try !receive(body) {
             turn.end = ready[0].revents & CShort(POLLHUP) != 0 ? .closed : .quiet
         }
         if turn.end == nil { try checkTime() }
@@ -188,12 +188,12 @@ final class DaemonConnection {
     }
 
     /// Reads what has come; `false` at the end.
-    private func receive(_ take: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
+    private func receive(_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
         let count = unsafe incoming.append(upTo: Self.piece) { [descriptor] buffer in
             unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
         }
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        while let line = try nextLine() { try take(line) }
+        while let line = try nextLine() { try body(line) }
         return true
     }
 

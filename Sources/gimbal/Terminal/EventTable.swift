@@ -97,7 +97,7 @@ struct EventTable {
     private func row(_ fed: FedLine) -> String {
         let camera = showsCamera ? "\(filled(fed.camera, 6)) " : ""
         let line = try? JSONValue(fed.line.utf8)
-        let text = printable(line?.requestText ?? fed.line)
+        let text = (line?.requestText ?? fed.line).printable
         return dim("\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(text)")
     }
 
@@ -108,7 +108,7 @@ struct EventTable {
         switch touch.surface {
         case .none: surface = "surface \(touch.number)"
         case .number(let number): surface = "surface \(number)"
-        case .text(let text): surface = "surface \(printable(text))"
+        case .text(let text): surface = "surface \(text.printable)"
         }
         var facts = ["touch", surface] + (touch.isCancelled ? ["cancelled"] : [])
         facts += touch.touches.map { "\($0.id) at \(short($0.position.x)),\(short($0.position.y))" }

@@ -119,14 +119,14 @@ final class Keyboard {
     ///
     /// - Parameters:
     ///   - leave: what is to be done before it stops, the terminal's line removed.
-    ///   - goOn: what is to be done when it goes on.
-    func stopIfAsked(_ leave: () -> Void, _ goOn: () -> Void) {
+    ///   - resume: what is to be done when it goes on.
+    func stopIfAsked(_ leave: () -> Void, _ resume: () -> Void) {
         guard isStopping.exchange(false, ordering: .relaxed) else { return }
         leave()
         end()
         _ = raise(SIGTSTP)
         begin()
-        goOn()
+        resume()
     }
 
     /// Brings the terminal's settings back. Safe in a signal handler.

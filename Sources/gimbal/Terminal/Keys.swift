@@ -24,9 +24,9 @@ struct KeyDecoder {
     mutating func forget() { sequence = [] }
 
     /// The keys that end in these bytes.
-    mutating func read(_ bytes: some Sequence<UInt8>) -> [Key] { bytes.compactMap { take($0) } }
+    mutating func read(_ bytes: some Sequence<UInt8>) -> [Key] { bytes.compactMap { read($0) } }
 
-    private mutating func take(_ byte: UInt8) -> Key? {
+    private mutating func read(_ byte: UInt8) -> Key? {
         if byte == Self.escape {
             sequence = [byte]
             return nil

@@ -50,7 +50,7 @@ struct PlayerFace: Equatable {
     private func line(columns: Int, isUTF8: Bool, style: Style) -> String {
         let paint = state == .playing ? style.green : style.yellow
         let word = Piece(filled(state.rawValue, 7), paint)
-        if let note { return joined([word, Piece(printable(note), style.bold)], within: columns) }
+        if let note { return joined([word, Piece(note.printable, style.bold)], within: columns) }
         let speed = Piece(factor(isUTF8))
         // Who steps wants to see each.
         var left = [word, Piece(time(places: state == .paused && columns >= 60 ? 3 : 1))]
@@ -61,7 +61,7 @@ struct PlayerFace: Equatable {
         if rest() < leastBar { left[1] = Piece(time(places: 0)) }
         func fits(_ piece: Piece, leaving least: Int) -> Bool { rest() - piece.columns - Self.gap >= least }
         if let round = roundText.map({ Piece($0, style.dim) }), fits(round, leaving: leastBar) { right.append(round) }
-        let name = Piece(printable(name), style.bold)
+        let name = Piece(name.printable, style.bold)
         if columns >= 60, fits(name, leaving: 2 * leastBar) { left.insert(name, at: 0) }
         let help = Piece("? keys", style.dim)
         if columns >= 72, fits(help, leaving: 2 * leastBar) { right.append(help) }

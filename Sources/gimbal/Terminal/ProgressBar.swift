@@ -1,6 +1,7 @@
 // The line that shows on a terminal how far a trace has come. It is there only while there is something to wait for, and
 // nothing of it stays.
 
+import GimbalProtocol
 import Glibc
 
 struct ProgressBar {
@@ -52,7 +53,7 @@ struct ProgressBar {
             facts.append((Terminal.isUTF8 ? "×" : "x") + factor)
         }
         let columns = Terminal.columns(STDERR_FILENO) - 1
-        let name = printable(name)
+        let name = name.printable
         let rest = columns - name.count - facts.reduce(0) { $0 + $1.count + 2 }
         guard rest >= 0 else { return String(facts.joined(separator: "  ").prefix(columns)) }
         var parts = [name]

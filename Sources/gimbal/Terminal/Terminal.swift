@@ -1,6 +1,7 @@
 // Standard output and standard error: what a terminal gets more than a pipe, and what a line may hold. Text that comes
 // from the daemon or a file never reaches a terminal with control characters in it.
 
+import GimbalProtocol
 import Glibc
 import UnixSocket
 
@@ -54,21 +55,12 @@ struct Style {
 // MARK: Standard error
 
 /// Writes one line to standard error.
-func say(_ line: String) { writeError(printable(line) + "\n") }
+func say(_ line: String) { writeError(line.printable + "\n") }
 
 /// Writes text to standard error as it is.
 func writeError(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-}
-
-/// Text with its control characters spelt out.
-func printable(_ text: String) -> String {
-    let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-    if isPlain { return text }
-    return text.unicodeScalars.reduce(into: "") { result, scalar in
-        result += scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : String(scalar)
-    }
 }
 
 // MARK: Widths

@@ -26,16 +26,16 @@ struct TraceRules {
     private static let longestPause = 3_600_000.0
 
     /// Looks at the requests of a line that was taken.
-    mutating func take(_ requests: [Request], _ line: Int, _ add: (Finding) -> Void) {
+    mutating func check(_ requests: [Request], _ line: Int, _ add: (Finding) -> Void) {
         for request in requests {
             switch request.body {
             case .gesture(let gesture):
                 follow(request.timeMs, line, add)
                 let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
-                take(gesture.event, key, line, add)
+                check(gesture.event, key, line, add)
             case .touch(let fingers):
                 follow(request.timeMs, line, add)
-                take(fingers, at: request.timeMs ?? lastTime ?? 0, line)
+                check(fingers, at: request.timeMs ?? lastTime ?? 0, line)
             case .command, .marker: follow(request.timeMs, line, add)
             case .trace: (isOver, lastTime) = (false, nil)
             case .traceEnd:
@@ -62,7 +62,7 @@ struct TraceRules {
     }
 
     /// Counts the gestures that are made of fingers, and notes which fingers are down.
-    private mutating func take(_ fingers: Request.Fingers, at time: Double, _ line: Int) {
+    private mutating func check(_ fingers: Request.Fingers, at time: Double, _ line: Int) {
         let outcome = surfaces.handle(
             fingers.touches, of: SurfaceKey(feed: 0, label: fingers.surface), at: fingers.surfaceTimeMs ?? time,
             isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
@@ -89,7 +89,7 @@ struct TraceRules {
         lastTime = time
     }
 
-    private mutating func take(_ event: GestureEvent, _ key: GestureKey, _ line: Int, _ add: (Finding) -> Void) {
+    private mutating func check(_ event: GestureEvent, _ key: GestureKey, _ line: Int, _ add: (Finding) -> Void) {
         let found = down.firstIndex { $0.key == key }
         func warn(_ code: String, _ message: String) {
             add(Finding(line: line, code: code, field: "phase", message: message))

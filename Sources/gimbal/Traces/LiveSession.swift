@@ -37,7 +37,7 @@ final class LiveSession {
         if follows { connection.queue(try ClientRequest.subscribe().line(camera: camera.text)) }
         while !isOver {
             let descriptor = !source.isAtEnd && connection.wantsMore ? source.descriptor : nil
-            let turn = try connection.turn(source: descriptor, timeout: nil, take)
+            let turn = try connection.turn(source: descriptor, timeout: nil, handle)
             try output.flush()
             if turn.end != nil, !isOver { throw Failure.daemonWentAway }
             if turn.isSourceReady { try feed() }
@@ -60,7 +60,7 @@ final class LiveSession {
         if source.isAtEnd { connection.queue(try ClientRequest.ping.line(id: Self.endMark)) }
     }
 
-    private func take(_ line: ArraySlice<UInt8>) throws {
+    private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = Message(line)
         switch message.type {
         case .error:

@@ -56,7 +56,7 @@ struct LoadedStream {
         self.init(file.name)
         let reader = StreamReader()
         var splitter = LineSplitter()
-        func take(_ line: LineSplitter.Line) throws {
+        func read(_ line: LineSplitter.Line) throws {
             do throws(StreamError) {
                 try reader.read(line.text, number: line.number)
             } catch {
@@ -64,8 +64,8 @@ struct LoadedStream {
             }
             bytes += Message(line.text).withoutEpoch + [0x0a]
         }
-        while case let piece = try file.read(), !piece.isEmpty { try splitter.read(piece, take) }
-        try splitter.finish(take)
+        while case let piece = try file.read(), !piece.isEmpty { try splitter.read(piece, read) }
+        try splitter.finish(read)
         stream = reader.stream
         guard stream.last != nil else { throw Failure(.dataError, "\(file.name) tells of no camera") }
     }

@@ -69,7 +69,7 @@ final class PlayerControl {
         connection.queue(try ClientRequest.subscribe(kinds: [.replay, .marker]).line(camera: camera))
         connection.expectAnswer()
         while !isSubscribed, !isRefused {
-            if try connection.turn(take).end != nil { throw Failure.daemonWentAway }
+            if try connection.turn(handle).end != nil { throw Failure.daemonWentAway }
         }
         connection.hasAnswered()
         return isSubscribed
@@ -92,12 +92,12 @@ final class PlayerControl {
     /// Does what keys ask for, takes note of what the daemon tells, and shows it.
     func advance() throws {
         keyboard.begin()
-        keyboard.stopIfAsked(leave, goOn)
+        keyboard.stopIfAsked(leave, resume)
         // What a key does depends on how the replay stands.
-        _ = try connection.turn(timeout: 0, take)
+        _ = try connection.turn(timeout: 0, handle)
         for key in keyboard.read() { try press(key) }
         try ask()
-        if connection.unsent > 0 { _ = try connection.turn(timeout: 0, take) }
+        if connection.unsent > 0 { _ = try connection.turn(timeout: 0, handle) }
         draw()
     }
 
@@ -152,10 +152,10 @@ final class PlayerControl {
         guard hasBegun, !isPaused else { return }
         isStoppedByPerson = true
         try? send(.pauseReplay)
-        _ = try? connection.turn(timeout: 0, take)
+        _ = try? connection.turn(timeout: 0, handle)
     }
 
-    private func goOn() {
+    private func resume() {
         guard isStoppedByPerson else { return }
         isStoppedByPerson = false
         try? send(.resumeReplay)
@@ -163,14 +163,14 @@ final class PlayerControl {
 
     // MARK: From the daemon
 
-    private func take(_ line: ArraySlice<UInt8>) throws {
+    private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = try Message(fromDaemon: line)
         switch message.content {
         case .event(.subscribed): isSubscribed = true
-        case .event(.replay(let status)): take(status)
+        case .event(.replay(let status)): handle(status)
         case .replay(let status):
             isAsking = false
-            if !isAnswerOld { take(status) }
+            if !isAnswerOld { handle(status) }
             isAnswerOld = false
         case .event(.marker(let marker)):
             add([marker.timeMs])
@@ -184,7 +184,7 @@ final class PlayerControl {
         }
     }
 
-    private func take(_ status: ReplayStatus) {
+    private func handle(_ status: ReplayStatus) {
         // Who has ended it before it began means this one.
         if !hasBegun, isEnding, status.state != .ended { try? send(.endReplay) }
         (hasHeard, hasBegun) = (true, status.state != .ended)

@@ -210,12 +210,12 @@ final class TraceSource {
         isAtEnd = piece.isEmpty
         bytesRead += piece.count
         var trace: [UInt8] = []
-        func take(_ bytes: Span<UInt8>) {
+        func append(_ bytes: Span<UInt8>) {
             unsafe bytes.withUnsafeBufferPointer { unsafe trace.append(contentsOf: $0) }
         }
         do {
-            if isAtEnd { try converter.finish(take) } else { try converter.read(piece.span, take) }
-            if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(take) }
+            if isAtEnd { try converter.finish(append) } else { try converter.read(piece.span, append) }
+            if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(append) }
         } catch let error as RecordingError {
             throw Failure(.dataError, "\(name): \(error)")
         }
@@ -241,8 +241,8 @@ final class TraceSource {
     }
 
     /// Goes on with a stream that tells nothing of its device, and says so.
-    private func assumeRange(_ take: (Span<UInt8>) -> Void) throws {
-        try converter.assumeRange(take)
+    private func assumeRange(_ append: (Span<UInt8>) -> Void) throws {
+        try converter.assumeRange(append)
         guard let surface = converter.surface else { return }
         let range = surface.range
         let (width, height) = (fixed(surface.viewport.width, 0), fixed(surface.viewport.height, 0))

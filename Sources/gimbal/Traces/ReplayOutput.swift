@@ -36,7 +36,7 @@ final class ReplayOutput {
             counted(ended.events, "event"), ended.rejected > 0 ? style.yellow(rejected) : rejected,
             counted(ended.frames, "frame"), clock(milliseconds: ended.durationMs, 3),
         ]
-        output.add("\(style.bold(printable(name))): \(counts.joined(separator: ", "))")
+        output.add("\(style.bold(name.printable)): \(counts.joined(separator: ", "))")
         output.add("  \(ended.position.text)")
     }
 }

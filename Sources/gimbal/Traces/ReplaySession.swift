@@ -71,7 +71,7 @@ final class ReplaySession {
         while !isOver {
             let source = !isAllQueued && connection.wantsMore ? reader.descriptor : nil
             let turn = try connection.turn(
-                source: source, others: player?.sources ?? [], timeout: player?.timeout ?? bar.timeout, take)
+                source: source, others: player?.sources ?? [], timeout: player?.timeout ?? bar.timeout, handle)
             try flush()
             if let end = turn.end, !isOver {
                 if isCut, isEndedByKey { break }
@@ -131,7 +131,7 @@ final class ReplaySession {
 
     // MARK: From the daemon
 
-    private func take(_ line: ArraySlice<UInt8>) throws {
+    private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = try Message(fromDaemon: line)
         lastError = nil
         switch message.type {

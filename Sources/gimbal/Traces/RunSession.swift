@@ -66,11 +66,11 @@ final class RunSession {
     /// Plays all of it; errors of its lines are told on standard error.
     ///
     /// - Throws: a `Failure` where its header is refused, and what `take` throws.
-    func play(_ take: (Played) throws -> Void) throws {
+    func play(_ body: (Played) throws -> Void) throws {
         defer { bar.clear() }
         func play(_ line: LineSplitter.Line) throws {
             try Interrupt.check()
-            if !isOver || playsAll { try note(run.play(readyForPlay(line)), take) }
+            if !isOver || playsAll { try note(run.play(readyForPlay(line)), body) }
         }
         try splitter.read(opening.blank + opening.header.bytes + [0x0a], play)
         guard opening.header.isRight, rejected == 0 else { throw Failure(.dataError, "\(reader.name) was not played") }
@@ -80,7 +80,7 @@ final class RunSession {
             bar.update(progress)
         }
         try splitter.finish(play)
-        if !isOver || playsAll { try run.finish { try note($0, take) } }
+        if !isOver || playsAll { try run.finish { try note($0, body) } }
         bar.clear()
         reader.reportDamage()
     }
@@ -92,7 +92,7 @@ final class RunSession {
         return line.with(header.bytes)
     }
 
-    private func note(_ played: Played, _ take: (Played) throws -> Void) throws {
+    private func note(_ played: Played, _ body: (Played) throws -> Void) throws {
         for message in played.messages {
             switch message.type {
             case .cameraChanged: frames += 1
@@ -105,7 +105,7 @@ final class RunSession {
             default: break
             }
         }
-        try take(played)
+        try body(played)
     }
 
     private func progress() -> ProgressState {

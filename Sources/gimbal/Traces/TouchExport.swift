@@ -61,9 +61,9 @@ struct TouchExport {
     private static func converted(_ bytes: [UInt8], _ options: TraceOptions) throws -> Trace {
         let converter = TraceConverter(options)
         var trace: [UInt8] = []
-        func take(_ piece: Span<UInt8>) { for index in piece.indices { trace.append(piece[index]) } }
-        try converter.read(bytes.span, take)
-        try converter.finish(take)
+        func append(_ piece: Span<UInt8>) { for index in piece.indices { trace.append(piece[index]) } }
+        try converter.read(bytes.span, append)
+        try converter.finish(append)
         return try Trace(trace)
     }
 

@@ -33,21 +33,21 @@ final class TraceSections {
     /// More traces than anybody puts into a file are not told apart.
     private static let most = 1000
 
-    func read(_ bytes: [UInt8]) { splitter.read(bytes) { take($0) } }
+    func read(_ bytes: [UInt8]) { splitter.read(bytes) { handle($0) } }
 
-    func finish() { splitter.finish { take($0) } }
+    func finish() { splitter.finish { handle($0) } }
 
     private func damage(_ reason: String) {
         damagedCount += 1
         if damaged.count < RecordingNotes.mostDamaged { damaged.append((lineNumber, reason)) }
     }
 
-    private func take(_ line: LineSplitter.Line) {
+    private func handle(_ line: LineSplitter.Line) {
         lineNumber = line.number
         guard !line.isTooLong else { return damage("the line is too long") }
         guard !line.isBlank else { return }
         do {
-            take(try decoder.decode(line.text.span))
+            handle(try decoder.decode(line.text.span))
         } catch {
             if error.isHeader, sections.last?.isOver ?? true { begin(camera: nil) }
             damage(error.error.message)
@@ -59,7 +59,7 @@ final class TraceSections {
         sections.append(Section(line: lineNumber, camera: camera))
     }
 
-    private func take(_ requests: [Request]) {
+    private func handle(_ requests: [Request]) {
         if requests.count == 1, case .trace = requests[0].body {
             guard sections.last?.isOver ?? true else { return damage("a header stands inside of a trace") }
             return begin(camera: requests[0].camera.map { "\($0)" })
@@ -81,13 +81,13 @@ final class TraceSections {
         for request in requests {
             switch request.body {
             case .gesture(let gesture): section.findings.add(gesture.event, gesture.label, at: time - start)
-            case .touch(let fingers): Self.take(fingers, at: time - start, &section)
+            case .touch(let fingers): Self.handle(fingers, at: time - start, &section)
             default: break
             }
         }
     }
 
-    private static func take(_ fingers: Request.Fingers, at time: Double, _ section: inout Section) {
+    private static func handle(_ fingers: Request.Fingers, at time: Double, _ section: inout Section) {
         let key = SurfaceKey(feed: 0, label: fingers.surface)
         let before = fingers.isCancelled ? [] : section.surfaces[key]?.touches ?? []
         let landed = fingers.touches.count { touch in !before.contains { $0.id == touch.id } }
@@ -122,7 +122,7 @@ final class TraceSelection {
         while true {
             let start = position
             guard let line = framer.next(in: lines.span, at: &position) else { break }
-            take(line, lines, start..<position, &selected)
+            handle(line, lines, start..<position, &selected)
         }
         rest.removeFirst(position)
         return selected
@@ -133,11 +133,11 @@ final class TraceSelection {
         let lines = rest
         var selected: [UInt8] = []
         var position = 0
-        if let line = framer.last(in: lines.span, at: &position) { take(line, lines, 0..<lines.count, &selected) }
+        if let line = framer.last(in: lines.span, at: &position) { handle(line, lines, 0..<lines.count, &selected) }
         return selected
     }
 
-    private func take(
+    private func handle(
         _ line: LineFramer.Line, _ bytes: [UInt8], _ raw: Range<Int>, _ selected: inout [UInt8]
     ) {
         if case .line(let range) = line, Self.mayBeOfTrace(bytes[range]) { follow(bytes.span.extracting(range)) }

@@ -17,7 +17,7 @@ public enum Cause: CaseIterable, Sendable {
 }
 
 /// What a trace has done to a camera.
-public struct Journey: Sendable {
+public struct CameraTimeline: Sendable {
     /// The camera at one time.
     public struct Step: Sendable {
         /// Milliseconds of the trace's clock.
@@ -80,7 +80,7 @@ public struct Journey: Sendable {
     private var focusPoints = 0
     private var hasOpenFocus = false
 
-    /// A journey that has not begun.
+    /// A timeline that has not begun.
     public init(from position: CameraPosition) { add(position, at: 0, nil) }
 
     private mutating func add(_ position: CameraPosition, at timeMs: Double, _ cause: Cause?) {

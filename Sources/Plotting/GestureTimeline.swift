@@ -1,11 +1,11 @@
-// Keeps book of the fingers that a trace's lines tell of: which gestures are active, since when, and what time it is.
+// Follows the fingers that a trace's lines tell of: which gestures are active, since when, and what time it is.
 
 import Gestures
 import GimbalProtocol
 import Touches
 
-/// Keeps book of gestures.
-public struct GestureBook {
+/// Which gestures are active, as a trace's lines tell.
+public struct GestureTimeline {
     private struct Open {
         let key: GestureKey
         let start: Double
@@ -23,13 +23,13 @@ public struct GestureBook {
     /// Whether fingers were down before the last line.
     private var hadFingers = false
 
-    /// A book with nothing in it.
+    /// A timeline with nothing in it.
     public init() {}
 
-    /// Takes a line that was not rejected.
+    /// Follows a line that was not rejected.
     ///
     /// - Returns: whether it may have changed the camera's limits.
-    package mutating func take(_ requests: [Request], into journey: inout Journey) -> Bool {
+    package mutating func handle(_ requests: [Request], into timeline: inout CameraTimeline) -> Bool {
         hadFingers = !open.isEmpty
         hasGestures = false
         if let time = requests.lazy.compactMap(\.timeMs).first {
@@ -45,12 +45,12 @@ public struct GestureBook {
                 guard settings.allows(gesture.event.kind) else { break }
                 hasGestures = true
                 let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
-                take(gesture.event, key, &journey)
-            case .touch(let fingers): take(fingers, &journey)
+                handle(gesture.event, key, &timeline)
+            case .touch(let fingers): handle(fingers, &timeline)
             case .trace(let header): settings = header.gestures.applied(to: GestureSettings())
             case .command(let command):
-                journey.command(at: timeMs)
-                isSetting = take(command, &journey) || isSetting
+                timeline.command(at: timeMs)
+                isSetting = handle(command, &timeline) || isSetting
             default: break
             }
         }
@@ -64,48 +64,48 @@ public struct GestureBook {
     }
 
     /// The trace is over: what is still active is cancelled.
-    public mutating func finish(_ journey: inout Journey) {
-        closeAll(&journey)
+    public mutating func finish(_ timeline: inout CameraTimeline) {
+        closeAll(&timeline)
         hadFingers = false
         hasGestures = false
     }
 
-    private mutating func take(_ fingers: Request.Fingers, _ journey: inout Journey) {
+    private mutating func handle(_ fingers: Request.Fingers, _ timeline: inout CameraTimeline) {
         let outcome = surfaces.handle(
             fingers.touches, of: SurfaceKey(feed: 0, label: fingers.surface), at: fingers.surfaceTimeMs ?? timeMs,
             isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
         guard let outcome else { return }
         for event in outcome.events where settings.allows(event.kind) {
             hasGestures = true
-            take(event, GestureKey(feed: outcome.surface.gestureFeed, kind: event.kind), &journey)
+            handle(event, GestureKey(feed: outcome.surface.gestureFeed, kind: event.kind), &timeline)
         }
     }
 
-    private mutating func take(_ event: GestureEvent, _ key: GestureKey, _ journey: inout Journey) {
-        if let focus = event.focus { journey.focus(at: focus) }
-        defer { if open.isEmpty { journey.endFocus(isCancelled: event.phase == .cancelled) } }
+    private mutating func handle(_ event: GestureEvent, _ key: GestureKey, _ timeline: inout CameraTimeline) {
+        if let focus = event.focus { timeline.focus(at: focus) }
+        defer { if open.isEmpty { timeline.endFocus(isCancelled: event.phase == .cancelled) } }
         let found = open.firstIndex { $0.key == key }
         switch event.phase {
         case _ where event.kind.isTap:
-            journey.gesture(event.kind, from: timeMs, to: timeMs, isCancelled: false)
+            timeline.gesture(event.kind, from: timeMs, to: timeMs, isCancelled: false)
         case .began, .changed:
             if found == nil { open.append(Open(key: key, start: timeMs)) }
         case .ended, .cancelled:
             guard let found else { return }
-            close(open.remove(at: found), isCancelled: event.phase == .cancelled, &journey)
+            close(open.remove(at: found), isCancelled: event.phase == .cancelled, &timeline)
         }
     }
 
     /// Says whether a command is a setting.
-    private mutating func take(_ command: Request.Command, _ journey: inout Journey) -> Bool {
+    private mutating func handle(_ command: Request.Command, _ timeline: inout CameraTimeline) -> Bool {
         switch command {
         case .move, .animate, .stop:
-            closeAll(&journey)
+            closeAll(&timeline)
             return false
         case .setGestures(let change):
             settings = change.applied(to: settings)
             for gesture in open where !settings.allows(gesture.key.kind) {
-                close(gesture, isCancelled: true, &journey)
+                close(gesture, isCancelled: true, &timeline)
             }
             open.removeAll { !settings.allows($0.key.kind) }
             return true
@@ -114,12 +114,12 @@ public struct GestureBook {
         }
     }
 
-    private mutating func closeAll(_ journey: inout Journey) {
-        for gesture in open { close(gesture, isCancelled: true, &journey) }
+    private mutating func closeAll(_ timeline: inout CameraTimeline) {
+        for gesture in open { close(gesture, isCancelled: true, &timeline) }
         open = []
     }
 
-    private func close(_ gesture: Open, isCancelled: Bool, _ journey: inout Journey) {
-        journey.gesture(gesture.key.kind, from: gesture.start, to: timeMs, isCancelled: isCancelled)
+    private func close(_ gesture: Open, isCancelled: Bool, _ timeline: inout CameraTimeline) {
+        timeline.gesture(gesture.key.kind, from: gesture.start, to: timeMs, isCancelled: isCancelled)
     }
 }
