@@ -117,7 +117,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 attempts = 0
                 connection?.noteAnswer()
             case .removed: if events.camera != nil { end() }
-            case .lagged, .reset, .moveStarted, .cameraChanged, .idle, .fed, .touch, .replay, .marker: break
+            case .lagged, .reset, .moveStarted, .cameraChanged, .idle, .input, .touch, .replay, .marker: break
             }
         }
 

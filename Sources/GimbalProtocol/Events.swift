@@ -20,7 +20,7 @@ public enum CameraEvent: Equatable, Sendable {
     /// The camera rests; exactly once for each movement, at the position of the last change.
     case idle(CameraMove)
     /// The camera is fed; told only to who asks for ``EventKind/gesture``.
-    case fed(FedLine)
+    case input(InputLine)
     /// Fingers on a surface that feeds the camera have landed, moved or lifted; told only to who asks for
     /// ``EventKind/touch``.
     case touch(SurfaceTouches)
@@ -61,7 +61,7 @@ public struct CameraMove: Equatable, Sendable {
 }
 
 /// What a camera is fed: a line of a trace that makes the same camera.
-public struct FedLine: Equatable, Sendable {
+public struct InputLine: Equatable, Sendable {
     /// The camera's name.
     public let camera: String
     /// Milliseconds of the camera's clock.
@@ -93,7 +93,7 @@ extension CameraEvent {
         case .subscribedToAll: Request.allCameras
         case .subscribed(let subscribed): subscribed.camera
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.camera
-        case .fed(let fed): fed.camera
+        case .input(let input): input.camera
         case .touch(let touch): touch.camera
         case .reset(let reset): reset.camera
         case .replay(let status): status.camera
@@ -110,7 +110,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .fed, .touch, .replay, .marker, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .removed, .subscribedToAll: nil
         }
     }
 
@@ -121,7 +121,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .fed, .touch, .replay, .marker, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .removed, .subscribedToAll: nil
         }
     }
 
@@ -129,7 +129,7 @@ extension CameraEvent {
     public var timeMs: Double? {
         switch self {
         case .reset(let reset): reset.timeMs
-        case .fed(let fed): fed.timeMs
+        case .input(let input): input.timeMs
         case .replay(let status): status.timeMs
         case .marker(let marker): marker.timeMs
         case .touch(let touch): touch.timeMs
@@ -141,7 +141,7 @@ extension CameraEvent {
     public var move: CameraMove? {
         switch self {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
-        case .subscribed, .subscribedToAll, .fed, .touch, .reset, .replay, .marker, .lagged, .removed: nil
+        case .subscribed, .subscribedToAll, .input, .touch, .reset, .replay, .marker, .lagged, .removed: nil
         }
     }
 
@@ -151,7 +151,7 @@ extension CameraEvent {
         case .moveStarted: .moveStarted
         case .cameraChanged: .cameraChanged
         case .idle: .idle
-        case .fed: .gesture
+        case .input: .gesture
         case .replay: .replay
         case .marker: .marker
         case .touch: .touch
@@ -222,14 +222,14 @@ extension LineRoom {
 
 extension LineWriter {
     /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
-    package mutating func fed(_ frame: [Request.Body], camera: String, timeMs: Double) {
+    package mutating func input(_ frame: [Request.Body], camera: String, timeMs: Double) {
         openFed(camera, timeMs)
         requests(frame, timeMs: timeMs)
         write("}\n")
     }
 
     /// Writes the line that tells how a trace of what a camera is fed begins.
-    package mutating func fed(_ header: TraceHeader, camera: String, timeMs: Double) {
+    package mutating func input(_ header: TraceHeader, camera: String, timeMs: Double) {
         openFed(camera, timeMs)
         request(.trace(header))
         write("}\n")
@@ -306,7 +306,7 @@ extension CameraEvent {
         case .moveStarted: self = .moveStarted(try CameraMove(json))
         case .cameraChanged: self = .cameraChanged(try CameraMove(json))
         case .idle: self = .idle(try CameraMove(json))
-        case .gesture: self = .fed(try FedLine(json, of: line))
+        case .gesture: self = .input(try InputLine(json, of: line))
         case .touch: self = .touch(try SurfaceTouches(json))
         case .reset: self = .reset(try CameraReset(json))
         case .replay: self = .replay(try ReplayStatus(json))
@@ -320,7 +320,7 @@ extension CameraEvent {
     }
 }
 
-extension FedLine {
+extension InputLine {
     fileprivate init(_ json: JSONValue, of line: [UInt8]) throws(DecodingError) {
         let members = try json.members()
         camera = try members.get("camera")

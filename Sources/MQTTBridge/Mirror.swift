@@ -364,7 +364,7 @@ package final class Mirror: LinkReader {
             case .idle, .reset: isLocalMoving = false
             default: break
             }
-        case .subscribedToAll, .fed, .touch, .replay, .marker: break
+        case .subscribedToAll, .input, .touch, .replay, .marker: break
         }
     }
 

@@ -199,7 +199,7 @@ final class NodeCameras: LinkReader {
             return
         case .cameraChanged: shown.isMoving = true
         case .idle: shown.isMoving = false
-        case .fed, .touch, .replay, .marker, .removed, .subscribedToAll: return
+        case .input, .touch, .replay, .marker, .removed, .subscribedToAll: return
         }
         cameras[name] = shown
         if !shown.isMoving || now >= shown.lastSent + interval { tell(name, at: now) } else { late.insert(name) }

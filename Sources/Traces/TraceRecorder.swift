@@ -92,11 +92,11 @@ final class TraceRecorder {
         switch message.type {
         case .traceEnded: ended = message.traceEnded
         case .gesture where isRecording:
-            guard case .fed(let fed)? = message.event else { return }
+            guard case .input(let input)? = message.event else { return }
             if header == nil {
-                header = Array(fed.line.utf8)
+                header = Array(input.line.utf8)
             } else {
-                lines.append(Line(timeMs: fed.timeMs, bytes: Array(fed.line.utf8)))
+                lines.append(Line(timeMs: input.timeMs, bytes: Array(input.line.utf8)))
             }
         default: break
         }

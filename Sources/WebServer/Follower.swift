@@ -181,7 +181,7 @@ extension Follower.State {
             line.subject = .position(camera: name)
             line.isCounted = true
             cameras[name]?.position = line
-        case .fed(let fed): return follow(fed, line)
+        case .input(let input): return follow(input, line)
         case .touch(let touch):
             line.subject = .fingers(camera: name, surface: touch.number)
             cameras[name]?.fingers[touch.number] = touch.touches.isEmpty ? nil : line
@@ -195,15 +195,15 @@ extension Follower.State {
     }
 
     /// Follows what a camera is fed, for the gestures that are active then.
-    private mutating func follow(_ fed: FedLine, _ line: PageLine) {
+    private mutating func follow(_ input: InputLine, _ line: PageLine) {
         tell(line)
-        guard var active = cameras[fed.camera]?.active else { return }
+        guard var active = cameras[input.camera]?.active else { return }
         let before = active.kinds
-        if active.follow(fed.line) { ask(.getCamera, fed.camera) }
-        cameras[fed.camera]?.active = active
+        if active.follow(input.line) { ask(.getCamera, input.camera) }
+        cameras[input.camera]?.active = active
         guard active.kinds != before else { return }
-        let gestures = PageLine.gestures(active.kinds, camera: fed.camera, timeMs: fed.timeMs)
-        cameras[fed.camera]?.gestures = active.kinds.isEmpty ? nil : gestures
+        let gestures = PageLine.gestures(active.kinds, camera: input.camera, timeMs: input.timeMs)
+        cameras[input.camera]?.gestures = active.kinds.isEmpty ? nil : gestures
         tell(gestures)
     }
 

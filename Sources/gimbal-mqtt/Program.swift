@@ -193,8 +193,7 @@ struct Log: Sendable {
 
     func callAsFunction(_ weight: Weight, _ text: @autoclosure () -> String) {
         guard weight.priority <= level.priority else { return }
-        let safe = text().unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : String($0) }
-        let line = (isJournal ? "<\(weight.priority)>" : "gimbal-mqtt: ") + safe.joined() + "\n"
+        let line = (isJournal ? "<\(weight.priority)>" : "gimbal-mqtt: ") + text().printable + "\n"
         _ = unsafe Array(line.utf8).withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

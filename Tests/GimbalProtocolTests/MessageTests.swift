@@ -276,11 +276,11 @@ let everyRequest: [ClientRequest] =
                 #"{"type":"idle","camera":"left","seq":3,"timeMs":0.5,"reason":"animation","position":\#(place)}"#)
                 == .event(
                     .idle(CameraMove(camera: "left", seq: 3, timeMs: 0.5, reason: .animation, position: position))))
-        let fed = FedLine(camera: "left", timeMs: 0.5, line: #"{"type":"stop","timeMs":0.1234567890123}"#)
+        let input = InputLine(camera: "left", timeMs: 0.5, line: #"{"type":"stop","timeMs":0.1234567890123}"#)
         #expect(
             try message(
                 #"{"type":"gesture","camera":"left","timeMs":0.5,"line":{"type":"stop","timeMs":0.1234567890123}}"#)
-                == .event(.fed(fed)))
+                == .event(.input(input)))
         #expect(
             try message(#"{"type":"reset","camera":"left","seq":0,"timeMs":0,"position":\#(place),"epoch":"e-2"}"#)
                 == .event(

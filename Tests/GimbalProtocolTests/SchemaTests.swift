@@ -198,11 +198,11 @@ private let wrong = JSON.array([.array([])])
             let event = Event(kind: kind, seq: 3, timeMs: 4.5, reason: .animation, position: printed)
             line.withRoom(512) { $0.event(event, camera: Array("left".utf8).span, &view) }
         }
-        line.fed([.command(.stop)], camera: "left", timeMs: 5)
+        line.input([.command(.stop)], camera: "left", timeMs: 5)
         let touch = Touch(id: 1, position: ScreenPoint(x: 2, y: 3))
         line.touch(
             .init([touch], isCancelled: true, surface: .text("a")), number: 1, camera: "left", timeMs: 5)
-        line.fed(TraceHeader(), camera: "left", timeMs: 5)
+        line.input(TraceHeader(), camera: "left", timeMs: 5)
         line.reset(camera: "left", seq: 3, timeMs: 4.5, position: printed, moving: .gesture, epoch: "e")
         line.replay(
             ReplayStatus(

@@ -185,7 +185,7 @@ final class InputLog {
         let time = advance(to: time)
         for start in stride(from: 0, to: batch.count, by: largestArray) {
             let part = batch.count <= largestArray ? batch : Array(batch[start...].prefix(largestArray))
-            encoder.encode({ $0.fed(part, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
+            encoder.encode({ $0.input(part, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
         }
         batch.removeAll(keepingCapacity: true)
     }
@@ -255,9 +255,9 @@ final class InputLog {
         lastTime = time
         lastTouchTime = nil
         guard isRecording, let header else { return }
-        encoder.encode({ $0.fed(header, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
+        encoder.encode({ $0.input(header, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
         forEachFrame(of: active) { frame in
-            encoder.encode({ $0.fed(frame, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
+            encoder.encode({ $0.input(frame, camera: camera, timeMs: time) }, then: { append($0, .gesture) })
         }
     }
 
@@ -267,8 +267,8 @@ final class InputLog {
         to line: inout LineWriter
     ) {
         let time = max(lastTime, time)
-        line.fed(header, camera: camera, timeMs: time)
-        forEachFrame(of: active) { line.fed($0, camera: camera, timeMs: time) }
+        line.input(header, camera: camera, timeMs: time)
+        forEachFrame(of: active) { line.input($0, camera: camera, timeMs: time) }
     }
 
     /// The reports that begin active gestures, in frames that are not too long.

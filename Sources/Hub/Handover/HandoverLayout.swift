@@ -282,7 +282,7 @@ package enum PeerField: UInt16, FieldTag {
     /// A record of ``AllCamerasField``, if it has subscribed to all cameras.
     case all = 12
     /// The name of each camera that it has sent gestures to.
-    case fed = 13
+    case inputs = 13
     /// A record of ``WaitField`` for each request that waits for a camera.
     case wait = 14
 }

@@ -55,12 +55,12 @@ extension Hub {
             case .replay: replayRows.append(try field.record())
             }
         }
-        let (peers, fed) = try self.peers(peerRows, cameras, client)
+        let (peers, inputs) = try self.peers(peerRows, cameras, client)
         let total = try counters.map { try parts.counters.restore($0) } ?? 0
         queries.started = started
         parts.registry.restore(cameras.values)
         parts.clients.restore(peers.map(\.peer), lastNumber: lastNumber, total: total)
-        for (peer, names) in fed { for name in names { cameras[name].map { peer.inputs.insert($0) } } }
+        for (peer, names) in inputs { for name in names { cameras[name].map { peer.inputs.insert($0) } } }
         let numbered = Dictionary(peers.map { ($0.peer.number, $0.peer) }) { first, _ in first }
         for row in replayRows { try parts.replays.restore(row, peers: numbered) }
         parts.runner.restore(cameras.values, at: now) { numbered[$0] != nil }
@@ -80,9 +80,9 @@ extension Hub {
     private func peers(
         _ rows: [FieldReader], _ cameras: [String: HostedCamera],
         _ client: (UInt64) -> (outlet: any Outlet, role: Role)?
-    ) throws(FieldReader.Damage) -> (peers: [(key: UInt64, peer: Peer)], fed: [(peer: Peer, cameras: [String])]) {
+    ) throws(FieldReader.Damage) -> (peers: [(key: UInt64, peer: Peer)], inputs: [(peer: Peer, cameras: [String])]) {
         var peers: [(key: UInt64, peer: Peer)] = []
-        var fed: [(peer: Peer, cameras: [String])] = []
+        var inputs: [(peer: Peer, cameras: [String])] = []
         do throws(FieldReader.Damage) {
             for row in rows {
                 let (key, number) = try Peer.identity(row)
@@ -90,9 +90,9 @@ extension Hub {
                 guard let client = client(key) else { continue }
                 let peer = Peer(number: number, outlet: client.outlet, role: client.role, limits: parts.limits)
                 peers.append((key, peer))
-                fed.append((peer, try peer.read(row, parts.limits, cameras)))
+                inputs.append((peer, try peer.read(row, parts.limits, cameras)))
             }
-            return (peers, fed)
+            return (peers, inputs)
         } catch {
             // Peers and subscriptions refer to each other.
             for (_, peer) in peers {
@@ -147,7 +147,7 @@ extension Peer {
         out.put(PeerField.isBlocked, isBlocked)
         out.put(PeerField.replies, output.replies[output.sentBytes...])
         if let all { out.put(PeerField.all) { all.write(to: &$0) } }
-        for camera in inputs.cameras { out.put(PeerField.fed, camera.name) }
+        for camera in inputs.cameras { out.put(PeerField.inputs, camera.name) }
         for wait in waits.all {
             out.put(PeerField.wait) { out in
                 out.put(WaitField.camera, wait.camera.name)
@@ -184,7 +184,7 @@ extension Peer {
         var (bytes, replies): ([UInt8], [UInt8]) = ([], [])
         var (hasEnded, isBroken, isBlocked) = (false, false, false)
         var lingerEnd: Double?
-        var fed: [String] = []
+        var inputs: [String] = []
         while let (tag, field) = try row.next(PeerField.self) {
             switch tag {
             case .key, .number: break
@@ -197,7 +197,7 @@ extension Peer {
             case .isBlocked: isBlocked = try field.flag()
             case .replies: replies = Array(try field.bytes())
             case .all: all = try AllCameras(field.record())
-            case .fed: fed.append(try field.text())
+            case .inputs: inputs.append(try field.text())
             case .wait: waits.insert(try RestWait(field.record(), of: self, cameras))
             case .subscription:
                 subscriptions.append(try Subscription(field.record(), of: self, cameras, limits: limits))
@@ -207,7 +207,7 @@ extension Peer {
         let discarding = lingerEnd.map { PeerInput.State.discarding(until: $0 == .infinity ? nil : $0) }
         input = PeerInput(discarding ?? (hasEnded ? .ended : .open), framer: framer, bytes: bytes)
         output = PeerOutput(isBroken ? .broken(isQueued: false) : isBlocked ? .blocked : .idle, replies: replies)
-        return fed
+        return inputs
     }
 }
 

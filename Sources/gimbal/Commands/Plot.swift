@@ -123,7 +123,7 @@ private final class PlotSession {
             timeline.frames += 1
         case .idle(let move): timeline.rested(at: move.timeMs)
         // Gestures are read from the trace's own lines.
-        case .fed, .touch, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
+        case .input, .touch, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
         }
     }
 

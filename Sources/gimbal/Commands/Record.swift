@@ -175,7 +175,7 @@ private final class RecordSession {
         let message = try Message(fromDaemon: line)
         switch message.type {
         case .subscribed: connection.hasAnswered()
-        case .gesture: if case .fed(let fed)? = message.event { writer.add(fed) }
+        case .gesture: if case .input(let input)? = message.event { writer.add(input) }
         case .reset: writer.cut()
         case .ok where message.id == Self.markID: status.note("mark \(marks) set")
         case .ok: isOver = true
@@ -212,7 +212,7 @@ private struct TraceWriter: ~Copyable {
     }
 
     /// Adds a line of the camera's input.
-    mutating func add(_ input: FedLine) {
+    mutating func add(_ input: InputLine) {
         isRunning = true
         hasBegun = true
         if case .trace? = try? decoder.decode(input.line.utf8Span.span).first?.body {

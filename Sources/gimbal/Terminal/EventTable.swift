@@ -53,9 +53,9 @@ struct EventTable {
     /// is due; other messages make none.
     mutating func lines(_ message: Message) -> [String] {
         guard let event = message.event else { return [] }
-        if case .fed(let fed) = event {
+        if case .input(let input) = event {
             rowsLeft -= 1
-            return [row(fed)]
+            return [row(input)]
         }
         if case .touch(let touch) = event {
             rowsLeft -= 1
@@ -93,12 +93,12 @@ struct EventTable {
         rowsLeft = 0
     }
 
-    /// What a camera is fed has nothing in common with the columns but its time.
-    private func row(_ fed: FedLine) -> String {
-        let camera = showsCamera ? "\(filled(fed.camera, 6)) " : ""
-        let line = try? JSONValue(fed.line.utf8)
-        let text = (line?.requestText ?? fed.line).printable
-        return dim("\(padded(clock(milliseconds: fed.timeMs, 3), columns[0].width)) \(camera)\(text)")
+    /// What a camera is sent has nothing in common with the columns but its time.
+    private func row(_ input: InputLine) -> String {
+        let camera = showsCamera ? "\(filled(input.camera, 6)) " : ""
+        let line = try? JSONValue(input.line.utf8)
+        let text = (line?.requestText ?? input.line).printable
+        return dim("\(padded(clock(milliseconds: input.timeMs, 3), columns[0].width)) \(camera)\(text)")
     }
 
     /// Where the fingers of a surface are: `touch  surface table  1 at 101.5,200  2 at 210,380`.
@@ -130,7 +130,7 @@ struct EventTable {
         case .moveStarted: style.green(row)
         case .cameraChanged: row
         case .reset: style.yellow(row)
-        case .idle, .fed, .touch, .replay, .marker, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
+        case .idle, .input, .touch, .replay, .marker, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
         }
     }
 }
