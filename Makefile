@@ -18,7 +18,7 @@ MINIMUM_SWIFT = 6.2
 # What is shared within the hub is changed by one function at a time; tests run with Swift's checks of that. They would be a
 # tenth of a line's cost. (In Package.swift such flags would keep other packages from using the libraries.)
 release_flags = -Xswiftc -enforce-exclusivity=unchecked
-swift_build = swift build -c release --static-swift-stdlib $(release_flags) --scratch-path '$(SCRATCH)'
+swift_build = swift build -c release --static-swift-stdlib $(release_flags) $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)'
 programs = $(SCRATCH)/release/gimbald $(SCRATCH)/release/gimbal
 # Man pages and completions, a folder for each kind.
 share = $(SCRATCH)/share
@@ -173,7 +173,7 @@ libraries = MapCamera Gestures GimbalProtocol GimbalClient
 docs = $(SCRATCH)/docs
 
 docs: swift ## render the documentation of the libraries
-	$(call quietly,swift build --quiet --target GimbalClient --scratch-path '$(SCRATCH)')
+	$(call quietly,swift build --quiet --target GimbalClient $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)')
 	$(call quietly,$(make_docs))
 	@echo "rendered into $(docs); to read it: python3 -m http.server --directory '$(docs)'"
 	@echo 'and open http://localhost:8000/documentation'
@@ -197,14 +197,12 @@ endef
 
 # What is built only by who asks for it is built, too: so it does not rot. The page's server is tried as the unit tests have
 # it: for release, its libraries would take minutes more. Of its packages only what it uses is built, which a build of
-# all tests would not leave at.
-beside = GIMBAL_BENCH=1 GIMBAL_MQTT=1
-build_debug = $(beside) GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
+# all tests would not leave at. What the scripts of Tests/System try is built while the unit tests run.
+build_debug = GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
 
 test: swift deps-test ## run all tests: the unit tests, and the programs as they run on a system
 	$(call quietly,$(build_debug) --product gimbalPackageTests)
 	$(call quietly,$(build_debug) --product gimbal-web)
-	$(call quietly,$(beside) $(MAKE) --no-print-directory build kernels mqtt)
 	@Tests/run.sh '$(SCRATCH)'
 
 # The parts of a line's way, each alone, to be measured.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# All tests, which have been built with the programs: the unit tests, then the programs as they run on a system, which the
-# scripts of Tests/System try. Of what passes only the result is shown. The last lines count what ran and what was
+# All tests: the unit tests, which have been built, and the programs as they run on a system, which are built here and which
+# the scripts of Tests/System try. Of what passes only the result is shown. The last lines count what ran and what was
 # skipped, and say why.
 #
-#   run.sh SCRATCH      where everything has been built
+#   run.sh SCRATCH      where everything is built
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export SCRATCH=$1
@@ -30,15 +30,31 @@ run() {
     return $failed
 }
 
-# The unit tests compute most of the time, and the others wait: side by side they take little longer than the longest.
+# What takes the processor and what waits, side by side. The unit tests hold the lock of the folder with the builds, and
+# build nothing; so the others may build there meanwhile, one after the other.
+export SWIFT_FLAGS=--ignore-lock
 programs='DaemonTests\.|GimbalClientTests\.|WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
-run 'unit tests' "${units[@]}" --skip "$programs" &
-lanes=$!
-run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" &
-lanes+=" $!"
-for script in Tests/System/*.sh; do run "$(basename "$script" .sh)" "$script"; done
-for lane in $lanes; do wait "$lane" || status=1; done
+builders='debian documentation instructions packages'
+
+# scripts NAME…: runs scripts of Tests/System, one after the other.
+scripts() {
+    local failed=0 name
+    for name in "$@"; do run "$name" "Tests/System/$name.sh" || failed=1; done
+    return $failed
+}
+
+lanes=()
+run 'unit tests' "${units[@]}" --skip "$programs" & lanes+=($!)
+run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" & lanes+=($!)
+if run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 make --no-print-directory build kernels mqtt; then
+    # shellcheck disable=SC2086
+    scripts $builders & lanes+=($!)
+    others=$(for script in Tests/System/*.sh; do basename "$script" .sh; done | grep -vxF "${builders// /$'\n'}")
+    # shellcheck disable=SC2086
+    scripts $others & lanes+=($!)
+fi
+for lane in "${lanes[@]}"; do wait "$lane" || status=1; done
 
 cat "$folder/results"
 sort "$folder/skipped" | sed 's/^/    /' | cat <(echo "skipped: $(wc -l <"$folder/skipped")") -

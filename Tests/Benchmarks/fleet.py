@@ -192,7 +192,6 @@ def main():
             followers([port], [broker], "mosquitto")
             if shutil.which("nats-server"):
                 servers, ports = nats_cluster()
-                time.sleep(8)
                 followers(ports, servers, "NATS, three servers")
     finally:
         clean_up()

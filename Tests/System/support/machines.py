@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 BIN = pathlib.Path(sys.argv[1]).resolve()
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="gimbal-fleet."))
@@ -164,19 +165,31 @@ def open_mosquitto(name, *lines):
 
 
 def nats_cluster(count=3):
-    """Servers that are one cluster, and the ports at which they speak MQTT."""
-    ports = [(free_port(), free_port(), free_port()) for _ in range(count)]
-    routes = ", ".join(f"nats://127.0.0.1:{cluster}" for _, cluster, _ in ports)
+    """Servers that are one cluster, and the ports at which they speak MQTT. What a server is first asked to keep, it has as
+    many of them keep as it knows: so they wait for each other."""
+    ports = [(free_port(), free_port(), free_port(), free_port()) for _ in range(count)]
+    routes = ", ".join(f"nats://127.0.0.1:{cluster}" for _, cluster, _, _ in ports)
     servers = []
-    for index, (client, cluster, mqtt) in enumerate(ports):
+    for index, (client, cluster, mqtt, monitor) in enumerate(ports):
         (FOLDER / f"nats{index}.conf").write_text(
-            f"server_name: n{index}\nlisten: 127.0.0.1:{client}\njetstream {{ store_dir: {FOLDER}/nats{index} }}\n"
+            f"server_name: n{index}\nlisten: 127.0.0.1:{client}\nhttp: 127.0.0.1:{monitor}\n"
+            f"jetstream {{ store_dir: {FOLDER}/nats{index} }}\n"
             f"cluster {{ name: fleet, listen: 127.0.0.1:{cluster}, routes: [{routes}] }}\nmqtt {{ listen: 127.0.0.1:{mqtt} }}\n")
         servers.append(Process(f"nats{index}", "nats-server", "-c", FOLDER / f"nats{index}.conf"))
-    ports = [mqtt for _, _, mqtt in ports]
-    if not all(wait_for(lambda port=port: listens("127.0.0.1", port)) for port in ports):
-        raise SystemExit("the cluster does not listen")
-    return servers, ports
+
+    def told(monitor, page):
+        with urllib.request.urlopen(f"http://127.0.0.1:{monitor}/{page}", timeout=1) as answer:
+            return json.load(answer)
+
+    def knows_all(monitor):
+        try:
+            return told(monitor, "varz")["routes"] >= count - 1 and told(monitor, "jsz")["meta_cluster"].get("leader")
+        except (OSError, KeyError):
+            return False
+
+    if not all(wait_for(lambda monitor=monitor: knows_all(monitor), 60) for _, _, _, monitor in ports):
+        raise SystemExit("the servers do not become one cluster")
+    return servers, [mqtt for _, _, mqtt, _ in ports]
 
 
 # Machines.

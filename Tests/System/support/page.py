@@ -722,6 +722,9 @@ def keyboard(page):
 
     page.devtools("Emulation.setFocusEmulationEnabled", enabled=True)
     page.run("document.activeElement.blur(); getSelection().removeAllRanges(); document.querySelector('.skip').focus()")
+    # Forth and back: what a script has focused is shown so only if keys were used last.
+    press("Tab", 9)
+    press("Tab", 9, modifiers=8)
     reached = []
     for _ in range(60):
         here = page.asynchronously("""
