@@ -36,6 +36,8 @@ export SWIFT_FLAGS=--ignore-lock
 programs='DaemonTests\.|GimbalClientTests\.|WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
 builders='debian documentation instructions packages'
+# Browsers draw without a graphics card, which takes all that a machine has: they come last.
+browsers='adapters page'
 
 # scripts NAME…: runs scripts of Tests/System, one after the other.
 scripts() {
@@ -50,9 +52,10 @@ run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$pr
 if run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 make --no-print-directory build kernels mqtt; then
     # shellcheck disable=SC2086
     scripts $builders & lanes+=($!)
-    others=$(for script in Tests/System/*.sh; do basename "$script" .sh; done | grep -vxF "${builders// /$'\n'}")
+    named="$builders $browsers"
+    others=$(for script in Tests/System/*.sh; do basename "$script" .sh; done | grep -vxF "${named// /$'\n'}")
     # shellcheck disable=SC2086
-    scripts $others & lanes+=($!)
+    scripts $others $browsers & lanes+=($!)
 fi
 for lane in "${lanes[@]}"; do wait "$lane" || status=1; done
 
