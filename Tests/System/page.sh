@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The page in Debian's chromium, over `gimbal web` and a daemon that it starts: hands on one page, what another page and
 # `gimbal get` say, projections beside the daemon's and the camera cases, tabs that are hidden, freeze and close, a phone as
-# touch surface, files that are dropped, links that only watch. Its core runs in Debian's Firefox, too, where that is. It says what fails, and a last line with the time from a touch to the other page's frame. PAGE_PICTURES=FOLDER keeps
-# pictures, in both themes and three sizes.
+# touch surface, files that are dropped, links that only watch. Its core runs in Debian's Firefox, too, where that is. It
+# says what fails, and a last line with the time from a touch to the other page's frame. PAGE_PICTURES=FOLDER keeps pictures,
+# in both themes and three sizes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 programs=$(realpath "${SCRATCH:-.build}")/debug

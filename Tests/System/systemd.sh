@@ -62,7 +62,7 @@ ending_and_failing() {
     check 'however often it is restarted, that is no failure' restarts_often
     local before
     before=$(state MainPID)
-    "${manager[@]}" kill --signal KILL gimbald.service
+    "${manager[@]}" kill --kill-whom main --signal KILL gimbald.service
     check 'after a crash it comes back' within 10 replaced "$before"
     check 'and answers' within 5 answers
     check 'a wrong option is not tried again' refuses_wrong_option
@@ -129,7 +129,7 @@ watchdog() {
     sleep 2.5
     check 'its signs of life come in time' is MainPID "$before"
     check 'its status keeps up' status_says "$((${cameras% *} + 1)) cameras"
-    systemctl kill --signal STOP gimbald.service
+    systemctl kill --kill-whom main --signal STOP gimbald.service
     check 'when it hangs it is started anew' within 10 replaced "$before"
 }
 
@@ -207,7 +207,7 @@ bridge() {
     begin_broker
     check 'when the broker comes back, so does the bridge' within 15 node_says '"state":"ready"'
     check 'without having been restarted' [ "$(state NRestarts gimbal-mqtt.service):$(state MainPID gimbal-mqtt.service)" = "0:$first" ]
-    systemctl kill --signal KILL gimbal-mqtt.service
+    systemctl kill --kill-whom main --signal KILL gimbal-mqtt.service
     check 'after a crash it is started anew' within 15 bash -c \
         "[ \$(systemctl show --value --property NRestarts gimbal-mqtt.service) = 1 ]"
     check 'and is the node again' within 15 node_says '"state":"ready"'
