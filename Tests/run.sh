@@ -31,11 +31,12 @@ run() {
 }
 
 # What takes the processor and what waits, side by side. The unit tests hold the lock of the folder with the builds, and
-# build nothing; so the others may build there meanwhile, one after the other.
+# build nothing; so the others may build there meanwhile, one after the other. Of those that boot a systemd there is one at a
+# time, too: two of them get in each other's control groups.
 export SWIFT_FLAGS=--ignore-lock
 programs='DaemonTests\.|GimbalClientTests\.|WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
-builders='debian documentation instructions packages'
+builders='debian documentation instructions packages systemd'
 # Browsers draw without a graphics card, which takes all that a machine has: they come last.
 browsers='adapters page'
 
