@@ -30,35 +30,17 @@ run() {
     return $failed
 }
 
-# What takes the processor and what waits, side by side. The unit tests hold the lock of the folder with the builds, and
-# build nothing; so the others may build there meanwhile, one after the other. Of those that boot a systemd there is one at a
-# time, too: two of them get in each other's control groups.
-export SWIFT_FLAGS=--ignore-lock
+# The unit tests compute most of the time, those of the programs wait, and what the scripts try is built meanwhile. (The tests
+# hold the lock of the folder with the builds, and build nothing.) The scripts come one after the other: browsers and
+# booted systemds have limits of their own for what takes long.
 programs='DaemonTests\.|GimbalClientTests\.|WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
-builders='debian documentation instructions packages systemd'
-# Browsers draw without a graphics card, which takes all that a machine has: they come last.
-browsers='adapters page'
-
-# scripts NAME…: runs scripts of Tests/System, one after the other.
-scripts() {
-    local failed=0 name
-    for name in "$@"; do run "$name" "Tests/System/$name.sh" || failed=1; done
-    return $failed
-}
-
-lanes=()
-run 'unit tests' "${units[@]}" --skip "$programs" & lanes+=($!)
+run 'unit tests' "${units[@]}" --skip "$programs" & lanes=($!)
 run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" & lanes+=($!)
-if run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 make --no-print-directory build kernels mqtt; then
-    # shellcheck disable=SC2086
-    scripts $builders & lanes+=($!)
-    named="$builders $browsers"
-    others=$(for script in Tests/System/*.sh; do basename "$script" .sh; done | grep -vxF "${named// /$'\n'}")
-    # shellcheck disable=SC2086
-    scripts $others $browsers & lanes+=($!)
-fi
+run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
+    make --no-print-directory build kernels mqtt & lanes+=($!)
 for lane in "${lanes[@]}"; do wait "$lane" || status=1; done
+for script in Tests/System/*.sh; do run "$(basename "$script" .sh)" "$script"; done
 
 cat "$folder/results"
 sort "$folder/skipped" | sed 's/^/    /' | cat <(echo "skipped: $(wc -l <"$folder/skipped")") -
