@@ -223,19 +223,19 @@ extension LineRoom {
 extension LineWriter {
     /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
     package mutating func input(_ frame: [Request.Body], camera: String, timeMs: Double) {
-        openFed(camera, timeMs)
+        openInput(camera, timeMs)
         requests(frame, timeMs: timeMs)
         write("}\n")
     }
 
     /// Writes the line that tells how a trace of what a camera is fed begins.
     package mutating func input(_ header: TraceHeader, camera: String, timeMs: Double) {
-        openFed(camera, timeMs)
+        openInput(camera, timeMs)
         request(.trace(header))
         write("}\n")
     }
 
-    private mutating func openFed(_ camera: String, _ timeMs: Double) {
+    private mutating func openInput(_ camera: String, _ timeMs: Double) {
         write("{\"type\":\"gesture\",\"camera\":")
         write(string: camera)
         write(",\"timeMs\":")

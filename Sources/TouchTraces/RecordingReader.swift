@@ -114,7 +114,7 @@ public struct RecordingReader: Sendable {
 
     /// Reads the next bytes of the file, and hands out what they complete.
     ///
-    /// - Throws: ``RecordingError`` if it is no recording, and what `take` throws.
+    /// - Throws: ``RecordingError`` if it is no recording, and what `body` throws.
     public mutating func read(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         guard bytes.count > 0 else { return }
         switch shape {
@@ -152,7 +152,7 @@ public struct RecordingReader: Sendable {
 
     /// Ends the file, and hands out what that completes.
     ///
-    /// - Throws: ``RecordingError`` if it was no recording or hardly anything of it was understood, and what `take`
+    /// - Throws: ``RecordingError`` if it was no recording or hardly anything of it was understood, and what `body`
     ///   throws.
     public mutating func finish(_ body: (RecordedFrame) throws -> Void) throws {
         if case .beginning = shape { try begin(body) }

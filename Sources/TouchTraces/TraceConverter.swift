@@ -71,7 +71,7 @@ public final class TraceConverter {
 
     /// Reads the next bytes of the file, and hands out the bytes of the trace that they make.
     ///
-    /// - Throws: ``RecordingError`` if it is no recording, and what `take` throws.
+    /// - Throws: ``RecordingError`` if it is no recording, and what `body` throws.
     public func read(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
         try reader.read(bytes) { maker.handle($0) }
@@ -84,7 +84,7 @@ public final class TraceConverter {
     /// Hands out what is held back, for a stream that goes on: the range of its device's positions is taken for a usual
     /// one.
     ///
-    /// - Throws: what `take` throws.
+    /// - Throws: what `body` throws.
     public func assumeRange(_ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
         try reader.assumeRange { maker.handle($0) }
@@ -93,7 +93,7 @@ public final class TraceConverter {
 
     /// Ends the file, and the trace.
     ///
-    /// - Throws: ``RecordingError`` if it was no recording, and what `take` throws.
+    /// - Throws: ``RecordingError`` if it was no recording, and what `body` throws.
     public func finish(_ body: (Span<UInt8>) throws -> Void) throws {
         let maker = maker
         try reader.finish { maker.handle($0) }

@@ -203,7 +203,7 @@ bridge() {
     check 'its own secret is for it alone' bash -c "$(declare -f as_other)
         ! as_other nogroup cat /run/credentials/gimbal-mqtt.service/mqtt 2>/dev/null"
     check 'a camera of the daemon is at the broker' within 5 kept_is kiosk/main/camera '"moving":false'
-    kill "$broker"
+    end_broker
     begin_broker
     check 'when the broker comes back, so does the bridge' within 15 node_says '"state":"ready"'
     check 'without having been restarted' [ "$(state NRestarts gimbal-mqtt.service):$(state MainPID gimbal-mqtt.service)" = "0:$first" ]
@@ -214,13 +214,19 @@ bridge() {
     check 'it stops in order' systemctl stop gimbal-mqtt.service
     check 'it ended well' [ "$(state Result gimbal-mqtt.service)" = success ]
     check 'it has said goodbye' node_says '"state":"disconnected".*the bridge has ended'
-    kill "$broker"
+    end_broker
     systemctl stop gimbald.socket gimbald.service
 }
 
 begin_broker() {
     mosquitto -c /tmp/broker.conf >/dev/null 2>&1 &
     broker=$!
+}
+
+# The next one takes the same port, which is free when this one is gone.
+end_broker() {
+    kill "$broker"
+    wait "$broker" || true
 }
 
 # kept_is TOPIC PATTERN: what the broker keeps below gimbal/.

@@ -43,10 +43,15 @@ final class LineHandler {
     /// Handles a line; `false` if its time has not come.
     func handle(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
         var line = GestureLine()
-        if line.read(text), let camera = freeCamera(of: line, text, peer) {
-            if let replay = peer.replay { return handle(line, text, in: replay, at: now, from: peer) }
-            handle(line, text, on: camera, from: peer, at: now)
-            return true
+        if line.read(text), !peer.isWatchOnly {
+            if let replay = peer.replay {
+                if let time = freeTime(of: line, text, in: replay) {
+                    return handle(line, text, at: time, in: replay, from: peer, at: now)
+                }
+            } else if let camera = freeCamera(of: line, text, peer) {
+                handle(line, text, on: camera, from: peer, at: now)
+                return true
+            }
         }
         if Self.isBlank(text) { return true }
         // Nothing that is done for a line handles another one.
@@ -69,24 +74,29 @@ final class LineHandler {
 
     // MARK: A line that is one gesture
 
-    /// The camera of a line that is one gesture, if nothing can be wrong with it as things stand: what ``Admission`` and
-    /// ``traceTime(_:_:)`` ask of it, in short.
+    /// The camera of a live gesture, if nothing can be wrong with it as things stand: what ``Admission`` asks of it, in
+    /// short.
+    @inline(__always)
     private func freeCamera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
-        guard !peer.isWatchOnly, let camera = camera(of: line, text, peer), camera.replay === peer.replay,
-            camera.standing == .permanent, camera.activeGestures < fewGestures
+        let name = text.extracting(line.camera.range)
+        guard let camera = name.isEmpty ? registry.mainCamera(of: peer) : registry.camera(name, of: peer),
+            camera.replay == nil, isFree(camera)
         else { return nil }
         return camera
     }
 
-    @inline(__always)
-    private func camera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
+    /// The time of a gesture in a replay, in the trace's `timeMs`, if nothing can be wrong with it: what ``Admission`` and
+    /// ``traceTime(_:_:)`` ask of it, in short.
+    private func freeTime(of line: GestureLine, _ text: Span<UInt8>, in replay: Replay) -> Double? {
         let name = text.extracting(line.camera.range)
-        if let replay = peer.replay {
-            guard let time = line.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name)
-            else { return nil }
-            return replay.stage
-        }
-        return name.isEmpty ? registry.mainCamera(of: peer) : registry.camera(name, of: peer)
+        guard let time = line.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
+            isFree(replay.stage)
+        else { return nil }
+        return time
+    }
+
+    private func isFree(_ camera: HostedCamera) -> Bool {
+        camera.standing == .permanent && camera.activeGestures < fewGestures
     }
 
     /// Handles a line that is one live gesture.
@@ -102,9 +112,8 @@ final class LineHandler {
 
     /// Handles a line that is one gesture of a replay; `false` if its time has not come.
     private func handle(
-        _ line: GestureLine, _ text: Span<UInt8>, in replay: Replay, at now: Double, from peer: Peer
+        _ line: GestureLine, _ text: Span<UInt8>, at time: Double, in replay: Replay, from peer: Peer, at now: Double
     ) -> Bool {
-        guard let time = line.event.time else { return true }
         let arrival = replays.reach(time, in: replay, at: now)
         if arrival == .later { return false }
         counters.lines += 1
@@ -113,7 +122,7 @@ final class LineHandler {
         if arrival == .now {
             let camera = replay.stage
             input(line.event, line.label, id, to: camera, from: peer, at: now)
-            replays.endBatch(of: camera, at: camera.time(at: now))
+            endBatch(of: camera, at: now)
             replays.took(text, in: replay, at: now)
         } else {
             sender.acknowledge(id, to: peer)
