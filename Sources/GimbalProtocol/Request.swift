@@ -20,12 +20,13 @@ package struct Request: Sendable {
 
     /// What stands for all cameras where a camera's name would.
     package static let allCameras = "*"
-    static let longestCameraName = 64
+    @usableFromInline static let longestCameraName = 64
 
-    /// Whether a camera can have a name.
-    package static func isCameraName(_ name: String) -> Bool {
-        1...longestCameraName ~= name.utf8.count
-            && name.utf8.allSatisfy { byte in
+    /// Whether a camera can have a name of these bytes.
+    @inlinable
+    package static func isCameraName(_ name: some Collection<UInt8>) -> Bool {
+        1...longestCameraName ~= name.count
+            && name.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):

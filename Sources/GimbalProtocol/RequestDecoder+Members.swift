@@ -140,7 +140,7 @@ extension RequestDecoder {
     mutating func cameraName(_ slice: ByteRange, isEscaped: Bool, _ line: Span<UInt8>) -> String? {
         if !isLastName(slice, line) {
             let name = text(slice, isEscaped: isEscaped, line)
-            guard Request.isCameraName(name) else { return nil }
+            guard Request.isCameraName(name.utf8) else { return nil }
             lastName = name
         }
         return lastName

@@ -289,6 +289,13 @@ package enum JSONText {
         }
     }
 
+    /// Reads an integer that is not negative, of at most fifteen digits; `nil` if there is none.
+    package static func count(_ line: Span<UInt8>, _ start: Int) -> (value: Int64, end: Int)? {
+        let (value, end) = digits(line, start)
+        guard 1...15 ~= end - start, end == start + 1 || line[start] != UInt8(ascii: "0") else { return nil }
+        return (Int64(value), end)
+    }
+
     @inline(never)
     private static func exponent(_ line: Span<UInt8>, _ letter: Int) throws(JSONError) -> (value: Int, end: Int) {
         var start = letter + 1

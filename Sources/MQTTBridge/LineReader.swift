@@ -35,8 +35,7 @@ struct LineReader {
 
     /// An integer of 1 to 15 digits.
     mutating func count() -> Int? {
-        let (value, end) = JSONText.digits(line.span, position)
-        guard 1...15 ~= end - position, end == position + 1 || line[position] != UInt8(ascii: "0") else { return nil }
+        guard let (value, end) = JSONText.count(line.span, position) else { return nil }
         position = end
         return Int(value)
     }

@@ -53,19 +53,9 @@ package struct NodeTopics: Sendable {
     package init(_ node: String) { (self.node, prefix) = (node, "gimbal/\(node)/") }
 
     /// Whether a text may be a node's name: 1 to 64 of `A-Z a-z 0-9 . _ -`, as that of a camera.
-    package static func isName(_ text: some StringProtocol) -> Bool { isName(ArraySlice(Array(text.utf8))) }
+    package static func isName(_ text: some StringProtocol) -> Bool { Request.isCameraName(text.utf8) }
 
-    static func isName(_ text: ArraySlice<UInt8>) -> Bool {
-        1...64 ~= text.count
-            && text.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
+    static func isName(_ text: ArraySlice<UInt8>) -> Bool { Request.isCameraName(text) }
 
     package var state: String { prefix + "$state" }
     package var claim: String { prefix + "$claim" }

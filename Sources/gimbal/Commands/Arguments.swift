@@ -68,7 +68,7 @@ struct CameraName: Equatable {
     }
 
     init?(_ text: String) {
-        guard Request.isCameraName(text) else { return nil }
+        guard Request.isCameraName(text.utf8) else { return nil }
         self.text = text
     }
 
