@@ -19,30 +19,52 @@ final class LineConnection: Sendable {
     /// What the monitor knows this connection by.
     private let id: Int
 
+    private enum Phase {
+        /// Nobody waits for a line, so the source of reading is suspended.
+        case open
+        /// A task waits until there is something to read.
+        case waiting(CheckedContinuation<Void, Never>)
+        /// Nothing more comes from the daemon.
+        case ended
+        /// This side has ended it.
+        case closed
+    }
+
     /// All that there is; Dispatch's sources, too, are only touched under the lock.
     private struct State {
-        let descriptor: CInt
+        var socket: LineSocket
+        var phase = Phase.open
         let readable: any DispatchSourceRead
-        /// Whether that source is at work. While nobody waits for a line it is suspended.
-        var isReading = false
         /// While something waits for room to be sent.
         var writable: (any DispatchSourceWrite)?
-        var incoming = LineBuffer()
-        /// What is to be sent, of which the first `sent` bytes are.
-        var outgoing: [UInt8] = []
-        var sent = 0
-        /// Who waits until there is something to read.
-        var reader: CheckedContinuation<Void, Never>?
         var hasAnswered = false
-        /// Nothing more comes from the daemon.
-        var isAtEnd = false
-        var isClosed = false
 
         init(path: String) throws(SystemError) {
-            descriptor = try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue))
+            let descriptor = try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue))
+            socket = LineSocket(descriptor)
             readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: LineConnection.queue)
             // A descriptor's number may not be anybody else's before its source is done with it.
-            readable.setCancelHandler { [descriptor] in _ = Glibc.close(descriptor) }
+            readable.setCancelHandler { _ = Glibc.close(descriptor) }
+        }
+
+        /// Ends a wait; returns who waited.
+        mutating func endWait() -> CheckedContinuation<Void, Never>? {
+            guard case .waiting(let reader) = phase else { return nil }
+            phase = .open
+            readable.suspend()
+            return reader
+        }
+
+        /// Returns who waited for a line.
+        mutating func close() -> CheckedContinuation<Void, Never>? {
+            if case .closed = phase { return nil }
+            let reader = endWait()
+            phase = .closed
+            // What is suspended would never hear that it is cancelled.
+            readable.resume()
+            readable.cancel()
+            writable?.cancel()
+            return reader
         }
     }
 
@@ -80,16 +102,7 @@ final class LineConnection: Sendable {
     /// - Parameter error: why it is of no more use; `nil` where it is not wanted any more.
     func close(because error: GimbalConnectionError? = nil) {
         if let error { monitor.lost(id, error) } else { monitor.left(id) }
-        let reader = state.withLock { state in
-            defer { state.reader = nil }
-            guard !state.isClosed else { return state.reader }
-            state.isClosed = true
-            // What is suspended would never hear that it is cancelled.
-            if !state.isReading { state.readable.resume() }
-            state.readable.cancel()
-            state.writable?.cancel()
-            return state.reader
-        }
+        let reader = state.withLock { $0.close() }
         reader?.resume()
     }
 
@@ -125,14 +138,17 @@ final class LineConnection: Sendable {
     private func read() throws(GimbalConnectionError) -> Piece {
         try state.withLock { state throws(GimbalConnectionError) in
             while true {
-                if let line = try state.incoming.next() { return .line(line) }
-                if state.isClosed { return .closed }
-                if state.isAtEnd { return .end }
-                let count = unsafe state.incoming.append(upTo: Self.piece) { [descriptor = state.descriptor] room in
-                    unsafe recv(descriptor, room.baseAddress, room.count, CInt(MSG_DONTWAIT))
+                if let line = try state.socket.nextLine() { return .line(line) }
+                switch state.phase {
+                case .closed: return .closed
+                case .ended: return .end
+                case .open, .waiting: break
                 }
-                if count < 0, errno == EAGAIN { return .nothing }
-                state.isAtEnd = count == 0 || (count < 0 && errno != EINTR)
+                switch state.socket.receive(upTo: Self.piece) {
+                case .bytes: break
+                case .nothing: return .nothing
+                case .end: state.phase = .ended
+                }
             }
         }
     }
@@ -141,12 +157,14 @@ final class LineConnection: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isClosed = state.withLock { state in
-                    guard !state.isClosed else { return true }
-                    precondition(state.reader == nil, "one task at a time may wait for a line")
-                    state.reader = continuation
-                    state.isReading = true
-                    state.readable.resume()
-                    return false
+                    switch state.phase {
+                    case .open:
+                        state.phase = .waiting(continuation)
+                        state.readable.resume()
+                        return false
+                    case .waiting: preconditionFailure("one task at a time may wait for a line")
+                    case .ended, .closed: return true
+                    }
                 }
                 if isClosed { continuation.resume() }
             }
@@ -155,24 +173,14 @@ final class LineConnection: Sendable {
         }
     }
 
-    private func becameReadable() {
-        let reader = state.withLock { state in
-            defer { state.reader = nil }
-            if state.isReading, !state.isClosed {
-                state.isReading = false
-                state.readable.suspend()
-            }
-            return state.reader
-        }
-        reader?.resume()
-    }
+    private func becameReadable() { state.withLock { $0.endWait() }?.resume() }
 
     // MARK: Sending
 
     /// Sends bytes, now or as soon as there is room. That the daemon is gone shows in reading.
     func send(_ bytes: [UInt8]) {
         state.withLock { state in
-            state.outgoing += bytes
+            state.socket.queue(bytes)
             flush(&state)
         }
     }
@@ -180,24 +188,9 @@ final class LineConnection: Sendable {
     private func becameWritable() { state.withLock { flush(&$0) } }
 
     private func flush(_ state: inout State) {
-        guard !state.isClosed else { return }
-        while state.sent < state.outgoing.count {
-            let count = unsafe state.outgoing.withUnsafeBytes { all in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[state.sent...])
-                return unsafe Glibc.send(
-                    state.descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
-            }
-            if count >= 0 {
-                state.sent += count
-            } else if errno == EAGAIN {
-                break
-            } else if errno != EINTR {
-                state.sent = state.outgoing.count
-            }
-        }
-        guard state.sent == state.outgoing.count else { return waitForRoom(&state) }
-        state.outgoing.removeAll(keepingCapacity: true)
-        state.sent = 0
+        if case .closed = state.phase { return }
+        state.socket.send()
+        guard state.socket.unsent == 0 else { return waitForRoom(&state) }
         state.writable?.cancel()
         state.writable = nil
     }
@@ -206,10 +199,10 @@ final class LineConnection: Sendable {
         guard state.writable == nil else { return }
         // Two sources of one descriptor share one entry of epoll's, and Dispatch has been seen to lose the one of them
         // while it rearms the other.
-        let duplicate = fcntl(state.descriptor, F_DUPFD_CLOEXEC, 0)
+        let duplicate = fcntl(state.socket.descriptor, F_DUPFD_CLOEXEC, 0)
         guard duplicate >= 0 else {
             // Nobody would ever send the rest. Reading tells that the connection is over.
-            _ = shutdown(state.descriptor, CInt(SHUT_RDWR))
+            _ = shutdown(state.socket.descriptor, CInt(SHUT_RDWR))
             return
         }
         let writable = DispatchSource.makeWriteSource(fileDescriptor: duplicate, queue: Self.queue)

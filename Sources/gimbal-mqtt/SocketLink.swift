@@ -10,20 +10,17 @@ import UnixSocket
 final class SocketLink: Watcher, DaemonLink {
     private static let piece = 64 << 10
 
-    private let descriptor: CInt
+    private var socket: LineSocket
     private weak var reader: (any LinkReader)?
     private let program: Program
-    private var incoming = LineBuffer()
-    private var outgoing: [UInt8] = []
-    private var sent = 0
     private var isClosed = false
     private var isDelivering = false
 
     init(_ loop: EventLoop, path: String, _ reader: any LinkReader, _ program: Program) throws {
-        descriptor = try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue))
+        socket = LineSocket(try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue)))
         self.reader = reader
         self.program = program
-        super.init(loop, descriptor)
+        super.init(loop, socket.descriptor)
         watch()
     }
 
@@ -36,7 +33,7 @@ final class SocketLink: Watcher, DaemonLink {
         }
     }
 
-    var unsentBytes: Int { outgoing.count - sent }
+    var unsentBytes: Int { socket.unsent }
 
     private func watch() {
         guard !isClosed else { return }
@@ -52,7 +49,7 @@ final class SocketLink: Watcher, DaemonLink {
 
     override func ready(_ what: Readiness) {
         if what.contains(.write) {
-            flush()
+            socket.send()
             watch()
         }
         if what.contains(.read) { receive() }
@@ -60,13 +57,13 @@ final class SocketLink: Watcher, DaemonLink {
 
     private func receive() {
         guard !isClosed, isReading else { return }
-        let count = unsafe incoming.append(upTo: Self.piece) { [descriptor] room in
-            unsafe recv(descriptor, room.baseAddress, room.count, 0)
+        switch socket.receive(upTo: Self.piece) {
+        case .bytes: deliver()
+        case .nothing: break
+        case .end(let error):
+            deliver()
+            if !isClosed { end(error.map { "\($0)" } ?? "it has ended the connection") }
         }
-        if count < 0, errno == EAGAIN || errno == EINTR { return }
-        let reason = count < 0 ? unsafe String(cString: strerror(errno)) : "it has ended the connection"
-        deliver()
-        if count <= 0, !isClosed { end(reason) }
     }
 
     /// Gives out the lines that are there whole.
@@ -75,7 +72,7 @@ final class SocketLink: Watcher, DaemonLink {
         defer { isDelivering = false }
         while isReading, !isClosed {
             do {
-                guard let line = try incoming.next() else { return }
+                guard let line = try socket.nextLine() else { return }
                 reader?.received(line, at: program.now)
             } catch {
                 return end("\(error)")
@@ -91,35 +88,16 @@ final class SocketLink: Watcher, DaemonLink {
     func send(_ bytes: [UInt8]) {
         guard !isClosed else { return }
         let wasWaiting = unsentBytes > 0
-        outgoing += bytes
-        if !wasWaiting { flush() }
+        socket.queue(bytes)
+        if !wasWaiting { socket.send() }
         if unsentBytes > 0, !wasWaiting { watch() }
-    }
-
-    private func flush() {
-        while unsentBytes > 0 {
-            let count = unsafe outgoing.withUnsafeBytes { all in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[sent...])
-                return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL))
-            }
-            if count >= 0 {
-                sent += count
-            } else if errno == EAGAIN {
-                return
-            } else if errno != EINTR {
-                // That the daemon is gone shows in reading.
-                break
-            }
-        }
-        outgoing.removeAll(keepingCapacity: true)
-        sent = 0
     }
 
     func close() {
         guard !isClosed else { return }
         isClosed = true
         stop()
-        _ = Glibc.close(descriptor)
+        _ = Glibc.close(socket.descriptor)
         program.bury(self)
     }
 }

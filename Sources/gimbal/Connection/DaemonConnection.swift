@@ -20,18 +20,12 @@ final class DaemonConnection {
         var end: End?
     }
 
-    private let descriptor: CInt
+    private var socket: LineSocket
     /// What the person said with --timeout: for the whole command.
     private let limit: TimeLimit?
     /// Until when the daemon has to answer; `nil` if it owes no answer.
     private var answerLimit: TimeLimit?
-    /// What is to be sent, of which the first `sent` bytes are.
-    private var outgoing: [UInt8] = []
-    private var sent = 0
-    /// Whether the daemon still takes what is sent.
-    private(set) var canSend = true
     private var isFinishing = false
-    private var incoming = LineBuffer()
 
     /// As much as is read at once.
     private static let piece = 128 << 10
@@ -43,18 +37,19 @@ final class DaemonConnection {
         limit = isLimited ? options.timeout.map { TimeLimit(milliseconds: $0.milliseconds) } : nil
         let timeout = options.timeout?.milliseconds ?? TimeLimit.usualAnswer
         do {
-            descriptor = try UnixSocket.connect(
-                toFirstOf: options.candidates, timeout: Int(min(timeout, 1e12).rounded(.up)))
+            socket = LineSocket(
+                try UnixSocket.connect(
+                    toFirstOf: options.candidates, timeout: Int(min(timeout, 1e12).rounded(.up))))
         } catch {
             try Interrupt.check()
             throw Self.failure(error, options, timeout)
         }
     }
 
-    deinit { _ = close(descriptor) }
+    deinit { _ = close(socket.descriptor) }
 
     /// Readable when the daemon has said something.
-    var source: CInt { descriptor }
+    var source: CInt { socket.descriptor }
 
     private static func failure(_ error: NoConnection, _ options: SocketOptions, _ timeout: Double) -> Failure {
         guard let last = error.attempts.last else { return Failure(.unavailable, "no daemon") }
@@ -86,19 +81,16 @@ final class DaemonConnection {
     // MARK: Sending
 
     /// Bytes that are queued and not sent.
-    var unsent: Int { outgoing.count - sent }
+    var unsent: Int { socket.unsent }
+
+    /// Whether the daemon still reads what is sent.
+    var canSend: Bool { socket.canSend }
 
     /// Whether all that was queued has been sent, and more can be.
     var wantsMore: Bool { unsent == 0 && canSend && !isFinishing }
 
     /// Queues bytes; `turn` sends them.
-    func queue(_ bytes: some Collection<UInt8>) {
-        if sent > 0, sent == outgoing.count {
-            outgoing.removeAll(keepingCapacity: true)
-            sent = 0
-        }
-        outgoing.append(contentsOf: bytes)
-    }
+    func queue(_ bytes: some Collection<UInt8>) { socket.queue(bytes) }
 
     /// Tells the daemon, once all is sent, that nothing more will come.
     func finishSending() {
@@ -107,27 +99,7 @@ final class DaemonConnection {
     }
 
     private func shutDownIfDone() {
-        if isFinishing, unsent == 0 { _ = shutdown(descriptor, CInt(SHUT_WR)) }
-    }
-
-    private func send() {
-        while unsent > 0 {
-            let count = unsafe outgoing.withUnsafeBytes { all in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[sent...])
-                let flags = CInt(MSG_NOSIGNAL | MSG_DONTWAIT)
-                return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, flags)
-            }
-            if count >= 0 {
-                sent += count
-            } else if errno == EAGAIN {
-                return
-            } else if errno != EINTR {
-                // The daemon is gone; what it said before is still to be read.
-                canSend = false
-                sent = outgoing.count
-            }
-        }
-        shutDownIfDone()
+        if isFinishing, unsent == 0 { _ = shutdown(socket.descriptor, CInt(SHUT_WR)) }
     }
 
     // MARK: Waiting
@@ -167,7 +139,7 @@ final class DaemonConnection {
     ) throws -> Turn {
         let wanted = CShort(POLLIN) | (unsent > 0 ? CShort(POLLOUT) : 0)
         var ready = [
-            pollfd(fd: descriptor, events: wanted, revents: 0),
+            pollfd(fd: socket.descriptor, events: wanted, revents: 0),
             pollfd(fd: source ?? -1, events: CShort(POLLIN), revents: 0),
             pollfd(fd: Interrupt.descriptor, events: CShort(POLLIN), revents: 0),
         ]
@@ -179,7 +151,10 @@ final class DaemonConnection {
             return Turn()
         }
         var turn = Turn(isSourceReady: ready[1].revents != 0)
-        if ready[0].revents & CShort(POLLOUT) != 0 { send() }
+        if ready[0].revents & CShort(POLLOUT) != 0 {
+            socket.send()
+            shutDownIfDone()
+        }
         if ready[0].revents & CShort(POLLIN | POLLHUP | POLLERR) != 0, try !receive(body) {
             turn.end = ready[0].revents & CShort(POLLHUP) != 0 ? .closed : .quiet
         }
@@ -189,17 +164,17 @@ final class DaemonConnection {
 
     /// Reads what has come; `false` at the end.
     private func receive(_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
-        let count = unsafe incoming.append(upTo: Self.piece) { [descriptor] buffer in
-            unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+        switch socket.receive(upTo: Self.piece) {
+        case .bytes: while let line = try nextLine() { try body(line) }
+        case .nothing: break
+        case .end: return false
         }
-        guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        while let line = try nextLine() { try body(line) }
         return true
     }
 
     private func nextLine() throws(Failure) -> ArraySlice<UInt8>? {
         do throws(GimbalConnectionError) {
-            return try incoming.next()
+            return try socket.nextLine()
         } catch {
             throw Failure(.unavailable, "\(error)")
         }
