@@ -132,7 +132,7 @@ let package = Package(
             name: "GimbalClientTests",
             dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "gimbald", "gimbal", "TestSupport"]),
         .testTarget(name: "CommandLineTests", dependencies: ["gimbal", "GimbalProtocol", "TestSupport"]),
-        .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "TestSupport"]),
+        .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "Libevent", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,6 +8,14 @@ import Libevent
 import UnixSocket
 
 @safe final class StateKeeper {
+    /// What is being done.
+    private enum Work {
+        case none
+        /// The text is being brought up to date, a slice in every turn.
+        case collecting
+        case saving(Saving)
+    }
+
     private let path: String
     private let hub: Hub
     private let log: Log
@@ -15,8 +23,7 @@ import UnixSocket
 
     // What is saved
     private var text = SavedText()
-    /// Whether the text is being brought up to date, a slice in every turn.
-    private var isCollecting = false
+    private var work = Work.none
     /// As many cameras are looked at in a turn: half a millisecond, where all have changed.
     private static let slice = 64
     /// When the first change came that is not saved.
@@ -27,10 +34,8 @@ import UnixSocket
     /// Whether the last attempt failed: then nothing more is said until one succeeds.
     private var isFailing = false
 
-    private var saving: Saving?
     /// The writer's end and ours of a pipe: it tells that a save is over.
     private let bell: (write: CInt, read: CInt)
-    private var bellRang = false
     private var watcher: ClosureWatcher?
 
     /// The folder where no option names one: the service manager's.
@@ -76,7 +81,7 @@ import UnixSocket
     /// The cameras are not the last ones that were saved as such: they go on.
     func resume() {
         do throws(SystemError) {
-            _ = collect(atMost: .max)
+            collectAll()
             try openFile().write(text.cameras.bytes(isLast: false))
             text.hasChanged = false
         } catch {
@@ -131,21 +136,30 @@ import UnixSocket
 
     /// When there is something to do, in milliseconds of the loop's clock; `nil` if nothing is.
     var due: Double? {
-        if isCollecting { return -.infinity }
-        guard saving == nil, let changedAt else { return nil }
-        return max(lastTry + Self.interval, hub.isAtRest ? changedAt : changedAt + Self.interval)
+        switch work {
+        case .collecting: return -.infinity
+        case .saving: return nil
+        case .none:
+            guard let changedAt else { return nil }
+            return max(lastTry + Self.interval, hub.isAtRest ? changedAt : changedAt + Self.interval)
+        }
     }
 
     /// Notes what has changed, and begins to save when it is time.
     func turn(at now: Double) {
-        if bellRang, let saving { finish(saving) }
+        if case .saving(let saving) = work, saving.isOver { finish(saving) }
         if changedAt == nil, hub.hasUnsaved { changedAt = now }
         guard let due, due <= now else { return }
-        if !isCollecting { (lastTry, changedAt) = (now, nil) }
-        isCollecting = !collect(atMost: Self.slice)
-        guard !isCollecting, text.hasChanged else { return }
+        if case .none = work {
+            (lastTry, changedAt) = (now, nil)
+            hub.beginSaving(&text)
+            work = .collecting
+        }
+        guard hub.continueSaving(&text, atMost: Self.slice) else { return }
+        work = .none
+        guard text.hasChanged else { return }
         do throws(SystemError) {
-            saving = try Saving(text.cameras, isLast: false, in: try openFile(), bell: bell.write)
+            work = .saving(try Saving(text.cameras, isLast: false, in: try openFile(), bell: bell.write))
             text.hasChanged = false
         } catch {
             changedAt = now
@@ -153,17 +167,15 @@ import UnixSocket
         }
     }
 
-    /// Brings the text of so many cameras up to date; says whether all are.
-    private func collect(atMost count: Int) -> Bool {
-        if !isCollecting { hub.beginSaving(&text) }
-        return hub.continueSaving(&text, atMost: count)
+    /// Brings the whole text up to date, with what has changed since a slice of it was.
+    private func collectAll() {
+        hub.beginSaving(&text)
+        _ = hub.continueSaving(&text, atMost: .max)
     }
 
     private func finish(_ saving: Saving) {
-        self.saving = nil
-        let error = saving.wait()
-        bellRang = false
-        if let error {
+        work = .none
+        if let error = saving.wait() {
             text.hasChanged = true
             changedAt = changedAt ?? lastTry
             failed(error)
@@ -175,7 +187,8 @@ import UnixSocket
     /// Takes note that the writer is through.
     private func ring() {
         var byte: UInt8 = 0
-        bellRang = unsafe read(bell.read, &byte, 1) == 1
+        guard unsafe read(bell.read, &byte, 1) == 1, case .saving(let saving) = work else { return }
+        saving.isOver = true
     }
 
     private func succeeded() {
@@ -210,11 +223,10 @@ import UnixSocket
     func saveLast(needsTime: () -> Void) throws(Loss) {
         do throws(SystemError) {
             needsTime()
-            if let saving { try waitFor(saving, needsTime) }
-            isCollecting = !collect(atMost: .max)
-            if isCollecting { isCollecting = !collect(atMost: .max) }
+            if case .saving(let saving) = work { try waitFor(saving, needsTime) }
+            collectAll()
             let last = try Saving(text.cameras, isLast: true, in: try openFile(), bell: bell.write)
-            saving = last
+            work = .saving(last)
             try waitFor(last, needsTime)
             succeeded()
         } catch {
@@ -226,13 +238,12 @@ import UnixSocket
 
     /// Waits for a save. What a disk does not take in a minute is given up.
     private func waitFor(_ saving: Saving, _ needsTime: () -> Void) throws(SystemError) {
-        for _ in 0..<Self.mostAttempts where !bellRang {
+        for _ in 0..<Self.mostAttempts where !saving.isOver {
             var end = pollfd(fd: bell.read, events: CShort(POLLIN), revents: 0)
             if unsafe poll(&end, 1, 1000) > 0 { ring() } else { needsTime() }
         }
-        guard bellRang else { throw SystemError("write", code: ETIMEDOUT) }
-        bellRang = false
-        self.saving = nil
+        guard saving.isOver else { throw SystemError("write", code: ETIMEDOUT) }
+        work = .none
         if let error = saving.wait() { throw error }
     }
 }
@@ -243,6 +254,8 @@ private final class Saving {
     private let isLast: Bool
     private let file: StateFile
     private let bell: CInt
+    /// Whether the bell has rung for it. The loop's, not the thread's.
+    var isOver = false
     /// The thread's until it has been joined.
     private var error: SystemError?
     private var thread = pthread_t()

@@ -1,8 +1,11 @@
 // The daemon's state on a real disk: it comes back after an end and after a crash, and trouble is survived.
 
 import Foundation
+import Libevent
 import TestSupport
 import Testing
+
+@testable import gimbald
 
 @Suite final class StateTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -43,6 +46,23 @@ import Testing
 
     private func fileSays(_ text: String) -> Bool {
         (try? String(contentsOf: file, encoding: .utf8))?.contains(text) == true
+    }
+
+    @Test func whatChangesBetweenTwoSlicesIsInTheLastSave() throws {
+        let host = HubHost()
+        let log = Log(level: .error) { _ in nil }
+        let keeper = try StateKeeper(folder.path, of: host.hub, EventLoop(), log)
+        let client = host.connect()
+        for number in 100..<400 {
+            client.send(#"{"type":"move","camera":"c\#(number)","update":{"kind":"zoom-to","zoom":3}}"#)
+            host.turn()
+        }
+        keeper.turn(at: host.now)
+        #expect(keeper.due == -.infinity, "all was collected in one turn")
+        client.send(#"{"type":"move","camera":"c100","update":{"kind":"zoom-to","zoom":4.5}}"#)
+        host.turn()
+        try keeper.saveLast {}
+        #expect(fileSays(#""zoom":4.5"#))
     }
 
     @Test(arguments: [true, false])
