@@ -10,14 +10,18 @@ struct FairQueue {
     /// What the queue knows of a peer. It is kept in the peer, and only the queue changes it.
     struct Share {
         fileprivate(set) var isWaiting = false
+        /// When the peer came, if it waits: later peers have higher numbers.
+        fileprivate var place: UInt64 = 0
         /// How much work the peer has had, in the queue's virtual time.
         fileprivate var time: UInt64 = 0
         /// The turn in which it was last served.
         fileprivate var servedIn: UInt64 = 0
     }
 
-    /// In the order in which they came.
-    private(set) var waiting: [Peer] = []
+    private var peers: [Peer] = []
+    /// Those that are being served, the next one last.
+    private var order: [Peer] = []
+    private var lastPlace: UInt64 = 0
     private var time: UInt64 = 0
     /// The time of the peer that is ahead of all others.
     private var latest: UInt64 = 0
@@ -25,7 +29,10 @@ struct FairQueue {
     /// How much more work than others a peer may have had and still be served at once: some gestures.
     static let lightWork: UInt64 = 16
 
-    var isEmpty: Bool { waiting.isEmpty }
+    var isEmpty: Bool { peers.isEmpty }
+
+    /// Those that wait between two turns, in the order in which they came.
+    var waiting: [Peer] { peers.sorted { $0.share.place < $1.share.place } }
 
     /// Whether a peer is to be served ahead of those that wait.
     func isLight(_ peer: Peer) -> Bool { peer.share.time <= time + Self.lightWork }
@@ -37,34 +44,46 @@ struct FairQueue {
 
     mutating func join(_ peer: Peer) {
         guard !peer.share.isWaiting, !peer.isClosed else { return }
-        peer.share.isWaiting = true
-        waiting.append(peer)
+        lastPlace += 1
+        (peer.share.isWaiting, peer.share.place) = (true, lastPlace)
+        peers.append(peer)
     }
 
     /// Notes that a peer is served in a turn.
     func serve(_ peer: Peer, in turn: UInt64) { peer.share.servedIn = turn }
 
-    /// Removes the peer that has had the least work; among equals, the one that came first.
+    /// Sorts those that wait, for ``next()``: who has had the least work comes first, and among equals who came first. What
+    /// they do while others are served counts in the next turn.
     ///
     /// - Parameter turn: whoever has been served in it waits on.
-    mutating func next(in turn: UInt64) -> Peer? {
-        waiting.removeAll(where: \.isClosed)
-        var least: Int?
-        for index in waiting.indices where waiting[index].share.servedIn != turn {
-            if let found = least, waiting[found].share.time <= waiting[index].share.time { continue }
-            least = index
+    mutating func beginServing(in turn: UInt64) {
+        peers.removeAll(where: \.isClosed)
+        let end = peers.partition { $0.share.servedIn != turn }
+        order = peers[end...].sorted { ($1.share.time, $1.share.place) < ($0.share.time, $0.share.place) }
+        peers.removeSubrange(end...)
+    }
+
+    /// Removes the peer that is to be served next.
+    mutating func next() -> Peer? {
+        while let peer = order.popLast() {
+            peer.share.isWaiting = false
+            if peer.isClosed { continue }
+            time = max(time, peer.share.time)
+            return peer
         }
-        guard let least else { return nil }
-        let peer = waiting.remove(at: least)
-        peer.share.isWaiting = false
-        time = max(time, peer.share.time)
-        return peer
+        return nil
+    }
+
+    /// Has those that were not served wait on.
+    mutating func endServing() {
+        peers += order
+        order = []
     }
 
     /// Ends a turn. One in which there was little to do leaves nobody in debt; and whoever asks for little in each is ahead
     /// of nobody, however many wait.
     mutating func endTurn(work: UInt64) {
-        let isCalm = waiting.isEmpty && work <= Self.lightWork
+        let isCalm = peers.isEmpty && work <= Self.lightWork
         time = isCalm ? latest : min(time + Self.freeWorkPerTurn, latest)
     }
 

@@ -44,7 +44,7 @@ final class Turns {
 
     var isAnybodyWaiting: Bool { !queue.isEmpty }
 
-    /// The peers that wait, in the order in which they came.
+    /// The peers that wait between two turns, in the order in which they came.
     var waiting: [Peer] { queue.waiting }
 
     /// Whether a peer has had no more work than others.
@@ -77,9 +77,11 @@ final class Turns {
     /// Serves those that wait, the least served first, until the turn is used up.
     func serveWaiting(_ body: (Peer) -> Void) {
         let end = meter.total + grant
-        while meter.total < end, hasRoomForEvents, let peer = queue.next(in: number) {
+        queue.beginServing(in: number)
+        while meter.total < end, hasRoomForEvents, let peer = queue.next() {
             serve(peer, grant: end - meter.total) { body(peer) }
         }
+        queue.endServing()
     }
 
     /// Grants one of several that share a turn its part; nobody is charged for it.
