@@ -110,7 +110,7 @@ final class NodeSettings {
     }
 
     /// Takes an answer of the daemon's; `false` if nothing of the kind was asked.
-    func take(_ message: Message, _ line: ArraySlice<UInt8>) -> Bool {
+    func handle(_ message: Message, _ line: ArraySlice<UInt8>) -> Bool {
         guard message.type == .camera || message.type == .error, case .text(let name)? = message.id,
             asked.remove(name) != nil
         else { return false }

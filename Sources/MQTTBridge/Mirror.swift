@@ -258,14 +258,14 @@ package final class Mirror: LinkReader {
             if let state = NodeState(delivery.payload) { source.saw(state) }
         } else if delivery.topic == topics.camera(settings.camera) {
             nextQuestion = now + settings.refresh
-            take(delivery, at: now)
+            handle(delivery, at: now)
         } else if delivery.topic == topics.settings(settings.camera) {
-            take(settings: delivery, at: now)
+            handle(settings: delivery, at: now)
         }
         bring(at: now)
     }
 
-    private func take(settings delivery: Delivery, at now: Double) {
+    private func handle(settings delivery: Delivery, at now: Double) {
         if delivery.payload.isEmpty { return source.settingsRemoved() }
         guard let told = CameraSettings(delivery.payload),
             let stamp = (try? JSONValue(delivery.payload)).flatMap(Stamp.init)
@@ -282,7 +282,7 @@ package final class Mirror: LinkReader {
     /// Not at once: whoever has two of them would make this side ask for ever.
     private func askSoon(at now: Double) { nextQuestion = min(nextQuestion ?? .infinity, now + 1000) }
 
-    private func take(_ delivery: Delivery, at now: Double) {
+    private func handle(_ delivery: Delivery, at now: Double) {
         if delivery.payload.isEmpty { return source.removed() }
         guard let standing = CameraStanding(delivery.payload) else {
             return outside.say(.warning, "\(delivery.topic): what came is no state of a camera")

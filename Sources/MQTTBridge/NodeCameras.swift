@@ -122,7 +122,7 @@ final class NodeCameras: LinkReader {
     private func receive(other line: ArraySlice<UInt8>, at now: Double) {
         let message = Message(line)
         guard let event = message.event else {
-            if settings.take(message, line) { return readOn() }
+            if settings.handle(message, line) { return readOn() }
             if let error = message.error { refused(error, at: now) }
             return
         }

@@ -19,11 +19,10 @@ final class DaemonLink: Sendable {
     ///
     /// - Parameters:
     ///   - paths: where the daemon may be; the first that takes a connection is it.
-    ///   - isPatient: whether the daemon's lines wait, when they come faster than they are taken.
-    ///   - take: takes a line, without its LF.
+    ///   - receive: is given each line, without its LF.
     ///   - end: is told that nothing more comes.
     init(
-        _ paths: [String], on group: any EventLoopGroup, take: @escaping @Sendable (ArraySlice<UInt8>) -> Void,
+        _ paths: [String], on group: any EventLoopGroup, receive: @escaping @Sendable (ArraySlice<UInt8>) -> Void,
         end: @escaping @Sendable () -> Void
     ) async throws {
         let descriptor: CInt
@@ -35,7 +34,7 @@ final class DaemonLink: Sendable {
         channel = try await ClientBootstrap(group: group)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(LineHandler(take: take, end: end))
+                    try channel.pipeline.syncOperations.addHandler(LineHandler(receive: receive, end: end))
                 }
             }
             .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
@@ -64,12 +63,12 @@ final class DaemonLink: Sendable {
 private final class LineHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private let take: @Sendable (ArraySlice<UInt8>) -> Void
+    private let receive: @Sendable (ArraySlice<UInt8>) -> Void
     private let end: @Sendable () -> Void
     private var lines = LineBuffer()
 
-    init(take: @escaping @Sendable (ArraySlice<UInt8>) -> Void, end: @escaping @Sendable () -> Void) {
-        (self.take, self.end) = (take, end)
+    init(receive: @escaping @Sendable (ArraySlice<UInt8>) -> Void, end: @escaping @Sendable () -> Void) {
+        (self.receive, self.end) = (receive, end)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -81,7 +80,7 @@ private final class LineHandler: ChannelInboundHandler {
             }
         }
         do {
-            while let line = try lines.next() { take(line) }
+            while let line = try lines.next() { receive(line) }
         } catch {
             context.close(promise: nil)
         }

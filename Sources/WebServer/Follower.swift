@@ -97,7 +97,7 @@ final class Follower: Sendable {
             let (ends, end) = AsyncStream<Void>.makeStream()
             do {
                 let link = try await DaemonLink(
-                    paths, on: group, take: { [weak self] line in self?.take(line) }, end: { end.finish() })
+                    paths, on: group, receive: { [weak self] line in self?.handle(line) }, end: { end.finish() })
                 state.withLock { state in
                     state.link = link
                     state.problem = nil
@@ -127,16 +127,16 @@ final class Follower: Sendable {
         }
     }
 
-    private func take(_ bytes: ArraySlice<UInt8>) {
+    private func handle(_ bytes: ArraySlice<UInt8>) {
         guard let line = try? ServerLine(line: bytes) else { return }
         state.withLock { state in
             switch line.message {
-            case .event(let event): state.take(event, bytes, isAnswer: line.id != nil)
+            case .event(let event): state.handle(event, bytes, isAnswer: line.id != nil)
             case .camera(let camera):
                 let settings = PageLine(bytes, .settings(camera: camera.camera), of: camera.camera)
                 state.cameras[camera.camera]?.settings = settings
                 if state.cameras[camera.camera] != nil { state.tell(settings) }
-            case .replay(let status): state.take(.replay(status), bytes, isAnswer: true)
+            case .replay(let status): state.handle(.replay(status), bytes, isAnswer: true)
             case .error(let error) where error.line == 0:
                 state.problem = "\(error)"
                 state.tell(.daemon(problem: "\(error)"))
@@ -147,8 +147,8 @@ final class Follower: Sendable {
 }
 
 extension Follower.State {
-    /// Takes an event of a camera: it changes what holds, and is told.
-    fileprivate mutating func take(_ event: CameraEvent, _ bytes: ArraySlice<UInt8>, isAnswer: Bool) {
+    /// Handles an event of a camera: it changes what holds, and is told.
+    fileprivate mutating func handle(_ event: CameraEvent, _ bytes: ArraySlice<UInt8>, isAnswer: Bool) {
         let name = event.camera
         var line = PageLine(bytes, nil, of: name)
         switch event {

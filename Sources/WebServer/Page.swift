@@ -86,7 +86,7 @@ final class Page: Sendable {
             guard !state.isOver else { return nil }
             if let link = state.link { return link }
             let link = Task { [paths, group, outbox] in
-                try await DaemonLink(paths, on: group, take: { outbox.add(.reply($0)) }, end: forget)
+                try await DaemonLink(paths, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
             }
             state.link = link
             return link
@@ -113,7 +113,7 @@ final class Page: Sendable {
         let link: DaemonLink
         do {
             link = try await DaemonLink(
-                paths, on: group, take: { [outbox] in outbox.add(.reply($0)) }, end: {})
+                paths, on: group, receive: { [outbox] in outbox.add(.reply($0)) }, end: {})
         } catch {
             throw Refusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }

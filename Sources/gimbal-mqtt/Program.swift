@@ -61,7 +61,7 @@ final class Program: Surroundings {
         self.timer = timer
         while !isOver {
             let now = now
-            for news in broker.advance(to: now) { take(news, at: now) }
+            for news in broker.advance(to: now) { handle(news, at: now) }
             for link in waiting {
                 link.deliver()
             }
@@ -99,7 +99,7 @@ final class Program: Surroundings {
         for mirror in mirrors { mirror.close() }
     }
 
-    private func take(_ news: BrokerNews, at now: Double) {
+    private func handle(_ news: BrokerNews, at now: Double) {
         switch news {
         case .connected:
             log(.info, "connected to the broker")

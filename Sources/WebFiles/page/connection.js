@@ -6,10 +6,10 @@ const RETRY = [250, 500, 1000, 2000, 4000];
 const SILENCE = 25_000;
 
 export class Connection {
-    // `take` gets each object of the stream; `change` is told a word about the connection.
-    constructor(token, take, change) {
+    // `receive` gets each object of the stream; `change` is told a word about the connection.
+    constructor(token, receive, change) {
         this.token = token;
-        this.take = take;
+        this.receive = receive;
         this.change = change;
         this.page = null;
         this.waiting = [];
@@ -63,7 +63,7 @@ export class Connection {
                 const lines = (rest + value).split("\n");
                 rest = lines.pop();
                 for (const line of lines) {
-                    if (line) this.hear(JSON.parse(line), line, begun);
+                    if (line) this.handle(JSON.parse(line), line, begun);
                 }
             }
         } finally {
@@ -72,7 +72,7 @@ export class Connection {
         }
     }
 
-    hear(message, line, begun) {
+    handle(message, line, begun) {
         if (message.type === "page") {
             this.page = message;
             begun();
@@ -83,7 +83,7 @@ export class Connection {
             this.answers.delete(message.id);
             answer(message);
         }
-        this.take(message, line);
+        this.receive(message, line);
     }
 
     get mayFeed() { return this.page?.role === "feed"; }
@@ -108,9 +108,9 @@ export class Connection {
         this.isSending = true;
         while (this.waiting.length && this.page) {
             const lines = this.waiting.splice(0, 256);
-            const isTaken = await this.post("/lines", lines.join("\n") + "\n");
+            const isAccepted = await this.post("/lines", lines.join("\n") + "\n");
             // The daemon has to catch up; what fingers did meanwhile would only come late.
-            if (!isTaken && this.waiting.length > 512) this.waiting.splice(0, this.waiting.length - 64);
+            if (!isAccepted && this.waiting.length > 512) this.waiting.splice(0, this.waiting.length - 64);
         }
         this.isSending = false;
     }
@@ -123,12 +123,12 @@ export class Connection {
             });
             if (response.ok) return true;
             const message = (await response.text()).trim();
-            this.take({type: "refused", message, status: response.status});
+            this.receive({type: "refused", message, status: response.status});
             if (response.status === 429 || response.status === 503) {
                 await new Promise((resume) => setTimeout(resume, 250));
             }
         } catch (error) {
-            this.take({type: "refused", message: error.message});
+            this.receive({type: "refused", message: error.message});
         }
         return false;
     }

@@ -72,7 +72,7 @@ export class Log {
         new ResizeObserver(() => { if (this.isAtEnd) list.scrollTop = list.scrollHeight; }).observe(list);
     }
 
-    take(message, line) {
+    add(message, line) {
         const text = TEXTS[message.type];
         if (!text || this.isStopped) return;
         const kind = KINDS.find(([, types]) => types.includes(message.type))[0];

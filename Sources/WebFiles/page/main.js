@@ -154,8 +154,8 @@ $("[data-surface=camera]").onchange = (event) => choose(event.target.value);
 
 let isMade = false;
 
-function take(message, line) {
-    const change = cameras.take(message, performance.now());
+function handle(message, line) {
+    const change = cameras.apply(message, performance.now());
     if (message.type === "page") return showRole(message);
     if (message.type === "daemon") {
         isMade = false;
@@ -175,7 +175,7 @@ function take(message, line) {
         if (change) draw();
         return;
     }
-    log.take(message, line);
+    log.add(message, line);
     draw();
 }
 
@@ -192,7 +192,7 @@ function showConnection(state, text) {
     part.firstElementChild.textContent = text;
 }
 
-const connection = new Connection(link.get("token") ?? "", take, (state, text) => {
+const connection = new Connection(link.get("token") ?? "", handle, (state, text) => {
     if (state === "live") return showConnection("live", "live");
     showConnection("lost", state === "refused" ? "no access" : "reconnecting");
     $("#connection").title = text;

@@ -18,7 +18,7 @@ export class Surface {
         this.name.onchange = () => this.rename();
         this.rename();
         root.querySelector("[data-surface=close]").onclick = () => this.close();
-        root.querySelector("[data-surface=size]").onclick = () => this.takeSize();
+        root.querySelector("[data-surface=size]").onclick = () => this.tellSize();
         document.addEventListener("visibilitychange", () => { if (!document.hidden && this.isOpen) this.keepAwake(); });
         document.addEventListener("fullscreenchange", () => this.changed?.());
     }
@@ -78,7 +78,7 @@ export class Surface {
         return {x: (clientX - box.left) * scale + left, y: (clientY - box.top) * scale + top};
     }
 
-    takeSize() {
+    tellSize() {
         const {clientWidth: width, clientHeight: height} = this.canvas;
         this.ask({type: "set-viewport", width, height});
     }
