@@ -71,7 +71,7 @@ package struct WireError: Error, Equatable, Sendable {
     }
 
     /// The protocol's error for a line that the JSON reader does not take.
-    init(_ error: JSONError) {
+    package init(_ error: JSONError) {
         let code: ErrorCode =
             switch error.kind {
             case .malformed: .invalidJSON
@@ -79,6 +79,9 @@ package struct WireError: Error, Equatable, Sendable {
             }
         self.init(code, error.message)
     }
+
+    /// The daemon's error without the number of the line, for whoever passes it on.
+    package init(_ error: GimbalError) { self.init(error.code, field: error.field, error.message) }
 }
 
 /// A request that the daemon refused. The camera is exactly what it was.
@@ -117,9 +120,10 @@ extension GimbalError: MessageReadable {
 }
 
 extension LineWriter {
-    package mutating func error(_ error: WireError, line: UInt64, _ id: Span<UInt8>) {
+    /// - Parameter line: the number of the line; `nil` where lines have none.
+    package mutating func error(_ error: WireError, line: UInt64?, _ id: Span<UInt8>) {
         open(.error, id)
-        member("line", line)
+        if let line { member("line", line) }
         member("code", error.code.rawValue)
         if let field = error.field { member("field", field) }
         member("message", error.message)

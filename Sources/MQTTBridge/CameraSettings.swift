@@ -68,7 +68,7 @@ package struct Stamp: Equatable, Sendable {
 /// What a node tells of its cameras' settings: asks the daemon, and has the broker keep what it answers, digit for digit.
 final class NodeSettings {
     private let topics: NodeTopics
-    private let outbox: Outbox
+    private let outbox: BrokerOutbox
     /// Ends a payload: who has told it, and its number.
     private let stamp: (inout LineWriter) -> Void
     /// As the daemon has printed them, and as they are told.
@@ -80,7 +80,7 @@ final class NodeSettings {
     private var turn: ArraySlice<String> = []
     private static let mostQuestions = 256
 
-    init(_ topics: NodeTopics, _ outbox: Outbox, stamp: @escaping (inout LineWriter) -> Void) {
+    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, stamp: @escaping (inout LineWriter) -> Void) {
         (self.topics, self.outbox, self.stamp) = (topics, outbox, stamp)
     }
 

@@ -17,22 +17,6 @@ struct Submission {
     /// The place of the line among those of its publisher, if it counts them.
     var number: Int?
 
-    /// Why a line is refused before the daemon sees it.
-    struct Refusal: Error {
-        let code: ErrorCode
-        let field: String?
-        let message: String
-
-        init(_ code: ErrorCode, _ message: String) { (self.code, field, self.message) = (code, nil, message) }
-
-        init(_ code: ErrorCode, _ field: String?, _ message: String) {
-            (self.code, self.field, self.message) = (code, field, message)
-        }
-    }
-
-    private static let longest = RequestDecoder.longestLine
-    private static let mostRequests = 64
-
     init(_ delivery: Delivery, camera: String, inlet: Inlet) {
         (self.camera, self.inlet) = (camera, inlet)
         responseTopic = delivery.responseTopic.flatMap { isResponseTopic($0) ? $0 : nil }
@@ -40,15 +24,15 @@ struct Submission {
     }
 
     /// Reads the payload.
-    mutating func read(_ payload: [UInt8]) throws(Refusal) {
-        guard payload.count <= Self.longest else {
-            throw Refusal(.lineTooLong, "a line has at most \(Self.longest) bytes")
+    mutating func read(_ payload: [UInt8]) throws(WireError) {
+        guard payload.count <= RequestDecoder.longestLine else {
+            throw WireError(.lineTooLong, "a line has at most \(RequestDecoder.longestLine) bytes")
         }
         let json: JSONValue
         do {
             json = try JSONValue(payload)
         } catch {
-            throw Refusal(.invalidJSON, "\(error.message)")
+            throw WireError(error)
         }
         switch json {
         case .object(let request): requests = [request]
@@ -56,12 +40,12 @@ struct Submission {
             isFrame = true
             requests = members.compactMap(\.object)
             guard requests.count == members.count, !requests.isEmpty else {
-                throw Refusal(.invalidValue, "an array has 1 to \(Self.mostRequests) objects")
+                throw WireError(.invalidValue, "an array has 1 to \(RequestDecoder.largestFrame) objects")
             }
-            guard requests.count <= Self.mostRequests else {
-                throw Refusal(.limitReached, "an array has at most \(Self.mostRequests) objects")
+            guard requests.count <= RequestDecoder.largestFrame else {
+                throw WireError(.limitReached, "an array has at most \(RequestDecoder.largestFrame) objects")
             }
-        default: throw Refusal(.invalidValue, "a line is an object, or an array of objects")
+        default: throw WireError(.invalidValue, "a line is an object, or an array of objects")
         }
         feed = requests[0]["feed"]?.string
         number = requests[0]["number"]?.integer
@@ -69,18 +53,19 @@ struct Submission {
     }
 
     /// Has a request name the topic's camera, and sees that it may come this way.
-    private func address(_ request: inout JSONObject) throws(Refusal) {
-        guard let type = request["type"]?.string else {
-            throw Refusal(.missingField, "type", "type is missing")
+    private func address(_ request: inout JSONObject) throws(WireError) {
+        guard let word = request["type"]?.string else {
+            throw WireError(.missingField, field: "type", "type is missing")
         }
-        guard inlet.takes(type) else {
-            guard let right = Inlet.of(type) else {
-                throw Refusal(.unknownType, "type", "no topic takes \"\(type)\"")
-            }
-            throw Refusal(.denied, "type", "\"\(type)\" is for the topic .../\(right.rawValue)")
+        guard let right = RequestType.of(word)?.inlet else {
+            throw WireError(.unknownType, field: "type", "no topic takes \"\(word)\"")
+        }
+        guard right == inlet else {
+            throw WireError(.denied, field: "type", "\"\(word)\" is for the topic .../\(right.rawValue)")
         }
         if let named = request["camera"], named != .string(camera) {
-            throw Refusal(.invalidValue, "camera", "camera must be \"\(camera)\", as the topic says, or left out")
+            throw WireError(
+                .invalidValue, field: "camera", "camera must be \"\(camera)\", as the topic says, or left out")
         }
         request["camera"] = .string(camera)
         request["feed"] = nil
@@ -99,30 +84,61 @@ struct Submission {
     }
 }
 
+/// What the daemon answers: as it came, and what it says.
+struct Answer {
+    let bytes: ArraySlice<UInt8>
+    let message: ServerMessage
+
+    var error: GimbalError? { if case .error(let error) = message { error } else { nil } }
+
+    /// Whether it says no more than what the lack of an error does.
+    var isBare: Bool { message == .ok || error != nil }
+}
+
 /// Says what became of a line.
 struct Replies {
     let topics: NodeTopics
-    let outbox: Outbox
+    let outbox: BrokerOutbox
 
-    /// Where nobody asked for replies, only errors are told.
-    func send(_ answer: JSONObject, to submission: Submission) {
-        var answer = answer
-        let isError = answer["type"] == .string("error")
-        if isError, submission.responseTopic == nil {
-            answer["topic"] = .string(submission.inlet.rawValue)
-            if let feed = submission.feed { answer["feed"] = .string(feed) }
-        }
-        guard let topic = submission.responseTopic ?? (isError ? topics.error(submission.camera) : nil) else { return }
-        outbox.send(Publication(topic, JSONValue.object(answer).bytes, correlation: submission.correlation))
+    /// Tells what the daemon answers, with the id that the publisher knows its request by.
+    func send(_ answer: Answer, id: JSONValue?, to submission: Submission) {
+        if let error = answer.error { return send(WireError(error), id: id, to: submission) }
+        // Where nobody asked for replies, only errors are told.
+        guard let topic = submission.responseTopic, var members = (try? JSONValue(answer.bytes))?.object else { return }
+        members["id"] = id
+        publish(JSONValue.object(members).bytes, topic, submission)
     }
 
-    func send(_ refusal: Submission.Refusal, to submission: Submission) {
-        var answer: JSONObject = ["type": .string("error")]
-        if let id = submission.requests.first?["id"] { answer["id"] = id }
-        answer["code"] = .string(refusal.code.rawValue)
-        if let field = refusal.field { answer["field"] = .string(field) }
-        answer["message"] = .string(refusal.message)
-        send(answer, to: submission)
+    /// Tells an error of a line that no answer of the daemon's names an id for.
+    func send(_ error: WireError, to submission: Submission) {
+        send(error, id: submission.requests.first?["id"], to: submission)
+    }
+
+    func send(_ error: WireError, id: JSONValue?, to submission: Submission) {
+        let id = id?.bytes ?? []
+        var line = LineWriter()
+        line.error(error, line: nil, id.span)
+        // Without its last brace and LF.
+        var text = line.bytes.dropLast(2)
+        if submission.responseTopic == nil { text += whose(submission) }
+        text.append(UInt8(ascii: "}"))
+        publish(Array(text), submission.responseTopic ?? topics.error(submission.camera), submission)
+    }
+
+    /// The members that tell whose line it was, where everybody reads the answer.
+    private func whose(_ submission: Submission) -> [UInt8] {
+        var line = LineWriter()
+        line.write(",\"topic\":")
+        line.write(string: submission.inlet.rawValue)
+        if let feed = submission.feed {
+            line.write(",\"feed\":")
+            line.write(string: feed)
+        }
+        return line.bytes
+    }
+
+    private func publish(_ payload: [UInt8], _ topic: String, _ submission: Submission) {
+        outbox.send(Publication(topic, payload, correlation: submission.correlation))
     }
 }
 
@@ -132,13 +148,12 @@ private final class Feed: LinkReader {
     private struct Pending {
         let submission: Submission
         let ids: [JSONValue?]
-        var answers: [Int: JSONObject] = [:]
+        var answers: [Int: Answer] = [:]
     }
 
     static let mostPending = 256
     /// What waits for the daemon to take it.
     static let mostUnsent = 1 << 20
-    private static let idsOfLine = 64
 
     private let replies: Replies
     private let onEnd: (String, Double) -> Void
@@ -161,22 +176,21 @@ private final class Feed: LinkReader {
     func send(_ submission: Submission) {
         lastLine += 1
         pending[lastLine] = Pending(submission: submission, ids: submission.ids)
-        link?.send(submission.line(numbered: lastLine * Self.idsOfLine))
+        link?.send(submission.line(numbered: lastLine * RequestDecoder.largestFrame))
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
-        guard var answer = (try? JSONValue(line))?.object else { return }
-        guard let id = answer["id"]?.integer else {
+        guard let read = try? ServerLine(line: line) else { return }
+        let answer = Answer(bytes: line, message: read.message)
+        guard case .number(let id)? = read.id else {
             // It has not even read the line as far as its id, or refuses the connection.
-            guard answer["type"] == .string("error"), let number = answer["line"]?.integer else { return }
-            if number == 0 { return fail(answer["message"]?.string ?? "the daemon refuses", at: now) }
-            answer["line"] = nil
-            if let waiting = pending.removeValue(forKey: number) { replies.send(answer, to: waiting.submission) }
-            return
+            guard let error = answer.error else { return }
+            if error.line == 0 { return fail(error.message, at: now) }
+            guard let waiting = pending.removeValue(forKey: error.line) else { return }
+            return replies.send(answer, id: nil, to: waiting.submission)
         }
-        let (number, index) = id.quotientAndRemainder(dividingBy: Self.idsOfLine)
+        let (number, index) = id.quotientAndRemainder(dividingBy: RequestDecoder.largestFrame)
         guard var waiting = pending[number], index < waiting.ids.count, waiting.answers[index] == nil else { return }
-        answer["line"] = nil
         waiting.answers[index] = answer
         pending[number] = waiting
         guard waiting.answers.count == waiting.ids.count else { return }
@@ -186,18 +200,12 @@ private final class Feed: LinkReader {
 
     /// Tells who has asked by an id; and of a line that was refused, why, in any case.
     private func tell(_ done: Pending) {
-        let errors = done.answers.filter { $0.value["type"] == .string("error") }.sorted { $0.key < $1.key }
-        let atFault = errors.first { $0.value["field"] != nil }?.key ?? errors.first?.key
+        let errors = done.answers.filter { $0.value.error != nil }.sorted { $0.key < $1.key }
+        let atFault = errors.first { $0.value.error?.field != nil }?.key ?? errors.first?.key
         for (index, id) in done.ids.enumerated() {
-            guard var answer = done.answers[index], id != nil || index == atFault || !isBare(answer) else { continue }
-            answer["id"] = id
-            replies.send(answer, to: done.submission)
+            guard let answer = done.answers[index], id != nil || index == atFault || !answer.isBare else { continue }
+            replies.send(answer, id: id, to: done.submission)
         }
-    }
-
-    /// Whether it says no more than what the lack of an error does.
-    private func isBare(_ answer: JSONObject) -> Bool {
-        answer["type"] == .string("ok") || answer["type"] == .string("error")
     }
 
     func ended(_ reason: String, at now: Double) { fail(reason, at: now) }
@@ -212,7 +220,7 @@ private final class Feed: LinkReader {
         link?.close()
         link = nil
         for (_, waiting) in pending.sorted(by: { $0.key < $1.key }) {
-            replies.send(Submission.Refusal(.unavailable, "no answer: \(reason)"), to: waiting.submission)
+            replies.send(WireError(.unavailable, "no answer: \(reason)"), to: waiting.submission)
         }
         pending = [:]
     }
@@ -225,13 +233,15 @@ final class Feeds {
     private unowned let outside: any Surroundings
     private let topics: NodeTopics
     private let replies: Replies
-    private let outbox: Outbox
+    private let outbox: BrokerOutbox
     private let timeout: Double
     private let most: Int
     private var feeds: [Key: Feed] = [:]
     let missed: MissedEvents
 
-    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: Outbox, timeout: Double, most: Int) {
+    init(
+        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, timeout: Double, most: Int
+    ) {
         (self.outside, self.topics, self.outbox, self.timeout, self.most) = (outside, topics, outbox, timeout, most)
         replies = Replies(topics: topics, outbox: outbox)
         missed = MissedEvents(outside, topics, outbox, replies)
@@ -243,9 +253,9 @@ final class Feeds {
         // An empty payload is how somebody has the broker forget a line that was retained.
         guard let (camera, inlet, name) = topics.incoming(delivery.topic), !delivery.payload.isEmpty else { return }
         var submission = Submission(delivery, camera: camera, inlet: inlet)
-        do throws(Submission.Refusal) {
+        do throws(WireError) {
             guard !delivery.isRetained else {
-                throw .init(
+                throw WireError(
                     .invalidValue, "a line must not be retained: it would be taken again whenever the bridge comes")
             }
             try submission.read(delivery.payload)
@@ -259,24 +269,26 @@ final class Feeds {
         }
     }
 
-    private func feed(_ key: Key, at now: Double) throws(Submission.Refusal) -> Feed {
+    private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {
         if let feed = feeds[key] {
             feed.lastHeard = now
             return feed
         }
-        guard feeds.count < most else { throw .init(.limitReached, "at most \(most) publish to a node at one time") }
+        guard feeds.count < most else {
+            throw WireError(.limitReached, "at most \(most) publish to a node at one time")
+        }
         let feed = Feed(replies) { [weak self] _, _ in self?.feeds[key] = nil }
         do {
             try feed.connect(outside)
         } catch {
-            throw .init(.unavailable, "no daemon: \(error)")
+            throw WireError(.unavailable, "no daemon: \(error)")
         }
         feed.lastHeard = now
         feeds[key] = feed
         return feed
     }
 
-    private func pass(_ submission: Submission, to feed: Feed) throws(Submission.Refusal) {
+    private func pass(_ submission: Submission, to feed: Feed) throws(WireError) {
         if let number = submission.number {
             let expected = (feed.lastNumber ?? number - 1) + 1
             // It has come before, or comes too late: what came behind it says more.
@@ -284,12 +296,15 @@ final class Feeds {
             feed.lastNumber = number
             if number > expected {
                 replies.send(
-                    .init(.missedLines, "number", "\(number - expected) lines before number \(number) did not come"),
+                    WireError(
+                        .missedLines, field: "number",
+                        "\(number - expected) lines before number \(number) did not come"),
                     to: submission)
             }
         }
         guard !feed.isBusy else {
-            throw .init(.limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
+            throw WireError(
+                .limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
         }
         feed.send(submission)
     }

@@ -6,7 +6,7 @@ import GimbalProtocol
 private final class Asking: LinkReader {
     private let submission: Submission
     private let topics: NodeTopics
-    private let outbox: Outbox
+    private let outbox: BrokerOutbox
     private let replies: Replies
     private let onEnd: (Asking) -> Void
     private var link: (any DaemonLink)?
@@ -14,7 +14,7 @@ private final class Asking: LinkReader {
     private var end: Int?
 
     init(
-        _ submission: Submission, _ topics: NodeTopics, _ outbox: Outbox, _ replies: Replies,
+        _ submission: Submission, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ replies: Replies,
         onEnd: @escaping (Asking) -> Void
     ) {
         (self.submission, self.topics, self.outbox) = (submission, topics, outbox)
@@ -29,12 +29,16 @@ private final class Asking: LinkReader {
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
-        let message = Message(line)
-        if let error = message.error {
-            replies.send(.init(error.code, error.field, error.message), to: submission)
-            return finish()
+        switch (try? ServerLine(line: line))?.message {
+        case .error(let error)?:
+            replies.send(WireError(error), to: submission)
+            finish()
+        case .event(let event)?: tell(event, line)
+        default: break
         }
-        guard let event = message.event else { return }
+    }
+
+    private func tell(_ event: CameraEvent, _ line: ArraySlice<UInt8>) {
         // The subscription itself is told, too: it says up to where it goes.
         outbox.send(
             Publication(
@@ -57,7 +61,7 @@ private final class Asking: LinkReader {
 
     func ended(_ reason: String, at now: Double) {
         link = nil
-        replies.send(.init(.unavailable, "the daemon went away: \(reason)"), to: submission)
+        replies.send(WireError(.unavailable, "the daemon went away: \(reason)"), to: submission)
         onEnd(self)
     }
 
@@ -78,24 +82,24 @@ final class MissedEvents {
 
     private unowned let outside: any Surroundings
     private let topics: NodeTopics
-    private let outbox: Outbox
+    private let outbox: BrokerOutbox
     private let replies: Replies
     private var asking: [Asking] = []
 
-    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: Outbox, _ replies: Replies) {
+    init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ replies: Replies) {
         (self.outside, self.topics, self.outbox, self.replies) = (outside, topics, outbox, replies)
     }
 
-    func ask(_ submission: Submission) throws(Submission.Refusal) {
+    func ask(_ submission: Submission) throws(WireError) {
         let request = submission.requests[0]
         guard let seq = request["since"]?.integer else {
-            throw .init(.missingField, "since", "since is missing: the seq of the last event that was read")
+            throw WireError(.missingField, field: "since", "since is missing: the seq of the last event that was read")
         }
         guard let epoch = request["epoch"]?.string else {
-            throw .init(.missingField, "epoch", "epoch is missing: what since counts in")
+            throw WireError(.missingField, field: "epoch", "epoch is missing: what since counts in")
         }
         guard asking.count < Self.most else {
-            throw .init(.limitReached, "at most \(Self.most) ask for what they have missed at one time")
+            throw WireError(.limitReached, "at most \(Self.most) ask for what they have missed at one time")
         }
         let new = Asking(submission, topics, outbox, replies) { [weak self] done in
             self?.asking.removeAll { $0 === done }
@@ -103,7 +107,7 @@ final class MissedEvents {
         do {
             try new.begin(outside, since: ResumePoint(seq: seq, epoch: epoch))
         } catch {
-            throw .init(.unavailable, "no daemon: \(error)")
+            throw WireError(.unavailable, "no daemon: \(error)")
         }
         asking.append(new)
     }

@@ -1,5 +1,5 @@
 // A node: the cameras of one daemon at a broker. It says who it is, tells what the cameras do and how they stand, and takes
-// lines for them. The parts do the work: `NodeClaim`, `NodeCameras`, `Feeds`; what goes out goes through the `Outbox`.
+// lines for them. The parts do the work: `NodeClaim`, `NodeCameras`, `Feeds`; what goes out goes through the `BrokerOutbox`.
 // Invariant: nothing is told, and no line taken, by a process that is not the node's owner.
 
 import GimbalProtocol
@@ -30,7 +30,7 @@ package final class Node {
     private unowned let outside: any Surroundings
     private let settings: Settings
     package let topics: NodeTopics
-    private let outbox: Outbox
+    private let outbox: BrokerOutbox
     private var claim: NodeClaim
     private var cameras: NodeCameras?
     private let feeds: Feeds
@@ -42,7 +42,7 @@ package final class Node {
     package init(_ settings: Settings, _ outside: any Surroundings) {
         (self.settings, self.outside) = (settings, outside)
         topics = NodeTopics(settings.name)
-        outbox = Outbox(outside)
+        outbox = BrokerOutbox(outside)
         claim = NodeClaim(instance: settings.instance)
         feeds = Feeds(outside, topics, outbox, timeout: settings.feedTimeout, most: settings.mostFeeds)
         cameras = NodeCameras(

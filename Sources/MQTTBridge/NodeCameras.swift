@@ -21,7 +21,7 @@ final class NodeCameras: LinkReader {
 
     private unowned let outside: any Surroundings
     private let topics: NodeTopics
-    private let outbox: Outbox
+    private let outbox: BrokerOutbox
     private let wanted: Set<String>
     private let tellsEvents: Bool
     private let interval: Double
@@ -48,8 +48,8 @@ final class NodeCameras: LinkReader {
     var hasNews = true
 
     init(
-        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: Outbox, wanted: Set<String>, tellsEvents: Bool,
-        interval: Double, claim: @escaping () -> (instance: String, generation: Int)
+        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, wanted: Set<String>,
+        tellsEvents: Bool, interval: Double, claim: @escaping () -> (instance: String, generation: Int)
     ) {
         (self.outside, self.topics, self.outbox, self.wanted) = (outside, topics, outbox, wanted)
         (self.tellsEvents, self.interval, self.claim) = (tellsEvents, interval, claim)

@@ -14,35 +14,39 @@ package enum Inlet: String, CaseIterable, Sendable {
     case get
     /// Events that somebody has missed.
     case since
+}
 
-    /// Whether a request of this type may come by it.
-    func takes(_ type: String) -> Bool { Self.inlets[type] == self }
+extension RequestType {
+    /// The topic that a request of this type comes by; `nil` if none takes it.
+    package var inlet: Inlet? {
+        switch self {
+        case .gesture: .gesture
+        case .other(let word): word.inlet
+        }
+    }
 
-    /// By the request's type; what is not here comes by no topic.
-    private static let inlets: [String: Inlet] = {
-        var inlets: [String: Inlet] = ["touch": .touch]
-        for kind in [
-            "pan", "pinch", "rotate", "tilt", "one-finger-zoom", "double-tap", "two-finger-tap", "position",
-        ] {
-            inlets[kind] = .gesture
-        }
-        for kind in [
-            "move", "animate", "stop", "set-gestures", "set-zoom-range", "set-target-bounds", "set-viewport",
-            "remove-camera", "marker",
-        ] {
-            inlets[kind] = .set
-        }
-        for kind in [
-            "get-camera", "camera-for-bounds", "project", "unproject", "visible-region", "cameras", "ping",
-            "await-idle", "get-replay", "hello", "stats",
-        ] {
-            inlets[kind] = .get
-        }
-        return inlets
-    }()
+    /// The type of a `type`, if the protocol knows it.
+    static func of(_ word: String) -> RequestType? { byWord[word] }
 
-    /// Where a request of this type belongs, to be told to who has sent it elsewhere.
-    static func of(_ type: String) -> Inlet? { inlets[type] }
+    private static let byWord = Dictionary(uniqueKeysWithValues: all.map { ($0.word, $0) })
+}
+
+extension RequestType.Word {
+    fileprivate var inlet: Inlet? {
+        switch self {
+        case .touch: .touch
+        case .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport, .removeCamera,
+            .marker:
+            .set
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
+            .awaitIdle, .getReplay:
+            .get
+        // Subscriptions and replays belong to one connection, and who else is connected is for this machine alone.
+        case .subscribe, .unsubscribe, .trace, .traceEnd, .pauseReplay, .resumeReplay, .stepReplay, .seekReplay,
+            .setReplaySpeed, .endReplay, .clients:
+            nil
+        }
+    }
 }
 
 /// The topics of a node.

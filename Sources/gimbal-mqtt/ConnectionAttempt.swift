@@ -106,7 +106,7 @@ final class ConnectionAttempt: Sendable {
         var result = unsafe mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(version))
         _ = unsafe mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
         // This side limits by itself what is not acknowledged; no message waits in the client.
-        _ = unsafe mosquitto_max_inflight_messages_set(client, UInt32(Outbox.mostMessages))
+        _ = unsafe mosquitto_max_inflight_messages_set(client, UInt32(BrokerOutbox.mostMessages))
         if let user = settings.credentials.user {
             result = unsafe mosquitto_username_pw_set(client, user, settings.credentials.password)
         }

@@ -270,6 +270,7 @@ import Testing
         ("{\"type\":\"move\"\n", "set", "invalid-json", nil),
         ("[]", "set", "invalid-value", nil),
         (#"{"epoch":"x"}"#, "since", "missing-field", "since"),
+        (String(repeating: "[", count: 200), "set", "limit-reached", nil),
     ])
     func whatIsWrongIsAnsweredByAnErrorThatNamesIt(line: String, topic: String, code: String, field: String?) {
         let (fleet, _, _) = pair()
@@ -280,6 +281,38 @@ import Testing
         let json = errors.first.flatMap { try? JSONValue(Array($0.utf8)) }
         #expect(json?["code"]?.string == code && json?["field"]?.string == field, "\(errors)")
         #expect(json?["topic"]?.string == topic)
+    }
+
+    @Test func anErrorOfTheBridgeIsWrittenAsTheDaemonsAreAndBothSayWhoseLineItWas() {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        publish(#"{"type":"stop","id":"x","feed":"f"}"#, "gesture", from: client)
+        publish(#"{"type":"move","id":7,"update":{"kind":"zoom-to"}}"#, "set/anna", from: client)
+        #expect(
+            texts(client) == [
+                #"{"type":"error","id":"x","code":"denied","field":"type","message":"\"stop\" is for the topic .../set","topic":"gesture","feed":"f"}"#,
+                #"{"type":"error","id":7,"code":"missing-field","field":"update.zoom","message":"update.zoom is missing: a number belongs there","topic":"set","feed":"anna"}"#,
+            ])
+    }
+
+    @Test func everyRequestIsTakenByTheTopicThatThePageNamesAndByNoOther() throws {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        let page = try Files.text("Protocols/mqtt.md")
+        for type in RequestType.all {
+            for inlet in Inlet.allCases where inlet != .since {
+                publish(#"{"type":"\#(type.word)","id":1}"#, inlet.rawValue, from: client)
+                let text = texts(client).joined()
+                let wanted = type.inlet == nil ? "unknown-type" : type.inlet == inlet ? nil : "denied"
+                for code in ["unknown-type", "denied"] {
+                    #expect(text.contains(#""code":"\#(code)""#) == (code == wanted), "\(type.word) \(inlet): \(text)")
+                }
+            }
+        }
+        // The page names each question.
+        let row = try #require(page.split(separator: "\n").first { $0.hasPrefix("| `CAMERA/get`") })
+        let named = row.split(separator: "|").last.map { $0.matches(of: /`([a-z-]+)`/).map { String($0.1) } } ?? []
+        #expect(Set(named) == Set(RequestType.all.filter { $0.inlet == .get }.map(\.word)))
     }
 
     @Test func repliesGoWhereTheyAreAskedForAndNowhereThatCouldHarm() {
@@ -584,7 +617,7 @@ import Testing
         fleet.weather = .foul
         if isKind { fleet.weather.lossOfAcknowledged = 0 }
         for _ in 0..<120 {
-            for process in fleet.processes where fleet.random.happens(0.5) { fleet.connect(process) }
+            for process in fleet.processes where fleet.random.chance(0.5) { fleet.connect(process) }
             switch Int.random(in: 0..<32, using: &fleet.random) {
             case 0..<8:
                 let scale = Double.random(in: 0.5...2, using: &fleet.random)
@@ -607,7 +640,7 @@ import Testing
                     #"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":4}}"#)
             case 20: fleet.cut(source, broker: Double.random(in: 10...3000, using: &fleet.random))
             case 21: fleet.cut(follower)
-            case 22: fleet.stopBroker(forgets: fleet.random.happens(0.5))
+            case 22: fleet.stopBroker(forgets: fleet.random.chance(0.5))
             case 23, 24: fleet.isUp = true
             case 25:
                 source.die()

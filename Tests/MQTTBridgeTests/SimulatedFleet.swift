@@ -5,23 +5,6 @@ import GimbalProtocol
 import MQTTBridge
 import TestSupport
 
-/// Numbers that follow from a seed.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func happens(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
-}
-
 /// How badly messages fare.
 struct Weather {
     var loss = 0.0
@@ -111,7 +94,7 @@ final class SimulatedFleet {
 
     func publish(_ publication: Publication, from process: SimulatedProcess, token: Int? = nil) {
         guard let session = process.session else { return }
-        if !publication.isAcknowledged, random.happens(weather.loss) { return }
+        if !publication.isAcknowledged, random.chance(weather.loss) { return }
         // One connection keeps its order.
         session.lastUp = max(session.lastUp, now + Double.random(in: 0...3, using: &random))
         session.up.append(
@@ -140,15 +123,15 @@ final class SimulatedFleet {
 
     private func deliver(_ delivery: Delivery, isAcknowledged: Bool, to session: Session) {
         if unreadable.contains(delivery.topic) { return }
-        if random.happens(isAcknowledged ? weather.lossOfAcknowledged : weather.loss) { return }
+        if random.chance(isAcknowledged ? weather.lossOfAcknowledged : weather.loss) { return }
         var due = max(session.lastDown, now + Double.random(in: 0...3, using: &random))
-        if random.happens(weather.disorder) {
+        if random.chance(weather.disorder) {
             due = now + Double.random(in: 0...80, using: &random)
         } else {
             session.lastDown = due
         }
         session.down.append((due, { $0.receive(delivery) }))
-        if isAcknowledged, random.happens(weather.duplication) {
+        if isAcknowledged, random.chance(weather.duplication) {
             session.down.append((due + Double.random(in: 0...300, using: &random), { $0.receive(delivery) }))
         }
     }
@@ -232,7 +215,7 @@ final class SimulatedBridge: SimulatedProcess {
             try bridge.connectToDaemon(reader)
         }
 
-        var hasRoom: Bool { !bridge.fleet.random.happens(bridge.fleet.weather.congestion) }
+        var hasRoom: Bool { !bridge.fleet.random.chance(bridge.fleet.weather.congestion) }
 
         func publish(_ publication: Publication, token: Int?) {
             bridge.fleet.publish(publication, from: bridge, token: token)

@@ -1,7 +1,7 @@
 // Messages on their way to the broker: those that it acknowledges are kept until it has, in order, and sent again over the
 // next connection. Invariant: they are limited; whoever has events to send waits while it is full.
 
-package final class Outbox {
+package final class BrokerOutbox {
     /// As many unacknowledged messages as events may fill; and as there may be with replies, which come beside them.
     static let mostEvents = 256
     package static let mostMessages = 1024
