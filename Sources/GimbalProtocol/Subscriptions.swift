@@ -306,6 +306,13 @@ extension LineWriter {
         close()
     }
 
+    /// Writes a gap that a reader has found itself. It has both `seq` and `epoch`: it is known where it ends.
+    package mutating func lagged(_ gap: Lagged) {
+        lagged(
+            camera: gap.camera, missed: UInt64(clamping: gap.missed), position: PrintedPosition(gap.position),
+            seq: UInt64(clamping: gap.seq ?? 0), epoch: gap.epoch ?? "")
+    }
+
     package mutating func removed(camera: String) {
         open(.removed, Span())
         member("camera", camera)

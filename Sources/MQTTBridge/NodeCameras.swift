@@ -145,10 +145,9 @@ final class NodeCameras: LinkReader {
     }
 
     private static func line(_ gap: Lagged) -> [UInt8] {
-        JSONValue.object([
-            "type": .string("lagged"), "camera": .string(gap.camera), "missed": .number(Double(gap.missed)),
-            "seq": .number(Double(gap.seq ?? 0)), "epoch": .string(gap.epoch ?? ""),
-        ]).bytes
+        var line = LineWriter(capacity: 512)
+        line.lagged(gap)
+        return line.bytes.dropLast()
     }
 
     /// All cameras are told of next.

@@ -3,6 +3,7 @@
 
 import Foundation
 import GimbalProtocol
+import Hub
 import MQTTBridge
 import TestSupport
 import Testing
@@ -216,6 +217,35 @@ import Testing
             #expect(CameraStanding(written: Array(longer)) == nil && CameraStanding(Array(longer)) == read)
             let elsewhere = String(decoding: payload, as: UTF8.self).replacing("\"zoom\":", with: "\"zoom\":9")
             #expect(CameraStanding(Array(elsewhere.utf8)) == nil)
+        }
+    }
+
+    @Test func aGapThatABridgeFindsIsToldAsTheDaemonTellsOne() throws {
+        // More cameras than one line can ask to go on with.
+        var limits = Limits()
+        limits.cameras = 1000
+        limits.subscriptions = 1000
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost(limits: limits)]
+        var node = settings("left")
+        node.tellsEvents = true
+        let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
+        fleet.connect(source)
+        let feeder = fleet.hosts[0].connect()
+        let names = (0..<700).map { "camera-\($0)-" + String(repeating: "x", count: 40) }
+        for name in names { feeder.send(#"{"type":"move","camera":"\#(name)","update":{"kind":"zoom-in"}}"#) }
+        fleet.pass(10_000)
+        let watcher = foreign(fleet, "gimbal/left/+/event")
+        source.loseDaemon()
+        for name in names { feeder.send(#"{"type":"move","camera":"\#(name)","update":{"kind":"zoom-in"}}"#) }
+        fleet.pass(10_000)
+        let gaps = texts(watcher).filter { $0.contains(#""type":"lagged""#) }
+        #expect(!gaps.isEmpty)
+        for gap in gaps {
+            let line = try ServerLine(line: Array(gap.utf8))
+            guard case .event(.lagged(let lagged)) = line.message else { return #expect(Bool(false), "\(gap)") }
+            #expect(lagged.missed == 3 && lagged.seq == 6, "\(gap)")
+            #expect(try gap.contains(position(lagged.camera, of: fleet.hosts[0])), "\(gap)")
         }
     }
 

@@ -13,18 +13,15 @@ extension Message {
     }
 }
 
-extension Message {
-    /// This `subscribed` as the line that tells of a gap before it.
-    func told(as gap: Lagged) -> ArraySlice<UInt8> {
-        guard case .object(var members)? = try? JSONValue(bytes) else { return [] }
-        members["type"] = .string(MessageType.lagged.rawValue)
-        members["missed"] = .number(Double(gap.missed))
-        return JSONValue.object(members).bytes[...]
-    }
-}
-
 // MARK: As people read it
 
 extension Lagged {
+    /// The line that the daemon would tell of it, without LF.
+    var line: ArraySlice<UInt8> {
+        var line = LineWriter()
+        line.lagged(self)
+        return line.bytes.dropLast()
+    }
+
     var text: String { "\(counted(missed, "event")) of camera \(camera) missed" }
 }
