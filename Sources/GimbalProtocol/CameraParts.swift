@@ -159,7 +159,7 @@ extension LatLng: MessageReadable {
 }
 
 extension CameraPosition: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
+    package init(_ json: JSONValue) throws(DecodingError) {
         let members = try json.members()
         self.init(
             target: try members.get("target"), zoom: try members.get("zoom"),

@@ -13,14 +13,25 @@ public struct CameraState: Equatable, Sendable {
     public let seq: Int
     /// Where it is.
     public let position: CameraPosition
+    /// What it is set to.
+    package let settings: CameraSettings
+
     /// The zooms that it may have.
-    public let zoomRange: ZoomRange
+    public var zoomRange: ZoomRange { settings.zoomRange }
     /// Where its target is kept; `nil` is anywhere.
-    public let targetBounds: CoordinateBounds?
+    public var targetBounds: CoordinateBounds? { settings.targetBounds }
     /// The size of its screen.
-    public let viewport: Viewport
+    public var viewport: Viewport { settings.viewport }
     /// Which gestures move it.
-    public let gestures: GestureSettings
+    public var gestures: GestureSettings { settings.gestures }
+}
+
+/// What a camera is set to: all that the message `camera` says behind the position.
+package struct CameraSettings: Equatable, Sendable {
+    package var zoomRange: ZoomRange
+    package var targetBounds: CoordinateBounds?
+    package var viewport: Viewport
+    package var gestures: GestureSettings
 }
 
 /// What the message `camera` is written from: a camera as it is, of which ``CameraState`` tells rounded numbers.
@@ -35,6 +46,12 @@ package struct CameraSnapshot: Sendable {
         self.seq = seq
         self.camera = camera
         self.gestures = gestures
+    }
+
+    fileprivate var settings: CameraSettings {
+        CameraSettings(
+            zoomRange: camera.constraints.zoomRange, targetBounds: camera.constraints.targetBounds,
+            viewport: camera.viewport, gestures: gestures)
     }
 }
 
@@ -54,15 +71,20 @@ extension LineWriter {
         member("camera", state.name)
         member("seq", state.seq)
         member("position", PrintedPosition(state.camera.position))
-        member("minZoom", state.camera.constraints.zoomRange.min)
-        member("maxZoom", state.camera.constraints.zoomRange.max)
-        member("targetBounds")
-        if let bounds = state.camera.constraints.targetBounds { self.bounds(bounds) } else { write("null") }
-        member("viewport")
-        viewport(state.camera.viewport)
-        member("gestures")
-        gestures(state.gestures)
+        settings(state.settings)
         close()
+    }
+
+    /// Writes settings as members that follow others.
+    package mutating func settings(_ settings: CameraSettings) {
+        member("minZoom", settings.zoomRange.min)
+        member("maxZoom", settings.zoomRange.max)
+        member("targetBounds")
+        if let bounds = settings.targetBounds { self.bounds(bounds) } else { write("null") }
+        member("viewport")
+        viewport(settings.viewport)
+        member("gestures")
+        gestures(settings.gestures)
     }
 
     private mutating func bounds(_ bounds: CoordinateBounds) {
@@ -166,6 +188,13 @@ extension CameraState: MessageReadable {
         camera = try members.get("camera")
         seq = try members.get("seq")
         position = try members.get("position")
+        settings = try CameraSettings(json)
+    }
+}
+
+extension CameraSettings: MessageReadable {
+    package init(_ json: JSONValue) throws(DecodingError) {
+        let members = try json.members()
         guard let range = ZoomRange(min: try members.get("minZoom"), max: try members.get("maxZoom")) else {
             throw .wrong("there are no zooms from minZoom to maxZoom")
         }

@@ -91,7 +91,7 @@ package struct ViewText: Sendable {
 }
 
 extension LineWriter {
-    mutating func write(_ position: PrintedPosition) {
+    package mutating func write(_ position: PrintedPosition) {
         withRoom(PrintedPosition.longest) { position.write(to: &$0) }
     }
 }

@@ -101,12 +101,12 @@ package final class Node {
             guard let state = NodeState(delivery.payload) else { return }
             act(on: claim.saw(state, isRetained: delivery.isRetained), at: now)
         } else if delivery.topic == topics.claim {
-            guard let other = (try? JSONValue(delivery.payload))?["instance"]?.string else { return }
-            act(on: claim.saw(claimOf: other), at: now)
+            guard let other = Claim(delivery.payload) else { return }
+            act(on: claim.saw(claimOf: other.instance), at: now)
         } else if let name = topics.camera(ofKept: delivery.topic) {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
             cameras?.sawKept(name)
-            if let standing = CameraStanding(delivery.payload) { claim.saw(generation: standing.stamp.generation) }
+            if let (_, stamp) = CameraStanding.read(delivery.payload) { claim.saw(generation: stamp.generation) }
         } else if claim.isOwner, settings.takesLines {
             feeds.received(delivery, at: now)
             tellDropped()
@@ -123,8 +123,7 @@ package final class Node {
         switch step {
         case .none: break
         case .claim:
-            let claim: JSONValue = .object(["type": .string("claim"), "instance": .string(settings.instance)])
-            outside.publish(Publication(topics.claim, claim.bytes), token: nil)
+            outside.publish(Publication(topics.claim, Claim(instance: settings.instance).payload), token: nil)
         case .tellState: tellState()
         case .own: begin(at: now)
         case .refuse:

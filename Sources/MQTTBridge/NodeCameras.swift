@@ -5,15 +5,9 @@
 import GimbalProtocol
 
 final class NodeCameras: LinkReader {
-    /// How a camera stands.
+    /// How a camera stands, and what the broker knows of it.
     private struct Shown {
-        var epoch: String
-        var seq: Int
-        /// What the last event says of time and reason, and the position, as the daemon has written them.
-        var timeMs: ArraySlice<UInt8>?
-        var reason: ArraySlice<UInt8>?
-        var position: ArraySlice<UInt8>
-        var isMoving = false
+        var standing: CameraStanding
         /// Whether the broker does not know yet.
         var isNew = true
         var lastSent = -Double.infinity
@@ -26,7 +20,8 @@ final class NodeCameras: LinkReader {
     private let tellsEvents: Bool
     private let interval: Double
     private let claim: () -> (instance: String, generation: Int)
-    private lazy var settings = NodeSettings(topics, outbox) { [unowned self] in stamp(&$0) }
+    private lazy var settings = NodeSettings(topics, outbox) { [unowned self] in stamp() }
+    private var moves = MoveReader()
 
     private var link: (any DaemonLink)?
     private var backoff = Backoff(first: 100, longest: 5000)
@@ -64,7 +59,7 @@ final class NodeCameras: LinkReader {
         do {
             let link = try outside.connect(self)
             self.link = link
-            points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.seq, epoch: $0.epoch) })
+            points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.standing.seq, epoch: $0.standing.epoch) })
             let request = ClientRequest.subscribeAll(
                 delivery: tellsEvents ? .every : .latest, since: tellsEvents ? points.forAllCameras() : [:])
             link.send(try request.line())
@@ -87,8 +82,8 @@ final class NodeCameras: LinkReader {
 
     /// What moves is not known to move any more.
     func tellRest(at now: Double) {
-        for name in names where cameras[name]?.isMoving == true {
-            cameras[name]?.isMoving = false
+        for name in names where cameras[name]?.standing.isMoving == true {
+            cameras[name]?.standing.isMoving = false
             tell(name, at: now)
         }
     }
@@ -109,28 +104,19 @@ final class NodeCameras: LinkReader {
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
-        let bytes = Array(line)
-        guard let move = MoveLine(bytes) else { return receive(other: line, at: now) }
-        guard wanted.isEmpty || wanted.contains(move.camera) else { return }
-        guard cameras[move.camera] != nil else { return receive(other: line, at: now) }
-        note(move, at: now)
-        if tellsEvents { outbox.send(Publication(topics.event(move.camera), bytes)) }
-        readOn()
+        if let event = moves.read(line.span) { return handle(event, line, at: now) }
+        guard let read = try? ServerLine(line: line) else { return }
+        if case .event(let event) = read.message { return handle(event, line, at: now) }
+        if settings.handle(read) { return readOn() }
+        if case .error(let error) = read.message { refused(error, at: now) }
     }
 
-    /// A line that tells no step of a camera that is known.
-    private func receive(other line: ArraySlice<UInt8>, at now: Double) {
-        let message = Message(line)
-        guard let event = message.event else {
-            if settings.handle(message, line) { return readOn() }
-            if let error = message.error { refused(error, at: now) }
-            return
-        }
+    private func handle(_ event: CameraEvent, _ line: ArraySlice<UInt8>, at now: Double) {
         backoff.reset()
         if case .subscribedToAll(let count) = event { return begin(count, at: now) }
         guard wanted.isEmpty || wanted.contains(event.camera) else { return countTold(event) }
         let gap = points.note(event)
-        note(event, line, at: now)
+        note(event, at: now)
         if tellsEvents {
             outbox.send(Publication(topics.event(event.camera), Array(line)))
             if let gap { outbox.send(Publication(topics.event(gap.camera), Self.line(gap))) }
@@ -175,60 +161,43 @@ final class NodeCameras: LinkReader {
 
     // MARK: How each stands
 
-    private func note(_ event: CameraEvent, _ line: ArraySlice<UInt8>, at now: Double) {
+    private func note(_ event: CameraEvent, at now: Double) {
         let name = event.camera
         if case .removed = event { return remove(name) }
-        guard let seq = event.seq, let position = Self.position(in: line) else { return }
+        guard let seq = event.seq, let position = event.position else { return }
         let before = cameras[name]
-        var shown = before ?? Shown(epoch: "", seq: 0, position: [])
         if before == nil { hasNews = true }
-        (shown.seq, shown.position, shown.isNew) = (seq, position, true)
-        shown.timeMs = event.timeMs.map { ArraySlice(FixedDecimal($0, places: 3).text.utf8) }
-        shown.reason = event.move.map { ArraySlice($0.reason.rawValue.utf8) }
+        var shown =
+            before
+            ?? Shown(standing: CameraStanding(camera: name, epoch: "", seq: seq, isMoving: false, position: position))
+        shown.isNew = true
+        (shown.standing.seq, shown.standing.position) = (seq, position)
+        (shown.standing.timeMs, shown.standing.reason) = (event.timeMs, event.move?.reason)
         switch event {
         case .subscribed(let present):
-            (shown.epoch, shown.isMoving) = (present.epoch, false)
+            (shown.standing.epoch, shown.standing.isMoving) = (present.epoch, false)
             link.map { settings.ask(name, by: $0) }
-        case .lagged(let lagged): (shown.epoch, shown.isMoving) = (lagged.epoch ?? shown.epoch, false)
-        case .reset(let reset): (shown.epoch, shown.isMoving) = (reset.epoch ?? shown.epoch, reset.moving != nil)
+        case .lagged(let lagged):
+            (shown.standing.epoch, shown.standing.isMoving) = (lagged.epoch ?? shown.standing.epoch, false)
+        case .reset(let reset):
+            (shown.standing.epoch, shown.standing.isMoving) =
+                (reset.epoch ?? shown.standing.epoch, reset.moving != nil)
         case .moveStarted:
             // The change that it announces comes right behind it, and is what is told.
-            shown.isMoving = true
+            shown.standing.isMoving = true
             cameras[name] = shown
             return
-        case .cameraChanged: shown.isMoving = true
-        case .idle: shown.isMoving = false
+        case .cameraChanged: shown.standing.isMoving = true
+        case .idle: shown.standing.isMoving = false
         case .input, .touch, .replay, .marker, .removed, .subscribedToAll: return
         }
         cameras[name] = shown
-        if !shown.isMoving || now >= shown.lastSent + interval { tell(name, at: now) } else { late.insert(name) }
+        if isDue(shown, at: now) { tell(name, at: now) } else { late.insert(name) }
     }
 
-    private func note(_ move: MoveLine, at now: Double) {
-        guard var shown = cameras[move.camera] else { return }
-        (shown.seq, shown.timeMs, shown.reason) = (move.seq, move.timeMs, move.reason)
-        (shown.position, shown.isMoving, shown.isNew) = (move.position, move.kind != .idle, true)
-        cameras[move.camera] = shown
-        // The change that `move-started` announces comes right behind it, and is what is told.
-        guard move.kind != .moveStarted else { return }
-        if !shown.isMoving || now >= shown.lastSent + interval {
-            tell(move.camera, at: now)
-        } else {
-            late.insert(move.camera)
-        }
-    }
-
-    /// The position's text: no digit of it is another than the daemon's.
-    private static func position(in line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let name = Array("\"position\":{".utf8)
-        guard let start = line.indices.first(where: { line[$0...].starts(with: name) }) else { return nil }
-        var depth = 0
-        for index in start + name.count - 1..<line.endIndex {
-            if line[index] == UInt8(ascii: "{") { depth += 1 }
-            if line[index] == UInt8(ascii: "}") { depth -= 1 }
-            if depth == 0 { return ArraySlice(Array(line[(start + name.count - 1)...index])) }
-        }
-        return nil
+    /// Whether the broker is told now: what rests at once, what moves so many times a second.
+    private func isDue(_ shown: Shown, at now: Double) -> Bool {
+        !shown.standing.isMoving || now >= shown.lastSent + interval
     }
 
     private func remove(_ name: String) {
@@ -242,14 +211,14 @@ final class NodeCameras: LinkReader {
     /// Tells how a camera stands, for the broker to keep.
     private func tell(_ name: String, at now: Double) {
         guard let shown = cameras[name], outbox.isOpen else { return }
-        guard !shown.isMoving || outbox.hasRoom else {
+        guard !shown.standing.isMoving || outbox.hasRoom else {
             late.insert(name)
             return
         }
-        let payload = payload(name, shown)
         // What rests is known to be there; what moves is soon told again.
         let publication = Publication(
-            topics.camera(name), payload, isRetained: true, isAcknowledged: !shown.isMoving)
+            topics.camera(name), shown.standing.payload(stamp()), isRetained: true,
+            isAcknowledged: !shown.standing.isMoving)
         let isSent = outbox.send(publication)
         cameras[name]?.isNew = !isSent
         if isSent {
@@ -260,44 +229,11 @@ final class NodeCameras: LinkReader {
         }
     }
 
-    private func payload(_ name: String, _ shown: Shown) -> [UInt8] {
-        var line = LineWriter(capacity: 512)
-        line.write("{\"type\":\"camera-state\",\"camera\":")
-        line.write(string: name)
-        line.write(",\"epoch\":")
-        line.write(string: shown.epoch)
-        line.write(",\"seq\":")
-        line.write(UInt64(max(shown.seq, 0)))
-        if let timeMs = shown.timeMs {
-            line.write(",\"timeMs\":")
-            line.write(timeMs.span)
-        }
-        line.write(",\"moving\":")
-        line.write(shown.isMoving)
-        if let reason = shown.reason {
-            line.write(",\"reason\":\"")
-            line.write(reason.span)
-            line.write("\"")
-        }
-        line.write(",\"position\":")
-        line.write(shown.position.span)
-        stamp(&line)
-        return line.bytes
-    }
-
-    /// Ends a payload with who tells it, and the next number.
-    private func stamp(_ line: inout LineWriter) {
+    /// Who tells a payload, and the next number.
+    private func stamp() -> Stamp {
         let (instance, generation) = claim()
         lastNumber += 1
-        line.write(",\"node\":")
-        line.write(string: topics.node)
-        line.write(",\"instance\":")
-        line.write(string: instance)
-        line.write(",\"generation\":")
-        line.write(UInt64(generation))
-        line.write(",\"number\":")
-        line.write(UInt64(lastNumber))
-        line.write("}")
+        return Stamp(node: topics.node, instance: instance, generation: generation, number: lastNumber)
     }
 
     /// The broker is there, and this process is the node: all is told anew.
@@ -329,7 +265,7 @@ final class NodeCameras: LinkReader {
     // MARK: Time
 
     var deadline: Double? {
-        let due = late.compactMap { cameras[$0] }.filter(\.isMoving).map { $0.lastSent + interval }.min()
+        let due = late.compactMap { cameras[$0] }.filter(\.standing.isMoving).map { $0.lastSent + interval }.min()
         // Where there is no room, the loop turns when there is some.
         return .earliest(outbox.hasRoom ? due : nil, nextAttempt, settings.deadline)
     }
@@ -340,7 +276,7 @@ final class NodeCameras: LinkReader {
         guard outbox.isOpen else { return }
         for name in late.sorted() {
             guard let shown = cameras[name], shown.isNew else { continue }
-            if !shown.isMoving || now >= shown.lastSent + interval { tell(name, at: now) }
+            if isDue(shown, at: now) { tell(name, at: now) }
         }
     }
 }

@@ -241,7 +241,7 @@ struct GimbalMQTT: ParsableCommand {
         return settings
     }
 
-    private func mirrors(_ program: Program, _ log: Log) throws -> [Mirror] {
+    private func mirrors(_ program: Program, _ log: Log) throws -> [CameraMirror] {
         let tile = try wallTile()
         if let tile, tile.rows > 1 {
             log(.info, "this screen shows its viewport from y \(tile.windowTop) on, \(tile.height) points high")
@@ -251,12 +251,12 @@ struct GimbalMQTT: ParsableCommand {
             ? nil
             : try Views(viewsync: viewsync, kml: kml, height: tile?.wallHeight ?? screen?.y ?? 844, log)
         return try followed().enumerated().map { index, source in
-            var settings = Mirror.Settings(
+            var settings = CameraMirror.Settings(
                 node: source.node, camera: source.camera, local: local.isEmpty ? nil : local[index])
             settings.bearingOffset = offsetBearing
             settings.keepsViewport = keepViewport
             settings.tile = tile
-            return Mirror(settings, program, show: views.map { views in { views.show($0, isMoving: $1) } })
+            return CameraMirror(settings, program, show: views.map { views in { views.show($0, isMoving: $1) } })
         }
     }
 }

@@ -18,13 +18,13 @@ final class Program: Surroundings {
     private let broker: Broker
     private let log: Log
     private var node: Node?
-    private var mirrors: [Mirror] = []
+    private var mirrors: [CameraMirror] = []
     private var watchers: [Watcher] = []
     private var timer: ClosureWatcher?
     private var tokens: [CInt: Int] = [:]
     private var filters: [CInt: String] = [:]
-    /// What the broker has refused to tell, when it is asked again, and after how long it was the last time.
-    private var refused: [String: (next: Double, delay: Double)] = [:]
+    /// What the broker has refused to tell, and when it is asked again.
+    private var refused: [String: (next: Double, backoff: Backoff)] = [:]
     private var buried: [SocketLink] = []
     private var waiting: [SocketLink] = []
     private var isConnected = false
@@ -52,7 +52,7 @@ final class Program: Surroundings {
     /// Runs until a signal ends it.
     ///
     /// - Returns: the exit status.
-    func run(_ node: Node?, _ mirrors: [Mirror]) throws -> CInt {
+    func run(_ node: Node?, _ mirrors: [CameraMirror]) throws -> CInt {
         (self.node, self.mirrors) = (node, mirrors)
         for number in [SIGTERM, SIGINT] {
             watchers.append(try ClosureWatcher.signal(loop, number) { [unowned self] in beginEnd() })
@@ -132,9 +132,10 @@ final class Program: Surroundings {
 
     /// A cluster that has lost a server may refuse what it takes a moment later.
     private func noteRefusal(of filter: String, at now: Double) {
-        let delay = refused[filter].map { min($0.delay * 2, 10_000) } ?? 1000
         log(refused[filter] == nil ? .error : .debug, "the broker refuses to tell of \(filter)")
-        refused[filter] = (now + delay, delay)
+        var backoff = refused[filter]?.backoff ?? Backoff(first: 1000, longest: 10_000)
+        let next = now + backoff.next()
+        refused[filter] = (next, backoff)
     }
 
     private func askAgain(at now: Double) {

@@ -41,7 +41,7 @@ import Testing
         let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
         let follower = SimulatedBridge(
             fleet, fleet.hosts[1], node: nil,
-            mirror: Mirror.Settings(node: "left", camera: "main", local: "copy"))
+            mirror: CameraMirror.Settings(node: "left", camera: "main", local: "copy"))
         fleet.connect(source)
         fleet.connect(follower)
         fleet.pass(2500)
@@ -165,59 +165,53 @@ import Testing
         #expect(answers.count == 3 && answers.last?.contains(#""missed":12"#) == true, "\(answers)")
     }
 
-    @Test func aStepIsReadFromItsBytesAsItIsOtherwise() throws {
-        let host = HubHost()
-        let peer = host.connect()
-        peer.send(#"{"type":"subscribe","camera":"left"}"#)
-        for line in [
-            #"{"type":"pinch","phase":"began","camera":"left"}"#,
-            #"{"type":"pinch","phase":"changed","scale":1.7,"camera":"left"}"#,
-            #"{"type":"animate","camera":"left","update":{"kind":"set-bearing","bearing":200},"durationMs":90}"#,
-            #"{"type":"move","camera":"left","update":{"kind":"scroll-by","x":-9000,"y":4}}"#,
-        ] {
-            peer.send(line)
-            host.pass(120)
-        }
-        var kinds: Set<MoveLine.Kind> = []
-        for text in peer.lines() {
-            let bytes = Array(text.utf8)
-            guard case .event(let event) = try ServerLine(line: bytes).message else { continue }
-            let read = MoveLine(bytes)
-            #expect((read == nil) == (event.move == nil), "\(text)")
-            guard let read, let move = event.move else { continue }
-            kinds.insert(read.kind)
-            #expect(read.camera == move.camera && read.seq == move.seq)
-            #expect(Double(String(decoding: read.timeMs, as: UTF8.self)) == move.timeMs)
-            #expect(String(decoding: read.reason, as: UTF8.self) == move.reason.rawValue)
-            #expect(text.contains("\"position\":" + String(decoding: read.position, as: UTF8.self) + "}"))
-            #expect(read.place == event.position)
-            for end in bytes.indices { #expect(MoveLine(Array(bytes[..<end])) == nil) }
-        }
-        #expect(kinds.count == 3)
-    }
-
-    @Test func whatABridgeTellsOfACameraIsReadStraightFromItsBytesAsAnyJSONIs() throws {
+    @Test func whatABridgeTellsOfACameraIsReadAndWrittenToTheByte() throws {
         let (fleet, _, _) = pair()
-        let client = foreign(fleet, "gimbal/left/main/camera")
+        let client = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/main/settings")
+        for line in Self.settingLines { publish(line, "set", from: client) }
         publish(#"{"type":"pan","phase":"began"}"#, "gesture", from: client)
         publish(#"{"type":"pan","phase":"changed","translation":{"x":40.5,"y":-7}}"#, "gesture", from: client)
         publish(#"{"type":"pan","phase":"ended"}"#, "gesture", from: client)
         publish(#"{"type":"move","update":{"kind":"set-viewing-angle","viewingAngle":30.25}}"#, "set", from: client)
         fleet.pass(3000)
-        let payloads = client.received.map(\.payload)
-        #expect(payloads.count > 2)
-        for payload in payloads {
-            let read = try #require(CameraStanding(written: payload))
-            #expect(read == CameraStanding(any: payload) && read == CameraStanding(payload))
-            for end in payload.indices { #expect(CameraStanding(written: Array(payload[..<end])) == nil) }
+        var counts = (cameras: 0, settings: 0)
+        for payload in client.received.map(\.payload) {
             // Others may write it with spaces, and with members that are not known yet.
             let spaced = Array(String(decoding: payload, as: UTF8.self).replacing(",", with: ", ").utf8)
-            #expect(CameraStanding(written: spaced) == nil && CameraStanding(spaced) == read)
             let longer = payload.dropLast() + Array(#","more":[1]}"#.utf8)
-            #expect(CameraStanding(written: Array(longer)) == nil && CameraStanding(Array(longer)) == read)
-            let elsewhere = String(decoding: payload, as: UTF8.self).replacing("\"zoom\":", with: "\"zoom\":9")
-            #expect(CameraStanding(Array(elsewhere.utf8)) == nil)
+            if let (standing, stamp) = CameraStanding.read(payload) {
+                counts.cameras += 1
+                #expect(standing.payload(stamp) == payload)
+                for other in [spaced, longer] { #expect(try #require(CameraStanding.read(other)) == (standing, stamp)) }
+                let elsewhere = String(decoding: payload, as: UTF8.self).replacing("\"zoom\":", with: "\"zoom\":9")
+                #expect(CameraStanding.read(Array(elsewhere.utf8)) == nil)
+            } else {
+                counts.settings += 1
+                let (told, stamp) = try #require(ToldSettings.read(payload))
+                #expect(told.payload(stamp) == payload)
+                for other in [spaced, longer] { #expect(try #require(ToldSettings.read(other)) == (told, stamp)) }
+            }
+            for end in payload.indices {
+                #expect(CameraStanding.read(Array(payload[..<end])) == nil)
+                #expect(ToldSettings.read(Array(payload[..<end])) == nil)
+            }
         }
+        #expect(counts.cameras > 2 && counts.settings > 0, "\(counts)")
+    }
+
+    @Test func whatIsToldOfACameraIsWhatTheDaemonSaysOfItDigitForDigit() throws {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/camera", "gimbal/left/main/settings")
+        for line in Self.settingLines { publish(line, "set", from: client) }
+        publish(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9.123456},"durationMs":70}"#, "set", from: client)
+        publish(#"{"type":"move","update":{"kind":"scroll-by","x":-3333.3,"y":4.7}}"#, "set", from: client)
+        fleet.pass(3000)
+        let everything = try everything("main", of: fleet.hosts[0])
+        let told = try #require(fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) })
+        let settings = try #require(
+            fleet.retained["gimbal/left/main/settings"].map { String(decoding: $0, as: UTF8.self) })
+        let members = try #require(settings.firstMatch(of: /"camera":"main"(,.*),"node":/)).1
+        #expect(try told.contains(position("main", of: fleet.hosts[0])) && everything.hasSuffix(members + "}"))
     }
 
     @Test func aGapThatABridgeFindsIsToldAsTheDaemonTellsOne() throws {
@@ -554,7 +548,7 @@ import Testing
         fleet.pass(2500)
         let late = SimulatedBridge(
             fleet, HubHost(epochSeed: 3), node: nil,
-            mirror: Mirror.Settings(node: "left", camera: "main", local: "late"))
+            mirror: CameraMirror.Settings(node: "left", camera: "main", local: "late"))
         fleet.hosts.append(late.host)
         fleet.connect(late)
         fleet.pass(2500)
@@ -563,7 +557,7 @@ import Testing
 
     @Test func aMirrorOfAnotherSizeKeepsItsViewportAndTakesTheRest() throws {
         let (fleet, _, _) = pair()
-        var mirror = Mirror.Settings(node: "left", camera: "main", local: "small")
+        var mirror = CameraMirror.Settings(node: "left", camera: "main", local: "small")
         mirror.keepsViewport = true
         let small = SimulatedBridge(fleet, HubHost(epochSeed: 3), node: nil, mirror: mirror)
         fleet.hosts.append(small.host)
@@ -584,7 +578,8 @@ import Testing
         fleet.cut(follower)
         follower.die()
         let again = SimulatedBridge(
-            fleet, fleet.hosts[1], node: nil, mirror: Mirror.Settings(node: "left", camera: "main", local: "copy"))
+            fleet, fleet.hosts[1], node: nil, mirror: CameraMirror.Settings(node: "left", camera: "main", local: "copy")
+        )
         fleet.connect(again)
         fleet.pass(1000)
         let local = fleet.hosts[1].connect()
@@ -639,7 +634,7 @@ import Testing
         var source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())
         // Where the broker loses nothing that it is to acknowledge, nobody needs to ask it once more.
         let isKind = seed % 3 == 0
-        var copy = Mirror.Settings(node: "left", camera: "main", local: "copy")
+        var copy = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
         if isKind { copy.refresh = 1e12 }
         var follower = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: copy)
         let phone = SimulatedProcess(fleet)

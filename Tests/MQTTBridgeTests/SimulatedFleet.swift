@@ -236,20 +236,20 @@ final class SimulatedBridge: SimulatedProcess {
     let host: HubHost
     private var links: [Link] = []
     private(set) var node: Node?
-    private(set) var mirror: Mirror?
+    private(set) var mirror: CameraMirror?
     var log: [String] = []
     var refusal: String?
     /// Whether connections to the daemon can be made.
     var hasDaemon = true
     private var world: World?
 
-    init(_ fleet: SimulatedFleet, _ host: HubHost, node: Node.Settings?, mirror: Mirror.Settings? = nil) {
+    init(_ fleet: SimulatedFleet, _ host: HubHost, node: Node.Settings?, mirror: CameraMirror.Settings? = nil) {
         self.host = host
         super.init(fleet, will: node.map { Node.will($0) })
         let world = World(self)
         self.world = world
         if let node { self.node = Node(node, world) }
-        if let mirror { self.mirror = Mirror(mirror, world) }
+        if let mirror { self.mirror = CameraMirror(mirror, world) }
     }
 
     private func connectToDaemon(_ reader: any LinkReader) throws -> Link {

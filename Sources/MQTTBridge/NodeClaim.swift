@@ -1,67 +1,6 @@
-// What `$state` and `$claim` say, and who may publish as a node: one process at a time. Two that have the same name tell it
-// from each other by their instances, whichever of them the broker's memory, or a network that comes back, shows first.
+// Who may publish as a node: one process at a time. Two that have the same name tell it from each other by their instances,
+// whichever of them the broker's memory, or a network that comes back, shows first.
 // Invariant: nothing but a claim is published before this process is the node's owner.
-
-import GimbalProtocol
-
-/// The `$state` of a node.
-package struct NodeState: Equatable, Sendable {
-    package enum Word: String, Sendable {
-        /// Bridge and daemon are there.
-        case ready
-        /// The bridge has ended, or has no daemon.
-        case disconnected
-        /// The bridge was cut off, or died: its will, which the broker publishes.
-        case lost
-    }
-
-    package var word: Word
-    package var node: String
-    /// Which process it is.
-    package var instance: String
-    /// Counts the processes that have been this node, as far as the broker knows.
-    package var generation: Int
-    package var version = ""
-    package var cameras: [String] = []
-    package var reason: String?
-
-    package var payload: [UInt8] {
-        var object: JSONObject = [
-            "type": .string("node"), "state": .string(word.rawValue), "node": .string(node),
-            "instance": .string(instance), "generation": .number(Double(generation)), "version": .string(version),
-        ]
-        if word != .lost { object["cameras"] = .array(cameras.map { .string($0) }) }
-        if let reason { object["reason"] = .string(reason) }
-        return JSONValue.object(object).bytes
-    }
-
-    package init?(_ payload: [UInt8]) {
-        guard let json = try? JSONValue(payload), let word = (json["state"]?.string).flatMap(Word.init(rawValue:)),
-            let instance = json["instance"]?.string, let generation = json["generation"]?.integer
-        else { return nil }
-        (self.word, self.instance, self.generation) = (word, instance, generation)
-        node = json["node"]?.string ?? ""
-        version = json["version"]?.string ?? ""
-        cameras = (json["cameras"]?.array ?? []).compactMap(\.string)
-        reason = json["reason"]?.string
-    }
-
-    package init(
-        _ word: Word, node: String, instance: String, generation: Int, version: String, cameras: [String] = [],
-        reason: String? = nil
-    ) {
-        (self.word, self.node, self.instance, self.generation) = (word, node, instance, generation)
-        (self.version, self.cameras, self.reason) = (version, cameras, reason)
-    }
-}
-
-extension JSONValue {
-    /// A number that counts: an integer from 0 to 2^53−1.
-    var integer: Int? {
-        guard let number, 0...9_007_199_254_740_991 ~= number, number == number.rounded() else { return nil }
-        return Int(number)
-    }
-}
 
 /// Who may publish as a node.
 struct NodeClaim {

@@ -1,0 +1,221 @@
+// A camera of another machine, live in the daemon of this one. What the broker has kept of that camera is all that this needs:
+// after any outage it tells the whole truth again, and the mirror brings its own camera there.
+// Invariant: where the source rests, and broker and daemon can be reached, the mirror comes to rest in the same place.
+
+import GimbalProtocol
+import MapCamera
+
+extension CameraPosition {
+    /// A position that prints as this one does, and that a camera can have: zoom and viewing angle are rounded apart, and at
+    /// the ceiling the zoom that is printed may not allow the angle that is.
+    fileprivate var unrounded: CameraPosition {
+        guard viewingAngle > CameraConstraints.viewingAngleCeiling(atZoom: zoom) else { return self }
+        var position = self
+        // All but half a unit of the last place.
+        position.zoom = min(zoom + 0.499_999e-6, ZoomRange.limits.upperBound)
+        return position
+    }
+}
+
+package final class CameraMirror: LinkReader {
+    package struct Settings: Sendable {
+        /// The node and the camera that are followed.
+        package var node: String
+        package var camera: String
+        /// The camera of this daemon; `nil` where the view goes only elsewhere.
+        package var local: String?
+        /// Degrees that are added to the bearing, clockwise.
+        package var bearingOffset = 0.0
+        /// Whether this daemon's camera keeps the viewport that it has: its screen is of another size.
+        package var keepsViewport = false
+        /// The screen's part of a wall.
+        package var tile: WallTile?
+        /// When the broker is asked once more for what it has kept, if nothing has come for so long; in milliseconds.
+        package var refresh = 60_000.0
+
+        package init(node: String, camera: String, local: String?) {
+            (self.node, self.camera, self.local) = (node, camera, local)
+        }
+    }
+
+    /// This side's daemon.
+    private enum Daemon {
+        /// None is asked for: the view goes elsewhere alone, or the mirror has ended.
+        case none
+        /// There is none; the next attempt is at this time.
+        case away(nextAttempt: Double)
+        case here(MirrorSession)
+    }
+
+    private unowned let outside: any Surroundings
+    private let settings: Settings
+    private let topics: NodeTopics
+    private var source = MirrorSource()
+    /// When the broker is asked anew.
+    private var nextQuestion: Double?
+    /// Is told where the camera is, for outputs beside the daemon.
+    private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
+
+    private var daemon = Daemon.none
+    private var backoff = Backoff(first: 100, longest: 5000)
+    /// Why there was no daemon, as it has been said last.
+    private var absence: String?
+
+    /// - Parameter show: is told each position that the source has, with the offset.
+    package init(
+        _ settings: Settings, _ outside: any Surroundings,
+        show: ((CameraPosition, _ isMoving: Bool) -> Void)? = nil
+    ) {
+        (self.settings, self.outside, self.show) = (settings, outside, show)
+        topics = NodeTopics(settings.node)
+        if settings.local != nil { daemon = .away(nextAttempt: -.infinity) }
+    }
+
+    private var goal: MirrorGoal {
+        MirrorGoal(
+            position: goalPosition, settings: source.settings, isMoving: source.isMoving,
+            keepsViewport: settings.keepsViewport || settings.tile != nil)
+    }
+
+    private var goalPosition: CameraPosition? {
+        guard var position = source.standing?.position else { return nil }
+        if settings.bearingOffset != 0 { position.bearing = wrap360(position.bearing + settings.bearingOffset) }
+        return position.unrounded
+    }
+
+    private var session: MirrorSession? { if case .here(let session) = daemon { session } else { nil } }
+
+    /// Whether the camera is where it is to be, at rest, and set to what it is to be set to.
+    package var isThere: Bool { session?.isThere(goal) ?? false }
+
+    // MARK: The broker
+
+    package func connected(at now: Double) {
+        source.connected()
+        outside.subscribe(topics.state)
+        ask(at: now)
+    }
+
+    package func disconnected(at now: Double) {
+        source.disconnected()
+        nextQuestion = nil
+        bring(at: now)
+    }
+
+    private func ask(at now: Double) {
+        if settings.local != nil { outside.subscribe(topics.settings(settings.camera)) }
+        outside.subscribe(topics.camera(settings.camera))
+        nextQuestion = now + settings.refresh
+    }
+
+    package func received(_ delivery: Delivery, at now: Double) {
+        if delivery.topic == topics.state {
+            if let state = NodeState(delivery.payload) { source.saw(state) }
+        } else if delivery.topic == topics.camera(settings.camera) {
+            nextQuestion = now + settings.refresh
+            handle(delivery, at: now)
+        } else if delivery.topic == topics.settings(settings.camera) {
+            handle(settings: delivery, at: now)
+        }
+        bring(at: now)
+    }
+
+    private func handle(settings delivery: Delivery, at now: Double) {
+        if delivery.payload.isEmpty { return source.settingsRemoved() }
+        guard let (told, stamp) = ToldSettings.read(delivery.payload) else {
+            return outside.say(.warning, "\(delivery.topic): what came is no settings of a camera")
+        }
+        switch source.saw(told.settings, stamp, isRetained: delivery.isRetained) {
+        case .news: session?.settingsHaveChanged(at: now)
+        case .nothing: break
+        case .doubt: askSoon(at: now)
+        }
+    }
+
+    /// Not at once: whoever has two of them would make this side ask for ever.
+    private func askSoon(at now: Double) { nextQuestion = min(nextQuestion ?? .infinity, now + 1000) }
+
+    private func handle(_ delivery: Delivery, at now: Double) {
+        if delivery.payload.isEmpty { return source.removed() }
+        guard let (standing, stamp) = CameraStanding.read(delivery.payload) else {
+            return outside.say(.warning, "\(delivery.topic): what came is no state of a camera")
+        }
+        switch source.saw(standing, stamp, isRetained: delivery.isRetained) {
+        case .news:
+            session?.goalHasChanged()
+            if let position = goalPosition { show?(position, source.isMoving) }
+        case .nothing: break
+        case .doubt: askSoon(at: now)
+        }
+    }
+
+    // MARK: The daemon
+
+    private func connect(_ name: String, at now: Double) {
+        do {
+            let link = try outside.connect(self)
+            daemon = .here(try MirrorSession(link, name, viewport: settings.tile?.viewport, at: now))
+        } catch {
+            lost("\(error)", at: now)
+        }
+    }
+
+    private func lost(_ reason: String, at now: Double) {
+        if absence != reason { outside.say(.warning, "no daemon: \(reason)") }
+        absence = reason
+        session?.close()
+        daemon = .away(nextAttempt: now + backoff.next())
+    }
+
+    package func ended(_ reason: String, at now: Double) { lost(reason, at: now) }
+
+    package func received(_ line: ArraySlice<UInt8>, at now: Double) {
+        guard let session else { return }
+        switch session.handle(line, at: now) {
+        case .goesOn: break
+        case .subscribed:
+            absence = nil
+            backoff.reset()
+        case .removed:
+            session.close()
+            daemon = .away(nextAttempt: -.infinity)
+        case .refused(let error):
+            outside.say(.warning, "the daemon refuses to move \(settings.local ?? ""): \(error)")
+        case .failed(let error): return lost("the daemon refuses: \(error)", at: now)
+        }
+        bring(at: now)
+    }
+
+    private func bring(at now: Double) { attempt { try session?.bring(to: goal, at: now) } }
+
+    /// What cannot be written as a line is said, and not sent.
+    private func attempt(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            outside.say(.error, "\(error)")
+        }
+    }
+
+    // MARK: Time
+
+    package var deadline: Double? {
+        switch daemon {
+        case .none: nextQuestion
+        case .away(let attempt): .earliest(nextQuestion, attempt)
+        case .here(let session): .earliest(nextQuestion, session.deadline(goal))
+        }
+    }
+
+    package func advance(to now: Double) {
+        if case .away(let attempt) = daemon, attempt <= now, let name = settings.local { connect(name, at: now) }
+        if let question = nextQuestion, question <= now { ask(at: now) }
+        attempt { try session?.advance(to: goal, at: now) }
+    }
+
+    /// Lets go of the daemon: what holds the camera is cancelled.
+    package func close() {
+        session?.close()
+        (daemon, nextQuestion) = (.none, nil)
+    }
+}

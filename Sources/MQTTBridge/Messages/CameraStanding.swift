@@ -1,0 +1,67 @@
+// `camera-state`, how a camera of a node stands, which the broker keeps. Invariant: time and position are told in the digits in
+// which the daemon has told them, for what is rounded once is not changed by rounding.
+
+import GimbalProtocol
+import MapCamera
+
+/// How a camera of a node stands.
+package struct CameraStanding: Equatable, Sendable {
+    package var camera: String
+    package var epoch: String
+    /// The number of the camera's last event.
+    package var seq: Int
+    /// What that event says of time and reason, where it says something.
+    package var timeMs: Double?
+    package var reason: MoveReason?
+    package var isMoving: Bool
+    package var position: CameraPosition
+}
+
+extension CameraStanding {
+    /// The payload that tells it.
+    package func payload(_ stamp: Stamp) -> [UInt8] {
+        var line = LineWriter(capacity: 512)
+        line.write("{\"type\":\"camera-state\",\"camera\":")
+        line.write(string: camera)
+        line.write(",\"epoch\":")
+        line.write(string: epoch)
+        line.write(",\"seq\":")
+        line.write(UInt64(max(seq, 0)))
+        if let timeMs {
+            line.write(",\"timeMs\":")
+            line.write(FixedDecimal(timeMs, places: 3))
+        }
+        line.write(",\"moving\":")
+        line.write(isMoving)
+        if let reason {
+            line.write(",\"reason\":")
+            line.write(string: reason.rawValue)
+        }
+        line.write(",\"position\":")
+        line.write(PrintedPosition(position))
+        line.stamp(stamp)
+        line.write("}")
+        return line.bytes
+    }
+
+    /// Reads a payload; `nil` if it is none, or tells of what no camera can be.
+    package static func read(_ payload: [UInt8]) -> (standing: CameraStanding, stamp: Stamp)? {
+        guard let members = members(of: payload, "camera-state"), let stamp = Stamp(members),
+            let camera = members["camera"]?.string, let epoch = members["epoch"]?.string,
+            let seq = members["seq"]?.integer, let isMoving = members["moving"]?.bool,
+            let position = members["position"].flatMap({ try? CameraPosition($0) }), position.isPossible
+        else { return nil }
+        let standing = CameraStanding(
+            camera: camera, epoch: epoch, seq: seq, timeMs: members["timeMs"]?.number,
+            reason: (members["reason"]?.string).flatMap(MoveReason.init(rawValue:)), isMoving: isMoving,
+            position: position)
+        return (standing, stamp)
+    }
+}
+
+extension CameraPosition {
+    fileprivate var isPossible: Bool {
+        -85...85 ~= target.latitude && -180..<180 ~= target.longitude && ZoomRange.limits ~= zoom
+            && 0..<360 ~= bearing && 0...90 ~= viewingAngle
+    }
+}

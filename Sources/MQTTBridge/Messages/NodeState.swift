@@ -1,0 +1,56 @@
+// `node`, what `$state` says: who a node is, and whether it is there.
+
+import GimbalProtocol
+
+/// The `$state` of a node.
+package struct NodeState: Equatable, Sendable {
+    package enum Word: String, Sendable {
+        /// Bridge and daemon are there.
+        case ready
+        /// The bridge has ended, or has no daemon.
+        case disconnected
+        /// The bridge was cut off, or died: its will, which the broker publishes.
+        case lost
+    }
+
+    package var word: Word
+    package var node: String
+    /// Which process it is.
+    package var instance: String
+    /// Counts the processes that have been this node, as far as the broker knows.
+    package var generation: Int
+    package var version = ""
+    package var cameras: [String] = []
+    package var reason: String?
+
+    package init(
+        _ word: Word, node: String, instance: String, generation: Int, version: String, cameras: [String] = [],
+        reason: String? = nil
+    ) {
+        (self.word, self.node, self.instance, self.generation) = (word, node, instance, generation)
+        (self.version, self.cameras, self.reason) = (version, cameras, reason)
+    }
+}
+
+extension NodeState {
+    package var payload: [UInt8] {
+        var object: JSONObject = [
+            "type": .string("node"), "state": .string(word.rawValue), "node": .string(node),
+            "instance": .string(instance), "generation": .number(Double(generation)), "version": .string(version),
+        ]
+        if word != .lost { object["cameras"] = .array(cameras.map { .string($0) }) }
+        if let reason { object["reason"] = .string(reason) }
+        return JSONValue.object(object).bytes
+    }
+
+    package init?(_ payload: [UInt8]) {
+        guard let members = members(of: payload, "node"),
+            let word = (members["state"]?.string).flatMap(Word.init(rawValue:)),
+            let instance = members["instance"]?.string, let generation = members["generation"]?.integer
+        else { return nil }
+        self.init(
+            word, node: members["node"]?.string ?? "", instance: instance, generation: generation,
+            version: members["version"]?.string ?? "",
+            cameras: (members["cameras"]?.array ?? []).compactMap(\.string), reason: members["reason"]?.string)
+    }
+}

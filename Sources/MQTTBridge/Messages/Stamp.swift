@@ -1,0 +1,52 @@
+// What ends every payload that the broker keeps of a camera: who has told it, and how many messages it had told. Which of two
+// payloads is the newer follows from it, by no clock.
+
+import GimbalProtocol
+
+/// Which of several messages about a thing is the newest, whoever has told it.
+package struct Stamp: Equatable, Sendable {
+    package var node: String
+    /// The process that was the node.
+    package var instance: String
+    package var generation: Int
+    /// Counts what one instance has told.
+    package var number: Int
+}
+
+extension LineWriter {
+    /// Writes the last members of a payload.
+    mutating func stamp(_ stamp: Stamp) {
+        write(",\"node\":")
+        write(string: stamp.node)
+        write(",\"instance\":")
+        write(string: stamp.instance)
+        write(",\"generation\":")
+        write(UInt64(stamp.generation))
+        write(",\"number\":")
+        write(UInt64(stamp.number))
+    }
+}
+
+extension Stamp {
+    init?(_ members: JSONObject) {
+        guard let instance = members["instance"]?.string, let generation = members["generation"]?.integer,
+            let number = members["number"]?.integer
+        else { return nil }
+        self.init(
+            node: members["node"]?.string ?? "", instance: instance, generation: generation, number: number)
+    }
+}
+
+/// The members of a payload that is a message of a type.
+func members(of payload: [UInt8], _ type: String) -> JSONObject? {
+    guard let members = (try? JSONValue(payload))?.object, members["type"] == .string(type) else { return nil }
+    return members
+}
+
+extension JSONValue {
+    /// A number that counts: an integer from 0 to 2^53−1.
+    var integer: Int? {
+        guard let number, 0...9_007_199_254_740_991 ~= number, number == number.rounded() else { return nil }
+        return Int(number)
+    }
+}

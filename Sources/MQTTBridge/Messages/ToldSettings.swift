@@ -1,0 +1,31 @@
+// `camera-settings`, what a camera of a node is set to, which the broker keeps: all that the daemon's `camera` says behind the
+// position, in the same digits.
+
+import GimbalProtocol
+
+/// What a camera of a node is set to.
+package struct ToldSettings: Equatable, Sendable {
+    package var camera: String
+    package var settings: CameraSettings
+}
+
+extension ToldSettings {
+    /// The payload that tells it.
+    package func payload(_ stamp: Stamp) -> [UInt8] {
+        var line = LineWriter(capacity: 512)
+        line.write("{\"type\":\"camera-settings\",\"camera\":")
+        line.write(string: camera)
+        line.settings(settings)
+        line.stamp(stamp)
+        line.write("}")
+        return line.bytes
+    }
+
+    /// Reads a payload; `nil` if it is none, or tells of what no camera can be set to.
+    package static func read(_ payload: [UInt8]) -> (told: ToldSettings, stamp: Stamp)? {
+        guard let members = members(of: payload, "camera-settings"), let stamp = Stamp(members),
+            let camera = members["camera"]?.string, let settings = try? CameraSettings(.object(members))
+        else { return nil }
+        return (ToldSettings(camera: camera, settings: settings), stamp)
+    }
+}

@@ -1,0 +1,244 @@
+// One connection of a mirror to its daemon, from the first line to the last: where this side's camera is, and what brings it
+// where it is to be. Invariant: one request is under way at a time, so that what is sent is always the newest.
+
+import Gestures
+import GimbalProtocol
+import MapCamera
+
+/// Where a camera is to be, and what it is to be set to; `nil` as long as nobody has said.
+struct MirrorGoal {
+    var position: CameraPosition?
+    var settings: CameraSettings?
+    /// Whether the source moves.
+    var isMoving: Bool
+    /// Whether this side's camera keeps its own viewport.
+    var keepsViewport: Bool
+
+    /// What a camera is to be set to that is set so now.
+    func settings(beside local: CameraSettings) -> CameraSettings? {
+        guard var goal = settings else { return nil }
+        if keepsViewport { goal.viewport = local.viewport }
+        return goal
+    }
+}
+
+final class MirrorSession {
+    /// What a line of the daemon's means for the connection.
+    enum Outcome {
+        case goesOn
+        /// It is the subscription's beginning: the daemon is there.
+        case subscribed
+        /// The camera is no more. It is made again by the next connection.
+        case removed
+        /// The daemon does not move the camera.
+        case refused(GimbalError)
+        /// The daemon refuses the connection.
+        case failed(GimbalError)
+    }
+
+    /// This side's camera as the daemon has told it.
+    private enum Local: Equatable { case unknown, resting(PrintedPosition), moving(PrintedPosition) }
+
+    /// What this side's camera is set to.
+    private enum LocalSettings { case asked, known(CameraSettings) }
+
+    /// Whether something may be sent to move or to set the camera.
+    private enum Turn {
+        case free
+        /// Not before the answer to this request, nor before a time.
+        case waitingForAnswer(Int, then: Double?)
+        /// Not before this time: the camera does not go where it is to be.
+        case waiting(until: Double)
+    }
+
+    private let link: any DaemonLink
+    /// The camera's name.
+    private let name: String
+    private var lastID = 0
+    private var turn = Turn.free
+    private var local = Local.unknown
+    /// Whether our gesture holds the camera.
+    private var isHolding = false
+    private var lastSent: CameraPosition?
+    private var settings = LocalSettings.asked
+    /// When the daemon is asked for the settings, and before when it is not told again what it was told in vain.
+    private var nextLook: Double
+    private var nextSetting = -Double.infinity
+    private var patience = Backoff(first: 200, longest: mostPatience)
+    private var lastTry = -Double.infinity
+    private var moves = MoveReader()
+    private static let mostPatience = 10_000.0
+
+    /// Begins a connection.
+    ///
+    /// - Parameter viewport: the camera's, where it is not the source's.
+    init(_ link: any DaemonLink, _ name: String, viewport: Viewport?, at now: Double) throws {
+        (self.link, self.name, nextLook) = (link, name, now)
+        var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: name)
+        if let viewport { lines += try ClientRequest.setViewport(viewport).line(camera: name) }
+        link.send(lines)
+    }
+
+    func close() { link.close() }
+
+    /// Whether the camera is where it is to be, at rest, and set to what it is to be set to.
+    func isThere(_ goal: MirrorGoal) -> Bool {
+        guard let position = goal.position, isSetRight(goal), !goal.isMoving, !isHolding else { return false }
+        if case .waitingForAnswer = turn { return false }
+        return local == .resting(PrintedPosition(position))
+    }
+
+    private func isSetRight(_ goal: MirrorGoal) -> Bool {
+        guard goal.settings != nil else { return true }
+        guard case .known(let local) = settings else { return false }
+        return goal.settings(beside: local) == local
+    }
+
+    // MARK: Lines of the daemon
+
+    func handle(_ line: ArraySlice<UInt8>, at now: Double) -> Outcome {
+        if let event = moves.read(line.span) { return note(event) }
+        guard let read = try? ServerLine(line: line) else { return .goesOn }
+        switch read.message {
+        case .event(let event): return note(event)
+        case .camera(let state): settings = .known(state.settings)
+        case .error(let error):
+            guard answers(read.id) else { return .failed(error) }
+            (isHolding, lastSent) = (false, nil)
+            turn = .waiting(until: now + patience.next())
+            return .refused(error)
+        default: _ = answers(read.id)
+        }
+        return .goesOn
+    }
+
+    /// Whether a line with this id answers the request that is under way, which then is over.
+    private func answers(_ id: RequestID?) -> Bool {
+        guard case .waitingForAnswer(let number, let time) = turn, id == .number(number) else { return false }
+        turn = time.map { .waiting(until: $0) } ?? .free
+        return true
+    }
+
+    private func note(_ event: CameraEvent) -> Outcome {
+        switch event {
+        case .subscribed(let now):
+            local = .resting(PrintedPosition(now.position))
+            return .subscribed
+        case .removed: return .removed
+        case .moveStarted(let move), .cameraChanged(let move): local = .moving(PrintedPosition(move.position))
+        case .idle(let move): local = .resting(PrintedPosition(move.position))
+        case .reset(let reset): local = .resting(PrintedPosition(reset.position))
+        case .lagged(let lagged):
+            let position = PrintedPosition(lagged.position)
+            if case .moving = local { local = .moving(position) } else { local = .resting(position) }
+        case .subscribedToAll, .input, .touch, .replay, .marker: break
+        }
+        return .goesOn
+    }
+
+    // MARK: Bringing the camera there
+
+    /// What is to be tried is another thing than before.
+    func goalHasChanged() {
+        patience.reset()
+        switch turn {
+        case .free: break
+        case .waiting: turn = .free
+        case .waitingForAnswer(let number, _): turn = .waitingForAnswer(number, then: nil)
+        }
+    }
+
+    /// What the camera is to be set to is another thing than before.
+    func settingsHaveChanged(at now: Double) {
+        nextSetting = -.infinity
+        if case .asked = settings { nextLook = now }
+    }
+
+    /// Brings the camera where it is to be, as far as it is time.
+    func bring(to goal: MirrorGoal, at now: Double) throws {
+        guard let here = position, isFree(at: now) else { return }
+        turn = .free
+        if case .known(let local) = settings, let wanted = goal.settings(beside: local), wanted != local,
+            nextSetting <= now
+        {
+            nextSetting = now + Self.mostPatience
+            settings = .asked
+            // What it has come to is the last answer; the camera may have moved by it.
+            return try send(wanted.requests + [.getCamera], nil)
+        }
+        if goal.isMoving, let position = goal.position {
+            guard !isHolding || lastSent != position else { return }
+            isHolding = true
+            try send([.gesture(GestureEvent(.position, .changed, .position(position)))], position)
+        } else if isHolding {
+            isHolding = false
+            try send([.gesture(GestureEvent(.position, .ended, goal.position.map { .position($0) }))], goal.position)
+        } else if let position = goal.position, here != PrintedPosition(position), !isMoving || lastSent != position {
+            // It has jumped, or somebody here has moved the camera.
+            if now - lastTry > 2 * Self.mostPatience { patience.reset() }
+            let retry = lastSent == position ? now + patience.next() : nil
+            lastTry = now
+            try send(
+                [
+                    .gesture(GestureEvent(.position, .changed, .position(position))),
+                    .gesture(GestureEvent(.position, .ended, nil)),
+                ], position, retry: retry)
+        }
+    }
+
+    private var position: PrintedPosition? {
+        switch local {
+        case .unknown: nil
+        case .resting(let position), .moving(let position): position
+        }
+    }
+
+    private var isMoving: Bool { if case .moving = local { true } else { false } }
+
+    private func isFree(at now: Double) -> Bool {
+        switch turn {
+        case .free: true
+        case .waitingForAnswer: false
+        case .waiting(let end): end <= now
+        }
+    }
+
+    private func send(_ requests: [ClientRequest], _ goal: CameraPosition?, retry: Double? = nil) throws {
+        lastID += 1
+        lastSent = goal
+        // The answer of the first one is that of all: a frame is taken as a whole.
+        let line =
+            requests.count == 1
+            ? try requests[0].line(camera: name, id: .number(lastID))
+            : try ClientRequest.line(frame: requests, camera: name, ids: [.number(lastID)])
+        turn = .waitingForAnswer(lastID, then: retry)
+        link.send(line)
+    }
+
+    // MARK: Time
+
+    /// - Parameter goal: the daemon is asked what its camera is set to where that matters.
+    func deadline(_ goal: MirrorGoal) -> Double? {
+        var end: Double?
+        if case .waiting(let time) = turn { end = time }
+        return .earliest(end, goal.settings == nil ? nil : nextLook)
+    }
+
+    func advance(to goal: MirrorGoal, at now: Double) throws {
+        if goal.settings != nil, nextLook <= now {
+            nextLook = now + NodeSettings.interval
+            link.send(try ClientRequest.getCamera.line(camera: name, creates: false))
+        }
+        if case .waiting(let end) = turn, end <= now { try bring(to: goal, at: now) }
+    }
+}
+
+extension CameraSettings {
+    /// What sets a camera so.
+    fileprivate var requests: [ClientRequest] {
+        [
+            .setZoomRange(min: zoomRange.min, max: zoomRange.max), .setTargetBounds(targetBounds),
+            .setViewport(viewport), .setGestures(GestureSwitches(gestures)),
+        ]
+    }
+}
