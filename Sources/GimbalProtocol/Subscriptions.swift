@@ -306,17 +306,22 @@ extension LineWriter {
         close()
     }
 
-    /// Writes a gap that a reader has found itself. It has both `seq` and `epoch`: it is known where it ends.
-    package mutating func lagged(_ gap: Lagged) {
-        lagged(
-            camera: gap.camera, missed: UInt64(clamping: gap.missed), position: PrintedPosition(gap.position),
-            seq: UInt64(clamping: gap.seq ?? 0), epoch: gap.epoch ?? "")
-    }
-
     package mutating func removed(camera: String) {
         open(.removed, Span())
         member("camera", camera)
         close()
+    }
+}
+
+extension Lagged {
+    /// The line of a gap that a reader has found itself, as the daemon would tell it, without LF. The gap has both `seq` and
+    /// `epoch`: it is known where it ends.
+    package var line: [UInt8] {
+        var line = LineWriter(capacity: 512)
+        line.lagged(
+            camera: camera, missed: UInt64(clamping: missed), position: PrintedPosition(position),
+            seq: UInt64(clamping: seq ?? 0), epoch: epoch ?? "")
+        return line.bytes.dropLast()
     }
 }
 

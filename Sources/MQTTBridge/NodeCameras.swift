@@ -119,7 +119,7 @@ final class NodeCameras: LinkReader {
         note(event, at: now)
         if tellsEvents {
             outbox.send(Publication(topics.event(event.camera), Array(line)))
-            if let gap { outbox.send(Publication(topics.event(gap.camera), Self.line(gap))) }
+            if let gap { outbox.send(Publication(topics.event(gap.camera), gap.line)) }
         }
         countTold(event)
         readOn()
@@ -128,12 +128,6 @@ final class NodeCameras: LinkReader {
     private func refused(_ error: GimbalError, at now: Double) {
         link?.close()
         noteAbsence("the daemon refuses: \(error)", at: now)
-    }
-
-    private static func line(_ gap: Lagged) -> [UInt8] {
-        var line = LineWriter(capacity: 512)
-        line.lagged(gap)
-        return line.bytes.dropLast()
     }
 
     /// All cameras are told of next.

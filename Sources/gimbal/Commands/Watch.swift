@@ -142,7 +142,7 @@ private final class WatchSession {
         delay = Self.firstDelay
         guard let gap = read.note(event) else { return }
         say("gimbal: \(gap.text)")
-        if table == nil { output.add(gap.line) }
+        if table == nil { output.add(gap.line[...]) }
     }
 
     private func handle(_ line: ArraySlice<UInt8>) throws {

@@ -16,12 +16,5 @@ extension Message {
 // MARK: As people read it
 
 extension Lagged {
-    /// The line that the daemon would tell of it, without LF.
-    var line: ArraySlice<UInt8> {
-        var line = LineWriter()
-        line.lagged(self)
-        return line.bytes.dropLast()
-    }
-
     var text: String { "\(counted(missed, "event")) of camera \(camera) missed" }
 }

@@ -183,7 +183,9 @@ def nats_cluster(count=3):
 
     def knows_all(monitor):
         try:
-            return told(monitor, "varz")["routes"] >= count - 1 and told(monitor, "jsz")["meta_cluster"].get("leader")
+            # A server may have several routes to one other.
+            known = {route["remote_id"] for route in told(monitor, "routez")["routes"]}
+            return len(known) >= count - 1 and told(monitor, "jsz")["meta_cluster"].get("leader")
         except (OSError, KeyError):
             return False
 
