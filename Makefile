@@ -126,9 +126,8 @@ endef
 deps-mqtt: deps
 	$(call get,$(call lacking,$(MQTT_PACKAGES)))
 
-mqtt: swift deps-mqtt ## build gimbal-mqtt for release, with its man page: cameras at an MQTT broker
+mqtt: build deps-mqtt ## build gimbal-mqtt for release, too, with its man page: cameras at an MQTT broker
 	GIMBAL_MQTT=1 $(swift_build) --product gimbal-mqtt
-	$(call quietly,$(swift_build) --quiet --product generate-manual)
 	$(call quietly,$(call make_share_of,gimbal-mqtt))
 
 # $(call make_share_of,PROGRAM): man page and completions of a program that `build` leaves out. The generator names a
@@ -156,10 +155,10 @@ install -m 644 '$(SCRATCH)/share-of/$(1)/zsh' '$(zsh)/_$(1)'
 install -m 644 '$(SCRATCH)/share-of/$(1)/fish' '$(fish)/$(1).fish'
 endef
 
-web: swift deps ## build gimbal-web for release, with its man page: cameras on a page to look at and to touch
+web: build ## build gimbal-web for release, too, with its man page: cameras on a page to look at and to touch
 	GIMBAL_WEB=1 $(swift_build) --product gimbal-web
-	$(call quietly,$(swift_build) --quiet --product generate-manual)
 	$(call quietly,$(call make_share_of,gimbal-web))
+	@echo 'now $(SCRATCH)/release/gimbal web opens the page'
 
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
 	@echo 'building gimbald and gimbal for release; the first time that takes some minutes'

@@ -114,8 +114,8 @@ export class Cameras {
 
     get(name) { return this.byName.get(name); }
 
-    // Applies a message of the stream; says what it has changed: "list", "state", or nothing.
-    apply(message, now) {
+    // Brings the cameras up to date with a message of the stream; says what it has changed: "list", "state", or nothing.
+    update(message, now) {
         const {type, camera: name} = message;
         if (type === "daemon") {
             if (message.connected) this.byName.clear();

@@ -155,7 +155,7 @@ $("[data-surface=camera]").onchange = (event) => choose(event.target.value);
 let isMade = false;
 
 function handle(message, line) {
-    const change = cameras.apply(message, performance.now());
+    const change = cameras.update(message, performance.now());
     if (message.type === "page") return showRole(message);
     if (message.type === "daemon") {
         isMade = false;
