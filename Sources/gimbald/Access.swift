@@ -10,6 +10,26 @@ enum SocketKind: UInt64, CaseIterable {
     case main
     /// For who may only watch.
     case watch
+
+    /// The kind of a socket that the service manager passes by a name; any other name is the main socket's.
+    /// (systemd.socket(5): `FileDescriptorName=`)
+    init(descriptorName name: String) { self = name == "watch" ? .watch : .main }
+
+    /// What is listened for on it, as the log says it.
+    var purpose: String {
+        switch self {
+        case .main: ""
+        case .watch: "for watching "
+        }
+    }
+
+    /// Where it is if neither an option nor the service manager says; `nil` is nowhere.
+    var standardPath: String? {
+        switch self {
+        case .main: SocketPath.standard()
+        case .watch: nil
+        }
+    }
 }
 
 /// Who may feed and command cameras.

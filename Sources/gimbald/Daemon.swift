@@ -160,16 +160,15 @@ import GimbalProtocol
         if let handover, !handover.listeners.isEmpty || !handover.ownSockets.isEmpty {
             (ownSockets, passedSockets) = (handover.ownSockets, handover.listeners)
         } else {
-            try chooseSocket(options.socket, .main, otherwise: SocketPath.standard())
-            try chooseSocket(options.watchSocket, .watch, otherwise: nil)
+            for kind in SocketKind.allCases { try chooseSocket(kind, options.file(of: kind)) }
         }
         for (descriptor, socketKind) in passedSockets { try listen(on: descriptor, socketKind) }
         for (socket, socketKind) in ownSockets { try listen(on: socket.descriptor, socketKind) }
     }
 
     /// Takes the socket that an option names, else those that the service manager passed, else one of a standard path.
-    private func chooseSocket(_ file: Options.SocketFile, _ kind: SocketKind, otherwise standard: String?) throws {
-        let what = kind == .watch ? "for watching " : ""
+    private func chooseSocket(_ kind: SocketKind, _ file: Options.SocketFile) throws {
+        let what = kind.purpose
         let passed = manager.sockets.filter { $0.socketKind == kind }
         if file.path == nil, !passed.isEmpty {
             passedSockets += passed
@@ -179,7 +178,7 @@ import GimbalProtocol
         if !passed.isEmpty {
             log(.warning, "sockets \(what)of the service manager are closed: an option names another")
         }
-        guard let path = file.path ?? standard else { return }
+        guard let path = file.path ?? kind.standardPath else { return }
         ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), kind))
         log(.info, "listening \(what)on \(path)")
     }

@@ -28,6 +28,14 @@ struct Options {
 
     var socket = SocketFile(mode: 0o660)
     var watchSocket = SocketFile(mode: 0o666)
+
+    func file(of kind: SocketKind) -> SocketFile {
+        switch kind {
+        case .main: socket
+        case .watch: watchSocket
+        }
+    }
+
     var access = Access()
     var stateDirectory: String?
     var limits = Limits()

@@ -15,9 +15,6 @@ struct ServiceManager {
         case client = "gimbal-client"
     }
 
-    /// What a socket is called that is for who may only watch. (systemd.socket(5): `FileDescriptorName=`)
-    private static let watchName = "watch"
-
     /// How often what must not be lost is tried, a second each at most.
     private static let attempts = 10
 
@@ -68,7 +65,7 @@ struct ServiceManager {
                 stored.append((name, descriptor))
             } else {
                 _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-                sockets.append((descriptor, name == Self.watchName ? .watch : .main))
+                sockets.append((descriptor, SocketKind(descriptorName: name)))
             }
         }
         for name in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
