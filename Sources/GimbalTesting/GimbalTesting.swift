@@ -61,7 +61,7 @@ public struct CameraRecord: Sendable {
         } catch let error as TraceError {
             throw CameraFileError(description: "\(file) \(error)")
         }
-        let ended = bytes.split(separator: 0x0a).last.flatMap { Message($0).traceEnded }
+        let ended = bytes.split(separator: 0x0a).last.flatMap { ReceivedLine($0).traceEnded }
         if let rejected = ended?.rejected, rejected > 0 {
             throw CameraFileError(
                 description: "\(file): \(rejected) of its lines are rejected; \"gimbal check\" says why")

@@ -88,7 +88,7 @@ final class TraceRecorder {
         try run.ask(.subscribe(kinds: [.gesture])).forEach(handle)
     }
 
-    private func handle(_ message: Message) {
+    private func handle(_ message: ReceivedLine) {
         switch message.type {
         case .traceEnded: ended = message.traceEnded
         case .gesture where isRecording:

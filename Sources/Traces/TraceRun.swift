@@ -14,7 +14,7 @@ package final class TraceRun {
         package let output: [UInt8]
 
         /// The same, line by line.
-        package var messages: [Message] { output.split(separator: 0x0a).map { Message($0) } }
+        package var messages: [ReceivedLine] { output.split(separator: 0x0a).map { ReceivedLine($0) } }
     }
 
     private let hub = Hub(server: "gimbal", epochSeed: 0, at: 0)
@@ -69,7 +69,7 @@ package final class TraceRun {
         let run = try TraceRun(camera: trace.header.camera)
         var events: [UInt8] = []
         func collect(_ played: Line) {
-            for message in played.messages where message.isEvent || message.type == .traceEnded {
+            for message in played.messages where message.isOfStream || message.type == .traceEnded {
                 events += message.withoutEpoch + [0x0a]
             }
         }
@@ -82,7 +82,7 @@ package final class TraceRun {
     /// Asks for something as another client would.
     ///
     /// - Throws: `EncodingError` for what cannot be written.
-    package func ask(_ request: ClientRequest) throws -> [Message] {
+    package func ask(_ request: ClientRequest) throws -> [ReceivedLine] {
         send(try request.line(camera: camera), from: watcher)
         return Line(line: nil, output: collector.takeAll()).messages
     }

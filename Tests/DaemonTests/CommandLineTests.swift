@@ -86,12 +86,18 @@ func subcommands() throws -> [String] {
         #expect(try JSON(output.first ?? "")["camera"]?.string == "left")
     }
 
-    @Test func aWatcherSeesWhatItAsksFor() throws {
+    @Test(arguments: [
+        (
+            "idle,camera-changed", #"{"type":"move","update":{"kind":"zoom-in"}}"#,
+            ["camera-changed", "idle", "camera-changed", "idle"]
+        ), ("marker", #"{"type":"marker","label":"here"}"#, ["marker", "marker"]),
+    ])
+    func aWatcherSeesWhatItAsksFor(events: String, line: String, seen: [String]) throws {
         let daemon = try DaemonProcess()
         let watcher = Process()
         let output = Pipe()
         watcher.executableURL = DaemonProcess.products.appendingPathComponent("gimbal")
-        watcher.arguments = ["watch", "--events", "idle,camera-changed", "--count", "4", "--socket", daemon.socket]
+        watcher.arguments = ["watch", "--events", events, "--count", "\(seen.count)", "--socket", daemon.socket]
         watcher.standardOutput = output
         try watcher.run()
         let client = try SocketClient(daemon.socket)
@@ -101,13 +107,11 @@ func subcommands() throws -> [String] {
             if try JSON(client.receive() ?? "")["subscriptions"]?.number == 1 { break }
             usleep(5000)
         }
-        for _ in 0..<2 { try client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#) }
+        for _ in 0..<2 { try client.send(line) }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         watcher.waitUntilExit()
         #expect(watcher.terminationStatus == 0)
-        #expect(
-            try text.split(separator: "\n").map { try type(String($0)) }
-                == ["camera-changed", "idle", "camera-changed", "idle"])
+        #expect(try text.split(separator: "\n").map { try type(String($0)) } == seen)
     }
 
     @Test func aReplayThatAnotherEndsSaysSo() throws {

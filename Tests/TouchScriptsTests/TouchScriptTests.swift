@@ -31,7 +31,7 @@ import Traces
 
     private func end(_ trace: Trace) throws -> CameraPosition {
         let last = try #require(try TraceRun.events(of: trace).split(separator: 0x0a).last)
-        return try #require(Message(last).traceEnded?.position)
+        return try #require(ReceivedLine(last).traceEnded?.position)
     }
 
     private func kinds(_ trace: Trace) -> Set<String> {

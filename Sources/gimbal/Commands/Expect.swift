@@ -364,13 +364,13 @@ private final class CameraFollower {
     }
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try Message(fromDaemon: line)
+        let message = try ReceivedLine(fromDaemon: line)
         lineNumber += 1
         if let error = message.error { throw Failure(error) }
         if message.type == .atRest { hasRested = true }
         // A replay begins: the clock is another.
         if message.type == .reset { (reader, lineNumber) = (StreamReader(), 1) }
-        guard message.isEvent || message.type == .subscribed || message.type == .lagged else { return }
+        guard message.isOfStream || message.type == .subscribed || message.type == .lagged else { return }
         do throws(StreamError) {
             try reader.read(message.bytes, number: lineNumber)
         } catch {

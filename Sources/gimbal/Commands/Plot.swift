@@ -99,7 +99,7 @@ private final class PlotSession {
         tracks[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)
     }
 
-    private func handle(_ message: Message) throws {
+    private func handle(_ message: ReceivedLine) throws {
         switch message.type {
         case .reset:
             guard case .reset(let reset)? = message.event else { return }
@@ -111,7 +111,7 @@ private final class PlotSession {
             timeline.durationMs = ended.durationMs
             (timeline.events, timeline.rejected) = (ended.events, ended.rejected)
         default:
-            if message.isEvent, let event = message.event { handle(event) }
+            if message.isOfStream, let event = message.event { handle(event) }
         }
     }
 

@@ -172,7 +172,7 @@ private final class RecordSession {
     }
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try Message(fromDaemon: line)
+        let message = try ReceivedLine(fromDaemon: line)
         switch message.type {
         case .subscribed: connection.hasAnswered()
         case .gesture: if case .input(let input)? = message.event { writer.add(input) }

@@ -50,7 +50,7 @@ struct Run: ParsableCommand {
                 for message in played.messages {
                     switch message.type {
                     case .traceEnded: printed.conclude(message)
-                    case _ where !summary && message.isEvent: printed.show(message)
+                    case _ where !summary && message.isOfStream: printed.show(message)
                     default: break
                     }
                 }

@@ -4,6 +4,7 @@ import ArgumentParser
 import GimbalClient
 import GimbalProtocol
 import Glibc
+import Traces
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -55,8 +56,8 @@ private final class SendSession {
     /// The cameras that are followed: until a line ends that, or the camera goes.
     private var followed: Set<String> = []
     private var hasUnsubscribed = false
-    /// The beginning of a line whose end has not been read yet.
-    private var beginning: [UInt8] = []
+    private var lines = LineSplitter()
+    private var decoder = RequestDecoder()
     var isSubscribed: Bool { !followed.isEmpty }
 
     init(_ options: Send) throws {
@@ -91,20 +92,9 @@ private final class SendSession {
     /// Looks for a line that ends a subscription: without an id nothing answers it.
     private func note(_ piece: ArraySlice<UInt8>) {
         guard !hasUnsubscribed else { return }
-        beginning += piece
-        guard let end = beginning.lastIndex(of: 0x0a) else {
-            if beginning.count > RequestDecoder.longestLine { beginning = [] }
-            return
-        }
-        let lines = beginning[...end]
-        beginning = Array(beginning[(end + 1)...])
-        guard String(decoding: lines, as: UTF8.self).contains("unsubscribe") else { return }
-        hasUnsubscribed = lines.split(separator: 0x0a).contains { line in
-            switch try? JSONValue(line) {
-            case .object(let request)?: request["type"] == .string("unsubscribe")
-            case .array(let requests)?: requests.contains { $0["type"] == .string("unsubscribe") }
-            default: false
-            }
+        lines.read(piece) { line in
+            guard !line.isTooLong, let requests = try? decoder.decode(line.text.span) else { return }
+            hasUnsubscribed = hasUnsubscribed || requests.contains(where: \.endsSubscription)
         }
     }
 
@@ -117,7 +107,7 @@ private final class SendSession {
     }
 
     private func handle(_ line: ArraySlice<UInt8>) {
-        let message = Message(line)
+        let message = ReceivedLine(line)
         switch message.type {
         case .error: hasErrors = true
         case .subscribed, .removed:
@@ -126,5 +116,14 @@ private final class SendSession {
         default: break
         }
         output.add(line)
+    }
+}
+
+extension Request {
+    fileprivate var endsSubscription: Bool {
+        switch body {
+        case .unsubscribe, .unsubscribeAll: true
+        default: false
+        }
     }
 }

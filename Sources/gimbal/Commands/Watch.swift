@@ -137,7 +137,7 @@ private final class WatchSession {
     }
 
     /// Takes note of how far a camera has been read, and tells of a gap that the daemon does not tell of.
-    private func note(_ message: Message) {
+    private func note(_ message: ReceivedLine) {
         guard options.reconnect, let event = message.event else { return }
         delay = Self.firstDelay
         guard let gap = read.note(event) else { return }
@@ -147,7 +147,7 @@ private final class WatchSession {
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
         guard left > 0 else { return }
-        let message = try Message(fromDaemon: line)
+        let message = try ReceivedLine(fromDaemon: line)
         connection.hasAnswered()
         note(message)
         switch message.type {
@@ -170,15 +170,18 @@ private final class WatchSession {
             // Line 0 is the connection itself: its end follows, and perhaps another attempt.
             if options.reconnect, !read.points.isEmpty, message.error?.line == 0 { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
-        case _ where message.isEvent:
+        case .reset: show(message)
+        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker:
             show(message)
-            if message.type != .reset { left -= 1 }
-        default: break
+            left -= 1
+        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .atRest, .traceEnded,
+            .hello, .pong, .ok, nil:
+            break
         }
     }
 
     /// Prints a row for people, where it makes one, or the line.
-    private func show(_ message: Message) {
+    private func show(_ message: ReceivedLine) {
         guard table != nil else { return output.add(message.bytes) }
         for line in table?.lines(message) ?? [] { output.add(line) }
     }

@@ -11,7 +11,7 @@ final class Conversation {
     private let isForPeople: Bool
     private let questionsCreate: Bool
     /// What has been said and not been looked at.
-    private var received: [Message] = []
+    private var received: [ReceivedLine] = []
     private var hasEnded = false
     /// Whether the camera moves for another reason than an animation.
     private var isTakenOver = false
@@ -49,7 +49,7 @@ final class Conversation {
     ///   - parse: reads the answer; `nil` for what is none.
     private func ask<Answer>(
         _ request: ClientRequest, creates: Bool, timeout: Double? = nil,
-        _ parse: (Message, ServerMessage) -> Answer?
+        _ parse: (ReceivedLine, ServerMessage) -> Answer?
     ) throws -> Answer {
         connection.queue(try request.line(camera: camera?.text, creates: creates))
         if let timeout { connection.expectAnswer(within: timeout) } else { connection.expectAnswer() }
@@ -79,10 +79,10 @@ final class Conversation {
     /// What the daemon says next.
     ///
     /// - Throws: a `Failure` when it is an error, or when the daemon goes.
-    private func next() throws -> Message {
+    private func next() throws -> ReceivedLine {
         while received.isEmpty {
             guard !hasEnded else { throw Failure.daemonWentAway }
-            hasEnded = try connection.turn { received.append(try Message(fromDaemon: $0)) }.end != nil
+            hasEnded = try connection.turn { received.append(try ReceivedLine(fromDaemon: $0)) }.end != nil
         }
         let message = received.removeFirst()
         guard let error = message.error else { return message }
@@ -125,7 +125,7 @@ final class Conversation {
         connection.queue(
             try ClientRequest.line(frame: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
         connection.expectAnswer()
-        var message: Message
+        var message: ReceivedLine
         repeat {
             message = try next()
             switch message.type {
@@ -199,7 +199,7 @@ extension Failure {
     }
 }
 
-extension Message {
+extension ReceivedLine {
     /// What it says.
     fileprivate func meaning() throws(Failure) -> ServerMessage {
         guard let content else { throw Failure(.unavailable, "the daemon's answer cannot be read") }

@@ -3,11 +3,11 @@
 import GimbalClient
 import GimbalProtocol
 
-extension Message {
+extension ReceivedLine {
     /// A line from a daemon, which other programs may be taken for.
     ///
     /// - Throws: a `Failure` if it is no message.
-    init(fromDaemon bytes: ArraySlice<UInt8>) throws(Failure) {
+    convenience init(fromDaemon bytes: ArraySlice<UInt8>) throws(Failure) {
         self.init(bytes)
         if type == nil, line == nil { throw Failure(.unavailable, "\(GimbalConnectionError.unexpected(bytes))") }
     }

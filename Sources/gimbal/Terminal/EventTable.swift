@@ -51,22 +51,26 @@ struct EventTable {
 
     /// The lines that show a message's event, or what `subscribed` and `reset` say of a camera, under a heading where one
     /// is due; other messages make none.
-    mutating func lines(_ message: Message) -> [String] {
+    mutating func lines(_ message: ReceivedLine) -> [String] {
         guard let event = message.event else { return [] }
-        if case .input(let input) = event {
-            rowsLeft -= 1
-            return [row(input)]
+        switch event {
+        case .input(let input): return [aside(input.camera, at: input.timeMs, text(input))]
+        case .touch(let touch): return [aside(touch.camera, at: touch.timeMs, text(touch))]
+        case .replay(let status): return [aside(status.camera, at: status.timeMs, text(status))]
+        case .marker(let marker):
+            return [aside(marker.camera, at: marker.timeMs, "marker  \(marker.label.printable)")]
+        case .lagged, .removed, .subscribedToAll: return []
+        case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
         }
-        if case .touch(let touch) = event {
-            rowsLeft -= 1
-            return [row(touch)]
-        }
-        if case .lagged = event { return [] }
+    }
+
+    /// The row of an event that has the columns.
+    private mutating func rows(_ event: CameraEvent, _ type: MessageType?) -> [String] {
         guard let seq = event.seq, let position = event.position else { return [] }
         let places = isWide ? 6 : 4
         let cells =
             [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
-                String(seq), message.type?.rawValue ?? "", event.move?.reason.rawValue ?? "",
+                String(seq), type?.rawValue ?? "", event.move?.reason.rawValue ?? "",
                 fixed(position.target.latitude, places),
                 fixed(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
                 fixed(position.bearing, 1), fixed(position.viewingAngle, 1),
@@ -93,17 +97,20 @@ struct EventTable {
         rowsLeft = 0
     }
 
-    /// What a camera is sent has nothing in common with the columns but its time.
-    private func row(_ input: InputLine) -> String {
-        let camera = showsCamera ? "\(filled(input.camera, 6)) " : ""
-        let line = try? JSONValue(input.line.utf8)
-        let text = (line?.requestText ?? input.line).printable
-        return dim("\(padded(clock(milliseconds: input.timeMs, 3), columns[0].width)) \(camera)\(text)")
+    /// A row that has nothing in common with the columns but its time.
+    private mutating func aside(_ camera: String, at timeMs: Double, _ text: String) -> String {
+        rowsLeft -= 1
+        let camera = showsCamera ? "\(filled(camera, 6)) " : ""
+        return dim("\(padded(clock(milliseconds: timeMs, 3), columns[0].width)) \(camera)\(text)")
+    }
+
+    /// What a camera is sent.
+    private func text(_ input: InputLine) -> String {
+        ((try? JSONValue(input.line.utf8))?.requestText ?? input.line).printable
     }
 
     /// Where the fingers of a surface are: `touch  surface table  1 at 101.5,200  2 at 210,380`.
-    private func row(_ touch: SurfaceTouches) -> String {
-        let camera = showsCamera ? "\(filled(touch.camera, 6)) " : ""
+    private func text(_ touch: SurfaceTouches) -> String {
         let surface: String
         switch touch.surface {
         case .none: surface = "surface \(touch.number)"
@@ -113,8 +120,13 @@ struct EventTable {
         var facts = ["touch", surface] + (touch.isCancelled ? ["cancelled"] : [])
         facts += touch.touches.map { "\($0.id) at \(short($0.position.x)),\(short($0.position.y))" }
         if touch.touches.isEmpty, !touch.isCancelled { facts.append("lifted") }
-        let text = facts.joined(separator: "  ")
-        return dim("\(padded(clock(milliseconds: touch.timeMs, 3), columns[0].width)) \(camera)\(text)")
+        return facts.joined(separator: "  ")
+    }
+
+    /// What a replay does: `replay  paused  speed 2  round 1`.
+    private func text(_ status: ReplayStatus) -> String {
+        let speed = status.speed.isFinite ? short(status.speed) : "max"
+        return ["replay", status.state.rawValue, "speed \(speed)", "round \(status.round)"].joined(separator: "  ")
     }
 
     private func dim(_ row: String) -> String { style.dim(String(row.prefix(Terminal.columns(STDOUT_FILENO)))) }

@@ -61,14 +61,14 @@ final class LiveSession {
     }
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = Message(line)
+        let message = ReceivedLine(line)
         switch message.type {
         case .error:
             guard let error = message.error else { return }
             rejected += 1
             say("\(source.name): \(error)")
         case .pong: isOver = isOver || message.id == Self.endMark
-        case _ where follows && message.isEvent:
+        case _ where follows && message.isOfStream:
             guard table != nil else { return output.add(message.bytes) }
             for line in table?.lines(message) ?? [] { output.add(line) }
         default: break

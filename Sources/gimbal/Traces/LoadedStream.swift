@@ -62,7 +62,7 @@ struct LoadedStream {
             } catch {
                 throw Failure(.dataError, "\(file.name):\(error)")
             }
-            bytes += Message(line.text).withoutEpoch + [0x0a]
+            bytes += ReceivedLine(line.text).withoutEpoch + [0x0a]
         }
         while case let piece = try file.read(), !piece.isEmpty { try splitter.read(piece, read) }
         try splitter.finish(read)
@@ -77,7 +77,7 @@ struct LoadedStream {
         let reader = StreamReader()
         var line = 0
         try session.play { played in
-            for message in played.messages where message.isEvent || message.type == .traceEnded {
+            for message in played.messages where message.isOfStream || message.type == .traceEnded {
                 line += 1
                 try reader.read(message.bytes, number: line)
                 bytes += message.withoutEpoch + [0x0a]

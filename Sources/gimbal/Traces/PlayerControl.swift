@@ -164,7 +164,7 @@ final class PlayerControl {
     // MARK: From the daemon
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try Message(fromDaemon: line)
+        let message = try ReceivedLine(fromDaemon: line)
         switch message.content {
         case .event(.subscribed): isSubscribed = true
         case .event(.replay(let status)): handle(status)

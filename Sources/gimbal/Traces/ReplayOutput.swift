@@ -22,13 +22,13 @@ final class ReplayOutput {
     var hasRows: Bool { table != nil }
 
     /// Prints a row for people, where the event makes one, or the line: the same byte for byte on every run.
-    func show(_ message: Message) {
+    func show(_ message: ReceivedLine) {
         guard table != nil else { return output.add(message.withoutEpoch) }
         for line in table?.lines(message) ?? [] { output.add(line) }
     }
 
     /// Prints how the replay went.
-    func conclude(_ message: Message) {
+    func conclude(_ message: ReceivedLine) {
         guard output.isTerminal, let ended = message.traceEnded else { return output.add(message.bytes) }
         let style = Style(STDOUT_FILENO)
         let rejected = "\(grouped(ended.rejected)) rejected"

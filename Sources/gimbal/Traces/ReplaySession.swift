@@ -132,7 +132,7 @@ final class ReplaySession {
     // MARK: From the daemon
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
-        let message = try Message(fromDaemon: line)
+        let message = try ReceivedLine(fromDaemon: line)
         lastError = nil
         switch message.type {
         case .error: report(message)
@@ -147,12 +147,12 @@ final class ReplaySession {
         case .lagged where follows:
             if case .lagged(let lagged)? = message.event { announce("gimbal: \(lagged.text)") }
             printed.show(message)
-        case _ where follows && message.isEvent: printed.show(message)
+        case _ where follows && message.isOfStream: printed.show(message)
         default: break
         }
     }
 
-    private func report(_ message: Message) {
+    private func report(_ message: ReceivedLine) {
         guard let error = message.error else { return }
         lastError = error
         let line = error.line - linesBefore

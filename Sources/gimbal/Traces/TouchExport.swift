@@ -93,7 +93,7 @@ struct TouchExport {
 
     private static func end(of trace: Trace) throws -> CameraPosition? {
         let last = try TraceRun.events(of: trace).split(separator: 0x0a).last
-        return last.flatMap { Message($0).traceEnded?.position }
+        return last.flatMap { ReceivedLine($0).traceEnded?.position }
     }
 }
 

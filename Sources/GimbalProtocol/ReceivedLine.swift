@@ -4,7 +4,7 @@
 import JSONLines
 
 /// A line from the daemon.
-package struct Message {
+package final class ReceivedLine {
     package let bytes: ArraySlice<UInt8>
     /// Its type; `nil` for one that this version does not know, and for what is no message.
     package let type: MessageType?
@@ -14,8 +14,8 @@ package struct Message {
         type = MessageType(of: bytes)
     }
 
-    /// The line, read whole; `nil` if it is no message.
-    package var line: ServerLine? { try? ServerLine(line: bytes) }
+    /// The line, read whole at first use; `nil` if it is no message.
+    package private(set) lazy var line: ServerLine? = try? ServerLine(line: bytes)
 
     /// What it says; `nil` if that cannot be read.
     package var content: ServerMessage? { line?.message }
@@ -42,11 +42,13 @@ package struct Message {
         return JSONValue.object(members).bytes[...]
     }
 
-    /// Whether it tells a movement of a camera.
-    package var isEvent: Bool {
+    /// Whether it belongs to what a camera did, as golden files have it: the same for the same trace, steered or not.
+    package var isOfStream: Bool {
         switch type {
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset: true
-        default: false
+        case .replay, .marker, .subscribed, .lagged, .removed, .camera, .cameraForBounds, .point, .coordinate,
+            .visibleRegion, .cameras, .stats, .clients, .atRest, .traceEnded, .hello, .pong, .ok, .error, nil:
+            false
         }
     }
 }
