@@ -73,7 +73,7 @@ final class Page: Sendable {
                     throw Refusal(.badRequest, "a trace is sent as a recording, to /recording")
                 case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll:
                     throw Refusal(.badRequest, "the stream tells of all cameras; a page subscribes to none")
-                default: break
+                case .gesture, .touch, .command, .query, .awaitIdle, .steerReplay, .marker, .hello: break
                 }
             }
         }

@@ -20,6 +20,7 @@ enum Recording {
         }
         let start = trace.firstIndex { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } ?? trace.count
         let end = trace[start...].firstIndex(of: 0x0a) ?? trace.count
+        let lines = trace[min(end + 1, trace.count)...]
         do throws(TraceError) {
             var header = try HeaderLine(Array(trace[start..<end]))
             let times = (first: TraceTime.first(in: trace), last: TraceTime.last(in: trace))
@@ -31,12 +32,20 @@ enum Recording {
             }
             try header.set(members)
             guard header.isRight else { throw TraceError("has a header that is not right") }
-            let tail = trace.suffix(64)
-            let isEnded = String(decoding: tail, as: UTF8.self).contains(#""trace-end""#)
-            return header.bytes + [0x0a] + trace[min(end + 1, trace.count)...]
-                + (isEnded ? [] : Array("\n{\"type\":\"trace-end\"}\n".utf8))
+            let end = isEnded(lines) ? [] : [0x0a] + Request.traceEndLine
+            return header.bytes + [0x0a] + lines + end
         } catch {
             throw Refusal(.unprocessableContent, "this \(error)")
         }
+    }
+
+    /// Whether the last line says that the trace is over.
+    private static func isEnded(_ lines: ArraySlice<UInt8>) -> Bool {
+        var decoder = RequestDecoder()
+        let blanks: [UInt8] = [0x20, 0x09, 0x0d]
+        guard let last = lines.split(separator: 0x0a).last(where: { !$0.allSatisfy(blanks.contains) }),
+            case .traceEnd? = try? decoder.decode(last.span).last?.body
+        else { return false }
+        return true
     }
 }

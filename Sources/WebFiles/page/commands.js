@@ -77,9 +77,11 @@ export class Commands {
         status.classList.toggle("error", isError);
     }
 
-    fillBounds(form, {southWest, northEast}) {
+    // Fills a form with bounds; `null` empties it.
+    fillBounds(form, bounds) {
+        const {southWest, northEast} = bounds ?? {};
         this.set(form, {
-            south: southWest.latitude, west: southWest.longitude, north: northEast.latitude, east: northEast.longitude,
+            south: southWest?.latitude, west: southWest?.longitude, north: northEast?.latitude, east: northEast?.longitude,
         }, 4);
     }
 
@@ -103,7 +105,7 @@ export class Commands {
         });
         this.fillSettings();
         this.set(this.forms.viewport, {width: viewport.width, height: viewport.height, ...viewport.padding}, 2);
-        if (settings?.targetBounds) this.fillBounds(this.forms.limits, settings.targetBounds);
+        if (settings) this.fillBounds(this.forms.limits, settings.targetBounds);
     }
 
     // What others may have set meanwhile.

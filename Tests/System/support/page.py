@@ -381,6 +381,10 @@ def controls(daemon, page):
     eventually(lambda: page.run("return document.querySelector('form[data-command=viewport]').elements.width.value") == "500"
                or click("#commands [data-close]") or click("#open-commands"), "and stands in its form")
     click("#commands [data-close]")
+    click("#open-commands")
+    check(page.run("return document.querySelector('form[data-command=limits]').elements.south.value") == "",
+          "limits that are gone do not stand in their form")
+    click("#commands [data-close]")
     daemon.ask(type="set-viewport", width=390, height=844)
 
     # The events: filtered, stopped, copied.
