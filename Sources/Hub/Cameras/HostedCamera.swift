@@ -494,9 +494,13 @@ final class HostedCamera {
     }
 
     /// The entry of the log behind an event of this epoch; `nil` if the log does not hold what follows it.
-    func entry(after seq: UInt64) -> UInt64? {
+    ///
+    /// - Parameter turns: is told how much work it was to find it.
+    func entry(after seq: UInt64, countedBy turns: Turns) -> UInt64? {
         guard seq >= firstSeq, seq <= self.seq else { return nil }
         var (entry, left) = (log.end, self.seq - seq)
+        var steps = 0
+        defer { turns.add(work: steps >> 6) }
         while left > 0, entry > log.first {
             // Behind that entry all are events.
             if entry >= log.numberedFrom, left <= entry - log.numberedFrom {
@@ -504,6 +508,8 @@ final class HostedCamera {
                 left = 0
             } else {
                 entry -= 1
+                // Once here, and once more for those that are behind it.
+                steps += 2
                 if EventKinds.unnumbered.isDisjoint(with: log.kind(of: entry)) { left -= 1 }
             }
         }

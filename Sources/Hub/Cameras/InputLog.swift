@@ -250,8 +250,6 @@ final class InputLog {
         (numbers, taken) = ([:], [:])
         (surfaces, nextSurface) = ([:], 0)
         batch.removeAll()
-        (surfaces, nextSurface) = ([:], 0)
-        batch.removeAll()
         lastTime = time
         lastTouchTime = nil
         guard isRecording, let header else { return }

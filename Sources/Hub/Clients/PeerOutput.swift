@@ -97,6 +97,12 @@ struct PeerOutput {
         pending.removeAll { $0 === subscription }
     }
 
+    /// Forgets all: they have ended.
+    mutating func removeAllSubscriptions() {
+        for subscription in pending { subscription.isPending = false }
+        pending = []
+    }
+
     /// Forgets those that have been sent what there was. To be called once their cameras are looked at anew.
     mutating func removeSent() {
         pending.removeAll { subscription in

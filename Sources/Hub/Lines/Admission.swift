@@ -129,7 +129,7 @@ struct Admission {
         case .subscribe:
             try admitSubscription(index, &earlier)
         case .awaitIdle:
-            try admitWait(index)
+            try admitWait(index, &earlier)
         case .steerReplay(let steering):
             if peer.replay != nil {
                 let message =
@@ -151,11 +151,11 @@ struct Admission {
                     "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
             }
         case .marker:
-            let before = requests[..<index].count { if case .marker = $0.body { true } else { false } }
-            if let replay = peer.replay, replay.markers.count + before >= limits.markers {
+            if let replay = peer.replay, replay.markers.count + earlier.markers >= limits.markers {
                 throw Refusal(
                     index, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
             }
+            earlier.markers += 1
         case .query, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
@@ -265,7 +265,7 @@ struct Admission {
             }
         case .removeCamera where camera?.replay != nil:
             throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
-        case .move, .animate, .stop, .setGestures, .setTargetBounds, .setViewport, .removeCamera: break
+        default: break  // Nothing can be wrong with another but its own members.
         }
     }
 
@@ -286,12 +286,9 @@ struct Admission {
     }
 
     /// Whether one connection waits for no more than it may, once an object is applied.
-    private func admitWait(_ index: Int) throws(Refusal) {
-        let waits = peer.waits.all.count
-        // Fast path: even if every earlier object waited, the peer stays below the limit.
-        guard waits + index >= limits.waits else { return }
-        let before = requests[..<index].count { if case .awaitIdle = $0.body { true } else { false } }
-        guard waits + before >= limits.waits else { return }
+    private func admitWait(_ index: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
+        defer { earlier.waits += 1 }
+        guard peer.waits.all.count + earlier.waits >= limits.waits else { return }
         throw Refusal(index, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
     }
 }

@@ -47,6 +47,10 @@ struct EarlierObjects {
     var touched: [String: Lookback<Touched>] = [:]
     /// How many fingers there are, that of the object at hand included.
     var fingers = 0
+    /// How many markers there were.
+    var markers = 0
+    /// How many requests there were that wait.
+    var waits = 0
     /// Those that are set, by the camera's name.
     var zoomRanges = Lookback<[String: ZoomRange]>([:])
 }

@@ -86,7 +86,7 @@ final class Sender {
     func putEventsFirst(for peer: Peer) {
         guard peer.output.lastEmission != emissions else { return }
         turns.add(work: peer.output.pending.count >> 5)
-        for subscription in peer.output.pending where subscription.delivery == .every { flush(subscription) }
+        flush(peer.output.pending.filter { $0.delivery == .every }, of: peer)
         peer.output.lastEmission = emissions
     }
 
@@ -104,11 +104,22 @@ final class Sender {
 
     /// Puts what a subscription has waiting among its peer's replies. A peer that reads nothing misses it: a copy for each
     /// reply would cost more and more.
-    func flush(_ subscription: Subscription) {
-        guard subscription.backlog > 0 else { return }
-        let peer = subscription.peer
+    func flush(_ subscription: Subscription) { flush([subscription], of: subscription.peer) }
+
+    /// Puts what some of a peer's subscriptions have waiting among its replies.
+    func flush(_ subscriptions: [Subscription], of peer: Peer) {
+        var backlog = peer.backlog
+        for subscription in subscriptions where subscription.backlog > 0 {
+            let own = subscription.delivery == .every ? subscription.backlog : 0
+            flush(subscription, of: peer, backlog: backlog)
+            backlog -= own
+        }
+    }
+
+    /// - Parameter backlog: how many events wait in all of the peer's subscriptions.
+    private func flush(_ subscription: Subscription, of peer: Peer, backlog: UInt64) {
         let isCostly =
-            peer.backlog > UInt64(limits.historyEvents) || peer.output.unreadBytes > limits.unreadReplies
+            backlog > UInt64(limits.historyEvents) || peer.output.unreadBytes > limits.unreadReplies
         let bytes = subscription.backlogBytes
         if isCostly || subscription.readsInputs && bytes > limits.historyBytes { subscription.giveUp() }
         announce(subscription)

@@ -262,7 +262,8 @@ final class Subscription {
             case .cameraChanged: changed = entry
             case .replay: replay = entry
             case .marker: marker = entry
-            default: idle = entry
+            case .idle: idle = entry
+            default: break  // What the camera is fed: for readers of every line alone.
             }
         }
         if reset == nil, lastSent == .moveStarted { started = nil }

@@ -38,7 +38,7 @@ final class Subscriptions {
     func subscribe(
         _ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>, at now: Double
     ) {
-        turns.add(work: Self.workOfSubscription)
+        turns.add(work: Self.workOfSubscription + peer.subscriptions.count >> 6)
         sender.putEventsFirst(for: peer)
         for old in peer.subscriptions where old.camera === camera { end(old) }
         guard peer.output.isOpen else { return }
@@ -94,7 +94,7 @@ final class Subscriptions {
             epoch.count == camera.epoch.utf8.count
             && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
         // What a camera was sent is kept for nobody who was not there.
-        if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq) {
+        if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq, countedBy: turns) {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = nil
         } else {
@@ -112,10 +112,23 @@ final class Subscriptions {
         count -= 1
     }
 
+    /// Ends all of a peer's at once: one by one, each would be looked for among all.
+    private func endAll(of peer: Peer) {
+        let ended = peer.subscriptions
+        turns.add(work: ended.count >> 3)
+        peer.subscriptions = []
+        peer.output.removeAllSubscriptions()
+        for subscription in ended {
+            subscription.camera.detach(subscription)
+            registry.noteUnsubscribed(subscription.camera)
+        }
+        count -= ended.count
+    }
+
     /// Forgets all subscriptions of a peer that reads no more.
     func forget(_ peer: Peer) {
         stopFollowing(peer)
-        for subscription in peer.subscriptions { end(subscription) }
+        endAll(of: peer)
     }
 
     // MARK: To all cameras
@@ -141,9 +154,8 @@ final class Subscriptions {
 
     /// Ends all subscriptions of a peer. What was emitted before goes out first.
     func unsubscribeAll(_ peer: Peer) {
-        for subscription in peer.subscriptions { sender.flush(subscription) }
-        // From the last one on, so that the list of the peer's is not moved for each.
-        for subscription in peer.subscriptions.reversed() { end(subscription) }
+        sender.flush(peer.subscriptions, of: peer)
+        endAll(of: peer)
         stopFollowing(peer)
     }
 
