@@ -89,6 +89,27 @@ public struct GestureEvent: Sendable {
     }
 }
 
+extension GestureEvent.Value {
+    /// The value as it is printed: points and degrees with 6 decimals, a scale with 9; a position as it is.
+    package var rounded: Self {
+        switch self {
+        case .pan(let translation): .pan(translation.rounded)
+        case .pinch(let scale): .pinch(max(Gestures.rounded(scale, 1e9), 1e-9))
+        case .rotate(let degrees): .rotate(Gestures.rounded(degrees, 1e6))
+        case .tilt(let y): .tilt(Gestures.rounded(y, 1e6))
+        case .oneFingerZoom(let y): .oneFingerZoom(Gestures.rounded(y, 1e6))
+        case .position: self
+        }
+    }
+}
+
+extension ScreenPoint {
+    /// The point with 6 decimals.
+    package var rounded: ScreenPoint { ScreenPoint(x: Gestures.rounded(x, 1e6), y: Gestures.rounded(y, 1e6)) }
+}
+
+private func rounded(_ number: Double, _ units: Double) -> Double { (number * units).rounded() / units }
+
 /// Tells apart the gestures of one camera: who reports it, its kind, and the reporter's own name for it.
 public struct GestureKey: Hashable, Sendable {
     /// The reporter's own name for one of several gestures of a kind.

@@ -134,8 +134,8 @@ package struct GestureLine: Sendable {
         case .oneFingerZoom:
             guard skip(name: "\"translation\":", line, &end) else { return nil }
             value = height(line, &end).map { .oneFingerZoom($0) }
-        // A position is not read so: its lines are few.
-        case .doubleTap, .twoFingerTap, .position:
+        default:
+            // Taps have no value, and few lines have any other: those go to the general decoder.
             return nil
         }
         if value != nil { position = end }

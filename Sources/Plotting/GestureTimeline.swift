@@ -51,7 +51,9 @@ public struct GestureTimeline {
             case .command(let command):
                 timeline.command(at: timeMs)
                 isSetting = handle(command, &timeline) || isSetting
-            default: break
+            case .marker, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay,
+                .hello, .traceEnd:
+                break
             }
         }
         return isSetting
@@ -110,6 +112,7 @@ public struct GestureTimeline {
             open.removeAll { !settings.allows($0.key.kind) }
             return true
         default:
+            // Every other command is a setting.
             return true
         }
     }

@@ -134,7 +134,7 @@ package struct GestureFingers {
         case .pinch, .rotate: grip = .pair
         case .tilt: grip = .tilt
         case .oneFingerZoom: grip = .zoomer
-        case .doubleTap, .twoFingerTap, .position: break
+        default: break  // The others take no grip that lasts.
         }
     }
 
@@ -144,7 +144,7 @@ package struct GestureFingers {
         case .pinch(let factor): scale = factor
         case .rotate(let degrees): rotation = degrees
         case .tilt(let way), .oneFingerZoom(let way): slide = way
-        case .position, nil: break
+        default: break
         }
         focus = event.focus ?? focus
     }

@@ -213,7 +213,7 @@ public struct GestureRecognizer: Sendable {
         case .rotate: .rotate(rotationDegrees)
         case .tilt: .tilt(applied.translation.y)
         case .oneFingerZoom: .oneFingerZoom(applied.translation.y)
-        case .doubleTap, .twoFingerTap, .position: nil
+        default: nil  // The others do not go on while fingers move.
         }
     }
 

@@ -125,26 +125,11 @@ extension GestureEvent {
     /// Points and degrees with 6 decimals, and a scale with 9.
     fileprivate var rounded: GestureEvent {
         var event = self
-        event.value = value.map { value in
-            switch value {
-            case .pan(let translation): .pan(Self.rounded(translation))
-            case .pinch(let scale): .pinch(max(Self.rounded(scale, 1e9), 1e-9))
-            case .rotate(let degrees): .rotate(Self.rounded(degrees, 1e6))
-            case .tilt(let y): .tilt(Self.rounded(y, 1e6))
-            case .oneFingerZoom(let y): .oneFingerZoom(Self.rounded(y, 1e6))
-            case .position: value
-            }
-        }
-        event.focus = focus.map(Self.rounded)
-        event.velocity = velocity.map(Self.rounded)
+        event.value = value?.rounded
+        event.focus = focus?.rounded
+        event.velocity = velocity?.rounded
         return event
     }
-
-    private static func rounded(_ point: ScreenPoint) -> ScreenPoint {
-        ScreenPoint(x: rounded(point.x, 1e6), y: rounded(point.y, 1e6))
-    }
-
-    private static func rounded(_ number: Double, _ units: Double) -> Double { (number * units).rounded() / units }
 }
 
 /// A surface's own clock, made fit: it may be set, but never goes back.

@@ -149,7 +149,10 @@ final class Replays {
             case .marker(let label):
                 replay.isAtMarker = true
                 mark(camera, label, at: time)
-            default: break
+            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello,
+                .trace, .traceEnd:
+                // No line of a trace (`isOfTraces`).
+                break
             }
         }
         endBatch(of: camera, at: time)
