@@ -8,9 +8,9 @@ import MapCamera
 ///
 /// Each loop over it has a connection of its own, which ends with the loop, or when the task is cancelled.
 ///
-/// The sequence of one camera ends after ``/GimbalProtocol/CameraEvent/removed(camera:)``. It throws ``/GimbalProtocol/GimbalError`` if the daemon refuses the
-/// subscription, and ``GimbalConnectionError`` if the daemon cannot be reached at first, or not again as often as
-/// ``Reconnection`` asks for.
+/// The sequence of one camera ends after ``/GimbalProtocol/CameraEvent/removed(camera:)``. It throws
+/// ``/GimbalProtocol/GimbalError`` if the daemon refuses the subscription, and ``GimbalConnectionError`` if the daemon
+/// cannot be reached at first, or not again as often as ``Reconnection`` asks for.
 ///
 /// **When the daemon goes away**, the sequence connects again and asks for what came after the last event that it has
 /// given out. That it did is told by another ``/GimbalProtocol/CameraEvent/subscribed(_:)``. The missed events then follow; where the

@@ -20,30 +20,36 @@ public struct Client: Equatable, Sendable {
         public let delivery: EventDelivery
         /// Events that have not been sent yet.
         public let behind: Int
+
+        package init(camera: String, delivery: EventDelivery, behind: Int) {
+            (self.camera, self.delivery, self.behind) = (camera, delivery, behind)
+        }
     }
 
     /// Counts connections from 1.
-    public let number: Int
+    public package(set) var number: Int
     /// Whether it is the connection that asks.
-    public let isSelf: Bool
+    public package(set) var isSelf = false
     /// The number of its user as it connected; `nil` where that is not told.
-    public let user: Int?
+    public package(set) var user: Int?
     /// The number of its process as it connected; `nil` where that is not told.
-    public let process: Int?
+    public package(set) var process: Int?
     /// What it may do.
-    public let role: Role
+    public package(set) var role = Role.everything
     /// The camera that it plays a trace into.
-    public let replay: String?
+    public package(set) var replay: String?
     /// Whether it has subscribed to all cameras.
-    public let followsAll: Bool
+    public package(set) var followsAll = false
     /// How many subscriptions it has.
-    public let subscriptionCount: Int
+    public package(set) var subscriptionCount = 0
     /// The first 16 of them.
-    public let subscriptions: [Following]
+    public package(set) var subscriptions: [Following] = []
     /// How many of its requests wait for a camera's rest.
-    public let waits: Int
+    public package(set) var waits = 0
     /// Bytes of answers that it has not been sent yet.
-    public let unreadBytes: Int
+    public package(set) var unreadBytes = 0
+
+    package init(number: Int) { self.number = number }
 }
 
 /// Some of the clients of the daemon, sorted by their numbers.
@@ -54,46 +60,13 @@ public struct ClientPage: Equatable, Sendable {
     public let hasMore: Bool
 }
 
-/// What the message `clients` is written from, as the hub counts it.
-package struct ClientSummary: Sendable {
-    /// A subscription, and how many events its client has not been sent.
-    package struct Following: Sendable {
-        package var camera: String
-        package var delivery: EventDelivery
-        package var behind: UInt64
-
-        package init(camera: String, delivery: EventDelivery, behind: UInt64) {
-            (self.camera, self.delivery, self.behind) = (camera, delivery, behind)
-        }
-    }
-
-    package var number = 0
-    /// Whether it is the one that asks.
-    package var isSelf = false
-    /// `nil` where that is not known, or not to be told.
-    package var user: UInt32?
-    package var process: UInt32?
-    package var isWatchOnly = false
-    /// The camera that it plays a trace into.
-    package var replay: String?
-    /// Whether it has subscribed to all cameras.
-    package var followsAll = false
-    package var subscriptionCount = 0
-    /// The first of them.
-    package var subscriptions: [Following] = []
-    package var waits = 0
-    package var unreadBytes = 0
-
-    package init() {}
-}
-
 // MARK: Out
 
 extension LineWriter {
     /// Writes one page of clients.
     ///
     /// - Parameter hasMore: whether clients with greater numbers are left out.
-    package mutating func clients(_ clients: [ClientSummary], hasMore: Bool, _ id: Span<UInt8>) {
+    package mutating func clients(_ clients: [Client], hasMore: Bool, _ id: Span<UInt8>) {
         open(.clients, id)
         write(",\"clients\":[")
         for (index, client) in clients.enumerated() {
@@ -105,13 +78,13 @@ extension LineWriter {
         close()
     }
 
-    private mutating func client(_ client: ClientSummary) {
+    private mutating func client(_ client: Client) {
         write("{\"number\":")
         write(UInt64(client.number))
         if client.isSelf { write(",\"self\":true") }
         if let user = client.user { member("user", UInt64(user)) }
         if let process = client.process { member("process", UInt64(process)) }
-        member("role", (client.isWatchOnly ? Client.Role.watchOnly : .everything).rawValue)
+        member("role", client.role.rawValue)
         if let camera = client.replay { member("replay", camera) }
         if client.followsAll { write(",\"all\":true") }
         member("subscriptionCount", UInt64(client.subscriptionCount))
@@ -120,7 +93,7 @@ extension LineWriter {
             write(index > 0 ? ",{\"camera\":" : "{\"camera\":")
             write(string: subscription.camera)
             member("delivery", subscription.delivery.rawValue)
-            member("behind", subscription.behind)
+            member("behind", UInt64(subscription.behind))
             write("}")
         }
         write("]")

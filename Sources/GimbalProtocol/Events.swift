@@ -1,5 +1,6 @@
 // What a camera broadcasts: `move-started`, `camera-changed`, `idle`, `reset`, and `gesture`, its input (schema:
-// server.move-started and so on); `touch` stands in Touches.swift, what `replay` and `marker` tell stands in Replays.swift. Each event is encoded once, here, however many read it.
+// server.move-started and so on). `touch` stands in Touches.swift, `replay` and `marker` in Replays.swift. Each event is
+// encoded once, here, however many read it.
 
 import JSONLines
 import MapCamera

@@ -28,11 +28,33 @@ public struct DaemonStats: Equatable, Sendable {
     public let bytesOut: Int
 }
 
+extension DaemonStats {
+    package init(
+        uptimeMs: Double, connections: Int, connectionsTotal: UInt64, cameras: Int, subscriptions: Int, replays: Int,
+        lines: UInt64, errors: UInt64, events: UInt64, bytesIn: UInt64, bytesOut: UInt64
+    ) {
+        self.uptimeMs = uptimeMs.rounded(.down)
+        (self.connections, self.connectionsTotal) = (connections, Int(connectionsTotal))
+        (self.cameras, self.subscriptions, self.replays) = (cameras, subscriptions, replays)
+        (self.lines, self.errors, self.events) = (Int(lines), Int(errors), Int(events))
+        (self.bytesIn, self.bytesOut) = (Int(bytesIn), Int(bytesOut))
+    }
+}
+
 extension LineWriter {
-    /// Writes counters in the order given.
-    package mutating func stats(_ counters: [(name: StaticString, count: UInt64)], _ id: Span<UInt8>) {
+    package mutating func stats(_ stats: DaemonStats, _ id: Span<UInt8>) {
         open(.stats, id)
-        for (name, count) in counters { member(name, count) }
+        member("uptimeMs", UInt64(stats.uptimeMs))
+        member("connections", UInt64(stats.connections))
+        member("connectionsTotal", UInt64(stats.connectionsTotal))
+        member("cameras", UInt64(stats.cameras))
+        member("subscriptions", UInt64(stats.subscriptions))
+        member("replays", UInt64(stats.replays))
+        member("lines", UInt64(stats.lines))
+        member("errors", UInt64(stats.errors))
+        member("events", UInt64(stats.events))
+        member("bytesIn", UInt64(stats.bytesIn))
+        member("bytesOut", UInt64(stats.bytesOut))
         close()
     }
 }

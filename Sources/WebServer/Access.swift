@@ -4,7 +4,7 @@
 import HTTPTypes
 
 /// Why a request is refused.
-package struct Refusal: Error, Equatable {
+package struct HTTPRefusal: Error, Equatable {
     package let status: HTTPResponse.Status
     /// One line for people.
     package let message: String
@@ -56,34 +56,34 @@ package struct Access: Sendable {
     }
 
     /// Checks that a request means this server. A foreign name that leads here is an attempt to read with a visitor's eyes.
-    package func checkHost(_ head: HTTPRequest) throws(Refusal) {
+    package func checkHost(_ head: HTTPRequest) throws(HTTPRefusal) {
         // The first Host is the authority; a second one is still among the fields.
         guard let host = head.authority, head.headerFields[.host] == nil, hosts.contains(host.lowercased()) else {
-            throw Refusal(.misdirectedRequest, "this server goes by other names; see gimbal-web --host")
+            throw HTTPRefusal(.misdirectedRequest, "this server goes by other names; see gimbal-web --host")
         }
     }
 
     /// Checks that a request that changes something comes from a page of this server's or of a guest's, or from a program
     /// that says the same.
-    package func checkSender(_ head: HTTPRequest) throws(Refusal) {
+    package func checkSender(_ head: HTTPRequest) throws(HTTPRefusal) {
         guard !head.headerFields[values: .origin].isEmpty else {
-            throw Refusal(.forbidden, "Origin must be \(scheme):// and the host that is asked")
+            throw HTTPRefusal(.forbidden, "Origin must be \(scheme):// and the host that is asked")
         }
         try checkReader(head)
     }
 
     /// Checks that a request comes from no page but those, where it says that it comes from one.
-    package func checkReader(_ head: HTTPRequest) throws(Refusal) {
+    package func checkReader(_ head: HTTPRequest) throws(HTTPRefusal) {
         // A browser tells of a guest's page that it is of another site.
         if guest(head) != nil { return }
         let origins = head.headerFields[values: .origin]
         guard origins.isEmpty || origins.count == 1 && isOwn(origin: origins[0]) else {
-            throw Refusal(
+            throw HTTPRefusal(
                 .forbidden, "Origin must be \(scheme):// and the host that is asked; see gimbal-web --allow-origin")
         }
         let sites = head.headerFields[values: .secFetchSite]
         guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
-            throw Refusal(.forbidden, "this is not for pages of other sites")
+            throw HTTPRefusal(.forbidden, "this is not for pages of other sites")
         }
     }
 
@@ -101,12 +101,12 @@ package struct Access: Sendable {
     }
 
     /// What the token of a request allows.
-    package func role(of head: HTTPRequest) throws(Refusal) -> Role {
+    package func role(of head: HTTPRequest) throws(HTTPRefusal) -> Role {
         let fields = head.headerFields[values: .authorization]
         let prefix = "bearer "
         guard fields.count == 1, fields[0].lowercased().hasPrefix(prefix),
             let role = tokens.role(of: fields[0].dropFirst(prefix.count))
-        else { throw Refusal(.unauthorized, "a token is needed: open the link that gimbal-web has printed") }
+        else { throw HTTPRefusal(.unauthorized, "a token is needed: open the link that gimbal-web has printed") }
         return role
     }
 }

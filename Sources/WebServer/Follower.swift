@@ -35,8 +35,8 @@ final class Follower: Sendable {
 
     fileprivate struct State {
         var cameras: [String: Camera] = [:]
-        var outboxes: [ObjectIdentifier: Outbox] = [:]
-        var link: DaemonLink?
+        var outboxes: [ObjectIdentifier: PageOutbox] = [:]
+        var link: DaemonChannel?
         /// Why there is no daemon; `nil` while there is one.
         var problem: String? = "not connected yet"
 
@@ -56,20 +56,20 @@ final class Follower: Sendable {
     // MARK: Pages
 
     /// From now on the outbox gets all lines; the first of them tell what holds now.
-    func add(_ outbox: Outbox) {
+    func add(_ outbox: PageOutbox) {
         state.withLock { state in
             for line in state.news { outbox.add(line) }
             state.outboxes[ObjectIdentifier(outbox)] = outbox
         }
     }
 
-    func remove(_ outbox: Outbox) {
+    func remove(_ outbox: PageOutbox) {
         state.withLock { _ = $0.outboxes.removeValue(forKey: ObjectIdentifier(outbox)) }
     }
 
     /// Takes what waits in an outbox; `nil` once its page is let go. Where the page was too slow, it is told what it missed,
     /// and then what holds now.
-    func take(_ outbox: Outbox) -> [UInt8]? {
+    func take(_ outbox: PageOutbox) -> [UInt8]? {
         state.withLock { state in
             switch outbox.take() {
             case .over: return nil
@@ -96,7 +96,7 @@ final class Follower: Sendable {
         while !Task.isCancelled {
             let (ends, end) = AsyncStream<Void>.makeStream()
             do {
-                let link = try await DaemonLink(
+                let link = try await DaemonChannel(
                     paths, on: group, receive: { [weak self] line in self?.handle(line) }, end: { end.finish() })
                 state.withLock { state in
                     state.link = link

@@ -1,4 +1,4 @@
-// What a server takes from all who ask, and from each. Everything that can grow is here, or in `Outbox`.
+// What a server takes from all who ask, and from each. Everything that can grow is here, or in `PageOutbox`.
 
 import NIOCore
 

@@ -12,14 +12,14 @@ final class Page: Sendable {
     /// Names it in its requests; nobody else knows it.
     let id = Tokens.made()
     let role: Role
-    let outbox = Outbox()
+    let outbox = PageOutbox()
     private let paths: [String]
     private let group: any EventLoopGroup
     private let state: Mutex<State>
 
     private struct State {
-        var link: Task<DaemonLink, any Error>?
-        var recording: DaemonLink?
+        var link: Task<DaemonChannel, any Error>?
+        var recording: DaemonChannel?
         var meter: RateMeter
         var isOver = false
     }
@@ -44,20 +44,20 @@ final class Page: Sendable {
     // MARK: Lines
 
     /// Sends lines to the daemon. Its answers come by the page's stream.
-    func send(_ bytes: [UInt8]) async throws(Refusal) {
+    func send(_ bytes: [UInt8]) async throws(HTTPRefusal) {
         guard state.withLock({ $0.meter.take() }) else {
-            throw Refusal(.tooManyRequests, "too many requests; put more lines into one", retryAfter: 1)
+            throw HTTPRefusal(.tooManyRequests, "too many requests; put more lines into one", retryAfter: 1)
         }
         try Self.check(bytes)
         let link = try await openLink()
         guard link.isWritable else {
-            throw Refusal(.serviceUnavailable, "the daemon has not taken the lines before", retryAfter: 1)
+            throw HTTPRefusal(.serviceUnavailable, "the daemon has not taken the lines before", retryAfter: 1)
         }
         link.send(bytes.last == 0x0a ? bytes : bytes + [0x0a])
     }
 
     /// Refuses what a page may not ask for by itself. What else is wrong with a line, the daemon says best.
-    private static func check(_ bytes: [UInt8]) throws(Refusal) {
+    private static func check(_ bytes: [UInt8]) throws(HTTPRefusal) {
         var decoder = RequestDecoder()
         for line in bytes.split(separator: 0x0a) {
             let requests: [Request]
@@ -65,14 +65,14 @@ final class Page: Sendable {
                 requests = try decoder.decode(Array(line).span)
             } catch {
                 guard error.isHeader else { continue }
-                throw Refusal(.badRequest, "a trace is sent as a recording, to /recording")
+                throw HTTPRefusal(.badRequest, "a trace is sent as a recording, to /recording")
             }
             for request in requests {
                 switch request.body {
                 case .trace, .traceEnd:
-                    throw Refusal(.badRequest, "a trace is sent as a recording, to /recording")
+                    throw HTTPRefusal(.badRequest, "a trace is sent as a recording, to /recording")
                 case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll:
-                    throw Refusal(.badRequest, "the stream tells of all cameras; a page subscribes to none")
+                    throw HTTPRefusal(.badRequest, "the stream tells of all cameras; a page subscribes to none")
                 case .gesture, .touch, .command, .query, .awaitIdle, .steerReplay, .marker, .hello: break
                 }
             }
@@ -80,23 +80,23 @@ final class Page: Sendable {
     }
 
     /// The page's connection to the daemon; made when it is needed, and anew once it has ended.
-    private func openLink() async throws(Refusal) -> DaemonLink {
+    private func openLink() async throws(HTTPRefusal) -> DaemonChannel {
         let forget: @Sendable () -> Void = { [weak self] in self?.forgetLink() }
-        let link = state.withLock { state -> Task<DaemonLink, any Error>? in
+        let link = state.withLock { state -> Task<DaemonChannel, any Error>? in
             guard !state.isOver else { return nil }
             if let link = state.link { return link }
             let link = Task { [paths, group, outbox] in
-                try await DaemonLink(paths, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
+                try await DaemonChannel(paths, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
             }
             state.link = link
             return link
         }
-        guard let link else { throw Refusal(.gone, "this page's stream has ended") }
+        guard let link else { throw HTTPRefusal(.gone, "this page's stream has ended") }
         do {
             return try await link.value
         } catch {
             forgetLink()
-            throw Refusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
+            throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }
     }
 
@@ -105,17 +105,17 @@ final class Page: Sendable {
     // MARK: Recordings
 
     /// Plays a trace into a camera, in the place of what this page has played before; its end is told by the stream.
-    func play(_ trace: [UInt8]) async throws(Refusal) {
+    func play(_ trace: [UInt8]) async throws(HTTPRefusal) {
         state.withLock { state in
             defer { state.recording = nil }
             return state.recording
         }?.close()
-        let link: DaemonLink
+        let link: DaemonChannel
         do {
-            link = try await DaemonLink(
+            link = try await DaemonChannel(
                 paths, on: group, receive: { [outbox] in outbox.add(.reply($0)) }, end: {})
         } catch {
-            throw Refusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
+            throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }
         let isOver = state.withLock { state in
             if !state.isOver { state.recording = link }

@@ -14,14 +14,14 @@ final class Pages: Sendable {
 
     init(_ limits: Limits) { self.limits = limits }
 
-    func add(_ page: Page) throws(Refusal) {
+    func add(_ page: Page) throws(HTTPRefusal) {
         let isFull = state.withLock { state in
             guard state.pages.count < limits.streams else { return true }
             state.pages[page.id] = page
             return false
         }
         if isFull {
-            throw Refusal(.serviceUnavailable, "\(limits.streams) pages are open; close one", retryAfter: 5)
+            throw HTTPRefusal(.serviceUnavailable, "\(limits.streams) pages are open; close one", retryAfter: 5)
         }
     }
 
@@ -31,23 +31,25 @@ final class Pages: Sendable {
     }
 
     /// The page that a request comes from.
-    func page(_ id: String?) throws(Refusal) -> Page {
-        guard let id else { throw Refusal(.badRequest, "Gimbal-Page is missing: the first line of a stream tells it") }
+    func page(_ id: String?) throws(HTTPRefusal) -> Page {
+        guard let id else {
+            throw HTTPRefusal(.badRequest, "Gimbal-Page is missing: the first line of a stream tells it")
+        }
         guard let page = state.withLock({ $0.pages[id] }), page.role == .feed else {
-            throw Refusal(.conflict, "no stream has this page; its lines would be nobody's")
+            throw HTTPRefusal(.conflict, "no stream has this page; its lines would be nobody's")
         }
         return page
     }
 
     /// Runs a body that has a recording in hand.
-    func withRecording<Result>(_ body: () async throws(Refusal) -> Result) async throws(Refusal) -> Result {
+    func withRecording<Result>(_ body: () async throws(HTTPRefusal) -> Result) async throws(HTTPRefusal) -> Result {
         let isFull = state.withLock { state in
             guard state.recordings < limits.recordings else { return true }
             state.recordings += 1
             return false
         }
         if isFull {
-            throw Refusal(.serviceUnavailable, "\(limits.recordings) recordings are played already", retryAfter: 5)
+            throw HTTPRefusal(.serviceUnavailable, "\(limits.recordings) recordings are played already", retryAfter: 5)
         }
         defer { state.withLock { $0.recordings -= 1 } }
         return try await body()

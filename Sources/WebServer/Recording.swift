@@ -9,14 +9,14 @@ enum Recording {
     /// The trace of a recording, or the trace itself, for a camera.
     ///
     /// - Throws: what is wrong with the bytes, or with the camera's name.
-    static func trace(_ bytes: [UInt8], camera: String) throws(Refusal) -> [UInt8] {
+    static func trace(_ bytes: [UInt8], camera: String) throws(HTTPRefusal) -> [UInt8] {
         let converter = TraceConverter()
         var trace: [UInt8] = []
         do {
             try converter.read(bytes.span) { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
             try converter.finish { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
         } catch {
-            throw Refusal(.unprocessableContent, "this is no recording: \(error)")
+            throw HTTPRefusal(.unprocessableContent, "this is no recording: \(error)")
         }
         let start = trace.firstIndex { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } ?? trace.count
         let end = trace[start...].firstIndex(of: 0x0a) ?? trace.count
@@ -35,7 +35,7 @@ enum Recording {
             let end = isEnded(lines) ? [] : [0x0a] + Request.traceEndLine
             return header.bytes + [0x0a] + lines + end
         } catch {
-            throw Refusal(.unprocessableContent, "this \(error)")
+            throw HTTPRefusal(.unprocessableContent, "this \(error)")
         }
     }
 

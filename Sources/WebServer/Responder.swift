@@ -55,7 +55,7 @@ struct Responder: Sendable {
     func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         let answer: Answer
         var fields = Self.fields
-        do throws(Refusal) {
+        do throws(HTTPRefusal) {
             try access.checkHost(request.head)
             fields = self.fields(for: request)
             answer = try await self.answer(to: request)
@@ -101,10 +101,10 @@ struct Responder: Sendable {
         case taken
         /// A guest's page may send the request that its browser asks about.
         case mayAsk
-        case refusal(Refusal)
+        case refusal(HTTPRefusal)
     }
 
-    private func answer(to request: Request) async throws(Refusal) -> Answer {
+    private func answer(to request: Request) async throws(HTTPRefusal) -> Answer {
         let path = request.uri.path
         switch (request.method, path) {
         case (.get, "/stream"):
@@ -119,7 +119,7 @@ struct Responder: Sendable {
         case (.post, "/recording"):
             let page = try feeder(request)
             let camera = request.uri.queryParameters["camera"].map(String.init) ?? "main"
-            return try await pages.withRecording { () throws(Refusal) in
+            return try await pages.withRecording { () throws(HTTPRefusal) in
                 let bytes = try await body(of: request, atMost: limits.recordingBytes)
                 let trace = try Recording.trace(bytes, camera: camera)
                 Task { try? await page.play(trace) }
@@ -127,31 +127,31 @@ struct Responder: Sendable {
             }
         case (.get, _), (.head, _):
             guard let file = path == "/map-engine.js" ? map?.engine : PageFile.all[path] else {
-                throw Refusal(.notFound, "there is no \(path.prefix(100)) here")
+                throw HTTPRefusal(.notFound, "there is no \(path.prefix(100)) here")
             }
             return .file(file)
         case (.options, "/stream"), (.options, "/lines"), (.options, "/recording"):
             guard access.guest(request.head) != nil else { throw Self.unknownMethod }
             return .mayAsk
         case (.post, _):
-            throw Refusal(.notFound, "lines are sent to /lines, a recording to /recording")
+            throw HTTPRefusal(.notFound, "lines are sent to /lines, a recording to /recording")
         default: throw Self.unknownMethod
         }
     }
 
-    private static let unknownMethod = Refusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
+    private static let unknownMethod = HTTPRefusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
 
     /// The page that a request with something to change comes from.
-    private func feeder(_ request: Request) throws(Refusal) -> Page {
+    private func feeder(_ request: Request) throws(HTTPRefusal) -> Page {
         try access.checkSender(request.head)
         guard try access.role(of: request.head) == .feed else {
-            throw Refusal(.forbidden, "this link may only watch; another one moves cameras")
+            throw HTTPRefusal(.forbidden, "this link may only watch; another one moves cameras")
         }
         return try pages.page(request.headers[.page])
     }
 
-    private func body(of request: Request, atMost limit: Int) async throws(Refusal) -> [UInt8] {
-        let tooLarge = Refusal(.contentTooLarge, "a request like this has at most \(limit) bytes")
+    private func body(of request: Request, atMost limit: Int) async throws(HTTPRefusal) -> [UInt8] {
+        let tooLarge = HTTPRefusal(.contentTooLarge, "a request like this has at most \(limit) bytes")
         if let length = request.headers[.contentLength].flatMap(Int.init), length > limit { throw tooLarge }
         var bytes: [UInt8] = []
         do {
@@ -159,10 +159,10 @@ struct Responder: Sendable {
                 guard bytes.count + piece.readableBytes <= limit else { throw tooLarge }
                 bytes.append(contentsOf: piece.readableBytesView)
             }
-        } catch let refusal as Refusal {
+        } catch let refusal as HTTPRefusal {
             throw refusal
         } catch {
-            throw Refusal(.badRequest, "the request broke off")
+            throw HTTPRefusal(.badRequest, "the request broke off")
         }
         return bytes
     }

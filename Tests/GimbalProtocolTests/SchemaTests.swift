@@ -168,10 +168,10 @@ private let wrong = JSON.array([.array([])])
         let camera = Camera(position: position, viewport: .standard, constraints: constraints)
         var ended = TraceSummary()
         ended.isCut = true
-        var client = ClientSummary()
-        (client.number, client.isSelf, client.user, client.process) = (7, true, 8, 9)
+        var client = Client(number: 7)
+        (client.isSelf, client.user, client.process) = (true, 8, 9)
         (client.replay, client.followsAll) = ("left", true)
-        client.subscriptions = [ClientSummary.Following(camera: "left", delivery: .latest, behind: 3)]
+        client.subscriptions = [Client.Following(camera: "left", delivery: .latest, behind: 3)]
         var line = LineWriter()
         line.ok(id.span)
         line.error(WireError(.busy, field: "camera", "wait"), line: 3, id.span)

@@ -18,8 +18,8 @@ import Testing
         HTTPRequest(method: .post, scheme: "http", authority: host, path: "/lines", headerFields: fields)
     }
 
-    private func status(_ body: () throws(Refusal) -> Void) -> Int? {
-        do throws(Refusal) {
+    private func status(_ body: () throws(HTTPRefusal) -> Void) -> Int? {
+        do throws(HTTPRefusal) {
             try body()
             return nil
         } catch {
@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: ["127.0.0.1:8080", "localhost:8080", "LOCALHOST:8080"])
     func aHostThatTheServerGoesByIsTaken(_ host: String) {
-        #expect(status { () throws(Refusal) in try access.checkHost(head(host)) } == nil)
+        #expect(status { () throws(HTTPRefusal) in try access.checkHost(head(host)) } == nil)
     }
 
     @Test(arguments: [
@@ -37,14 +37,14 @@ import Testing
         "[::1]:8080", "localhost.:8080",
     ])
     func anyOtherHostIsMisdirected(_ host: String) {
-        #expect(status { () throws(Refusal) in try access.checkHost(head(host)) } == 421)
+        #expect(status { () throws(HTTPRefusal) in try access.checkHost(head(host)) } == 421)
     }
 
     @Test func noHostAndASecondHostAreMisdirected() throws {
-        #expect(status { () throws(Refusal) in try access.checkHost(head(nil)) } == 421)
+        #expect(status { () throws(HTTPRefusal) in try access.checkHost(head(nil)) } == 421)
         let name = try #require(HTTPField.Name("Host"))
         let second = head("localhost:8080", [name: "localhost:8080"])
-        #expect(status { () throws(Refusal) in try access.checkHost(second) } == 421)
+        #expect(status { () throws(HTTPRefusal) in try access.checkHost(second) } == 421)
     }
 
     @Test(arguments: [
@@ -52,7 +52,8 @@ import Testing
     ])
     func aPageOfThisServersMayChangeSomething(_ origin: String, _ site: String?) {
         #expect(
-            status { () throws(Refusal) in try access.checkSender(head("localhost:8080", fields(origin, site))) } == nil
+            status { () throws(HTTPRefusal) in try access.checkSender(head("localhost:8080", fields(origin, site))) }
+                == nil
         )
     }
 
@@ -66,14 +67,15 @@ import Testing
     ])
     func nobodyElseMay(_ origin: String?, _ site: String?) {
         #expect(
-            status { () throws(Refusal) in try access.checkSender(head("localhost:8080", fields(origin, site))) } == 403
+            status { () throws(HTTPRefusal) in try access.checkSender(head("localhost:8080", fields(origin, site))) }
+                == 403
         )
     }
 
     @Test(arguments: [nil, "cross-site", "same-site"])
     func aGuestsPageMayChangeSomething(_ site: String?) {
         let guest = head("localhost:8080", fields("https://map.example", site))
-        #expect(status { () throws(Refusal) in try access.checkSender(guest) } == nil)
+        #expect(status { () throws(HTTPRefusal) in try access.checkSender(guest) } == nil)
         #expect(access.guest(guest)?.text == "https://map.example")
     }
 
@@ -81,13 +83,13 @@ import Testing
         var two = fields("https://map.example", nil)
         two.append(HTTPField(name: .origin, value: "https://evil.example"))
         let twice = head("localhost:8080", two)
-        #expect(status { () throws(Refusal) in try access.checkSender(twice) } == 403)
+        #expect(status { () throws(HTTPRefusal) in try access.checkSender(twice) } == 403)
         #expect(access.guest(twice) == nil)
     }
 
     @Test func whoReadsNeedsNoOriginButNoForeignOneEither() {
         func read(_ origin: String?, _ site: String?) -> Int? {
-            status { () throws(Refusal) in try access.checkReader(head("localhost:8080", fields(origin, site))) }
+            status { () throws(HTTPRefusal) in try access.checkReader(head("localhost:8080", fields(origin, site))) }
         }
         #expect(read(nil, nil) == nil && read(nil, "same-origin") == nil)
         #expect(read("http://localhost:8080", "same-origin") == nil && read("https://map.example", "cross-site") == nil)
@@ -130,7 +132,7 @@ import Testing
             nil, "", "Bearer", "Bearer ", "Bearer \(tokens.feed)x", "Bearer \(tokens.feed.dropLast())", tokens.feed,
             "Basic \(tokens.feed)", "Bearer  \(tokens.feed)",
         ] {
-            #expect(throws: Refusal.self, "\(wrong ?? "none")") { try role(wrong) }
+            #expect(throws: HTTPRefusal.self, "\(wrong ?? "none")") { try role(wrong) }
         }
     }
 

@@ -66,10 +66,10 @@ final class ClientRegistry {
     private static let page = (clients: 64, subscriptions: 16)
 
     /// Some clients whose numbers are greater than one, as a client is told of them, and whether there are others.
-    func page(after number: Int, for asking: Peer) -> (clients: [ClientSummary], hasMore: Bool) {
+    func page(after number: Int, for asking: Peer) -> (clients: [Client], hasMore: Bool) {
         let start = index(after: number)
         let end = min(start + Self.page.clients, peers.count)
-        return (peers[start..<end].map { summary(of: $0, for: asking) }, end < peers.count)
+        return (peers[start..<end].map { client(of: $0, for: asking) }, end < peers.count)
     }
 
     /// Where the clients begin whose numbers are greater.
@@ -82,24 +82,23 @@ final class ClientRegistry {
         return low
     }
 
-    private func summary(of peer: Peer, for asking: Peer) -> ClientSummary {
-        var summary = ClientSummary()
-        summary.number = peer.number
-        summary.isSelf = peer === asking
+    private func client(of peer: Peer, for asking: Peer) -> Client {
+        var client = Client(number: peer.number)
+        client.isSelf = peer === asking
         // Who may only watch is not told who the others are.
-        if !asking.isWatchOnly || summary.isSelf {
-            summary.user = peer.identity?.user
-            summary.process = peer.identity?.process
+        if !asking.isWatchOnly || client.isSelf {
+            client.user = peer.identity.map { Int($0.user) }
+            client.process = peer.identity.map { Int($0.process) }
         }
-        summary.isWatchOnly = peer.isWatchOnly
-        if let replay = peer.replay, !replay.isOver { summary.replay = replay.cameraName }
-        summary.followsAll = peer.all != nil
-        summary.subscriptionCount = peer.subscriptions.count
-        summary.subscriptions = peer.subscriptions.prefix(Self.page.subscriptions).map {
-            .init(camera: $0.camera.name, delivery: $0.delivery, behind: $0.backlog)
+        client.role = peer.isWatchOnly ? .watchOnly : .everything
+        if let replay = peer.replay, !replay.isOver { client.replay = replay.cameraName }
+        client.followsAll = peer.all != nil
+        client.subscriptionCount = peer.subscriptions.count
+        client.subscriptions = peer.subscriptions.prefix(Self.page.subscriptions).map {
+            .init(camera: $0.camera.name, delivery: $0.delivery, behind: Int($0.backlog))
         }
-        summary.waits = peer.waits.all.count
-        summary.unreadBytes = peer.output.unreadBytes
-        return summary
+        client.waits = peer.waits.all.count
+        client.unreadBytes = peer.output.unreadBytes
+        return client
     }
 }

@@ -104,7 +104,7 @@ extension Replays {
         var clock = ReplayClock.Saved()
         var mode = Replay.Mode.playing
         var (round, rejected): (Int, UInt64) = (1, 0)
-        var (isCut, passesOver, isOver) = (false, false, false)
+        var (life, passesOver) = (Replay.Life.running, false)
         var (run, seek) = (Place(), Place?.none)
         var checkpoints: [Checkpoints.Checkpoint] = []
         var (firstLine, isComplete) = (0, false)
@@ -126,9 +126,9 @@ extension Replays {
             case .stepsLeft: mode = .stepping(left: try field.number())
             case .round: round = try field.integer()
             case .rejected: rejected = try field.number()
-            case .isCut: isCut = try field.flag()
+            case .isCut: if try field.flag(), life == .running { life = .cut }
             case .passesOver: passesOver = try field.flag()
-            case .isOver: isOver = try field.flag()
+            case .isOver: if try field.flag() { life = .over }
             case .run: run = try Place(field.record(), limits: limits)
             case .seek: seek = try Place(field.record(), limits: limits)
             case .checkpoint:
@@ -148,10 +148,9 @@ extension Replays {
         }
         let replay = Replay(
             of: camera, from: peer, feed: feed ?? number ?? 0, id: id, playback,
-            ReplayClock(clock, longestWait: playback.idleTimeLimitMs), rejected: rejected,
-            isCut: isCut, passesOver: passesOver)
+            ReplayClock(clock, longestWait: playback.idleTimeLimitMs), life, rejected: rejected, passesOver: passesOver)
         peer?.replay = replay
-        guard !isOver, camera.replay == nil else { return replay.end() }
+        guard life != .over, camera.replay == nil else { return replay.end() }
         (replay.mode, replay.round, replay.markers) = (mode, round, markers)
         replay.run = run.run
         camera.replay = replay

@@ -1,4 +1,4 @@
-// A line that is being applied: whose it is, when, and which cameras it has touched so far.
+// A line that is being applied: whose it is, when, and which cameras it has changed so far.
 
 struct LineContext {
     let peer: Peer
@@ -13,7 +13,7 @@ struct LineContext {
     init(from peer: Peer, at now: Double, timeMs: Double?) { (self.peer, self.now, self.timeMs) = (peer, now, timeMs) }
 
     /// Notes that the line has changed a camera, or may have.
-    mutating func touch(_ camera: HostedCamera) {
+    mutating func noteChange(of camera: HostedCamera) {
         if first == nil {
             first = camera
         } else if first !== camera, !others.contains(where: { $0 === camera }) {

@@ -215,10 +215,10 @@ final class LineHandler {
         }
         switch request.body {
         case .gesture(let gesture):
-            let camera = touch(name, &line)
+            let camera = cameraToChange(name, &line)
             input(gesture.event, gesture.label, id, to: camera, from: peer, at: now)
         case .touch(let fingers):
-            let camera = touch(name, &line)
+            let camera = cameraToChange(name, &line)
             input(fingers, request.timeMs ?? line.timeMs, id, to: camera, from: peer, at: now)
         case .command(.removeCamera):
             sender.acknowledge(id, to: peer)
@@ -226,7 +226,7 @@ final class LineHandler {
             runner.remove(camera)
             observer.note(.removed(camera: camera.name), of: peer)
         case .command(let command):
-            let camera = touch(name, &line)
+            let camera = cameraToChange(name, &line)
             runner.catchUp(camera, at: now)
             sender.acknowledge(id, to: peer)
             camera.apply(command, at: camera.time(at: now))
@@ -255,7 +255,7 @@ final class LineHandler {
                 replays.steer(replay, steering, at: now)
             }
         case .marker(let label):
-            let camera = touch(name, &line)
+            let camera = cameraToChange(name, &line)
             runner.catchUp(camera, at: now)
             sender.acknowledge(id, to: peer)
             let time = camera.time(at: now)
@@ -276,9 +276,9 @@ final class LineHandler {
     }
 
     /// The camera of a gesture, fingers or a command; its batch ends with the line.
-    private func touch(_ name: String?, _ line: inout LineContext) -> HostedCamera {
+    private func cameraToChange(_ name: String?, _ line: inout LineContext) -> HostedCamera {
         let camera = runner.camera(name, for: line.peer, at: line.now)
-        line.touch(camera)
+        line.noteChange(of: camera)
         return camera
     }
 

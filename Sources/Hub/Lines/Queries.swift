@@ -93,13 +93,10 @@ final class Queries {
     }
 
     /// What `stats` tells.
-    private func stats(at now: Double) -> [(name: StaticString, count: UInt64)] {
-        [
-            ("uptimeMs", UInt64(max(now - started, 0))), ("connections", UInt64(clients.count)),
-            ("connectionsTotal", clients.total), ("cameras", UInt64(registry.count)),
-            ("subscriptions", UInt64(subscriptions.count)), ("replays", UInt64(replays.count)),
-            ("lines", counters.lines), ("errors", counters.errors), ("events", counters.events),
-            ("bytesIn", counters.bytesIn), ("bytesOut", counters.bytesOut),
-        ]
+    private func stats(at now: Double) -> DaemonStats {
+        DaemonStats(
+            uptimeMs: max(now - started, 0), connections: clients.count, connectionsTotal: clients.total,
+            cameras: registry.count, subscriptions: subscriptions.count, replays: replays.count, lines: counters.lines,
+            errors: counters.errors, events: counters.events, bytesIn: counters.bytesIn, bytesOut: counters.bytesOut)
     }
 }

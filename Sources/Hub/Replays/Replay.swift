@@ -11,6 +11,14 @@ final class Replay {
         case stepping(left: UInt64)
     }
 
+    enum Life {
+        case running
+        /// Ended before its own end: nothing of it is played any more but what moves.
+        case cut
+        /// The camera is free.
+        case over
+    }
+
     /// The way to another place.
     struct Seek {
         let target: Double
@@ -57,12 +65,9 @@ final class Replay {
     var isAtMarker = false
     private(set) var rejected: UInt64 = 0
 
-    /// Whether it is ended before its own end: then nothing of it is played any more but what moves.
-    private(set) var isCut = false
+    private var life = Life.running
     /// Whether what the peer still sends of it is passed over, since it is beyond the end that the header set.
     private(set) var passesOver = false
-    /// Whether the camera is free.
-    private(set) var isOver = false
 
     init(
         _ header: TraceHeader, of camera: HostedCamera, from peer: Peer, id: [UInt8], limits: Limits, at now: Double
@@ -80,15 +85,21 @@ final class Replay {
     /// A replay that goes on where another process left off.
     init(
         of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
-        _ clock: ReplayClock, rejected: UInt64, isCut: Bool, passesOver: Bool
+        _ clock: ReplayClock, _ life: Life, rejected: UInt64, passesOver: Bool
     ) {
         (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
         (self.playback, self.clock, self.rejected) = (playback, clock, rejected)
-        (self.isCut, self.passesOver) = (isCut, passesOver)
+        (self.life, self.passesOver) = (life, passesOver)
         wake = -.infinity
     }
 
     // MARK: How it stands
+
+    /// Whether it was ended before its own end, and the camera is not free yet.
+    var isCut: Bool { life == .cut }
+
+    /// Whether the camera is free.
+    var isOver: Bool { life == .over }
 
     var isPaused: Bool { if case .paused = mode { true } else { false } }
 
@@ -201,7 +212,7 @@ final class Replay {
 
     /// Nothing of it is played any more but what moves, and that as fast as possible.
     func cut() {
-        (isCut, seek, mode) = (true, nil, .playing)
+        (life, seek, mode) = (.cut, nil, .playing)
         clock.hurry()
         run.hasEnded = true
         wake = -.infinity
@@ -212,7 +223,7 @@ final class Replay {
 
     /// Its camera is free.
     func end() {
-        (isOver, wake, awaited) = (true, .infinity, nil)
+        (life, wake, awaited) = (.over, .infinity, nil)
         (lines, checkpoints, markers) = (KeptLines(), Checkpoints(), [])
     }
 }

@@ -76,6 +76,7 @@ extension Client {
         }
         let more = subscriptionCount - subscriptions.count
         if more > 0 { facts.append("follows \(counted(more, "camera")) more") }
+        if followsAll { facts.append("follows all cameras, those to come included") }
         if let replay { facts.append("plays a trace into \(replay)") }
         if waits > 0 { facts.append("waits \(waits == 1 ? "" : "\(waits) times ")for a rest") }
         if unreadBytes > 0 { facts.append("has not read \(counted(unreadBytes, "byte"))") }

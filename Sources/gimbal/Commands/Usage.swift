@@ -75,9 +75,9 @@ enum Usage {
 
     /// How a subcommand is used, in the lines that follow an error.
     static func synopsis(_ name: String?) -> String {
-        let type = Gimbal.configuration.subcommands.first { $0._commandName == name } ?? Gimbal.self
+        let type = GimbalCommand.configuration.subcommands.first { $0._commandName == name } ?? GimbalCommand.self
         let command = name.map { "gimbal \($0)" } ?? "gimbal"
-        return "Usage: \(Gimbal.usageString(for: type))\n  See '\(command) --help' for more information."
+        return "Usage: \(GimbalCommand.usageString(for: type))\n  See '\(command) --help' for more information."
     }
 
     // MARK: What there is
@@ -113,5 +113,5 @@ enum Usage {
         func argument(_ name: String) -> Argument? { arguments.first { $0.names.contains(name) } }
     }
 
-    private static let tool = Command((try? JSONValue(Gimbal._dumpHelp().utf8))?["command"])
+    private static let tool = Command((try? JSONValue(GimbalCommand._dumpHelp().utf8))?["command"])
 }

@@ -27,7 +27,7 @@ struct PageLine: Sendable {
     var isReply = false
 }
 
-final class Outbox: Sendable {
+final class PageOutbox: Sendable {
     /// As many lines wait for a page; more, and what it missed is told instead.
     static let mostLines = 512
     /// As many bytes, likewise.
@@ -65,7 +65,7 @@ final class Outbox: Sendable {
             lines.append(line)
             count += 1
             bytes += line.bytes.count
-            if lines.count > 2 * Outbox.mostLines { compact() }
+            if lines.count > 2 * PageOutbox.mostLines { compact() }
         }
 
         /// Forgets the places of lines that were replaced.

@@ -6,7 +6,7 @@ import GimbalProtocol
 import Glibc
 
 @main
-struct Gimbal: ParsableCommand {
+struct GimbalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gimbal",
         abstract: "Moves map cameras, plays gestures into them, and shows what they do.",

@@ -12,7 +12,7 @@ package struct NoDaemon: Error, CustomStringConvertible {
 }
 
 /// A connection to the daemon.
-final class DaemonLink: Sendable {
+final class DaemonChannel: Sendable {
     private let channel: any Channel
 
     /// Connects.
@@ -34,7 +34,7 @@ final class DaemonLink: Sendable {
         channel = try await ClientBootstrap(group: group)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(LineHandler(receive: receive, end: end))
+                    try channel.pipeline.syncOperations.addHandler(LineReceiver(receive: receive, end: end))
                 }
             }
             .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
@@ -60,7 +60,7 @@ final class DaemonLink: Sendable {
     func close() { channel.close(promise: nil) }
 }
 
-private final class LineHandler: ChannelInboundHandler {
+private final class LineReceiver: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let receive: @Sendable (ArraySlice<UInt8>) -> Void

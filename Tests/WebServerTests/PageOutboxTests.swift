@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-@Suite struct OutboxTests {
+@Suite struct PageOutboxTests {
     private func moved(_ seq: Int, camera: String = "main") -> PageLine {
         PageLine(
             bytes: Array("c\(seq) ".utf8), camera: camera, subject: .position(camera: camera), isCounted: true)
@@ -14,12 +14,12 @@ import Testing
         PageLine(bytes: Array("\(name) ".utf8), camera: camera, isCounted: true, isBoundary: true)
     }
 
-    private func text(_ batch: Outbox.Batch) -> String? {
+    private func text(_ batch: PageOutbox.Batch) -> String? {
         if case .lines(let bytes) = batch { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
 
     @Test func ofPositionsOnlyTheNewestWaits() {
-        let outbox = Outbox()
+        let outbox = PageOutbox()
         for seq in 1...3 { outbox.add(moved(seq)) }
         outbox.add(moved(9, camera: "left"))
         #expect(text(outbox.take()) == "c3 c9 ")
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func aPositionStaysBetweenTheBeginningAndTheEndOfItsMovement() {
-        let outbox = Outbox()
+        let outbox = PageOutbox()
         for line in [boundary("began"), moved(1), moved(2), boundary("idle"), boundary("began"), moved(3), moved(4)] {
             outbox.add(line)
         }
@@ -35,41 +35,41 @@ import Testing
     }
 
     @Test func aPageThatDoesNotReadIsToldHowMuchItMissed() {
-        let outbox = Outbox()
-        for seq in 0..<Outbox.mostLines { outbox.add(boundary("b\(seq)")) }
+        let outbox = PageOutbox()
+        for seq in 0..<PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
         #expect(text(outbox.take()) != nil)
-        for seq in 0..<(3 * Outbox.mostLines) { outbox.add(boundary("b\(seq)")) }
+        for seq in 0..<(3 * PageOutbox.mostLines) { outbox.add(boundary("b\(seq)")) }
         outbox.add(moved(1, camera: "left"))
-        #expect(outbox.take() == .missed(["main": 3 * Outbox.mostLines, "left": 1], replies: []))
+        #expect(outbox.take() == .missed(["main": 3 * PageOutbox.mostLines, "left": 1], replies: []))
         #expect(outbox.take() == .nothing)
         outbox.add(moved(2))
         #expect(text(outbox.take()) == "c2 ")
     }
 
     @Test func manyBytesAreAsMuchAsManyLines() {
-        let outbox = Outbox()
+        let outbox = PageOutbox()
         let large = PageLine(
-            bytes: Array(repeating: 0x20, count: Outbox.mostBytes / 4), camera: "main", isCounted: true)
+            bytes: Array(repeating: 0x20, count: PageOutbox.mostBytes / 4), camera: "main", isCounted: true)
         for _ in 0..<5 { outbox.add(large) }
         #expect(outbox.take() == .missed(["main": 5], replies: []))
     }
 
     @Test func repliesAreKeptWhileAPageIsBehind() {
-        let outbox = Outbox()
-        for seq in 0...Outbox.mostLines { outbox.add(boundary("b\(seq)")) }
+        let outbox = PageOutbox()
+        for seq in 0...PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
         outbox.add(.reply(Array("ok".utf8)[...]))
-        #expect(outbox.take() == .missed(["main": Outbox.mostLines + 1], replies: Array("ok\n".utf8)))
+        #expect(outbox.take() == .missed(["main": PageOutbox.mostLines + 1], replies: Array("ok\n".utf8)))
     }
 
     @Test func aPageThatReadsNoReplyIsLetGo() {
-        let outbox = Outbox()
-        let reply = Array(repeating: UInt8(ascii: "x"), count: Outbox.mostReplyBytes / 2)
+        let outbox = PageOutbox()
+        let reply = Array(repeating: UInt8(ascii: "x"), count: PageOutbox.mostReplyBytes / 2)
         for _ in 0..<3 { outbox.add(.reply(reply[...])) }
         #expect(outbox.take() == .over)
     }
 
     @Test func linesThatAreReplacedForEverTakeNoRoom() {
-        let outbox = Outbox()
+        let outbox = PageOutbox()
         for seq in 0..<100_000 { outbox.add(moved(seq)) }
         #expect(text(outbox.take()) == "c99999 ")
     }
