@@ -133,9 +133,38 @@ package enum RequestType: Hashable, Sendable {
         case .other(let word): word.standsAlone
         }
     }
+
+    /// What requests are for.
+    package enum Family {
+        case gesture, touch, command, question
+        /// They belong to the connection that they come by, as subscriptions and traces do, or are about connections.
+        case connection
+    }
+
+    package var family: Family {
+        switch self {
+        case .gesture: .gesture
+        case .other(let word): word.family
+        }
+    }
 }
 
 extension RequestType.Word {
+    fileprivate var family: RequestType.Family {
+        switch self {
+        case .touch: .touch
+        case .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport, .removeCamera,
+            .marker:
+            .command
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
+            .awaitIdle, .getReplay:
+            .question
+        case .subscribe, .unsubscribe, .trace, .traceEnd, .pauseReplay, .resumeReplay, .stepReplay, .seekReplay,
+            .setReplaySpeed, .endReplay, .clients:
+            .connection
+        }
+    }
+
     fileprivate var standsAlone: Bool {
         switch self {
         case .trace, .traceEnd, .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay: true

@@ -19,9 +19,12 @@ package enum Inlet: String, CaseIterable, Sendable {
 extension RequestType {
     /// The topic that a request of this type comes by; `nil` if none takes it.
     package var inlet: Inlet? {
-        switch self {
+        switch family {
         case .gesture: .gesture
-        case .other(let word): word.inlet
+        case .touch: .touch
+        case .command: .set
+        case .question: .get
+        case .connection: nil
         }
     }
 
@@ -29,24 +32,6 @@ extension RequestType {
     static func of(_ word: String) -> RequestType? { byWord[word] }
 
     private static let byWord = Dictionary(uniqueKeysWithValues: all.map { ($0.word, $0) })
-}
-
-extension RequestType.Word {
-    fileprivate var inlet: Inlet? {
-        switch self {
-        case .touch: .touch
-        case .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport, .removeCamera,
-            .marker:
-            .set
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
-            .awaitIdle, .getReplay:
-            .get
-        // Subscriptions and replays belong to one connection, and who else is connected is for this machine alone.
-        case .subscribe, .unsubscribe, .trace, .traceEnd, .pauseReplay, .resumeReplay, .stepReplay, .seekReplay,
-            .setReplaySpeed, .endReplay, .clients:
-            nil
-        }
-    }
 }
 
 /// The topics of a node.
