@@ -121,7 +121,10 @@ package final class CameraMirror: LinkReader {
     }
 
     private func handle(settings delivery: Delivery, at now: Double) {
-        if delivery.payload.isEmpty { return source.settingsRemoved() }
+        if delivery.payload.isEmpty {
+            source.settingsRemoved()
+            return askSoon(at: now)
+        }
         guard let (told, stamp) = ToldSettings.read(delivery.payload) else {
             return outside.say(.warning, "\(delivery.topic): what came is no settings of a camera")
         }
@@ -132,11 +135,15 @@ package final class CameraMirror: LinkReader {
         }
     }
 
-    /// Not at once: whoever has two of them would make this side ask for ever.
+    /// Asks the broker what it keeps, where a message does not tell whether it is the newest: that there is none any more has no
+    /// number. Not at once: whoever has two of them would make this side ask for ever.
     private func askSoon(at now: Double) { nextQuestion = min(nextQuestion ?? .infinity, now + 1000) }
 
     private func handle(_ delivery: Delivery, at now: Double) {
-        if delivery.payload.isEmpty { return source.removed() }
+        if delivery.payload.isEmpty {
+            source.removed()
+            return askSoon(at: now)
+        }
         guard let (standing, stamp) = CameraStanding.read(delivery.payload) else {
             return outside.say(.warning, "\(delivery.topic): what came is no state of a camera")
         }

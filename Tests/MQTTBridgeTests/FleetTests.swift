@@ -515,6 +515,20 @@ import Testing
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
     }
 
+    @Test func anOldWordThatThereIsNoCameraIsNotBelievedLongerThanTheBrokerSaysOtherwise() throws {
+        let (fleet, _, follower) = pair()
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        fleet.pass(3000)
+        // It comes late, behind what was told of the next camera of this name.
+        for topic in ["camera", "settings"] { follower.receive(Delivery("gimbal/left/main/\(topic)", [])) }
+        let local = fleet.hosts[1].connect()
+        local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#)
+        local.send(#"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":3}}"#)
+        // The broker is asked by itself only after a minute.
+        fleet.pass(15_000, step: 20)
+        #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
+    }
+
     private static let settingLines = [
         #"{"type":"set-zoom-range","minZoom":3.25,"maxZoom":17.123456}"#,
         #"{"type":"set-target-bounds","bounds":{"southWest":{"latitude":47.27,"longitude":5.87},"northEast":{"latitude":55.06,"longitude":15.04}}}"#,
