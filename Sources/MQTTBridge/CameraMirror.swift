@@ -51,8 +51,9 @@ package final class CameraMirror: LinkReader {
     private let settings: Settings
     private let topics: NodeTopics
     private var source = MirrorSource()
-    /// When the broker is asked anew.
-    private var nextQuestion: Double?
+    /// When the broker is asked anew, as nothing has come for long; and as it is not known whether what came is the newest.
+    private var nextRefresh: Double?
+    private var nextDoubt: Double?
     /// Is told where the camera is, for outputs beside the daemon.
     private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
 
@@ -98,21 +99,21 @@ package final class CameraMirror: LinkReader {
 
     package func disconnected(at now: Double) {
         source.disconnected()
-        nextQuestion = nil
+        (nextRefresh, nextDoubt) = (nil, nil)
         bring(at: now)
     }
 
     private func ask(at now: Double) {
         if settings.local != nil { outside.subscribe(topics.settings(settings.camera)) }
         outside.subscribe(topics.camera(settings.camera))
-        nextQuestion = now + settings.refresh
+        (nextRefresh, nextDoubt) = (now + settings.refresh, nil)
     }
 
     package func received(_ delivery: Delivery, at now: Double) {
         if delivery.topic == topics.state {
             if let state = NodeState(delivery.payload) { source.saw(state) }
         } else if delivery.topic == topics.camera(settings.camera) {
-            nextQuestion = now + settings.refresh
+            nextRefresh = now + settings.refresh
             handle(delivery, at: now)
         } else if delivery.topic == topics.settings(settings.camera) {
             handle(settings: delivery, at: now)
@@ -137,7 +138,7 @@ package final class CameraMirror: LinkReader {
 
     /// Asks the broker what it keeps, where a message does not tell whether it is the newest: that there is none any more has no
     /// number. Not at once: whoever has two of them would make this side ask for ever.
-    private func askSoon(at now: Double) { nextQuestion = min(nextQuestion ?? .infinity, now + 1000) }
+    private func askSoon(at now: Double) { nextDoubt = nextDoubt ?? now + 1000 }
 
     private func handle(_ delivery: Delivery, at now: Double) {
         if delivery.payload.isEmpty {
@@ -214,6 +215,9 @@ package final class CameraMirror: LinkReader {
         }
     }
 
+    /// When the broker is asked anew.
+    private var nextQuestion: Double? { .earliest(nextRefresh, nextDoubt) }
+
     package func advance(to now: Double) {
         if case .away(let attempt) = daemon, attempt <= now, let name = settings.local { connect(name, at: now) }
         if let question = nextQuestion, question <= now { ask(at: now) }
@@ -223,6 +227,6 @@ package final class CameraMirror: LinkReader {
     /// Lets go of the daemon: what holds the camera is cancelled.
     package func close() {
         session?.close()
-        (daemon, nextQuestion) = (.none, nil)
+        (daemon, nextRefresh, nextDoubt) = (.none, nil, nil)
     }
 }

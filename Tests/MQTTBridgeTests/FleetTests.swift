@@ -519,8 +519,10 @@ import Testing
         let (fleet, _, follower) = pair()
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
         fleet.pass(3000)
-        // It comes late, behind what was told of the next camera of this name.
+        // It comes late, behind what was told of the next camera of this name, which goes on to move.
         for topic in ["camera", "settings"] { follower.receive(Delivery("gimbal/left/main/\(topic)", [])) }
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
+        fleet.pass(500)
         let local = fleet.hosts[1].connect()
         local.send(#"{"type":"set-zoom-range","camera":"copy","maxZoom":4}"#)
         local.send(#"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":3}}"#)
