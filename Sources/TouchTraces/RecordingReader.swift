@@ -23,17 +23,8 @@ public struct RecordingReader: Sendable {
         case trace
     }
 
-    /// What the recording is, once that is known.
-    public private(set) var format: RecordingFormat?
-    /// The device's surface as a viewport. It is known before the first frame is handed out, and then never changes.
-    public private(set) var surface: Surface?
-    /// What was met beside the touches so far.
-    public private(set) var notes = RecordingNotes()
-    /// Whether fingers are held back until more is known of the range of their positions. ``assumeRange(_:)`` ends that.
-    public var isHolding: Bool { !held.isEmpty }
-
-    private let given: DeviceDescription?
-    private let options: SurfaceOptions
+    private var parser: RecordingParser
+    private var output: FrameOutput
 
     private var shape = Shape.beginning
     private var framer = LineFramer()
@@ -41,46 +32,14 @@ public struct RecordingReader: Sendable {
     private var rest: [UInt8] = []
     /// Looks for objects as long as the format is not known, and reads them when that is one of theirs.
     private var splitter: JSONSplitter? = JSONSplitter()
-    /// The bytes that have been read.
-    private var consumed = 0
     /// All lines that were read before the format was known.
     private var prelude: [UInt8] = []
     /// Whether any of that was more than blank.
     private var hasText = false
-    /// Frames whose device's range must be observed first.
-    private var held: [ContactFrame] = []
-    private var heldContacts = 0
-    private var observed = ObservedRange()
-    /// Whether the surface was handed out.
-    private var hasBegun = false
-    /// Lines, objects or events that told something.
-    private var understood = 0
-    /// Whether any finger or gesture came of them.
-    private var hasTouches = false
-
-    private var heads = DeviceHeads()
-    private var tracker = ContactTracker()
-    private var evemu = EvemuParser()
-    private var getevent = GeteventParser()
-    private var evtest = EvtestParser()
-    private var libinputRecord = LibinputRecordParser()
-    private var gestures = LibinputGestures()
-    private var libinputTouches = LibinputTouches()
-    /// The clock of both: a program writes all lines.
-    private var libinputClock = FrameClock()
-    private var motionEvents: MotionEvents
-    private var web: WebTouches
-    private var steps: FrameSteps
 
     /// How much of a file may come before a line that is recognized, or before an object that is.
     private static let longestPrelude = 65536
     private static let longestSearch = 1 << 20
-    /// How much of a file is observed for the range of a device that is not described, and how many contacts are held for
-    /// it at the most.
-    private static let observedLength = 1 << 20
-    private static let mostHeld = 1 << 18
-    /// The values of the kernel's events.
-    private static let values = Int(Int32.min)...Int(UInt32.max)
 
     /// A reader of one recording.
     ///
@@ -91,23 +50,31 @@ public struct RecordingReader: Sendable {
     public init(
         device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil
     ) {
-        given = device
-        options = surface
-        steps = FrameSteps(rate: rate)
-        web = WebTouches(rate: rate)
-        motionEvents = MotionEvents(rate: rate)
+        parser = RecordingParser(device: device, rotation: surface.rotation, rate: rate)
+        output = FrameOutput(surface)
     }
 
+    // MARK: What is known so far
+
+    /// What the recording is, once that is known.
+    public var format: RecordingFormat? { parser.format }
+
     /// The device that the touches are of, as far as it is known.
-    public var device: DeviceDescription? {
-        if let given { return given }
-        switch format {
-        case .webTouches, .devTools, .webDriver: return web.device
-        case .libinputDebugEvents: return libinputTouches.device
-        case .motionEvents: return nil
-        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents, .trace, nil:
-            return heads.description(of: tracker.device)
-        }
+    public var device: DeviceDescription? { parser.device }
+
+    /// The device's surface as a viewport. It is known before the first frame is handed out, and then never changes.
+    public var surface: Surface? { output.surface }
+
+    /// What was met beside the touches so far.
+    public var notes: RecordingNotes { parser.notes }
+
+    /// Whether fingers are held back until more is known of the range of their positions. ``assumeRange(_:)`` ends that.
+    public var isHolding: Bool { output.isHolding }
+
+    /// Hands out what is held back, though nothing tells the range of the device's positions, and the fingers of a stream
+    /// that goes on have not shown it yet: it is taken for a usual one.
+    public mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
+        try parser.assumeRange(&output, body)
     }
 
     // MARK: Bytes
@@ -141,7 +108,7 @@ public struct RecordingReader: Sendable {
         var first: [UInt8] = []
         swap(&first, &rest)
         if let events = BinaryEvents.recognize(first.span) {
-            format = .inputEvents
+            parser.format = .inputEvents
             shape = .events(events)
         } else {
             first.removeFirst(Self.markLength(first.span))
@@ -157,24 +124,8 @@ public struct RecordingReader: Sendable {
     public mutating func finish(_ body: (RecordedFrame) throws -> Void) throws {
         if case .beginning = shape { try begin(body) }
         try finishShape(body)
-        switch format {
-        case nil: throw RecordingError(prelude.span)
-        case .trace: return
-        case .libinputDebugEvents:
-            if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, body) }
-            if libinputTouches.finish(libinputClock, &notes) { try hand(libinputTouches.frame, body) }
-            if gestures.finish(libinputClock, &notes) { try handGestures(body) }
-        case .webTouches, .devTools, .webDriver:
-            web.finish(&notes)
-            for frame in web.frames { try hand(frame, body) }
-        case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, body) }
-        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents:
-            if tracker.finish(&notes) { try hand(tracker.frame, body) }
-        }
-        if let first = notes.damaged.first, !hasTouches || notes.damagedCount > 9 * understood {
-            throw RecordingError.notUnderstood(first, count: notes.damagedCount)
-        }
-        try release(body)
+        guard format != nil else { throw RecordingError(prelude.span) }
+        try parser.finish(&output, body)
     }
 
     /// Reads what has no end but the file's.
@@ -188,7 +139,7 @@ public struct RecordingReader: Sendable {
                 try read(last, end.span, raw: 0..<end.count, body)
             }
         case .objects: if let piece = splitter?.last() { try read(piece, body) }
-        case .events: if !end.isEmpty { notes.addDamaged(understood + 1, "an event that is cut off") }
+        case .events: if !end.isEmpty { parser.eventWasCutOff() }
         case .trace: break
         }
     }
@@ -222,25 +173,13 @@ public struct RecordingReader: Sendable {
             guard rest.count == size else { return }
             var event: [UInt8] = []
             swap(&event, &rest)
-            try readEvent(events.event(event.span), body)
+            try parser.parse(events.event(event.span), &output, body)
         }
         while position + size <= bytes.count {
-            try readEvent(events.event(bytes.extracting(position..<(position + size))), body)
+            try parser.parse(events.event(bytes.extracting(position..<(position + size))), &output, body)
             position += size
         }
         Self.append(bytes.extracting(position...), to: &rest)
-    }
-
-    @inline(__always)
-    private mutating func readEvent(_ event: InputEvent?, _ body: (RecordedFrame) throws -> Void) throws {
-        guard let event else { return notes.addDamaged(understood + notes.damagedCount + 1, "an event without a time") }
-        try follow(event, body)
-    }
-
-    @inline(__always)
-    private mutating func follow(_ event: InputEvent, _ body: (RecordedFrame) throws -> Void) throws {
-        understood += 1
-        if tracker.handle(event, heads, &notes) { try hand(tracker.frame, body) }
     }
 
     // MARK: Objects
@@ -266,7 +205,7 @@ public struct RecordingReader: Sendable {
                 self.splitter = nil
                 return 0
             }
-            format = .webTouches
+            parser.format = .webTouches
             shape = .objects
             prelude = []
             rest = []
@@ -279,7 +218,7 @@ public struct RecordingReader: Sendable {
     }
 
     private mutating func readObjects(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
-        consumed += bytes.count
+        output.consumed += bytes.count
         var position = 0
         while let piece = splitter?.next(in: bytes, at: &position) { try read(piece, body) }
     }
@@ -287,25 +226,10 @@ public struct RecordingReader: Sendable {
     private mutating func read(_ piece: JSONSplitter.Piece, _ body: (RecordedFrame) throws -> Void) throws {
         guard let object = splitter else { return }
         switch piece {
-        case .value: try readWeb(object.value.span, number: object.line, body)
-        case .damaged: notes.addDamaged(object.line, Scan.excerpt(object.value.span))
-        case .endOfArray:
-            web.endArray(&notes)
-            for frame in web.frames { try hand(frame, body) }
+        case .value: try parser.parse(object: object.value.span, number: object.line, &output, body)
+        case .damaged: parser.addDamaged(object.line, Scan.excerpt(object.value.span))
+        case .endOfArray: try parser.endArray(&output, body)
         }
-    }
-
-    private mutating func readWeb(
-        _ text: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        do {
-            try web.parse(text, &notes)
-            understood += 1
-        } catch {
-            try damaged(error, text, number)
-        }
-        format = web.format
-        for frame in web.frames { try hand(frame, body) }
     }
 
     // MARK: Lines
@@ -362,96 +286,13 @@ public struct RecordingReader: Sendable {
     ) throws {
         switch line {
         case .tooLong:
-            consumed += RequestDecoder.longestLine
-            notes.addDamaged(number, "longer than \(RequestDecoder.longestLine) bytes")
+            output.consumed += RequestDecoder.longestLine
+            parser.addDamaged(number, "longer than \(RequestDecoder.longestLine) bytes")
         case .line(let range):
-            consumed += range.count + 1
+            output.consumed += range.count + 1
             let line = bytes.extracting(range)
-            try parse(line.extracting(..<Scan.endWithoutReturns(line)), number: number, body)
+            try parser.parse(line.extracting(..<Scan.endWithoutReturns(line)), number: number, &output, body)
         }
-    }
-
-    @inline(__always)
-    private mutating func parse(
-        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        let content: RecordedLine
-        switch format {
-        case .evemu: content = evemu.parse(line, &heads)
-        case .getevent: content = getevent.parse(line, &heads)
-        case .evtest: content = evtest.parse(line, &heads)
-        case .libinputRecord: content = libinputRecord.parse(line, &heads)
-        case .libinputDebugEvents, .webTouches, .devTools, .webDriver, .motionEvents, .inputEvents, .trace, nil:
-            return try parseOther(line, number: number, body)
-        }
-        switch content {
-        case .event(let event):
-            guard FrameClock.recorded.contains(event.time), Self.values.contains(event.value) else {
-                return notes.addDamaged(number, Scan.excerpt(line))
-            }
-            try follow(event, body)
-        case .nothing: break
-        case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, body) }
-        case .timeless(let event): try follow(timeless: event, line, number, body)
-        case .damaged: notes.addDamaged(number, Scan.excerpt(line))
-        }
-    }
-
-    /// Follows an event without a time, where whoever reads knows how many frames a second there are.
-    private mutating func follow(
-        timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        guard let now = event.isReport ? steps.next() : steps.now else {
-            return try damaged(Damaged(isTimeless: true), line, number)
-        }
-        var event = event
-        event.time = now
-        try follow(event, body)
-    }
-
-    private mutating func parseOther(
-        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        switch format {
-        case .webTouches, .devTools, .webDriver: return try readWeb(line, number: number, body)
-        case .motionEvents:
-            do {
-                guard try motionEvents.parse(line, &notes) else { return }
-            } catch {
-                return try damaged(error, line, number)
-            }
-            understood += 1
-            try hand(motionEvents.frame, body)
-        case .libinputDebugEvents: try parseDebugEvents(line, number: number, body)
-        // Of these no text is parsed, or it was before.
-        case .inputEvents, .trace, .evemu, .getevent, .evtest, .libinputRecord, nil: break
-        }
-    }
-
-    private mutating func parseDebugEvents(
-        _ line: Span<UInt8>, number: Int, _ body: (RecordedFrame) throws -> Void
-    ) throws {
-        var index = 0
-        do {
-            if LibinputGestures.skipToTouch(line, &index) {
-                if try libinputTouches.parse(line, &index, &libinputClock, &notes) {
-                    try hand(libinputTouches.frame, body)
-                }
-            } else if let report = try LibinputGestures.report(line) {
-                // What fingers did before this line comes before it.
-                if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, body) }
-                if gestures.follow(report, options.rotation, &libinputClock, &notes) { try handGestures(body) }
-            }
-            understood += 1
-        } catch let error as Damaged {
-            try damaged(error, line, number)
-        }
-    }
-
-    /// Takes note of a line that could not be read.
-    private mutating func damaged(_ error: Damaged, _ line: Span<UInt8>, _ number: Int) throws {
-        if error.isTimeless, understood == 0 { throw RecordingError.noTimes }
-        notes.addDamaged(number, Scan.excerpt(line))
     }
 
     // MARK: Recognition
@@ -464,7 +305,7 @@ public struct RecordingReader: Sendable {
         if case .line(let range) = line {
             let line = bytes.extracting(range)
             let text = line.extracting(..<Scan.endWithoutReturns(line))
-            format = !hasText && RecordingFormat.isHeader(text) ? .trace : RecordingFormat.recognize(text)
+            parser.format = !hasText && RecordingFormat.isHeader(text) ? .trace : RecordingFormat.recognize(text)
             hasText = hasText || !Scan.isAtEnd(text, 0)
         }
         guard format == nil else { return try readPrelude(bytes.extracting(raw.dropFirst(room)), body) }
@@ -488,76 +329,5 @@ public struct RecordingReader: Sendable {
         while let line = again.next(in: lines.span, at: &position) ?? again.last(in: lines.span, at: &position) {
             try parse(line, lines.span, number: Int(again.lineNumber), body)
         }
-    }
-
-    // MARK: Frames
-
-    /// Hands out a frame, unless the range of its device must be observed first.
-    @inline(__always)
-    private mutating func hand(_ frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws {
-        hasTouches = hasTouches || !frame.contacts.isEmpty
-        if surface == nil || !held.isEmpty { guard try canBegin(frame, body) else { return } }
-        try body(.touches(frame))
-    }
-
-    /// Chooses the surface, or else holds the frame back.
-    private mutating func canBegin(_ frame: ContactFrame, _ body: (RecordedFrame) throws -> Void) throws -> Bool {
-        let isKnown = device?.ranges != nil || surface != nil
-        if isKnown || consumed > Self.observedLength || heldContacts > Self.mostHeld {
-            try release(body)
-            return true
-        }
-        for contact in frame.contacts { observed.add(contact) }
-        held.append(frame)
-        heldContacts += frame.contacts.count + 1
-        return false
-    }
-
-    /// Hands out what is held back, though nothing tells the range of the device's positions, and the fingers of a stream
-    /// that goes on have not shown it yet: it is taken for a usual one.
-    public mutating func assumeRange(_ body: (RecordedFrame) throws -> Void) throws {
-        guard isHolding else { return }
-        if device?.isInPoints != true { observed.assumeUsual() }
-        try release(body)
-    }
-
-    /// Chooses the surface from what is known, and hands out what was held back.
-    private mutating func release(_ body: (RecordedFrame) throws -> Void) throws {
-        try begin(surfaceOf: body)
-        let frames = held
-        held = []
-        for frame in frames { try body(.touches(frame)) }
-    }
-
-    /// Hands out the surface, once.
-    private mutating func begin(surfaceOf body: (RecordedFrame) throws -> Void) throws {
-        guard !hasBegun else { return }
-        hasBegun = true
-        try body(.surface(chosenSurface(), device))
-    }
-
-    private mutating func handGestures(_ body: (RecordedFrame) throws -> Void) throws {
-        hasTouches = true
-        try release(body)
-        try body(.gestures(timeMs: gestures.timeMs, gestures.events))
-    }
-
-    private mutating func chosenSurface() -> Surface {
-        if let surface { return surface }
-        let chosen: Surface
-        switch format {
-        case .trace, nil: chosen = Surface(options: options)
-        case .libinputDebugEvents where device == nil:
-            // Gestures are in points. Should fingers follow, they are somewhere on the same viewport.
-            let device = DeviceDescription(x: LibinputTouches.range, y: LibinputTouches.range)
-            let viewport = options.viewport ?? .standard
-            chosen = Surface(
-                of: device, observed: observed, options: SurfaceOptions(viewport: viewport, rotation: options.rotation))
-        default:
-            if device?.ranges == nil, hasTouches { notes.add(.noHead) }
-            chosen = Surface(of: device, observed: observed, options: options)
-        }
-        surface = chosen
-        return chosen
     }
 }

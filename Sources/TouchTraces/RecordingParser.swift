@@ -1,0 +1,235 @@
+// What the lines, objects and events of a recording tell, by its format: each format has a parser of its own, and all that
+// they tell becomes frames. A format that is added gets a property here, and the compiler asks where it is to be used.
+// Invariant: what goes out is whole: a frame comes when its report is complete.
+
+import GimbalProtocol
+
+struct RecordingParser: Sendable {
+    /// What the recording is, once that is known.
+    var format: RecordingFormat?
+    private(set) var notes = RecordingNotes()
+
+    private let given: DeviceDescription?
+    private let rotation: Rotation
+    /// Lines, objects or events that told something.
+    private var understood = 0
+
+    private var heads = DeviceHeads()
+    private var tracker = ContactTracker()
+    private var evemu = EvemuParser()
+    private var getevent = GeteventParser()
+    private var evtest = EvtestParser()
+    private var libinputRecord = LibinputRecordParser()
+    private var gestures = LibinputGestures()
+    private var libinputTouches = LibinputTouches()
+    /// The clock of both: a program writes all lines.
+    private var libinputClock = FrameClock()
+    private var motionEvents: MotionEvents
+    private var web: WebTouches
+    private var steps: FrameSteps
+
+    /// The values of the kernel's events.
+    private static let values = Int(Int32.min)...Int(UInt32.max)
+
+    /// - Parameters:
+    ///   - device: counts instead of what the recording says about its device.
+    ///   - rate: how many frames a second there are where the recording tells no times.
+    init(device: DeviceDescription?, rotation: Rotation, rate: Double?) {
+        given = device
+        self.rotation = rotation
+        steps = FrameSteps(rate: rate)
+        web = WebTouches(rate: rate)
+        motionEvents = MotionEvents(rate: rate)
+    }
+
+    /// The device that the touches are of, as far as it is known.
+    var device: DeviceDescription? {
+        if let given { return given }
+        switch format {
+        case .webTouches, .devTools, .webDriver: return web.device
+        case .libinputDebugEvents: return libinputTouches.device
+        case .motionEvents: return nil
+        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents, .trace, nil:
+            return heads.description(of: tracker.device)
+        }
+    }
+
+    private var source: FrameOutput.Source { FrameOutput.Source(format: format, device: device) }
+
+    // MARK: Lines
+
+    @inline(__always)
+    mutating func parse(
+        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        let content: RecordedLine
+        switch format {
+        case .evemu: content = evemu.parse(line, &heads)
+        case .getevent: content = getevent.parse(line, &heads)
+        case .evtest: content = evtest.parse(line, &heads)
+        case .libinputRecord: content = libinputRecord.parse(line, &heads)
+        case .libinputDebugEvents: return try parseDebugEvents(line, number: number, &output, body)
+        case .webTouches, .devTools, .webDriver: return try parse(object: line, number: number, &output, body)
+        case .motionEvents: return try parseMotionEvent(line, number: number, &output, body)
+        // Of these no text is parsed.
+        case .inputEvents, .trace, nil: return
+        }
+        switch content {
+        case .event(let event):
+            guard FrameClock.recorded.contains(event.time), Self.values.contains(event.value) else {
+                return addDamaged(number, Scan.excerpt(line))
+            }
+            try follow(event, &output, body)
+        case .nothing: break
+        case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, &output, body) }
+        case .timeless(let event): try follow(timeless: event, line, number, &output, body)
+        case .damaged: addDamaged(number, Scan.excerpt(line))
+        }
+    }
+
+    /// Follows an event without a time, where whoever reads knows how many frames a second there are.
+    private mutating func follow(
+        timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ output: inout FrameOutput,
+        _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        guard let now = event.isReport ? steps.next() : steps.now else {
+            return try damaged(Damaged(isTimeless: true), line, number)
+        }
+        var event = event
+        event.time = now
+        try follow(event, &output, body)
+    }
+
+    private mutating func parseMotionEvent(
+        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        do {
+            guard try motionEvents.parse(line, &notes) else { return }
+        } catch {
+            return try damaged(error, line, number)
+        }
+        understood += 1
+        try hand(motionEvents.frame, &output, body)
+    }
+
+    private mutating func parseDebugEvents(
+        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        var index = 0
+        do {
+            if LibinputGestures.skipToTouch(line, &index) {
+                if try libinputTouches.parse(line, &index, &libinputClock, &notes) {
+                    try hand(libinputTouches.frame, &output, body)
+                }
+            } else if let report = try LibinputGestures.report(line) {
+                // What fingers did before this line comes before it.
+                if libinputTouches.finishFrame(&libinputClock, &notes) {
+                    try hand(libinputTouches.frame, &output, body)
+                }
+                if gestures.follow(report, rotation, &libinputClock, &notes) { try handGestures(&output, body) }
+            }
+            understood += 1
+        } catch let error as Damaged {
+            try damaged(error, line, number)
+        }
+    }
+
+    // MARK: Objects
+
+    mutating func parse(
+        object text: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        do {
+            try web.parse(text, &notes)
+            understood += 1
+        } catch {
+            try damaged(error, text, number)
+        }
+        format = web.format
+        for frame in web.frames { try hand(frame, &output, body) }
+    }
+
+    mutating func endArray(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
+        web.endArray(&notes)
+        for frame in web.frames { try hand(frame, &output, body) }
+    }
+
+    // MARK: Events
+
+    /// - Parameter event: `nil` is one without a time.
+    @inline(__always)
+    mutating func parse(
+        _ event: InputEvent?, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        guard let event else { return addDamaged(understood + notes.damagedCount + 1, "an event without a time") }
+        try follow(event, &output, body)
+    }
+
+    /// The file ends within an event.
+    mutating func eventWasCutOff() { addDamaged(understood + 1, "an event that is cut off") }
+
+    @inline(__always)
+    private mutating func follow(
+        _ event: InputEvent, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        understood += 1
+        if tracker.handle(event, heads, &notes) { try hand(tracker.frame, &output, body) }
+    }
+
+    // MARK: Damage
+
+    /// Notes a line, an object or an event that could not be read.
+    mutating func addDamaged(_ number: Int, _ excerpt: String) { notes.addDamaged(number, excerpt) }
+
+    private mutating func damaged(_ error: Damaged, _ line: Span<UInt8>, _ number: Int) throws {
+        if error.isTimeless, understood == 0 { throw RecordingError.noTimes }
+        addDamaged(number, Scan.excerpt(line))
+    }
+
+    // MARK: Frames
+
+    @inline(__always)
+    private mutating func hand(
+        _ frame: ContactFrame, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        output.note(frame)
+        if output.isUndecided {
+            guard try output.canBegin(with: frame, of: source, &notes, body) else { return }
+        }
+        try body(.touches(frame))
+    }
+
+    private mutating func handGestures(
+        _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        try output.hand(gestures, of: source, &notes, body)
+    }
+
+    /// Hands out what is held back, though nothing tells the range of the device's positions.
+    mutating func assumeRange(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
+        try output.assumeRange(of: source, &notes, body)
+    }
+
+    /// Ends the recording, and hands out what that completes.
+    ///
+    /// - Throws: ``RecordingError`` if hardly anything of it was understood.
+    mutating func finish(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
+        switch format {
+        case .trace, nil: return
+        case .libinputDebugEvents:
+            if libinputTouches.finishFrame(&libinputClock, &notes) { try hand(libinputTouches.frame, &output, body) }
+            if libinputTouches.finish(libinputClock, &notes) { try hand(libinputTouches.frame, &output, body) }
+            if gestures.finish(libinputClock, &notes) { try handGestures(&output, body) }
+        case .webTouches, .devTools, .webDriver:
+            web.finish(&notes)
+            for frame in web.frames { try hand(frame, &output, body) }
+        case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, &output, body) }
+        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents:
+            if tracker.finish(&notes) { try hand(tracker.frame, &output, body) }
+        }
+        if let first = notes.damaged.first, !output.hasTouches || notes.damagedCount > 9 * understood {
+            throw RecordingError.notUnderstood(first, count: notes.damagedCount)
+        }
+        try output.release(source, &notes, body)
+    }
+}
