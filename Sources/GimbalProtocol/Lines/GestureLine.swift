@@ -65,7 +65,7 @@ package struct GestureLine: Sendable {
     private mutating func readOther(_ line: Span<UInt8>, _ position: inout Int) -> Bool {
         if Self.skip(name: "\"timeMs\":", line, &position) {
             guard event.time == nil else { return false }
-            event.time = Self.number(line, &position, in: -1e15...1e15)
+            event.time = Self.number(line, &position, in: .times)
             return event.time != nil
         }
         if Self.skip(name: "\"camera\":", line, &position) {
@@ -124,10 +124,10 @@ package struct GestureLine: Sendable {
             value = point(line, &end).map { .pan($0) }
         case .pinch:
             guard skip(name: "\"scale\":", line, &end) else { return nil }
-            value = number(line, &end, in: 1e-9...1e9).map { .pinch($0) }
+            value = number(line, &end, in: .scale).map { .pinch($0) }
         case .rotate:
             guard skip(name: "\"rotationDeg\":", line, &end) else { return nil }
-            value = number(line, &end, in: -1e9...1e9).map { .rotate($0) }
+            value = number(line, &end, in: .rotation).map { .rotate($0) }
         case .tilt:
             guard skip(name: "\"translation\":", line, &end) else { return nil }
             value = height(line, &end).map { .tilt($0) }
@@ -145,14 +145,14 @@ package struct GestureLine: Sendable {
     /// Reads a translation of which only y counts.
     private static func height(_ line: Span<UInt8>, _ position: inout Int) -> Double? {
         guard skip(name: "{\"y\":", line, &position) else { return point(line, &position)?.y }
-        guard let y = number(line, &position, in: -1e9...1e9), skip("}", line, &position) else { return nil }
+        guard let y = number(line, &position, in: .points), skip("}", line, &position) else { return nil }
         return y
     }
 
     private static func point(_ line: Span<UInt8>, _ position: inout Int) -> ScreenPoint? {
-        guard skip(name: "{\"x\":", line, &position), let x = number(line, &position, in: -1e9...1e9),
+        guard skip(name: "{\"x\":", line, &position), let x = number(line, &position, in: .points),
             skip(name: ",", line, &position), skip(name: "\"y\":", line, &position),
-            let y = number(line, &position, in: -1e9...1e9), skip("}", line, &position)
+            let y = number(line, &position, in: .points), skip("}", line, &position)
         else { return nil }
         return ScreenPoint(x: x, y: y)
     }

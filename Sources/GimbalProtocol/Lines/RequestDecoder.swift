@@ -191,7 +191,7 @@ package struct RequestDecoder: ~Copyable {
             throw .wrong(
                 FieldPath(.type), "must not be \"\(type.word)\" in an array: it stands on a line of its own")
         }
-        let time = try number(object, FieldPath(.timeMs), .timeMs, in: -1e15...1e15)
+        let time = try number(object, FieldPath(.timeMs), .timeMs, in: .times)
         let creates = try flag(object, nil, .create) ?? true
         return Request(id: id, camera: camera, timeMs: time, creates: creates, body: try body(type, object, line, time))
     }

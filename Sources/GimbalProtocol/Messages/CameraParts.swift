@@ -58,8 +58,8 @@ extension RequestDecoder {
     func point(_ object: Int, _ path: FieldPath, _ field: Field) throws(WireError) -> ScreenPoint? {
         guard let inner = try self.object(object, path, field) else { return nil }
         return ScreenPoint(
-            x: try requiredNumber(inner, path / .x, .x, in: -1e9...1e9),
-            y: try requiredNumber(inner, path / .y, .y, in: -1e9...1e9))
+            x: try requiredNumber(inner, path / .x, .x, in: .points),
+            y: try requiredNumber(inner, path / .y, .y, in: .points))
     }
 }
 

@@ -91,8 +91,8 @@ extension RequestDecoder {
         case .setCamera: return .setCamera(try position(inner, path / .position))
         case .scrollBy:
             return .scrollBy(
-                x: try requiredNumber(inner, path / .x, .x, in: -1e9...1e9),
-                y: try requiredNumber(inner, path / .y, .y, in: -1e9...1e9))
+                x: try requiredNumber(inner, path / .x, .x, in: .points),
+                y: try requiredNumber(inner, path / .y, .y, in: .points))
         case .fitBounds:
             let bounds = try bounds(inner, path / .bounds, .bounds)
             let padding = try number(inner, path / .padding, .padding, in: 0...100_000)

@@ -86,9 +86,9 @@ extension RequestDecoder {
             event.value = try translation(object).map { .pan($0) }
             if phase == .ended { event.velocity = try point(object, FieldPath(.velocity), .velocity) }
         case .pinch:
-            event.value = try number(object, FieldPath(.scale), .scale, in: 1e-9...1e9).map { .pinch($0) }
+            event.value = try number(object, FieldPath(.scale), .scale, in: .scale).map { .pinch($0) }
         case .rotate:
-            event.value = try number(object, FieldPath(.rotationDeg), .rotationDeg, in: -1e9...1e9).map { .rotate($0) }
+            event.value = try number(object, FieldPath(.rotationDeg), .rotationDeg, in: .rotation).map { .rotate($0) }
         case .tilt:
             event.value = try translation(object).map { .tilt($0.y) }
         case .oneFingerZoom:
@@ -113,8 +113,8 @@ extension RequestDecoder {
         let path = FieldPath(.translation)
         guard let inner = try self.object(object, path, .translation) else { return nil }
         return ScreenPoint(
-            x: try number(inner, path / .x, .x, in: -1e9...1e9) ?? 0,
-            y: try number(inner, path / .y, .y, in: -1e9...1e9) ?? 0)
+            x: try number(inner, path / .x, .x, in: .points) ?? 0,
+            y: try number(inner, path / .y, .y, in: .points) ?? 0)
     }
 
     /// What tells apart several gestures, or surfaces, of one connection.

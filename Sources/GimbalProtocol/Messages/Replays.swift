@@ -104,11 +104,11 @@ extension RequestDecoder {
 
     func seek(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> ReplaySteering {
         var targets: [(field: Field, target: ReplayTarget)] = []
-        if let time = try number(object, FieldPath(.toMs), .toMs, in: -1e15...1e15) {
+        if let time = try number(object, FieldPath(.toMs), .toMs, in: .times) {
             targets.append((.toMs, .time(time)))
         }
         if child(object, .marker) != nil { targets.append((.marker, .marker(try label(object, .marker, line)))) }
-        if let offset = try number(object, FieldPath(.byMs), .byMs, in: -1e15...1e15) {
+        if let offset = try number(object, FieldPath(.byMs), .byMs, in: .times) {
             targets.append((.byMs, .offset(offset)))
         }
         guard let first = targets.first else {

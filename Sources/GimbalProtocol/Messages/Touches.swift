@@ -77,7 +77,7 @@ extension RequestDecoder {
         return Request.Fingers(
             touches, isCancelled: isCancelled, surface: try label(object, .surface, line),
             tellsAngles: try flag(object, nil, .rotate) ?? true,
-            surfaceTimeMs: try number(object, FieldPath(.surfaceTimeMs), .surfaceTimeMs, in: -1e15...1e15))
+            surfaceTimeMs: try number(object, FieldPath(.surfaceTimeMs), .surfaceTimeMs, in: .times))
     }
 
     private func touches(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> [Touch] {
@@ -97,8 +97,8 @@ extension RequestDecoder {
                 throw .wrong(path / .id, "must be another one for each finger: \(id) stands twice")
             }
             let position = ScreenPoint(
-                x: try requiredNumber(finger, path / .x, .x, in: -1e9...1e9),
-                y: try requiredNumber(finger, path / .y, .y, in: -1e9...1e9))
+                x: try requiredNumber(finger, path / .x, .x, in: .points),
+                y: try requiredNumber(finger, path / .y, .y, in: .points))
             touches.append(Touch(id: Int(id), position: position))
             finger = Int(tape[finger].next)
         }
