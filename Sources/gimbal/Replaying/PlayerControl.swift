@@ -7,6 +7,23 @@ import GimbalProtocol
 import Glibc
 
 final class PlayerControl {
+    /// Whether the daemon tells what becomes of the camera's replays.
+    private enum Subscription {
+        case asked, granted, refused
+    }
+
+    /// What it has told of them.
+    private enum Told {
+        case nothing, running, over
+    }
+
+    /// The question where the replay is.
+    private enum Question {
+        case none, asked
+        /// Its answer tells how the replay stood before the last key.
+        case outdated
+    }
+
     private let keyboard: Keyboard
     private let connection: DaemonConnection
     private let camera: String
@@ -15,14 +32,10 @@ final class PlayerControl {
     private var status = StatusLines()
     /// Whether the replay stands still, or will once it has found its place.
     private var isPaused = false
-    /// Whether the daemon has told anything of the camera's replays.
-    private(set) var hasHeard = false
-    /// Whether a replay runs.
-    private var hasBegun = false
+    private var told = Told.nothing
     /// Since when the replay has been on its way to another place.
     private var seekStart: ContinuousClock.Instant?
-    private var isSubscribed = false
-    private var isRefused = false
+    private var subscription = Subscription.asked
     /// Whether the person has ended the replay.
     private(set) var isEnding = false
     private var isStoppedByPerson = false
@@ -31,9 +44,7 @@ final class PlayerControl {
 
     private let started = ContinuousClock.now
     private var lastAsked: ContinuousClock.Instant?
-    private var isAsking = false
-    /// Whether the answer that is awaited tells how the replay stood before the last key.
-    private var isAnswerOld = false
+    private var question = Question.none
     private var noteEnd: ContinuousClock.Instant?
 
     /// A replay that is over in an instant shows nothing.
@@ -68,12 +79,15 @@ final class PlayerControl {
     func begin() throws -> Bool {
         connection.queue(try ClientRequest.subscribe(kinds: [.replay, .marker]).line(camera: camera))
         connection.expectAnswer()
-        while !isSubscribed, !isRefused {
+        while subscription == .asked {
             if try connection.turn(handle).end != nil { throw Failure.daemonWentAway }
         }
         connection.hasAnswered()
-        return isSubscribed
+        return subscription == .granted
     }
+
+    /// Whether the daemon has told anything of the camera's replays.
+    var hasHeard: Bool { told != .nothing }
 
     /// Leaves the terminal as it was.
     func end() {
@@ -120,7 +134,7 @@ final class PlayerControl {
 
     /// Reckons with what the daemon was just asked for, until it tells: keys may follow one another faster.
     private func expect(_ request: ClientRequest) {
-        isAnswerOld = isAsking
+        if question == .asked { question = .outdated }
         switch request {
         case .pauseReplay, .stepReplay: isPaused = true
         case .resumeReplay: isPaused = false
@@ -137,10 +151,10 @@ final class PlayerControl {
     /// Asks where the replay is, now and then while it moves.
     private func ask() throws {
         let now = ContinuousClock.now
-        guard hasBegun, face.state != .paused || seekStart != nil, !isAsking,
+        guard told == .running, face.state != .paused || seekStart != nil, question == .none,
             now - (lastAsked ?? started) >= Self.interval
         else { return }
-        (lastAsked, isAsking) = (now, true)
+        (lastAsked, question) = (now, .asked)
         try send(.getReplay, id: Self.statusID)
     }
 
@@ -149,7 +163,7 @@ final class PlayerControl {
     /// The replay stands still for as long as the program does.
     private func leave() {
         clear()
-        guard hasBegun, !isPaused else { return }
+        guard told == .running, !isPaused else { return }
         isStoppedByPerson = true
         try? send(.pauseReplay)
         _ = try? connection.turn(timeout: 0, handle)
@@ -166,18 +180,17 @@ final class PlayerControl {
     private func handle(_ line: ArraySlice<UInt8>) throws {
         let message = try ReceivedLine(fromDaemon: line)
         switch message.content {
-        case .event(.subscribed): isSubscribed = true
+        case .event(.subscribed): subscription = .granted
         case .event(.replay(let status)): handle(status)
         case .replay(let status):
-            isAsking = false
-            if !isAnswerOld { handle(status) }
-            isAnswerOld = false
+            if question != .outdated { handle(status) }
+            question = .none
         case .event(.marker(let marker)):
             add([marker.timeMs])
             if marker.label == "mark \(marks)" { note("\(marker.label) set") }
         case .error(let error):
-            if !isSubscribed { isRefused = true }
-            if message.id == Self.statusID { (isAsking, isAnswerOld) = (false, false) }
+            if subscription == .asked { subscription = .refused }
+            if message.id == Self.statusID { question = .none }
             // Before its header is read and once it is over there is none.
             if error.code != .noReplay { note(error.message) }
         default: break
@@ -186,8 +199,8 @@ final class PlayerControl {
 
     private func handle(_ status: ReplayStatus) {
         // Who has ended it before it began means this one.
-        if !hasBegun, isEnding, status.state != .ended { try? send(.endReplay) }
-        (hasHeard, hasBegun) = (true, status.state != .ended)
+        if told != .running, isEnding, status.state != .ended { try? send(.endReplay) }
+        told = status.state == .ended ? .over : .running
         if status.state == .seeking {
             let start = seekStart ?? .now
             seekStart = start
@@ -219,7 +232,7 @@ final class PlayerControl {
     private func draw() {
         let now = ContinuousClock.now
         if let end = noteEnd, end <= now { (face.note, noteEnd) = (nil, nil) }
-        guard keyboard.isOn, hasBegun, now - started >= Self.delay || isPaused || face.showsKeys else { return }
+        guard keyboard.isOn, told == .running, now - started >= Self.delay || isPaused || face.showsKeys else { return }
         let columns = Terminal.columns(STDERR_FILENO) - 1
         let lines = face.lines(columns: columns, isUTF8: Terminal.isUTF8, style: style)
         let text = status.draw(lines, columns: columns)
@@ -234,7 +247,7 @@ final class PlayerControl {
 
     /// Takes note that the replay is over, as the connection that plays it has been told.
     func conclude() {
-        hasBegun = false
+        if told == .running { told = .over }
         clear()
     }
 
