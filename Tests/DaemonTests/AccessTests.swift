@@ -160,7 +160,7 @@ import UnixSocket
     }
 
     @Test func whereOneSocketCannotBeMadeNoneIsLeft() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        let folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let run = try DaemonProcess.run(

@@ -9,7 +9,7 @@ private final class Folder {
     let url: URL
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        url = Files.temporary()
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CommandLineStreamTests {
     /// Runs a shell script in a folder of its own, with `gimbal` as a function; what it is given is its standard input.
     private func shell(_ script: String, input: [UInt8] = []) throws -> (status: CInt, output: String, errors: String) {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        let folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let program = DaemonProcess.products.appendingPathComponent("gimbal").path

@@ -116,7 +116,7 @@ func subcommands() throws -> [String] {
 
     @Test func aReplayThatAnotherEndsSaysSo() throws {
         let daemon = try DaemonProcess()
-        let trace = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString).ndjson")
+        let trace = Files.temporary(".ndjson")
         defer { try? FileManager.default.removeItem(at: trace) }
         try Data(
             """
@@ -164,7 +164,7 @@ func subcommands() throws -> [String] {
     }
 
     @Test func aWatcherOfAllComesBackToTheNextDaemon() throws {
-        let state = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        let state = Files.temporary()
         try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: state) }
         let daemon = try DaemonProcess(["--state-dir", state.path])

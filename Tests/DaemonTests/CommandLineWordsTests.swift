@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func aFileIsNoLineToSend() throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ndjson")
+        let file = Files.temporary(".ndjson")
         try "{}\n".write(to: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: file) }
         let (status, _, errors) = try gimbal(nil, ["send", file.path])

@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test func anotherKindOfFileIsLeftAlone() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-file-\(UUID().uuidString)")
+        let path = Files.temporary()
             .path
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test func anotherProgramsSocketIsLeftAlone() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        let folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("datagrams").path
@@ -334,9 +334,7 @@ import Testing
     // MARK: The service manager
 
     @Test func itTellsTheServiceManager() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "notify-\(UUID().uuidString.prefix(8))"
-        ).path
+        let path = Files.temporary().path
         let manager = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
         defer {
             close(manager)
@@ -369,9 +367,7 @@ import Testing
 
     @Test(.needs("systemd-socket-activate")) func itTakesTheSocketThatIsPassed() throws {
         let activate = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "passed-\(UUID().uuidString.prefix(8))"
-        ).path
+        let path = Files.temporary().path
         let process = Process()
         process.executableURL = activate
         process.arguments = ["--listen=\(path)", gimbald.path]

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func theFileOfATrialIsInTheFolderForSuchFilesAndGoesWithTheCommand() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        let folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let program = DaemonProcess.products.appendingPathComponent("gimbal")

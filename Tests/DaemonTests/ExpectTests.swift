@@ -10,8 +10,7 @@ import FoundationXML
 #endif
 
 @Suite final class ExpectTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+    private let folder = Files.temporary()
     private let sample = Files.root.appendingPathComponent("Protocols/examples/traces/pinch-and-rotate.ndjson").path
     private let golden: String
 

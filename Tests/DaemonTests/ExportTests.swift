@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite final class ExportTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+    private let folder = Files.temporary()
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 

@@ -105,9 +105,7 @@ import Testing
     // MARK: The system's own limits
 
     @Test func withoutDescriptorsItWaitsForSome() throws {
-        let socket = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "gimbal-\(UUID().uuidString.prefix(8)).sock"
-        ).path
+        let socket = Files.temporary(".sock").path
         let (process, errors) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", "ulimit -n 24 && exec \"$0\" --socket \"$1\"", gimbald.path, socket]

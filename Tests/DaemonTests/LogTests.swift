@@ -64,9 +64,7 @@ import Testing
 
     @Test(.needs("systemd-socket-activate")) func whoWaitsForADaemonThatCannotStartIsToldWhy() throws {
         let activate = URL(fileURLWithPath: "/usr/bin/systemd-socket-activate")
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "passed-\(UUID().uuidString.prefix(8))"
-        ).path
+        let path = Files.temporary().path
         defer { unlink(path) }
         let (process, errors) = (Process(), Pipe())
         process.executableURL = activate
@@ -93,9 +91,7 @@ import Testing
     }
 
     @Test func theServiceManagersStatusSaysWhyTheDaemonCannotStart() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "notify-\(UUID().uuidString.prefix(8))"
-        ).path
+        let path = Files.temporary().path
         let manager = try NotifySocket(path)
         let (status, _, errors) = try DaemonProcess.run(
             gimbald, ["--max-cameras", "0"], environment: ["NOTIFY_SOCKET": path])
@@ -104,9 +100,7 @@ import Testing
     }
 
     @Test func aRestartInPlaceIsAReloadForTheServiceManager() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "notify-\(UUID().uuidString.prefix(8))"
-        ).path
+        let path = Files.temporary().path
         let manager = try NotifySocket(path)
         let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": path])
         #expect(manager.receive()?.hasPrefix("READY=1\n") == true)

@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test func fingersOfADaemonThatEndsAreCancelledAndGoOnWithTheNextOneWithoutAJump() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        let folder = Files.temporary()
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("gimbal.sock").path
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -287,7 +287,7 @@ import Testing
 
     /// A thread that saves must not get the signal that the next process is to hear of.
     @Test func whoIsToEndWhileItSavesAndBeginsAnewEnds() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)")
+        let folder = Files.temporary()
         defer { try? FileManager.default.removeItem(at: folder) }
         for number in 1...10 {
             let daemon = try DaemonProcess(["--state-dir", folder.path])
@@ -403,7 +403,7 @@ private struct Row {
 
 /// A folder with a socket that a process before listened on.
 private final class Place {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+    let folder = Files.temporary()
     var socket: String { folder.appendingPathComponent("gimbal.sock").path }
     private(set) var listener: CInt = -1
     private(set) var lock: CInt = -1

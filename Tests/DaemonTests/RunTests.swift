@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct RunTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+    private let folder = Files.temporary()
 
     /// Holds what both print of these files, and what they say of wrong lines, against each other.
     private func compare(_ files: [String]) throws -> String {

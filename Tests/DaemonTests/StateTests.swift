@@ -8,8 +8,7 @@ import Testing
 @testable import gimbald
 
 @Suite final class StateTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "gimbal-state-\(UUID().uuidString.prefix(8))")
+    private let folder = Files.temporary()
     private var file: URL { folder.appendingPathComponent("cameras.ndjson") }
     private var damaged: URL { folder.appendingPathComponent("cameras.ndjson.damaged") }
 

@@ -3,6 +3,7 @@
 
 import Foundation
 import Synchronization
+import TestSupport
 import UnixSocket
 
 /// A socket in a folder of its own, and what is done with each connection to it.
@@ -12,7 +13,7 @@ final class StandIn: Sendable {
 
     /// - Parameter serve: is given each connection's number and descriptor, one after the other, and closes nothing.
     init(_ serve: @escaping @Sendable (Int, CInt) -> Void) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+        folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appendingPathComponent("stand-in.sock").path
         let listening = try ListeningSocket(path: path, mode: 0o600)

@@ -14,7 +14,7 @@ import Testing
     private static let (user, other): (uid_t, uid_t) = (54_323, 54_324)
 
     private func folder(_ mode: mode_t) throws -> String {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString)").path
+        let path = Files.temporary().path
         #expect(mkdir(path, 0o700) == 0 && chmod(path, mode) == 0)
         return path
     }

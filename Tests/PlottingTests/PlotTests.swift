@@ -272,7 +272,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
     }
 
     @Test func aPNGWithoutAProgramForItSaysWhatToInstall() throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString).png")
+        let file = Files.temporary(".png")
         let (status, _, errors) = try plot(
             ["-", "-o", file.path], input: #"{"type":"trace","version":1}"#, environment: ["PATH": "/nonexistent"])
         #expect(status == 69 && errors.contains("librsvg2-bin"), "\(errors)")

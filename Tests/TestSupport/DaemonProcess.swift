@@ -32,7 +32,7 @@ public final class DaemonProcess {
         _ arguments: [String] = [], environment: [String: String] = [:], socket: String? = nil, watches: Bool = false,
         prelude: String? = nil
     ) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))")
+        folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.socket = socket ?? folder.appendingPathComponent("gimbal.sock").path
         watchSocket = folder.appendingPathComponent("watch.sock").path

@@ -13,6 +13,11 @@ public enum Files {
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }()
 
+    /// A path in the folder for temporary files that nothing has yet; short, for a socket may be below it.
+    public static func temporary(_ ending: String = "") -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-\(UUID().uuidString.prefix(8))\(ending)")
+    }
+
     public static func data(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: root.appendingPathComponent(path)))
     }

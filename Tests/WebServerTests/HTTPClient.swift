@@ -1,12 +1,13 @@
 // A client that says exactly what a test wants, right or wrong, over a socket of its own.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// A file name that nobody else has.
 enum TemporaryPath {
     static func fresh(_ name: String) -> String {
-        FileManager.default.temporaryDirectory.appendingPathComponent("gimbal-web-\(UUID().uuidString)-\(name)").path
+        Files.temporary("-\(name)").path
     }
 }
 
