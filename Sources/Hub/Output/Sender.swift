@@ -86,7 +86,10 @@ final class Sender {
     func putEventsFirst(for peer: Peer) {
         guard peer.output.lastEmission != emissions else { return }
         turns.add(work: peer.output.pending.count >> 5)
-        flush(peer.output.pending.filter { $0.delivery == .every }, of: peer)
+        var backlog = peer.backlog
+        for subscription in peer.output.pending where subscription.delivery == .every {
+            flush(subscription, backlog: &backlog)
+        }
         peer.output.lastEmission = emissions
     }
 
@@ -104,20 +107,23 @@ final class Sender {
 
     /// Puts what a subscription has waiting among its peer's replies. A peer that reads nothing misses it: a copy for each
     /// reply would cost more and more.
-    func flush(_ subscription: Subscription) { flush([subscription], of: subscription.peer) }
-
-    /// Puts what some of a peer's subscriptions have waiting among its replies.
-    func flush(_ subscriptions: [Subscription], of peer: Peer) {
-        var backlog = peer.backlog
-        for subscription in subscriptions where subscription.backlog > 0 {
-            let own = subscription.delivery == .every ? subscription.backlog : 0
-            flush(subscription, of: peer, backlog: backlog)
-            backlog -= own
-        }
+    func flush(_ subscription: Subscription) {
+        var backlog = subscription.peer.backlog
+        flush(subscription, backlog: &backlog)
     }
 
-    /// - Parameter backlog: how many events wait in all of the peer's subscriptions.
-    private func flush(_ subscription: Subscription, of peer: Peer, backlog: UInt64) {
+    /// Puts what all of a peer's subscriptions have waiting among its replies.
+    func flushAll(of peer: Peer) {
+        var backlog = peer.backlog
+        for subscription in peer.subscriptions { flush(subscription, backlog: &backlog) }
+    }
+
+    /// - Parameter backlog: how many events wait in all of the peer's subscriptions; those of this one do no longer.
+    private func flush(_ subscription: Subscription, backlog: inout UInt64) {
+        guard subscription.backlog > 0 else { return }
+        let peer = subscription.peer
+        let own = subscription.delivery == .every ? subscription.backlog : 0
+        defer { backlog -= min(own, backlog) }
         let isCostly =
             backlog > UInt64(limits.historyEvents) || peer.output.unreadBytes > limits.unreadReplies
         let bytes = subscription.backlogBytes

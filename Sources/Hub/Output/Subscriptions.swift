@@ -154,7 +154,7 @@ final class Subscriptions {
 
     /// Ends all subscriptions of a peer. What was emitted before goes out first.
     func unsubscribeAll(_ peer: Peer) {
-        sender.flush(peer.subscriptions, of: peer)
+        sender.flushAll(of: peer)
         endAll(of: peer)
         stopFollowing(peer)
     }

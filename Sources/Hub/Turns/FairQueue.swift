@@ -19,7 +19,7 @@ struct FairQueue {
     }
 
     private var peers: [Peer] = []
-    /// Those that are being served, the next one last.
+    /// Those that are being served, the next one last; empty between two turns. (It is kept, so that nothing is allocated.)
     private var order: [Peer] = []
     private var lastPlace: UInt64 = 0
     private var time: UInt64 = 0
@@ -59,7 +59,8 @@ struct FairQueue {
     mutating func beginServing(in turn: UInt64) {
         peers.removeAll(where: \.isClosed)
         let end = peers.partition { $0.share.servedIn != turn }
-        order = peers[end...].sorted { ($1.share.time, $1.share.place) < ($0.share.time, $0.share.place) }
+        order.append(contentsOf: peers[end...])
+        order.sort { ($1.share.time, $1.share.place) < ($0.share.time, $0.share.place) }
         peers.removeSubrange(end...)
     }
 
@@ -77,7 +78,7 @@ struct FairQueue {
     /// Has those that were not served wait on.
     mutating func endServing() {
         peers += order
-        order = []
+        order.removeAll(keepingCapacity: true)
     }
 
     /// Ends a turn. One in which there was little to do leaves nobody in debt; and whoever asks for little in each is ahead
