@@ -28,11 +28,11 @@ let package = Package(
         // The command line of `gimbal`: parsing, help, completions and man pages from one description.
         // The daemon does without: it would bring Foundation, 4 MB and 2 ms.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
-        // Not used, though they are good: swift-system 1.8 has files, and no socket, no openat or renameat, no lock and no
-        // memory to share, which is most of what the daemon asks the kernel for; one use of it makes gimbald 4 % larger and its
-        // start 5 % longer (410 KB, 0.2 million instructions). swift-subprocess 1.0 adds 850 KB to gimbal for the two places
-        // that start a program, and has it run as a task, which neither ^C nor a command that waits for a socket, a terminal
-        // and a program in one poll(2) can do with.
+        // Two good libraries are not used. swift-system 1.8 has files, and no socket, no openat or renameat, no lock and no
+        // memory to share, which is most of what the daemon asks the kernel for; one use of it makes gimbald 4 % larger and
+        // its start 5 % longer (410 KB, 0.2 million instructions). swift-subprocess 1.0 adds 850 KB to gimbal, whose one
+        // function that starts a program takes 20 lines; and it wants tasks, where the commands wait for sockets, keys and
+        // ^C in one poll(2).
     ],
     targets: [
         // A gesture line's way, from the inside out.
