@@ -71,15 +71,6 @@ private final class Running {
     }
 }
 
-/// Waits until something is so.
-private func until(_ what: Comment, _ isSo: () throws -> Bool) rethrows {
-    for _ in 0..<4000 {
-        if try isSo() { return }
-        usleep(5000)
-    }
-    Issue.record(what)
-}
-
 @Suite struct CommandLineSignalTests {
     /// A trace that takes any of the commands long enough to be interrupted in the middle.
     private static let longTrace: String = {
@@ -102,7 +93,7 @@ private func until(_ what: Comment, _ isSo: () throws -> Bool) rethrows {
         let text = isConverted ? String(repeating: getevent, count: 2000) : Self.longTrace
         let input = try folder.write("in.ndjson", text)
         let running = try Running(words.map { $0.contains(".") ? folder.path($0) : $0 })
-        until("it has not begun to read") { running.hasRead(input) }
+        try waitUntil("it has begun to read") { running.hasRead(input) }
         let (status, output, _) = running.end(signal)
         // It was not over, and it did not go on to its end.
         #expect(status == -signal && output.isEmpty)
@@ -135,7 +126,7 @@ private func until(_ what: Comment, _ isSo: () throws -> Bool) rethrows {
     func aLiveRecordingIsWholeWhenASignalEndsIt(_ signal: CInt, _ expected: CInt) throws {
         let folder = try Folder()
         let running = try Running(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
-        until("it has not opened its file") { folder.names.contains { $0.hasSuffix(".part") } }
+        try waitUntil("it has opened its file") { folder.names.contains { $0.hasSuffix(".part") } }
         // What is in the pipe when the signal comes belongs to it.
         try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.utf8))
         let (status, _, errors) = running.end(signal)
@@ -149,7 +140,7 @@ private func until(_ what: Comment, _ isSo: () throws -> Bool) rethrows {
     @Test func whatCameUntilTheSignalIsInspected() throws {
         let running = try Running(["inspect", "-", "--json"], readsPipe: true)
         try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.utf8))
-        until("it has not read the pipe") {
+        try waitUntil("it has read the pipe") {
             var waiting: CInt = 0
             _ = ioctl(running.input.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &waiting)
             return waiting == 0
@@ -169,7 +160,7 @@ private func until(_ what: Comment, _ isSo: () throws -> Bool) rethrows {
         let folder = try Folder()
         let input = try folder.write("in.ndjson", Self.longTrace)
         let running = try Running(["plot", input, "-o", folder.path("out.svg")])
-        until("it has not begun to read") { running.hasRead(input) }
+        try waitUntil("it has begun to read") { running.hasRead(input) }
         kill(running.process.processIdentifier, SIGSTOP)
         kill(running.process.processIdentifier, SIGINT)
         kill(running.process.processIdentifier, SIGTERM)
@@ -245,14 +236,11 @@ private func until(_ what: Comment, _ isSo: () throws -> Bool) rethrows {
         let client = try SocketClient(daemon.socket)
         let running = try Running(
             ["record", "-o", folder.path("out.ndjson")], environment: ["GIMBAL_SOCKET": daemon.socket])
-        try until("it has not subscribed") {
-            try client.send(#"{"type":"stats"}"#)
-            return try JSON(client.receive(until: "stats").last ?? "")["subscriptions"]?.number == 1
-        }
+        try waitUntil("it has subscribed") { try client.counter("subscriptions") == 1 }
         try client.send(#"{"type":"stop"}"#)
         let path = folder.path("out.ndjson")
         func text() -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
-        until("nothing is written") { text().contains(#""stop""#) }
+        try waitUntil("something is written") { text().contains(#""stop""#) }
         #expect(running.end(SIGHUP).status == -SIGHUP)
         #expect(text().hasSuffix(#"{"type":"trace-end"}"# + "\n"))
     }

@@ -101,12 +101,7 @@ func subcommands() throws -> [String] {
         watcher.standardOutput = output
         try watcher.run()
         let client = try SocketClient(daemon.socket)
-        // Until the watcher has subscribed.
-        for _ in 0..<2000 {
-            try client.send(#"{"type":"stats"}"#)
-            if try JSON(client.receive() ?? "")["subscriptions"]?.number == 1 { break }
-            usleep(5000)
-        }
+        try waitUntil("the watcher has subscribed") { try client.counter("subscriptions") == 1 }
         for _ in 0..<2 { try client.send(line) }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         watcher.waitUntilExit()
@@ -133,10 +128,8 @@ func subcommands() throws -> [String] {
         (replay.standardOutput, replay.standardError) = (output, errors)
         try replay.run()
         let other = try SocketClient(daemon.socket)
-        for _ in 0..<5000 {
-            try other.send(#"{"type":"end-replay","id":1}"#)
-            if try JSON(other.receive() ?? "")["type"]?.string == "ok" { break }
-            usleep(2000)
+        try waitUntil("there is a replay to be ended") {
+            try other.ask(#"{"type":"end-replay","id":1}"#)["type"]?.string == "ok"
         }
         let told = try JSON(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
         replay.waitUntilExit()
@@ -182,11 +175,8 @@ func subcommands() throws -> [String] {
         // Without a terminal, what is told of the subscriptions is not printed: the first line is an event's. Until the
         // watcher is there, nobody sees what the camera does.
         let first = try SocketClient(daemon.socket)
-        for _ in 0..<5000 {
-            try first.send(#"{"type":"clients"}"#)
-            let clients = try JSON(first.receive() ?? "")["clients"]?.array ?? []
-            if clients.contains(where: { $0["all"]?.bool == true }) { break }
-            usleep(2000)
+        try waitUntil("the watcher has subscribed to all") {
+            try first.ask(#"{"type":"clients"}"#)["clients"]?.array?.contains { $0["all"]?.bool == true } == true
         }
         try first.send(#"{"type":"move","camera":"a","update":{"kind":"zoom-in"}}"#)
         try first.send(#"{"type":"move","camera":"b","update":{"kind":"zoom-in"}}"#)

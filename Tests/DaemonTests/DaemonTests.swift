@@ -74,25 +74,22 @@ import Testing
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
 
-    private func replays(_ client: SocketClient) throws -> Double? {
-        try client.send(#"{"type":"stats"}"#)
-        return try JSON(client.receive() ?? "")["replays"]?.number
+    private func waitUntilReplays(_ client: SocketClient, are count: Double) throws {
+        try waitUntil("\(count) replays") { try client.counter("replays") == count }
     }
 
     @Test func whoVanishesIsNoticedEvenWhileNothingIsReadFromIt() throws {
         let daemon = try DaemonProcess()
         let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
         try feed.send(longTrace)
-        for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
-        #expect(try replays(other) == 1)
+        try waitUntilReplays(other, are: 1)
         feed.close()
-        for _ in 0..<2000 where try replays(other) != 0 { usleep(1000) }
-        #expect(try replays(other) == 0)
+        try waitUntilReplays(other, are: 0)
     }
 
     /// Looks again and again: each look is a turn of the loop, which sees all that was sent or closed before.
     private func keepsPlaying(_ other: SocketClient) throws -> Bool {
-        try (0..<100).allSatisfy { _ in try replays(other) == 1 }
+        try (0..<100).allSatisfy { _ in try other.counter("replays") == 1 }
     }
 
     @Test func aReplayOfTheLeastSpeedGoesOn() throws {
@@ -101,7 +98,7 @@ import Testing
         try feed.send(#"{"type":"trace","version":1,"speed":1e-300}"#)
         try feed.send(#"{"type":"rotate","phase":"began","timeMs":-1e15}"#)
         try feed.send(#"{"type":"rotate","phase":"changed","timeMs":1e15}"#)
-        for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
+        try waitUntilReplays(other, are: 1)
         #expect(try keepsPlaying(other))
     }
 
@@ -110,7 +107,7 @@ import Testing
         let (feed, other) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
         try feed.send(longTrace)
         feed.halfClose()
-        for _ in 0..<2000 where try replays(other) != 1 { usleep(1000) }
+        try waitUntilReplays(other, are: 1)
         #expect(try keepsPlaying(other))
         feed.close()
         #expect(try keepsPlaying(other))
@@ -128,13 +125,11 @@ import Testing
             }
             try feed.send(Array(lines.joined().utf8))
             feed.close()
-            var seq = 0.0
-            for _ in 0..<2000 where seq < 15000 {
-                try other.send("{\"type\":\"get-camera\",\"camera\":\"\(camera)\"}")
-                seq = try JSON(other.receive() ?? "")["seq"]?.number ?? 0
-                usleep(1000)
+            var seq: Double?
+            try waitUntil("all lines are taken, and not \(seq ?? 0) of 15000 events told") {
+                seq = try other.ask("{\"type\":\"get-camera\",\"camera\":\"\(camera)\"}")["seq"]?.number
+                return seq == 15000
             }
-            #expect(seq == 15000)
         }
     }
 
@@ -151,16 +146,8 @@ import Testing
             for client in clients { client.close() }
         }
         let client = try SocketClient(daemon.socket)
-        for _ in 0..<200 {
-            try client.send(#"{"type":"stats"}"#)
-            let stats = try JSON(client.receive() ?? "")
-            if stats["connections"]?.number == 1 {
-                #expect(stats["subscriptions"]?.number == 0)
-                return
-            }
-            usleep(20_000)
-        }
-        Issue.record("connections are left")
+        try waitUntil("nobody else is connected") { try client.counter("connections") == 1 }
+        #expect(try client.counter("subscriptions") == 0)
     }
 
     // MARK: Starting
@@ -183,23 +170,16 @@ import Testing
             let lines = try String(contentsOfFile: status, encoding: .utf8).split(separator: "\n")
             return try #require(Int(lines.first { $0.hasPrefix("VmRSS:") }?.filter(\.isNumber) ?? ""))
         }
-        func comes(_ isSo: (Int) -> Bool) throws -> Bool {
-            for _ in 0..<2000 {
-                if isSo(try residentKiB()) { return true }
-                usleep(10_000)
-            }
-            return false
-        }
         let before = try residentKiB()
         var crowd = try (0..<300).map { _ in try SocketClient(daemon.socket) }
         for client in crowd { try client.send([UInt8](repeating: 0x20, count: 40_000)) }
-        #expect(try comes { $0 > before + 10_000 })
+        try waitUntil("10,000 KiB are taken") { try residentKiB() > before + 10_000 }
         // What was allocated last keeps malloc from giving back by itself what lies before it.
         let stays = try SocketClient(daemon.socket)
         try stays.send(#"{"type":"subscribe"}"#)
         #expect(stays.receive() != nil)
         crowd = []
-        #expect(try comes { $0 < before + 4000 })
+        try waitUntil("all but 4000 KiB of them are given back") { try residentKiB() < before + 4000 }
     }
 
     @Test func versionAndHelpAreWrittenToStandardOutput() throws {
@@ -272,24 +252,17 @@ import Testing
 
     @Test func connectionsBeyondTheLimitAreToldWhy() throws {
         let daemon = try DaemonProcess(["--max-connections", "3"])
-        var clients: [SocketClient] = []
-        for _ in 0..<200 where clients.count < 3 {
-            // The one that looked whether the daemon listens may still be there.
-            let client = try SocketClient(daemon.socket)
-            try? client.send(#"{"type":"ping"}"#)
-            if client.receive() == #"{"type":"pong"}"# { clients.append(client) } else { usleep(5000) }
-        }
+        var clients = try (0..<3).map { _ in try SocketClient(daemon.socket) }
+        for client in clients { #expect(try client.ask(#"{"type":"ping"}"#)["type"]?.string == "pong") }
         let fourth = try SocketClient(daemon.socket)
         #expect(try JSON(fourth.receive() ?? "")["code"]?.string == "limit-reached")
         #expect(fourth.isClosed())
         clients.removeLast().close()
-        for _ in 0..<200 {
+        try waitUntil("a place becomes free") {
             let client = try SocketClient(daemon.socket)
             try? client.send(#"{"type":"ping"}"#)
-            if client.receive() == #"{"type":"pong"}"# { return }
-            usleep(5000)
+            return client.receive() == #"{"type":"pong"}"#
         }
-        Issue.record("no place became free")
     }
 
     @Test func camerasHaveALimit() throws {
@@ -334,35 +307,13 @@ import Testing
     // MARK: The service manager
 
     @Test func itTellsTheServiceManager() throws {
-        let path = Files.temporary().path
-        let manager = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
-        defer {
-            close(manager)
-            unlink(path)
-        }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(manager, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        #expect(bound == 0)
-        let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"])
-        func message() -> String {
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            var status = pollfd(fd: manager, events: Int16(POLLIN), revents: 0)
-            guard poll(&status, 1, 10_000) > 0 else { return "nothing" }
-            return String(decoding: buffer[..<max(recv(manager, &buffer, buffer.count, 0), 0)], as: UTF8.self)
-        }
-        #expect(message().hasPrefix("READY=1\nSTATUS="))
-        #expect(message().hasPrefix("WATCHDOG=1\n"))
-        #expect(message().hasPrefix("WATCHDOG=1\n"))
+        let manager = try NotifySocket()
+        let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"])
+        #expect(manager.next()?.hasPrefix("READY=1\nSTATUS=") == true)
+        #expect(manager.next()?.hasPrefix("WATCHDOG=1\n") == true)
+        #expect(manager.next()?.hasPrefix("WATCHDOG=1\n") == true)
         kill(daemon.process.processIdentifier, SIGTERM)
-        var last = message()
-        while last.hasPrefix("WATCHDOG") { last = message() }
-        #expect(last == "STOPPING=1")
+        #expect(manager.receive() == "STOPPING=1")
     }
 
     @Test(.needs("systemd-socket-activate")) func itTakesTheSocketThatIsPassed() throws {
@@ -378,14 +329,6 @@ import Testing
             process.waitUntilExit()
             unlink(path)
         }
-        for _ in 0..<1000 {
-            if let client = try? SocketClient(path) {
-                try client.send(#"{"type":"ping"}"#)
-                #expect(client.receive() == #"{"type":"pong"}"#)
-                return
-            }
-            usleep(5000)
-        }
-        Issue.record("nothing listens")
+        #expect(try SocketClient.whenListening(path).ask(#"{"type":"ping"}"#)["type"]?.string == "pong")
     }
 }

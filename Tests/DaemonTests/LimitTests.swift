@@ -105,32 +105,19 @@ import Testing
     // MARK: The system's own limits
 
     @Test func withoutDescriptorsItWaitsForSome() throws {
-        let socket = Files.temporary(".sock").path
-        let (process, errors) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "ulimit -n 24 && exec \"$0\" --socket \"$1\"", gimbald.path, socket]
-        process.standardError = errors
-        try process.run()
-        defer { if process.isRunning { process.terminate() } }
-        var clients: [SocketClient] = []
-        for _ in 0..<2000 where clients.isEmpty {
-            if let client = try? SocketClient(socket) { clients.append(client) } else { usleep(5000) }
-        }
+        let daemon = try DaemonProcess(prelude: "ulimit -n 24")
+        let first = try SocketClient(daemon.socket)
         // More than there is room for: some are taken, one or the other is closed, the rest has to wait.
-        for _ in 0..<40 { clients.append(try SocketClient(socket)) }
-        let first = try #require(clients.first)
+        let clients = try (0..<40).map { _ in try SocketClient(daemon.socket) }
         let ping = #"{"type":"ping"}"#
         for _ in 0..<3 {
             try first.send(ping)
             #expect(first.receive() == #"{"type":"pong"}"#)
         }
-        for client in clients.dropFirst() { client.close() }
-        let last = try SocketClient(socket)
+        for client in clients { client.close() }
+        let last = try SocketClient(daemon.socket)
         try last.send(ping)
         #expect(last.receive() == #"{"type":"pong"}"#)
-        process.terminate()
-        process.waitUntilExit()
-        let log = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(log.contains("Too many open files") && process.terminationStatus == 0)
+        #expect(daemon.end(SIGTERM) == 0 && daemon.log().contains("Too many open files"))
     }
 }

@@ -72,37 +72,28 @@ import Testing
         process.standardError = errors
         try process.run()
         defer { if process.isRunning { process.terminate() } }
-        for _ in 0..<1000 {
-            guard let client = try? SocketClient(path) else {
-                usleep(5000)
-                continue
-            }
-            try? client.send(#"{"type":"ping","id":1}"#)
-            let answer = try JSON(client.receive() ?? "")
-            #expect(answer["type"]?.string == "error" && answer["line"]?.number == 0)
-            #expect(answer["code"]?.string == "unavailable")
-            #expect(answer["message"]?.string?.contains("--nonsense") == true)
-            #expect(client.isClosed())
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 64)
-            return
-        }
-        Issue.record("nothing listens")
+        let client = try SocketClient.whenListening(path)
+        try? client.send(#"{"type":"ping","id":1}"#)
+        let answer = try JSON(client.receive() ?? "")
+        #expect(answer["type"]?.string == "error" && answer["line"]?.number == 0)
+        #expect(answer["code"]?.string == "unavailable")
+        #expect(answer["message"]?.string?.contains("--nonsense") == true)
+        #expect(client.isClosed())
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 64)
     }
 
     @Test func theServiceManagersStatusSaysWhyTheDaemonCannotStart() throws {
-        let path = Files.temporary().path
-        let manager = try NotifySocket(path)
+        let manager = try NotifySocket()
         let (status, _, errors) = try DaemonProcess.run(
-            gimbald, ["--max-cameras", "0"], environment: ["NOTIFY_SOCKET": path])
+            gimbald, ["--max-cameras", "0"], environment: ["NOTIFY_SOCKET": manager.path])
         #expect(status == 64 && errors.hasPrefix("gimbald: --max-cameras"))
         #expect(manager.receive()?.hasPrefix("STATUS=--max-cameras \"0\" must be") == true)
     }
 
     @Test func aRestartInPlaceIsAReloadForTheServiceManager() throws {
-        let path = Files.temporary().path
-        let manager = try NotifySocket(path)
-        let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": path])
+        let manager = try NotifySocket()
+        let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": manager.path])
         #expect(manager.receive()?.hasPrefix("READY=1\n") == true)
         kill(daemon.process.processIdentifier, SIGUSR2)
         let reloading = manager.receive() ?? ""
@@ -113,42 +104,5 @@ import Testing
         while said?.hasPrefix("EXTEND_TIMEOUT_USEC=") == true { said = manager.receive() }
         #expect(said?.hasPrefix("READY=1\n") == true)
         #expect(daemon.end(SIGTERM) == 0)
-    }
-}
-
-/// A socket that a service manager would listen on. (sd_notify(3))
-private final class NotifySocket {
-    private let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
-    private let path: String
-
-    init(_ path: String) throws {
-        self.path = path
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(bound == 0)
-    }
-
-    deinit {
-        close(descriptor)
-        unlink(path)
-    }
-
-    /// The next datagram that is not a sign of life; `nil` if none comes in ten seconds.
-    func receive() -> String? {
-        while let message = next() { if !message.hasPrefix("WATCHDOG=1") { return message } }
-        return nil
-    }
-
-    private func next() -> String? {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&status, 1, 10_000) > 0 else { return nil }
-        return String(decoding: buffer[..<max(recv(descriptor, &buffer, buffer.count, 0), 0)], as: UTF8.self)
     }
 }

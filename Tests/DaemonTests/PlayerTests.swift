@@ -40,20 +40,16 @@ import Testing
 
     /// How the daemon says that the replay stands.
     private func status(_ daemon: DaemonProcess) throws -> JSON {
-        let client = try SocketClient(daemon.socket)
-        try client.send(#"{"type":"get-replay"}"#)
-        return try JSON(client.receive() ?? "null")
+        try SocketClient(daemon.socket).ask(#"{"type":"get-replay"}"#)
     }
 
     /// Waits until the replay stands as it should.
     private func wait(_ daemon: DaemonProcess, _ isSo: (JSON) -> Bool) throws -> JSON {
         var last = JSON.null
-        for _ in 0..<2000 {
+        try waitUntil("the replay stands as it should, and not as \(last.text)") {
             last = try status(daemon)
-            if isSo(last) { return last }
-            usleep(5000)
+            return isSo(last)
         }
-        Issue.record("it stands otherwise: \(last.text)")
         return last
     }
 

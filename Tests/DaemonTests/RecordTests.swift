@@ -17,12 +17,7 @@ import Testing
             process.standardOutput = output
             process.standardError = errors
             try process.run()
-            for _ in 0..<2000 {
-                try watch.send(#"{"type":"stats"}"#)
-                if try JSON(watch.receive() ?? "")["subscriptions"]?.number == 1 { return }
-                usleep(5000)
-            }
-            Issue.record("it has not subscribed")
+            try waitUntil("it has subscribed") { try watch.counter("subscriptions") == 1 }
         }
 
         func end(_ signal: CInt? = nil) throws -> (status: CInt, lines: [String], errors: String) {

@@ -18,19 +18,8 @@ import Testing
 
     private func restart(_ daemon: DaemonProcess) { kill(daemon.process.processIdentifier, SIGUSR2) }
 
-    /// Waits until a daemon has begun anew: it is told so by its environment.
-    private func hasBegunAnew(_ daemon: DaemonProcess) -> Bool {
-        for _ in 0..<2000 {
-            let path = "/proc/\(daemon.process.processIdentifier)/environ"
-            if let environment = try? String(contentsOfFile: path, encoding: .utf8),
-                environment.contains("GIMBAL_HANDOVER=")
-            {
-                return true
-            }
-            usleep(5000)
-        }
-        return false
-    }
+    /// Waits until a daemon has begun anew.
+    private func hasBegunAnew(_ daemon: DaemonProcess) -> Bool { daemon.logs(" continue\n") }
 
     /// How often a daemon that has ended had begun anew.
     private func restarts(_ log: String) -> Int { log.components(separatedBy: " continue\n").count - 1 }
@@ -305,10 +294,9 @@ import Testing
     @Test func whoHasNoDescriptorLeftLosesNobody() throws {
         let daemon = try DaemonProcess(prelude: "ulimit -n 48")
         let clients = try (0..<64).map { _ in try SocketClient(daemon.socket) }
-        let taken = clients.filter { client in
-            try? client.send(#"{"type":"ping"}"#)
-            return client.receive(within: 500) != nil
-        }
+        // They are taken in the order in which they came.
+        #expect(daemon.logs("cannot accept a connection"))
+        let taken = clients.prefix(Int(try #require(try clients[0].counter("connections"))))
         #expect(taken.count > 20 && taken.count < 48)
         restart(daemon)
         #expect(hasBegunAnew(daemon))
@@ -370,7 +358,7 @@ import Testing
                 Array(text.utf8), passing: [901: place.listener, 902: place.lock, 903: other])
             var byte: UInt8 = 0
             #expect(recv(client, &byte, 1, 0) == 0)
-            let asking = try place.ask()
+            let asking = try SocketClient.whenListening(place.socket)
             try asking.send(#"{"type":"ping"}"#)
             #expect(asking.receive() == #"{"type":"pong"}"#)
             #expect(daemon.end(SIGTERM) == 0)
@@ -469,14 +457,6 @@ private final class Place {
         return Child(process)
     }
 
-    /// A client, once the daemon listens.
-    func ask() throws -> SocketClient {
-        for _ in 0..<2000 {
-            if let client = try? SocketClient(socket) { return client }
-            usleep(5000)
-        }
-        throw Failure()
-    }
 }
 
 private final class Child {

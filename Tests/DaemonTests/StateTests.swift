@@ -22,18 +22,12 @@ import Testing
     }
 
     private func ask(_ daemon: DaemonProcess, _ request: String) throws -> JSON {
-        let client = try SocketClient(daemon.socket)
-        try client.send(request)
-        return try JSON(client.receive() ?? "")
+        try SocketClient(daemon.socket).ask(request)
     }
 
-    /// Waits for what the daemon does without being asked.
-    private func becomes(_ condition: () throws -> Bool) rethrows -> Bool {
-        for _ in 0..<2000 {
-            if try condition() { return true }
-            usleep(5000)
-        }
-        return false
+    /// Waits until so many cameras are saved.
+    private func waitUntilSaved(_ cameras: Int) throws {
+        try waitUntil("\(cameras) cameras are saved") { fileSays(#""cameras":\#(cameras),"#) }
     }
 
     private func names() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
@@ -86,11 +80,10 @@ import Testing
                     + "\n"
             }
             let load = Array(lines.joined().utf8)
-            let isSaved = try becomes {
+            try waitUntil("100 cameras are saved") {
                 try feed.send(load)
                 return fileSays(#""cameras":100,"#)
             }
-            #expect(isSaved)
             // What has just been sent is still being taken.
             try feed.send(load)
             #expect(first.end(SIGKILL) == -SIGKILL)
@@ -105,7 +98,7 @@ import Testing
     @Test func afterACrashTheEpochIsAnother() throws {
         let first = try start()
         let before = try ask(first, #"{"type":"subscribe"}"#)
-        #expect(becomes { fileSays(#""cameras":1,"#) })
+        try waitUntilSaved(1)
         #expect(first.end(SIGKILL) == -SIGKILL)
         let after = try ask(try start(), #"{"type":"subscribe"}"#)
         #expect(after["epoch"] != before["epoch"] && after["position"] == before["position"])
@@ -151,7 +144,7 @@ import Testing
         _ = try ask(daemon, #"{"type":"get-camera"}"#)
         #expect(daemon.logs("saving the state failed again: "))
         try FileManager.default.removeItem(at: folder)
-        #expect(becomes { fileSays(#""cameras":1,"#) })
+        try waitUntilSaved(1)
         #expect(daemon.end(SIGTERM) == 0)
         let log = daemon.log()
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))
@@ -165,14 +158,15 @@ import Testing
             "[" + (1...60).map { #"{"type":"\#(request)","camera":"camera-\#($0)"}"# }.joined(separator: ",") + "]"
         }
         try client.send(#"{"type":"get-camera"}"#)
-        #expect(becomes { fileSays(#""cameras":1,"#) })
+        try waitUntilSaved(1)
         let before = try modified()
         try client.send(forAll("get-camera"))
-        #expect(try becomes { try modified() != before })  // an attempt
-        #expect(becomes { names() == [file.lastPathComponent] } && fileSays(#""cameras":1,"#))
+        try waitUntil("saving more is attempted") { try modified() != before }
+        try waitUntil("the attempt leaves nothing behind") { names() == [file.lastPathComponent] }
+        #expect(fileSays(#""cameras":1,"#))
         try client.send(forAll("remove-camera"))
         try client.send(#"{"type":"get-camera","camera":"other"}"#)
-        #expect(becomes { fileSays(#""cameras":2,"#) })
+        try waitUntilSaved(2)
         #expect(daemon.end(SIGTERM) == 0)
         let log = daemon.log()
         #expect(log.components(separatedBy: "cannot be saved").count == 2 && log.contains("saved again"))

@@ -30,7 +30,7 @@ import Testing
         process.arguments = ["--socket", proxy.path, "--count", "10", "left"]
         process.standardOutput = output
         try process.run()
-        while try await gimbal.stats().subscriptions == 0 { usleep(1000) }
+        try await waitUntil("the follower has subscribed") { try await gimbal.stats().subscriptions > 0 }
         for bearing in 1...10 { try await gimbal.camera("left").move(.setBearing(Double(bearing))) }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
@@ -48,7 +48,7 @@ import Testing
         process.arguments = ["--socket", proxy.path, "--count", "9", "*"]
         process.standardOutput = output
         try process.run()
-        while try await gimbal.stats().subscriptions == 0 { usleep(1000) }
+        try await waitUntil("the follower has subscribed") { try await gimbal.stats().subscriptions > 0 }
         var text = Data()
         for bearing in 1...9 {
             // A camera that is made while nobody is connected is told of as it is then.

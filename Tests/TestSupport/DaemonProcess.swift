@@ -23,7 +23,7 @@ public final class DaemonProcess {
         public let description: String
     }
 
-    /// Starts a daemon and waits until it listens on all its sockets.
+    /// Starts a daemon and waits until it says that it is ready: it then listens on all its sockets.
     ///
     /// - Parameters:
     ///   - watches: whether it listens on a watch socket, too.
@@ -43,16 +43,7 @@ public final class DaemonProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = errors
         try process.run()
-        // Each socket can be connected to only once it is listened on, and the second comes after the first.
-        let wanted = [self.socket] + (watches ? [watchSocket] : [])
-        for _ in 0..<12_000 {
-            let clients = wanted.compactMap { try? SocketClient($0) }
-            for client in clients { client.close() }
-            if clients.count == wanted.count { return }
-            if !process.isRunning { throw NotReady(description: "it ended with \(process.terminationStatus)") }
-            usleep(5000)
-        }
-        throw NotReady(description: "no socket after a minute")
+        guard logs(" is ready: ") else { throw NotReady(description: "not ready, but: \(logged)") }
     }
 
     deinit {
@@ -73,9 +64,11 @@ public final class DaemonProcess {
         logged + String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    /// Waits until it has written a text to standard error; `false` if it ends without.
+    /// Waits until it has written a text to standard error; `false` if it ends without, or writes nothing for a minute.
     public func logs(_ text: String) -> Bool {
         while !logged.contains(text) {
+            var status = pollfd(fd: errors.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&status, 1, 60_000) > 0 else { return false }
             let data = errors.fileHandleForReading.availableData
             if data.isEmpty { return false }
             logged += String(decoding: data, as: UTF8.self)
@@ -113,8 +106,8 @@ public final class SocketClient: ConformancePeer {
     private var descriptor: CInt
     private var waiting: [UInt8] = []
     private var isAtEnd = false
-    /// How long a line is waited for, in milliseconds; long, since machines are slow at times.
-    private static let patience: CInt = 10_000
+    /// How long a line is waited for, in milliseconds: far longer than it takes on a slow machine.
+    private static let patience: CInt = 60_000
 
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
@@ -139,6 +132,16 @@ public final class SocketClient: ConformancePeer {
 
     deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
+    /// A client of whoever listens there, once somebody does.
+    public static func whenListening(_ path: String) throws -> SocketClient {
+        var client: SocketClient?
+        try waitUntil("somebody listens on \(path)") {
+            client = try? SocketClient(path)
+            return client != nil
+        }
+        return try client ?? SocketClient(path)
+    }
+
     public func send(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
@@ -153,9 +156,9 @@ public final class SocketClient: ConformancePeer {
     public func send(_ line: String) throws { try send(Array((line + "\n").utf8)) }
 
     /// Reads once; `false` at the end, or when nothing comes.
-    private func read(patience: CInt) -> Bool {
+    private func read() -> Bool {
         var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard !isAtEnd, poll(&status, 1, patience) > 0 else { return false }
+        guard !isAtEnd, poll(&status, 1, Self.patience) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else {
@@ -166,18 +169,24 @@ public final class SocketClient: ConformancePeer {
         return true
     }
 
-    public func receive() -> String? { receive(within: Self.patience) }
-
-    /// A line, if bytes go on coming within so many milliseconds.
-    public func receive(within patience: CInt) -> String? {
+    public func receive() -> String? {
         while true {
             if let end = waiting.firstIndex(of: 0x0a) {
                 defer { waiting.removeFirst(end + 1) }
                 return String(decoding: waiting[..<end], as: UTF8.self)
             }
-            guard read(patience: patience) else { return nil }
+            guard read() else { return nil }
         }
     }
+
+    /// What is answered to a request.
+    public func ask(_ request: String) throws -> JSON {
+        try send(request)
+        return try JSON(receive() ?? "null")
+    }
+
+    /// One of the daemon's counters.
+    public func counter(_ name: String) throws -> Double? { try ask(#"{"type":"stats"}"#)[name]?.number }
 
     /// Lines up to one of a type, and that one.
     public func receive(until type: String) throws -> [String] {
@@ -190,7 +199,7 @@ public final class SocketClient: ConformancePeer {
     }
 
     public func isClosed() -> Bool {
-        while read(patience: Self.patience) {}
+        while read() {}
         return isAtEnd && waiting.isEmpty
     }
 

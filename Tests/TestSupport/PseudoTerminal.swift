@@ -19,8 +19,8 @@ public final class PseudoTerminal {
     /// TIOCSPTLCK and TIOCGPTPEER, whose macros Swift does not see.
     private static let (lock, openOtherEnd): (UInt, UInt) = (0x4004_5431, 0x5441)
 
-    /// How long something is waited for, in milliseconds; long, since machines are slow at times.
-    private static let patience: CInt = 20_000
+    /// How long something is waited for, in milliseconds: far longer than it takes on a slow machine.
+    private static let patience: CInt = 60_000
 
     /// Starts a program on a terminal of so many columns.
     public init(_ program: URL, _ arguments: [String], columns: Int = 80, environment: [String: String] = [:]) throws {
@@ -83,9 +83,9 @@ public final class PseudoTerminal {
     // MARK: What is seen
 
     /// Reads what comes; `false` once the program has closed the terminal, or if nothing comes for long.
-    private func read(patience: CInt = patience) -> Bool {
+    private func read() -> Bool {
         var ready = pollfd(fd: terminal, events: CShort(POLLIN), revents: 0)
-        guard poll(&ready, 1, patience) > 0 else { return false }
+        guard poll(&ready, 1, Self.patience) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(terminal, &buffer, buffer.count)
         guard count > 0 else { return false }

@@ -1,0 +1,42 @@
+// The service manager's end of sd_notify(3), as a test has it.
+
+import Foundation
+import TestSupport
+import Testing
+
+/// A socket that a service manager would listen on. (sd_notify(3))
+final class NotifySocket {
+    private let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+    let path = Files.temporary().path
+
+    init() throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+    }
+
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    /// The next datagram that is not a sign of life; `nil` if none comes in a minute.
+    func receive() -> String? {
+        while let message = next() { if !message.hasPrefix("WATCHDOG=1") { return message } }
+        return nil
+    }
+
+    /// The next datagram; `nil` if none comes in a minute.
+    func next() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&status, 1, 60_000) > 0 else { return nil }
+        return String(decoding: buffer[..<max(recv(descriptor, &buffer, buffer.count, 0), 0)], as: UTF8.self)
+    }
+}
