@@ -259,9 +259,7 @@ package enum JSONText {
             let value = quotient(mantissa, FixedDecimal.tens[-exponent])
             return (isNegative ? -value : value, end)
         }
-        // A number that ends the line stands alone, outside of any object: nobody reads its value.
-        guard end < line.count else { return (.infinity, end) }
-        return (double(line, start), end)
+        return (double(line.extracting(start..<end)), end)
     }
 
     /// One number above 0 divided by another, correctly rounded.
@@ -312,12 +310,13 @@ package enum JSONText {
     }
 
     /// The C library's reading of a number that is known to be well-formed.
-    private static func double(_ line: Span<UInt8>, _ start: Int) -> Double {
-        unsafe line.withUnsafeBufferPointer { buffer in
-            // Sound: the number's grammar has been checked, and a byte that is no part of it follows within the line.
-            guard let base = buffer.baseAddress else { return 0 }
-            return unsafe base.withMemoryRebound(to: CChar.self, capacity: buffer.count) { text in
-                unsafe strtod(text + start, nil)
+    private static func double(_ number: Span<UInt8>) -> Double {
+        unsafe number.withUnsafeBufferPointer { number in
+            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: number.count + 1) { text in
+                // Sound: the number's bytes, and the zero behind them at which reading ends.
+                for index in number.indices { unsafe text[index] = CChar(bitPattern: number[index]) }
+                unsafe text[number.count] = 0
+                return unsafe text.baseAddress.map { unsafe strtod($0, nil) } ?? 0
             }
         }
     }

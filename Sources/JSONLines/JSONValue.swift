@@ -179,10 +179,8 @@ extension JSONValue {
 
     private static func number(_ text: Span<UInt8>, _ position: inout Int) throws(JSONError) -> Double {
         let start = position
-        var value: Double
+        let value: Double
         (value, position) = try JSONText.number(text, start)
-        // The line's reader does not look at a number that ends the text.
-        if position == text.count { value = Double(plain(text, start..<position)) ?? value }
         guard value.isFinite else { throw JSONText.broken("the number is too large", at: start) }
         return value
     }

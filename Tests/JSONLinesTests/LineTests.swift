@@ -113,6 +113,43 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
     }
 }
 
+@Suite struct NumberTests {
+    private func read(_ text: String, followedBy rest: String) throws -> Double {
+        let (value, end) = try JSONText.number(Array((text + rest).utf8).span, 0)
+        #expect(end == text.utf8.count)
+        return value
+    }
+
+    @Test(arguments: [
+        "0", "-0", "7", "1.5", "12345678.9", "0.1234567890123456789", "12345678901234567890123", "1e22", "1e23",
+        "-1e-300",
+        "5e-324", "1e-400", "9007199254740993e-30", "1.00000000000000000001", "1.7976931348623157e308",
+        "1e308", "0.\(String(repeating: "0", count: 400))1",
+    ])
+    func numberIsTheSameAtTheEndOfATextAndInItsMiddle(_ text: String) throws {
+        let expected = try #require(Double(text))
+        for rest in ["", " ", ",1]", "}", String(repeating: " ", count: 9)] {
+            #expect(try read(text, followedBy: rest).bitPattern == expected.bitPattern, "before \"\(rest)\"")
+        }
+    }
+
+    @Test func numberBeyondADoubleIsInfiniteWhereverItStands() throws {
+        for text in ["1e309", "1e999", "1e99999999999999999999999", "1\(String(repeating: "0", count: 309))"] {
+            for rest in ["", " ", ",1]", "}"] {
+                #expect(try read(text, followedBy: rest) == .infinity)
+                #expect(try read("-" + text, followedBy: rest) == -.infinity)
+            }
+        }
+    }
+
+    @Test func valueThatIsBeyondADoubleIsRefusedWhereverItStands() throws {
+        for text in ["1e999", " -1e999", "[1e999]", "[1e999,1]", #"{"a":1e999}"#] {
+            #expect(throws: JSONError.self, "\(text)") { try JSONValue(text.utf8) }
+        }
+        #expect(try JSONValue("1.00000000000000000001".utf8) == .number(1))
+    }
+}
+
 @Suite struct ValueTests {
     @Test func valuesAreNestedSixtyFourDeepAndNoDeeper() throws {
         func nested(_ depth: Int, _ inner: String) -> [UInt8] {
