@@ -1,12 +1,13 @@
 // swift-tools-version: 6.2
-// The fuzzers, one program each, in a package of their own: the project's own build stays as quick as it is. `Project`
-// is a link to the project's root, so that its targets are compiled here with the fuzzer's instruments.
+// The fuzzers, one program each, in a package of their own: the project's own build stays as quick as it is. The project's
+// targets are compiled here with the fuzzer's instruments. `Sources` and `TestSupport` are links to them, for a target must
+// be below its package, and of another package only products can be used, which most of them are not.
 import PackageDescription
 
 let strict: [SwiftSetting] = [.strictMemorySafety()]
 
 func source(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Project/Sources/\(name)", swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -21,18 +22,14 @@ let package = Package(
     targets: [
         source("MapCamera"),
         source("Gestures", ["MapCamera"]),
-        source("JSONLines"),
-        source("GimbalProtocol", ["JSONLines", "Gestures", "MapCamera"]),
-        source("Hub", ["GimbalProtocol", "Gestures", "MapCamera"]),
         source("Touches", ["Gestures", "MapCamera"]),
-        source("TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol"]),
+        source("JSONLines"),
+        source("GimbalProtocol", ["JSONLines", "Touches", "Gestures", "MapCamera"]),
+        source("Hub", ["GimbalProtocol", "Touches", "Gestures", "MapCamera"]),
+        source("TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
         source("UnixSocket"),
-        .target(
-            name: "GimbalClient", dependencies: ["GimbalProtocol", "Gestures", "MapCamera", "UnixSocket"],
-            path: "Project/Sources/GimbalClient", exclude: ["GimbalClient.docc"], swiftSettings: strict),
-        .target(
-            name: "TestSupport", dependencies: ["Hub"], path: "Project/Tests/TestSupport",
-            exclude: ["check-schema.py"]),
+        source("GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
+        .target(name: "TestSupport", dependencies: ["Hub"], path: "TestSupport", exclude: ["check-schema.py"]),
 
         .target(name: "FuzzSupport", dependencies: ["TestSupport"], path: "Support"),
         fuzzer("FuzzDecoder", ["GimbalProtocol"]),
