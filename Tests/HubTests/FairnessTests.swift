@@ -83,6 +83,43 @@ import GimbalProtocol
         #expect(late.lines().count == 1)
     }
 
+    /// How many of 32 subscriptions that go on after an early event are answered in each turn, with markers behind it.
+    private func answersPerTurn(behind markers: Int) throws -> [Int] {
+        var limits = Limits()
+        limits.requestsPerTurn = 32
+        let host = HubHost(limits: limits)
+        let (feed, reader, quiet) = (host.connect(), host.connect(), host.connect())
+        func zoom(to zoom: Int) { feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(zoom)}}"#) }
+        zoom(to: 4)
+        zoom(to: 5)
+        // A history has only what somebody has asked for.
+        host.connect().send(#"{"type":"subscribe","events":["marker"]}"#)
+        for _ in 0..<markers { feed.send(#"{"type":"marker","label":"here"}"#) }
+        zoom(to: 6)
+        reader.send(#"{"type":"subscribe"}"#)
+        let epoch = try #require(try JSON(reader.lines().first ?? "")["epoch"]?.string)
+        let subscribe = #"{"type":"subscribe","since":3,"epoch":"\#(epoch)"}"# + "\n"
+        reader.put(Array(String(repeating: subscribe, count: 32).utf8))
+        var (answers, events): ([Int], [Double?]) = ([], [])
+        while answers.reduce(0, +) < 32, answers.count < 100 {
+            quiet.put(Array(#"{"type":"ping"}"#.utf8) + [0x0a])
+            host.turn()
+            #expect(quiet.lines() == [#"{"type":"pong"}"#])
+            let lines = try reader.lines().map { try JSON($0) }
+            answers.append(lines.count { $0["type"]?.string == "subscribed" })
+            events += lines.filter { $0["type"]?.string != "subscribed" }.map { $0["seq"]?.number }
+        }
+        // Each has brought what came after the third event.
+        #expect(events == (0..<32).flatMap { _ in (4...9).map(Double.init) })
+        return answers
+    }
+
+    @Test func resumingInAHistoryFullOfMarkersIsWorkThatEndsATurn() throws {
+        let (few, many) = (try answersPerTurn(behind: 1), try answersPerTurn(behind: 1000))
+        #expect(few.reduce(0, +) == 32 && few.count < 10, "\(few)")
+        #expect(many.reduce(0, +) == 32 && many.allSatisfy { $0 <= 2 }, "\(many)")
+    }
+
     @Test func fastReaderIsSentALimitedNumberOfBytesPerTurn() {
         let host = HubHost()
         let (reader, feed) = (host.connect(), host.connect())

@@ -1,0 +1,206 @@
+// Who is served next, alone: the queue itself, beside a model that looks at everybody each time.
+
+import TestSupport
+import Testing
+
+@testable import Hub
+
+@Suite struct FairQueueTests {
+    private let host = HubHost()
+
+    /// Serves as many as a turn has time for.
+    private func serve(
+        _ queue: inout FairQueue, in turn: UInt64, atMost most: Int = .max,
+        _ body: (Peer, inout FairQueue) -> Void = { _, _ in }
+    ) -> [Peer] {
+        var served: [Peer] = []
+        queue.beginServing(in: turn)
+        while served.count < most, let peer = queue.next() {
+            queue.serve(peer, in: turn)
+            served.append(peer)
+            body(peer, &queue)
+        }
+        queue.endServing()
+        return served
+    }
+
+    /// The places of some among all.
+    private func places(_ some: [Peer], among all: [HubPeer]) -> [Int] {
+        some.map { one in all.firstIndex { $0.peer === one } ?? -1 }
+    }
+
+    @Test func whoeverHasHadLeastIsServedFirstAndOfEqualsWhoeverCameFirst() {
+        var queue = FairQueue()
+        let all = (0..<4).map { _ in host.connect() }
+        for (peer, work) in zip(all, [30, 10, 20, 10] as [UInt64]) { queue.charge(work, to: peer.peer) }
+        for peer in all { queue.join(peer.peer) }
+        #expect(places(serve(&queue, in: 1), among: all) == [1, 3, 2, 0])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func whoeverJoinsTwiceIsServedOnce() {
+        var queue = FairQueue()
+        let all = (0..<2).map { _ in host.connect() }
+        for peer in all + all { queue.join(peer.peer) }
+        #expect(places(queue.waiting, among: all) == [0, 1])
+        #expect(places(serve(&queue, in: 1), among: all) == [0, 1])
+    }
+
+    @Test func whoeverJoinsWhileOthersAreServedWaitsForTheNextTurn() {
+        var queue = FairQueue()
+        let all = (0..<3).map { _ in host.connect() }
+        for peer in all[..<2] { queue.join(peer.peer) }
+        let first = serve(&queue, in: 1) { peer, queue in
+            guard peer === all[0].peer else { return }
+            queue.join(all[2].peer)
+            queue.join(peer)
+        }
+        #expect(places(first, among: all) == [0, 1])
+        #expect(places(serve(&queue, in: 2), among: all) == [2, 0])
+    }
+
+    @Test func whoeverWasServedAtOnceWaitsForTheNextTurn() {
+        var queue = FairQueue()
+        let all = (0..<2).map { _ in host.connect() }
+        queue.serve(all[0].peer, in: 1)
+        for peer in all { queue.join(peer.peer) }
+        #expect(places(serve(&queue, in: 1), among: all) == [1])
+        #expect(places(serve(&queue, in: 2), among: all) == [0])
+    }
+
+    @Test func whoeverIsNotServedInATurnKeepsItsPlace() {
+        var queue = FairQueue()
+        let all = (0..<3).map { _ in host.connect() }
+        for peer in all[..<2] { queue.join(peer.peer) }
+        #expect(places(serve(&queue, in: 1, atMost: 1), among: all) == [0])
+        for peer in [all[2], all[0]] { queue.join(peer.peer) }
+        #expect(places(serve(&queue, in: 2), among: all) == [1, 2, 0])
+    }
+
+    @Test func whoeverHasGoneIsNotServedWheneverItGoes() {
+        var queue = FairQueue()
+        let all = (0..<4).map { _ in host.connect() }
+        for peer in all { queue.join(peer.peer) }
+        all[0].close()
+        let served = serve(&queue, in: 1) { peer, _ in if peer === all[1].peer { all[2].close() } }
+        #expect(places(served, among: all) == [1, 3])
+        queue.join(all[2].peer)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func aTurnWithLittleToDoLeavesNobodyInDebt() {
+        var queue = FairQueue()
+        let (one, other) = (host.connect(), host.connect())
+        queue.charge(FairQueue.lightWork, to: one.peer)
+        #expect(queue.isLight(one.peer))
+        queue.charge(100, to: one.peer)
+        #expect(!queue.isLight(one.peer) && queue.isLight(other.peer))
+        queue.endTurn(work: FairQueue.lightWork + 1)
+        #expect(!queue.isLight(one.peer))
+        queue.endTurn(work: FairQueue.lightWork)
+        #expect(queue.isLight(one.peer))
+    }
+
+    @Test(arguments: UInt64(1)...40)
+    func whoIsServedAndWhenIsAsTheModelSays(seed: UInt64) {
+        var random = Seeded(seed)
+        var (queue, model) = (FairQueue(), QueueModel(count: 8))
+        let all = (0..<8).map { _ in host.connect() }
+        for turn in UInt64(1)...200 {
+            var work: UInt64 = 0
+            func charge(_ index: Int, _ queue: inout FairQueue) {
+                let amount = UInt64(random.integer(1...(random.chance(0.2) ? 200 : 8)))
+                work += amount
+                queue.charge(amount, to: all[index].peer)
+                model.charge(amount, to: index)
+            }
+            func join(_ index: Int, _ queue: inout FairQueue) {
+                queue.join(all[index].peer)
+                model.join(index)
+            }
+            func close(_ index: Int) {
+                all[index].close()
+                model.closed.insert(index)
+            }
+            for _ in 0..<random.integer(0...4) {
+                let index = random.integer(0...7)
+                if random.chance(0.01) { close(index) }
+                // Whoever waits is not served at once.
+                if random.chance(0.4), !model.isWaiting(index) {
+                    queue.serve(all[index].peer, in: turn)
+                    model.servedIn[index] = turn
+                    charge(index, &queue)
+                }
+                join(index, &queue)
+            }
+            let most = random.chance(0.5) ? 8 : random.integer(0...3)
+            var expected: [Int] = []
+            model.beginServing(in: turn)
+            let served = serve(&queue, in: turn, atMost: most) { peer, queue in
+                let index = places([peer], among: all)[0]
+                expected.append(model.next(in: turn) ?? -1)
+                if random.chance(0.8) { charge(index, &queue) }
+                if random.chance(0.5) { join(index, &queue) }
+                if random.chance(0.3) { join(random.integer(0...7), &queue) }
+                if random.chance(0.01) { close(random.integer(0...7)) }
+            }
+            #expect(places(served, among: all) == expected, "turn \(turn)")
+            if served.count < most { #expect(model.next(in: turn) == nil, "turn \(turn)") }
+            queue.endTurn(work: work)
+            model.endTurn(work: work)
+            #expect(places(queue.waiting, among: all) == model.waiting.map(\.index), "turn \(turn)")
+            for index in all.indices { #expect(queue.isLight(all[index].peer) == model.isLight(index), "turn \(turn)") }
+        }
+    }
+}
+
+/// What the queue promises, in the plainest way.
+private struct QueueModel {
+    /// Those that wait, in the order in which they came.
+    private(set) var waiting: [(index: Int, mayBeServed: Bool)] = []
+    var closed: Set<Int> = []
+    var servedIn: [UInt64]
+    private var work: [UInt64]
+    private var (time, latest): (UInt64, UInt64) = (0, 0)
+
+    init(count: Int) {
+        servedIn = Array(repeating: 0, count: count)
+        work = servedIn
+    }
+
+    func isWaiting(_ index: Int) -> Bool { waiting.contains { $0.index == index } }
+
+    func isLight(_ index: Int) -> Bool { work[index] <= time + 16 }
+
+    mutating func charge(_ amount: UInt64, to index: Int) {
+        work[index] = max(work[index], time) + amount
+        latest = max(latest, work[index])
+    }
+
+    mutating func join(_ index: Int) {
+        if !closed.contains(index), !isWaiting(index) { waiting.append((index, false)) }
+    }
+
+    mutating func beginServing(in turn: UInt64) {
+        waiting.removeAll { closed.contains($0.index) }
+        for place in waiting.indices { waiting[place].mayBeServed = servedIn[waiting[place].index] != turn }
+    }
+
+    mutating func next(in turn: UInt64) -> Int? {
+        while true {
+            let able = waiting.filter(\.mayBeServed).map(\.index)
+            guard let least = able.map({ work[$0] }).min(), let next = able.first(where: { work[$0] == least }) else {
+                return nil
+            }
+            waiting.removeAll { $0.index == next }
+            if closed.contains(next) { continue }
+            time = max(time, least)
+            servedIn[next] = turn
+            return next
+        }
+    }
+
+    mutating func endTurn(work: UInt64) {
+        time = waiting.isEmpty && work <= 16 ? latest : min(time + 2, latest)
+    }
+}
