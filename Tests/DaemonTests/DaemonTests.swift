@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(.needs("socat")) func socatIsAClient() throws {
+    @Test(.needs("socat")) func socatPlaysATraceAndSeesItsEvents() throws {
         let socat = URL(fileURLWithPath: "/usr/bin/socat")
         let daemon = try DaemonProcess()
         let trace = try Files.data("Protocols/examples/traces/pinch-and-rotate.ndjson")
@@ -276,7 +276,7 @@ import Testing
     // MARK: Ending
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func itEndsInOrder(signal: CInt) throws {
+    func aSignalEndsItOnceEverybodyHasEverything(signal: CInt) throws {
         let daemon = try DaemonProcess()
         let subscriber = try SocketClient(daemon.socket)
         try subscriber.send(#"{"type":"subscribe"}"#)

@@ -56,7 +56,7 @@ import Testing
         #expect([1000, 1001, 1002, 5000].map { limit.admit(at: $0) } == [2, 0, nil, 1])
     }
 
-    @Test func oneIsSingular() {
+    @Test func countedNounsAreSingularForOneAlone() {
         #expect(["0 clients", "1 client", "2 clients"] == (0...2).map { counted($0, "client") })
     }
 

@@ -74,7 +74,7 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
     }
 
     /// After pan, pinch and rotate in one frame the places under two fingers are under the two fingers.
-    @Test func aFrameIsTheFingersSimilarity() throws {
+    @Test func afterAFrameThePlacesUnderTwoFingersAreUnderThem() throws {
         for seed in UInt64(1)...500 {
             var random = Seeded(seed)
             var hand = Hand()
@@ -224,7 +224,7 @@ private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, 
         #expect(momentum.anchor == focus && momentum.pan == point(0, 0))
     }
 
-    @Test func withoutItTheyDoNot() {
+    @Test func withoutInertiaPinchAndRotationEndWhereTheyEnd() {
         var hand = Hand()
         hand.report(GestureEvent(.pinch, .began, time: 0))
         hand.report(GestureEvent(.pinch, .changed, .pinch(2), time: 10))

@@ -48,7 +48,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         "{\"type\":\"ping\",\"t\\u0079pe\":1}",
         "{\"a\":{\"b\":1,\"b\":1}}", "{\"a\":[{\"b\":1,\"b\":1}]}", "\u{feff}{}", "{\"a\":1}\u{0}",
     ])
-    func isRejected(_ line: String) {
+    func whatIsNoJSONIsRejected(_ line: String) {
         #expect(!isJSON(Array(line.utf8)), "\(line)")
         #expect(error(line)?.code == .invalidJSON)
     }
@@ -68,7 +68,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         #expect(isJSON(Array("{\"ключ\":\"naïve €uro 🗺 \\ud83d\\uddfa \\u00e9 \\/\\b\\f\\n\\r\\t\\\"\"}".utf8)))
     }
 
-    @Test func ofFoundationsOpinionOnMutatedLines() {
+    @Test func mutatedLinesAreTakenExactlyWhereFoundationTakesThem() {
         let seeds = [
             #"{"type":"pan","phase":"changed","timeMs":1234.5,"focus":{"x":195,"y":420},"translation":{"x":-12.5,"y":3e-2}}"#,
             #"[{"type":"pinch","phase":"began","scale":1.0},{"type":"rotate","phase":"ended","rotationDeg":-0.5}]"#,

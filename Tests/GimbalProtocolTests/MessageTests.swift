@@ -184,7 +184,7 @@ let everyRequest: [ClientRequest] =
         #expect(try Schema.complaints(lines, from: .client) == "")
     }
 
-    @Test func aSubscriptionToAllResumes() throws {
+    @Test func pointsOfASubscriptionToAllAreReadBackInTheOrderOfNames() throws {
         let line = try ClientRequest.subscribeAll(
             since: ["right": ResumePoint(seq: 4, epoch: "b"), "left": ResumePoint(seq: 7, epoch: "a")]).line()
         guard case .subscribeAll(_, let points) = try decoded(line)[0].body else { return #expect(Bool(false)) }
@@ -194,14 +194,14 @@ let everyRequest: [ClientRequest] =
         #expect(try Schema.complaints([text], from: .client) == "")
     }
 
-    @Test func aSubscriptionResumes() throws {
+    @Test func thePointOfASubscriptionIsReadBack() throws {
         let line = try ClientRequest.subscribe(since: ResumePoint(seq: 1 << 52, epoch: "5f\"0c")).line()
         guard case .subscribe(let subscribe) = try decoded(line)[0].body else { return #expect(Bool(false)) }
         #expect(subscribe.since == ResumePoint(seq: 1 << 52, epoch: "5f\"0c"))
     }
 
     @Test(arguments: [RequestID.number(-(1 << 53) + 1), .number(0), "a/b", "\u{1F5FA} \"\\\n"])
-    func whatAnyRequestMayHave(_ id: RequestID) throws {
+    func cameraIdAndTimeOfAnyRequestAreReadBack(_ id: RequestID) throws {
         let line = try ClientRequest.stop.line(camera: "A-z.0_", id: id, timeMs: 1234.5678)
         let request = try decoded(line)[0]
         #expect(request.camera == "A-z.0_" && request.timeMs == 1234.5678)

@@ -115,7 +115,7 @@ import Testing
         #expect(try messages(all).map { $0["code"]?.string } == [nil, "limit-reached"])
     }
 
-    @Test func aHandoverKeepsIt() throws {
+    @Test func subscriptionToAllGoesOnAfterAHandover() throws {
         let host = HubHost()
         let (feed, all) = (host.connect(), host.connect())
         move(feed, "a", 3)

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: try ConformanceCase.all())
-    func caseHolds(_ testCase: ConformanceCase) throws {
+    func everyConformanceCaseHoldsInTheHub(_ testCase: ConformanceCase) throws {
         let host = HubHost()
         try testCase.play({ host.connect(role: Self.role($0)) }, emitted: { _ in })
     }

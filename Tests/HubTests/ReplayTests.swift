@@ -56,7 +56,9 @@ enum Traces {
 }
 
 @Suite struct ReplayTests {
-    @Test(.needsRecordings) func recordedTracesAreAmongThem() throws { #expect(try Files.recordedTraces().count > 3) }
+    @Test(.needsRecordings) func recordedTracesAreAmongThoseThatAreReplayed() throws {
+        #expect(try Files.recordedTraces().count > 3)
+    }
 
     @Test func theSameTraceGivesTheSameBytes() throws {
         for (name, trace) in try Traces.all() {
@@ -223,7 +225,7 @@ enum Traces {
 
     /// What the project's own traces lead to: how many lines, a checksum of them, and the last one.
     /// `GIMBAL_RECORD=1 swift test --filter golden` writes it anew.
-    @Test func goldenTraces() throws {
+    @Test func goldenResultsAreThoseOfTheSamples() throws {
         let file = Files.root.appendingPathComponent("Tests/HubTests/Golden/traces.txt")
         var found = ""
         for trace in Files.list("Protocols/examples/traces", "ndjson") {

@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: [
         (2.0, 30.0), (10, 30), (12, 37.5), (14, 45), (15, 55), (16, 65), (21, 65),
     ])
-    func ceiling(zoom: Double, angle: Double) {
+    func theViewingAnglesCeilingDependsOnTheZoom(zoom: Double, angle: Double) {
         #expect(CameraConstraints.viewingAngleCeiling(atZoom: zoom) == angle)
     }
 

@@ -85,7 +85,7 @@ private let somewhere = CameraPosition(target: LatLng(latitude: 0, longitude: 0)
         #expect(Glide(Momentum(zoom: 0.49, bearing: -29.9), of: camera) == nil)
     }
 
-    @Test func itsSpeedIsBounded() throws {
+    @Test func theSpeedOfAGlideIsBounded() throws {
         for (wild, bounded) in [
             (Momentum(zoom: 1e9), Momentum(zoom: 10)), (Momentum(bearing: -1e9), Momentum(bearing: -360)),
         ] {
@@ -100,7 +100,7 @@ private let somewhere = CameraPosition(target: LatLng(latitude: 0, longitude: 0)
         }
     }
 
-    @Test func theAnchorStaysInEveryFrame() throws {
+    @Test func theAnchorOfAGlideStaysInEveryFrame() throws {
         var random = Seeded(12)
         var frames = 0
         for _ in 0..<300 {

@@ -7,7 +7,7 @@ import Testing
 import TouchTraces
 
 @Suite struct FormatTests {
-    @Test func evemu() {
+    @Test func evemuHasItsDeviceAndItsFramesInMilliseconds() {
         let reading = Reading(
             """
             # EVEMU 1.3
@@ -45,7 +45,7 @@ import TouchTraces
         #expect(reading.notes[.negative] == 2 && reading.notes[.noHead] == 0)
     }
 
-    @Test func evemuWithADescriptionBesideIt() throws {
+    @Test func evemuWithoutAHeadIsScaledByTheDescriptionBesideIt() throws {
         let description = Array("N: beside\nA: 35 0 99 0 0\nA: 36 0 49 0 0\n".utf8)
         let device = try DeviceDescription(description.span)
         #expect(device.name == "beside" && device.x?.maximum == 99)
@@ -60,7 +60,7 @@ import TouchTraces
 
     /// Two devices, described in front; only the second has contacts.
     @Test(arguments: [true, false])
-    func getevent(inWords: Bool) {
+    func geteventIsReadOfTheDeviceThatHasContacts(inWords: Bool) {
         let head =
             inWords
             ? """
@@ -123,7 +123,7 @@ import TouchTraces
     }
 
     /// With one device named on its command line, getevent names it no more.
-    @Test func geteventOfOneDevice() {
+    @Test func geteventOfOneDeviceIsReadByItsOwnTimesAndTheLastDescription() {
         let reading = Reading(
             """
             add device 1: /dev/input/event1
@@ -143,7 +143,7 @@ import TouchTraces
         #expect(reading.reader.device?.name == "fts")
     }
 
-    @Test func evtest() {
+    @Test func evtestHasItsDeviceAndFramesAtTheTimesOfTheirReports() {
         let reading = Reading(
             """
             Input driver version is 1.0.1
@@ -179,7 +179,7 @@ import TouchTraces
         #expect(reading.notes[.mixedTimes] == 2)
     }
 
-    @Test func evtestOfWholeFrames() {
+    @Test func evtestWithSynMTReportIsReadAsWholeFramesAndADropCancels() {
         let reading = Reading(
             """
             Event: time 1.000000, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1
@@ -194,7 +194,7 @@ import TouchTraces
     }
 
     /// Version 1.32 names the codes of EV_SYN as if they were types.
-    @Test func evtestOfVersion132() {
+    @Test func evtestOfVersion132IsReadThoughItNamesSynCodesAsTypes() {
         let reading = Reading(
             """
             Event: time 1.000000, type 3 (EV_ABS), code 53 (ABS_MT_POSITION_X), value 1
@@ -209,7 +209,7 @@ import TouchTraces
     }
 
     /// Up to version 1.26 all that is not SYN_REPORT is "Config Sync".
-    @Test func evtestOfVersion126() {
+    @Test func evtestOfVersion126IsReadThoughItNamesTheEndOfAContactConfigSync() {
         let reading = Reading(
             """
             Event: time 1.000000, type 3 (Absolute), code 53 (?), value 1
@@ -225,7 +225,7 @@ import TouchTraces
         #expect(reading.told == ["1000: 1@1,2 2@9,9", "1010:"] && reading.notes.damagedCount == 0)
     }
 
-    @Test func libinputRecord() {
+    @Test func libinputRecordIsReadOfTheDeviceThatHasContacts() {
         let reading = Reading(
             """
             # libinput record
@@ -295,7 +295,7 @@ import TouchTraces
         }
     }
 
-    @Test func libinputDebugEvents() {
+    @Test func libinputDebugEventsAreCumulativeGestures() {
         let reading = Reading(
             """
             -event9   DEVICE_ADDED                Synaptics TM3276-022              seat0 default group1  cap:pg
@@ -325,7 +325,7 @@ import TouchTraces
         #expect(reading.reader.surface?.viewport == .standard)
     }
 
-    @Test func aGestureThatGoesOnWithoutABeginning() {
+    @Test func aGestureThatGoesOnWithoutABeginningBeginsThere() {
         let reading = Reading(
             """
             event16  POINTER_SCROLL_FINGER     2 +110.015s vert 0.00/0.0* horiz 0.00/0.0* (finger)
@@ -343,7 +343,7 @@ import TouchTraces
         #expect(reading.notes[.noBegin] == 2 && reading.notes.damagedCount == 0)
     }
 
-    @Test func libinputDebugEventsOfATouchscreen() throws {
+    @Test func libinputDebugEventsOfATouchscreenAreTouchesOnItsWholeSize() throws {
         let reading = Reading(
             """
             -event7   DEVICE_ADDED     ELAN Touchscreen                  seat0 default group3  cap:t  size 316x176mm
@@ -368,7 +368,7 @@ import TouchTraces
     }
 
     /// People leave out the lines that end frames; and a device may not know its size.
-    @Test func libinputTouchesWithoutFramesAndWithoutASize() {
+    @Test func libinputTouchesWithoutFramesAreOneForEachTimeAndWithoutASizeFillTheStandardLength() {
         let reading = Reading(
             """
              event7   TOUCH_DOWN       +1.000s\t0 (0) 50.00/50.00 ( 0.00/ 0.00mm)
@@ -452,7 +452,7 @@ import TouchTraces
 
     // MARK: Android's own events
 
-    @Test func motionEventsOfALog() {
+    @Test func motionEventsAreFoundAmongOtherLinesOfALog() {
         func event(_ action: String, _ pointers: [(Int, String, String)], _ time: Int) -> String {
             let told = pointers.enumerated().map { index, pointer in
                 "id[\(index)]=\(pointer.0), x[\(index)]=\(pointer.1), y[\(index)]=\(pointer.2), "
@@ -493,7 +493,7 @@ import TouchTraces
     // MARK: The kernel's own events
 
     @Test(arguments: [true, false])
-    func inputEventsOfTheKernel(isLong: Bool) {
+    func inputEventsOfTheKernelAreReadOnBothWordSizesHoweverTheyAreCut(isLong: Bool) {
         func bytes(_ number: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
         }
@@ -562,7 +562,7 @@ import TouchTraces
 
     // MARK: The web
 
-    @Test func touchesOfAWebPage() {
+    @Test func touchesOfAWebPageAreReadAndDamageCancelsTheOnesItNames() {
         let reading = Reading(
             """
             {"viewport":{"width":400,"height":800}}
@@ -587,7 +587,7 @@ import TouchTraces
         #expect(reading.touches.first?.touches.first?.position == ScreenPoint(x: 10.5, y: 20))
     }
 
-    @Test func pointersOfAWebPage() {
+    @Test func pointersOfAWebPageAreFingersButForTheMouse() {
         let reading = Reading(
             """
             {"type":"pointermove","timeStamp":1,"pointerId":1,"clientX":5,"clientY":5,"pointerType":"mouse"}
@@ -655,7 +655,7 @@ import TouchTraces
         (#"{"type":3,"data":{"source":6,"positions":[]},"timestamp":1700000000000}"#, .rrweb),
         (#"[{"type": 4,"data":{"href":""},"timestamp":1}, "# + String(repeating: " ", count: 90_000), .rrweb),
     ])
-    func isRefused(_ text: String, _ error: RecordingError) {
+    func whatIsNoRecordingIsRefusedByWhatItIs(_ text: String, _ error: RecordingError) {
         let reading = Reading(text)
         #expect(reading.error == error && reading.reader.format == nil)
         #expect(reading.frames.isEmpty && reading.trace.isEmpty)

@@ -59,7 +59,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
                 == ["0: 1@1,2", "10:", "20: 2@1,2", "30:"])
     }
 
-    @Test func aFingerThatWasThereBefore() {
+    @Test func aFingerThatWasThereBeforeTheRecordingIsFollowed() {
         let reading = Reading(
             evemu([
                 (0, ["slot 1", "x 7"]), (10, ["y 8"]), (20, ["slot 0", "id 3", "x 1", "y 2"]),
@@ -96,7 +96,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
             ]) == ["0:", "10:", "20: 1@3,3", "30:"])
     }
 
-    @Test func manyLandAndLiftInOneFrame() {
+    @Test func fingersThatLandOrLiftInOneFrameAreCounted() {
         let reading = Reading(
             evemu([
                 (0, ["slot 0", "id 1", "x 1", "y 1", "slot 1", "id 2", "x 2", "y 2"]),
@@ -107,7 +107,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
 
     // MARK: Whole frames
 
-    @Test func wholeFramesByIds() {
+    @Test func fingersOfWholeFramesAreFollowedByTheirIds() {
         let reading = Reading(
             evemu([
                 (0, ["x 1", "y 1", "id 0", "contact"]),
@@ -119,7 +119,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.notes.contactProtocol == .wholeFrames && reading.notes[.noSlotBeforeData] == 0)
     }
 
-    @Test func wholeFramesByTheNearest() {
+    @Test func fingersOfWholeFramesWithoutIdsAreFollowedToTheNearest() {
         #expect(
             told([
                 (0, ["x 0", "y 0", "contact", "x 100", "y 0", "contact"]),
@@ -129,7 +129,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
             ]) == ["0: 1@0,0 2@100,0", "10: 2@99,1 1@1,1", "20: 2@60,0", "30: 2@60,0 3@5,0", "40:"])
     }
 
-    @Test func wholeFramesWithoutTheLastReport() {
+    @Test func theLastContactOfAWholeFrameCountsWithoutItsReport() {
         #expect(
             told([
                 (0, ["x 0", "y 0", "contact", "x 9", "y 9", "touch 1"]), (10, ["other 1"]),
@@ -140,7 +140,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
 
     // MARK: One finger
 
-    @Test func aDeviceOfOneFinger() {
+    @Test func aDeviceOfOneFingerLandsAndLiftsByItsTouchKey() {
         let reading = Reading(
             evemu([
                 (0, ["ax 5", "ay 6"]), (10, ["touch 1"]), (20, ["ax 7"]), (30, ["touch 0"]), (40, ["touch 1", "ay 1"]),

@@ -61,7 +61,7 @@ import TouchTraces
         #"{"id":1,"method":"Input.dispatchTouchEvent","params":{"type":"\#(type)","touchPoints":[\#(points)]\#(time)}}"#
     }
 
-    @Test func messagesToChrome() {
+    @Test func messagesToChromeAreReadInLinesAndInAnArray() {
         let messages = [
             message("touchStart", #"{"x":10,"y":20}"#, #","timestamp":5.25"#),
             #"{"id":2,"method":"Page.navigate","params":{"type":5,"touchPoints":"none"}}"#,
@@ -79,7 +79,7 @@ import TouchTraces
     }
 
     /// Who gives each finger messages of its own means that one only.
-    @Test func fingersWithMessagesOfTheirOwn() {
+    @Test func aMessageOfOneFingerLeavesTheOthersWhereTheyAre() {
         let text = [
             message("touchStart", #"{"x":1,"y":1,"id":1}"#), message("touchStart", #"{"x":9,"y":9,"id":2}"#),
             message("touchMove", #"{"x":2,"y":1,"id":1}"#), message("touchEnd", #"{"x":2,"y":1,"id":1}"#),
@@ -90,7 +90,7 @@ import TouchTraces
             Reading(text, rate: 100).told == ["0: 1@1,1", "10: 1@1,1 2@9,9", "20: 1@2,1 2@9,9", "30: 2@9,9", "40:"])
     }
 
-    @Test func messagesThatTheProtocolMonitorSaved() {
+    @Test func messagesThatTheProtocolMonitorSavedAreReadByTheTimesOfTheirRequests() {
         let text = """
             [{"id":1,"method":"Input.dispatchTouchEvent","params":{"type":"touchStart","touchPoints":[{"x":1,"y":2}]},
               "requestTime":1000.5,"result":{}},
