@@ -23,7 +23,7 @@ import GimbalProtocol
     ) {
         parts = HubParts(limits: limits, server: server, epochSeed: epochSeed, memory: memory)
         queries = Queries(parts, started: now)
-        intake = Intake(parts, LineHandler(parts, queries))
+        intake = Intake(parts, LineHandler(parts, RequestApplier(parts, queries)))
     }
 
     /// The name and version that `hello` tells.

@@ -13,6 +13,8 @@ struct HubParts {
     let clients: ClientRegistry
     /// What is sent to whom.
     let sender: Sender
+    /// What is wrong with lines.
+    let errors: ErrorReplies
     /// Who has subscribed to what.
     let subscriptions: Subscriptions
     /// Who waits for a camera's rest.
@@ -28,6 +30,7 @@ struct HubParts {
         registry = CameraRegistry(limits: limits, memory: memory, epochSeed: epochSeed)
         clients = ClientRegistry(limits: limits)
         sender = Sender(limits: limits, turns, counters)
+        errors = ErrorReplies(sender, turns, counters, observer)
         subscriptions = Subscriptions(limits: limits, registry, sender, turns)
         waits = RestWaits(limits: limits, sender, turns, counters)
         runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)

@@ -67,9 +67,8 @@ package struct RequestDecoder: ~Copyable {
 
     /// The request of a line that ``GestureLine`` has read; `nil` if there is more to say about it.
     private mutating func request(_ report: GestureLine, _ line: Span<UInt8>) -> Request? {
-        let gesture = Request.Gesture(report.event, label: report.label)
         let id = report.id.count > 0 ? report.id : nil
-        var request = Request(id: id, timeMs: report.event.time, body: .gesture(gesture))
+        var request = Request(id: id, timeMs: report.gesture.event.time, body: .gesture(report.gesture))
         if report.camera.count > 0 {
             request.camera = cameraName(report.camera, isEscaped: false, line)
             if request.camera == nil { return nil }

@@ -130,14 +130,14 @@ final class CameraRegistry {
 
     /// Notes that a subscription to a camera has ended.
     func noteUnsubscribed(_ camera: HostedCamera) {
-        if camera.isEphemeral, camera.isUnwanted { mayHaveUnwanted = true }
+        if camera.isEphemeral, camera.readers.namedNone { mayHaveUnwanted = true }
     }
 
     /// The cameras that were there to be watched, and are not watched any more. Each is told once.
     @inline(never)
     func takeUnwanted() -> [HostedCamera] {
         mayHaveUnwanted = false
-        return ephemeral.filter(\.isUnwanted)
+        return ephemeral.filter(\.readers.namedNone)
     }
 
     /// What an unbroken stream of a camera's events is called.

@@ -48,11 +48,15 @@ final class CameraRunner {
         return registry.camera(name, of: peer) ?? registry.unregistered(name ?? HostedCamera.mainName, at: now)
     }
 
-    func remove(_ camera: HostedCamera) {
-        turns.add(work: Self.workOfCamera + camera.subscriptions.count)
+    /// Removes a camera.
+    ///
+    /// - Parameter peer: who wants that; `nil` if nobody watches it any more.
+    func remove(_ camera: HostedCamera, by peer: Peer? = nil) {
+        turns.add(work: Self.workOfCamera + camera.readers.subscriptions.count)
         subscriptions.cameraWillBeRemoved(camera)
         registry.remove(camera)
         waits.end(for: camera, .removed)
+        if let peer { observer.note(.removed(camera: camera.name), of: peer) }
     }
 
     /// Removes cameras that were there to be watched and are not watched any more. To be called between batches.
@@ -65,7 +69,7 @@ final class CameraRunner {
     func reset(_ camera: HostedCamera, to moment: HostedCamera.Moment, at time: Double) {
         if moment.motion != nil {
             // What recorders have been told goes out before they wait again.
-            for recorder in camera.recorderSubscriptions {
+            for recorder in camera.readers.toldRecorders {
                 sender.flush(recorder)
                 recorder.stopInput()
                 camera.addWaitingRecorder(recorder)
@@ -112,7 +116,7 @@ final class CameraRunner {
     /// Passes on what a batch or a tick has brought.
     private func note(_ emission: HostedCamera.Emission, of camera: HostedCamera) {
         registry.noteChange(camera)
-        if camera.hasWaitingRecorders { subscriptions.noteRecorders(of: camera) }
+        if camera.readers.hasWaiting { subscriptions.noteRecorders(of: camera) }
         if emission.lines > 0 { sender.note(emission, of: camera) }
         if !camera.waits.isEmpty { waits.noteBatch(of: camera) }
     }

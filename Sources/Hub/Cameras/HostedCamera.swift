@@ -35,57 +35,22 @@ final class HostedCamera {
     let isMain: Bool
     private let nameBytes: [UInt8]
     private(set) var epoch: String
-    private(set) var camera: Camera {
-        get { unsafe moving.camera }
-        _modify { yield unsafe &moving.camera }
-    }
-    private(set) var gestures: GestureTracker {
-        get { unsafe moving.gestures }
-        _modify { yield unsafe &moving.gestures }
-    }
-    // Sound: each is changed only by functions of its own, which know nothing of this class, so no two changes can overlap.
-    // Checking that as the program runs is 3 % of a line.
-    @exclusivity(unchecked) private var moving = (camera: Camera(), gestures: GestureTracker())
-    /// The surfaces whose fingers are recognized here, in traces too: a value, so that whoever keeps a copy of the camera
-    /// and its gestures keeps one of these with them.
-    private(set) var surfaces: TouchSurfaces
-    /// How many gestures were active when the last batch ended.
-    private(set) var activeGestures = 0
-    private var motion: Motion? {
-        didSet { nextTick = motion?.nextFrame }
-    }
-    /// Why it moves by itself, if it does.
-    private var motionReason = MoveReason.animation
-    /// When the next step of what moves by itself is due, on the camera's clock; `nil` if nothing does.
-    private(set) var nextTick: Double?
+    /// All that determines what it does next and what its events say. Between batches.
+    private(set) var moment: Moment
+    /// What changed the position in the batch that is being applied.
+    private var batchReason: MoveReason?
 
     // Events
     private let encoder: LineEncoder
     let log: EventLog
     /// What subscribers of `gesture` and `touch` read; `nil` while there are none.
     private(set) var inputLog: InputLog?
-    private(set) var seq: UInt64 = 0
     /// The seq with which the epoch began: 0, but where a replay has gone elsewhere.
     private(set) var firstSeq: UInt64 = 0
-    /// The time of the last event: the next is not before it.
-    private var lastTime = 0.0
-    /// How many `camera-changed` there have been since the camera was reset.
-    private(set) var frames: UInt64 = 0
-    /// The position that subscribers know.
-    private(set) var published: PrintedPosition
     private var viewText = ViewText()
-    /// Why the camera moves; `nil` when it is idle.
-    private var reason: MoveReason?
-    /// What changed the position in the batch that is being applied.
-    private var batchReason: MoveReason?
 
     // Who has to do with it
-    /// In any order.
-    private(set) var subscriptions: [Subscription] = []
-    /// How many of them ask for what the camera is sent, and how many to see the fingers.
-    private var (recorders, onlookers) = (0, 0)
-    /// Those that ask for what the camera is sent, until it rests and they can be told where that begins.
-    private var waitingRecorders: [Subscription] = []
+    private(set) var readers = CameraReaders()
     /// Requests that wait until it rests; some may be over.
     private(set) var waits: [RestWait] = []
     private var waitsOver = 0
@@ -114,79 +79,27 @@ final class HostedCamera {
         isMain = name == Self.mainName
         self.epoch = epoch
         nameBytes = Array(name.utf8)
-        published = PrintedPosition(unsafe moving.camera.position)
+        moment = Moment(Camera(), limits: environment.limits)
         encoder = environment.encoder
         log = EventLog(limits: environment.limits, memory: environment.memory)
-        surfaces = TouchSurfaces(limit: environment.limits.cameraSurfaces)
         clockStart = now
     }
 
     /// A camera as it was saved: at rest, with a history; by default with one that is empty up to its seq.
     init(
-        _ saved: SavedCamera, clockStart: Double, log: EventLog? = nil, firstSeq: UInt64 = 0,
+        _ saved: SavedCamera, clockStart: Double, log: EventLog? = nil, inputLog: InputLog? = nil, firstSeq: UInt64 = 0,
         _ environment: Environment
     ) {
         name = saved.state.name
         isMain = name == Self.mainName
         epoch = saved.epoch
         nameBytes = Array(name.utf8)
-        published = PrintedPosition(saved.state.camera.position)
-        seq = saved.state.seq
+        moment = Moment(saved, limits: environment.limits)
         encoder = environment.encoder
         self.log = log ?? EventLog(limits: environment.limits, from: saved.state.seq, memory: environment.memory)
+        self.inputLog = inputLog
         self.firstSeq = firstSeq
-        lastTime = saved.clock
-        surfaces = TouchSurfaces(limit: environment.limits.cameraSurfaces)
         self.clockStart = clockStart
-        camera = saved.state.camera
-        gestures.set(saved.state.gestures)
-    }
-
-    // MARK: From process to process
-
-    func write(to out: inout FieldWriter) {
-        out.put(CameraField.state, saved.lines)
-        out.put(CameraField.isEphemeral, isEphemeral)
-        out.put(CameraField.clockStart, clockStart)
-        out.put(CameraField.firstEntry, log.end &- seq)
-        out.put(CameraField.firstSeq, firstSeq)
-        out.put(CameraField.log) { log.write(to: &$0) }
-        if let inputLog { out.put(CameraField.inputLog) { inputLog.write(to: &$0) } }
-        out.put(CameraField.moment) { moment.write(to: &$0) }
-    }
-
-    /// A camera that goes on where ``write(to:)`` left off.
-    convenience init(
-        _ row: FieldReader, _ reader: inout SavedCamera.Reader, _ environment: Environment, at now: Double
-    ) throws {
-        let (limits, memory) = (environment.limits, environment.memory)
-        var row = row
-        var saved: SavedCamera?
-        var isEphemeral = false
-        var clockStart: Double?
-        var firstSeq: UInt64 = 0
-        var (log, inputLog): (EventLog?, FieldReader?)
-        var moment: Moment?
-        while let (tag, field) = try row.next(CameraField.self) {
-            switch tag {
-            case .state: saved = try reader.camera(Array(field.bytes()))
-            case .isEphemeral: isEphemeral = try field.flag()
-            case .clockStart: clockStart = try field.double()
-            case .firstEntry: break
-            case .firstSeq: firstSeq = try field.number()
-            case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
-            case .inputLog: inputLog = try field.record()
-            case .moment: moment = try Moment(field.record(), limits: limits)
-            }
-        }
-        guard let saved else { throw FieldReader.Damage() }
-        self.init(
-            saved, clockStart: clockStart ?? now - saved.clock, log: log, firstSeq: firstSeq, environment)
-        if isEphemeral { standing = .ephemeral }
-        if let moment { restore(from: moment) }
-        self.inputLog = try inputLog.map {
-            try InputLog($0, of: name, encoder: encoder, limits: limits, memory: memory)
-        }
     }
 
     // MARK: How it stands
@@ -203,14 +116,24 @@ final class HostedCamera {
     var isRemoved: Bool { standing == .removed }
     var isEphemeral: Bool { standing == .ephemeral }
 
+    var camera: Camera { moment.camera }
+    var gestures: GestureTracker { moment.gestures }
+    var surfaces: TouchSurfaces { moment.surfaces }
+    var seq: UInt64 { moment.seq }
+    var frames: UInt64 { moment.frames }
+    /// The position that subscribers know.
+    var published: PrintedPosition { moment.published }
+    /// When the next step of what moves by itself is due, on the camera's clock; `nil` if nothing does.
+    var nextTick: Double? { moment.nextTick }
+
     /// Whether nothing moves it and no gesture is active. Between batches.
-    var isAtRest: Bool { nextTick == nil && activeGestures == 0 }
+    var isAtRest: Bool { moment.isAtRest }
 
     /// The camera's own clock.
     func time(at now: Double) -> Double { if let replay { replay.time(of: self) } else { now - clockStart } }
 
     /// What is to be kept of it.
-    var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: lastTime) }
+    var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: moment.lastTime) }
     var state: CameraSnapshot { CameraSnapshot(name: name, seq: seq, camera: camera, gestures: gestures.settings) }
 
     // MARK: Who waits for its rest
@@ -232,23 +155,29 @@ final class HostedCamera {
 
     // MARK: A batch of requests
 
-    func apply(_ event: GestureEvent, of key: GestureKey, at time: Double) {
+    /// Applies a report of a gesture. In a trace it has no time but the camera's, which is the trace's.
+    func apply(_ gesture: Request.Gesture, of feed: Int, at time: Double) {
+        var event = gesture.event
+        if replay != nil { event.time = nil }
+        let key = GestureKey(feed: feed, kind: event.kind, label: gesture.label)
         inputLog?.add(event, of: key)
         follow(event, of: key, at: time)
     }
 
     private func follow(_ event: GestureEvent, of key: GestureKey, at time: Double) {
-        let update = gestures.handle(event, of: key, at: time, viewport: camera.viewport)
-        if nextTick != nil, gestures.isActive { motion = nil }
+        let update = moment.gestures.handle(event, of: key, at: time, viewport: camera.viewport)
+        if nextTick != nil, gestures.isActive { moment.motion = nil }
         if let update { move(.gesture) { $0.apply(update) } }
     }
 
-    /// Follows the fingers of one of a peer's surfaces: what is recognized of them moves the camera as any gesture does.
+    /// Follows the fingers of one of a feed's surfaces: what is recognized of them moves the camera as any gesture does.
     ///
-    /// - Parameter told: the surface's own time, in milliseconds; without one it is the camera's.
-    func apply(_ fingers: Request.Fingers, of peer: Int, told: Double?, at time: Double) {
-        let outcome = surfaces.handle(
-            fingers.touches, of: SurfaceKey(feed: peer, label: fingers.surface), at: told ?? time,
+    /// - Parameter lineTime: the line's own time, in milliseconds. Live that is the surface's clock, unless the fingers have a
+    ///   time of their own; in a trace it is the camera's.
+    func apply(_ fingers: Request.Fingers, of feed: Int, lineTime: Double?, at time: Double) {
+        let told = fingers.surfaceTimeMs ?? (replay == nil ? lineTime : nil)
+        let outcome = moment.surfaces.handle(
+            fingers.touches, of: SurfaceKey(feed: feed, label: fingers.surface), at: told ?? time,
             isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
         if let outcome { follow(outcome, fingers, at: time) }
     }
@@ -277,7 +206,7 @@ final class HostedCamera {
         case .stop:
             stop()
         case .setGestures(let change):
-            gestures.set(change.applied(to: gestures.settings))
+            moment.gestures.set(change.applied(to: gestures.settings))
         case .setZoomRange(let min, let max):
             let old = camera.constraints.zoomRange
             guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
@@ -295,35 +224,33 @@ final class HostedCamera {
 
     /// Ends gestures and motion where they are.
     private func stop() {
-        gestures.cancelAll()
-        motion = nil
+        moment.gestures.cancelAll()
+        moment.motion = nil
     }
 
     private func animate(
         _ update: CameraUpdate, duration: Double, easing: Easing, at time: Double, _ reason: MoveReason
     ) {
-        motion = CameraAnimation(update, of: camera, duration: duration, easing: easing).map { Motion($0, at: time) }
-        motionReason = reason
+        let animation = CameraAnimation(update, of: camera, duration: duration, easing: easing)
+        moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: reason) }
     }
 
     private func move(_ reason: MoveReason, _ change: (inout Camera) -> Void) {
         let before = camera.position
-        change(&camera)
+        change(&moment.camera)
         if camera.position != before { batchReason = reason }
     }
 
     /// Ends a batch: what it changed is one event, and what it set free comes to rest or flies on.
     func endBatch(at time: Double) -> Emission {
         let before = log.end
-        activeGestures = gestures.count
-        let release = gestures.takeRelease()
+        let release = moment.gestures.takeRelease()
         inputLog?.endBatch(at: time, velocity: velocity(of: release), gestures)
         if let batchReason { publish(batchReason, at: time) }
         batchReason = nil
         switch release {
         case .glide(let momentum):
-            motion = Glide(momentum, of: camera).map { Motion($0, at: time) }
-            motionReason = .gesture
+            moment.motion = Glide(momentum, of: camera).map { CausedMotion(Motion($0, at: time), by: .gesture) }
         case .tap(let update):
             animate(update, duration: GestureTracker.tapDuration, easing: .default, at: time, .gesture)
         case nil: break
@@ -334,7 +261,7 @@ final class HostedCamera {
 
     /// The velocity with which a pan that ended in this batch goes on; `nil` if that does not matter.
     private func velocity(of release: GestureTracker.Release?) -> ScreenPoint? {
-        guard activeGestures == 0, gestures.settings.scroll, gestures.settings.fling else { return nil }
+        guard !gestures.isActive, gestures.settings.scroll, gestures.settings.fling else { return nil }
         switch release {
         case .glide(let momentum): return momentum.pan
         case .tap: return nil
@@ -346,19 +273,19 @@ final class HostedCamera {
     func cancelGestures(of peer: Int, at time: Double) {
         loseFingers(at: time) { $0.feed == peer }
         inputLog?.cancel(gestures.keys(of: peer))
-        gestures.cancel(feed: peer)
+        moment.gestures.cancel(feed: peer)
     }
 
     /// Cancels every gesture, as the end of a trace does. To be followed by ``endBatch(at:)``.
     func cancelGestures(at time: Double) {
         loseFingers(at: time) { _ in true }
         inputLog?.cancel(gestures.reports.map(\.key))
-        gestures.cancelAll()
+        moment.gestures.cancelAll()
     }
 
     private func loseFingers(at time: Double, of surface: (SurfaceKey) -> Bool) {
         for key in surfaces.all.map(\.key) where surface(key) {
-            guard let outcome = surfaces.remove(key) else { continue }
+            guard let outcome = moment.surfaces.remove(key) else { continue }
             follow(outcome, Request.Fingers([], isCancelled: true, surface: key.label), at: time)
         }
     }
@@ -368,10 +295,9 @@ final class HostedCamera {
     /// Moves on to the next tick of what moves by itself.
     func tick() -> Emission {
         let before = log.end
-        guard let due = nextTick, var motion else { return Emission() }
-        self.motion = motion.step(&camera) ? motion : nil
+        guard let due = nextTick, let reason = moment.step() else { return Emission() }
         inputLog?.passed(due)
-        publish(motionReason, at: due)
+        publish(reason, at: due)
         rest(at: due)
         return emission(since: before)
     }
@@ -385,23 +311,21 @@ final class HostedCamera {
     private func publish(_ newReason: MoveReason, at time: Double) {
         let position = PrintedPosition(camera.position)
         guard position != published else { return }
-        if reason != newReason { emit(.moveStarted, newReason, at: time) }
-        reason = newReason
-        published = position
+        if moment.reason != newReason { emit(.moveStarted, newReason, at: time) }
+        moment.reason = newReason
+        moment.published = position
         emit(.cameraChanged, newReason, at: time)
-        frames += 1
+        moment.frames += 1
     }
 
     private func rest(at time: Double) {
-        guard let reason, nextTick == nil, activeGestures == 0 else { return }
+        guard let reason = moment.reason, isAtRest else { return }
         emit(.idle, reason, at: time)
-        self.reason = nil
+        moment.reason = nil
     }
 
     private func emit(_ kind: Event.Kind, _ reason: MoveReason, at time: Double) {
-        seq += 1
-        lastTime = max(lastTime, time)
-        let event = Event(kind: kind, seq: seq, timeMs: lastTime, reason: reason, position: published)
+        let event = moment.nextEvent(kind, reason, at: time)
         let name = nameBytes
         log.append(kind: kind.mask, longest: Event.longest + name.count) {
             $0.event(event, camera: name.span, &viewText)
@@ -411,7 +335,7 @@ final class HostedCamera {
 
     /// Tells a line that has no seq to those who have asked for its kind.
     func tell(_ kind: EventKinds, _ write: (inout LineWriter) -> Void) -> Emission {
-        guard subscriptions.contains(where: { $0.kinds.contains(kind) }) else { return Emission() }
+        guard readers.wants(kind) else { return Emission() }
         encoder.encode(write) { line in
             log.append(unnumbered: line, kind: kind)
             inputLog?.log.append(unnumbered: line, kind: kind)
@@ -427,19 +351,10 @@ final class HostedCamera {
 
     // MARK: Moments
 
-    /// What determines all that follows. Between batches.
-    var moment: Moment {
-        Moment(
-            camera, gestures, activeGestures, surfaces, motion, motionReason, published, reason, seq, lastTime, frames)
-    }
-
     /// Goes on from a moment.
     func restore(from moment: Moment) {
-        (camera, gestures, activeGestures) = (moment.camera, moment.gestures, moment.activeGestures)
-        surfaces = moment.surfaces
-        (motion, motionReason) = (moment.motion, moment.motionReason)
-        (published, reason, batchReason) = (moment.published, moment.reason, nil)
-        (seq, lastTime, frames) = (moment.seq, moment.lastTime, moment.frames)
+        self.moment = moment
+        batchReason = nil
     }
 
     /// Makes the camera anew, as a replay has it at a moment, and tells every subscriber.
@@ -452,7 +367,8 @@ final class HostedCamera {
         encoder.encode(
             {
                 $0.reset(
-                    camera: name, seq: seq, timeMs: lastTime, position: published, moving: reason, epoch: epoch)
+                    camera: name, seq: seq, timeMs: moment.lastTime, position: published, moving: moment.reason,
+                    epoch: epoch)
             }, then: { log.append($0, kind: .reset) })
         inputLog?.log.appendLast(of: log)
         // What moves by itself cannot be told to who records: they wait, and nothing of it is theirs.
@@ -464,33 +380,19 @@ final class HostedCamera {
     // MARK: Who reads it
 
     func attach(_ subscription: Subscription) {
-        subscription.place = subscriptions.count
-        subscriptions.append(subscription)
-        if subscription.showsTouches { onlookers += 1 }
-        if subscription.isRecorder { recorders += 1 }
+        readers.attach(subscription)
         if subscription.readsInputs { noteReaders() }
     }
 
     func detach(_ subscription: Subscription) {
-        guard subscription.place < subscriptions.count, subscriptions[subscription.place] === subscription else {
-            return
-        }
-        let last = subscriptions.removeLast()
-        if last !== subscription {
-            subscriptions[subscription.place] = last
-            last.place = subscription.place
-        }
-        guard subscription.readsInputs else { return }
-        if subscription.showsTouches { onlookers -= 1 }
-        if subscription.isRecorder { recorders -= 1 }
-        waitingRecorders.removeAll { $0 === subscription }
+        guard readers.detach(subscription), subscription.readsInputs else { return }
         noteReaders()
-        if recorders + onlookers == 0 { stopInputLog() }
+        if !readers.readInputs { stopInputLog() }
     }
 
     private func noteReaders() {
-        inputLog?.showsTouches = onlookers > 0
-        inputLog?.setRecording(recorders > 0, active: gestures)
+        inputLog?.showsTouches = readers.showTouches
+        inputLog?.setRecording(readers.record, active: gestures)
     }
 
     /// The entry of the log behind an event of this epoch; `nil` if the log does not hold what follows it.
@@ -516,12 +418,6 @@ final class HostedCamera {
         return left == 0 && entry >= log.first ? entry : nil
     }
 
-    /// Those that record it and have been told how their trace begins.
-    var recorderSubscriptions: [Subscription] { subscriptions.filter(\.isTold) }
-
-    /// Whether nobody has subscribed to it by its name.
-    var isUnwanted: Bool { subscriptions.allSatisfy(\.isOfAll) }
-
     /// Writes how many lines a reader has missed, and where the camera stands now.
     func writeGap(of missed: UInt64, to line: inout LineWriter) {
         line.lagged(camera: name, missed: missed, position: published, seq: seq, epoch: epoch)
@@ -538,15 +434,11 @@ final class HostedCamera {
 
     func stopInputLog() { inputLog = nil }
 
-    var hasWaitingRecorders: Bool { !waitingRecorders.isEmpty }
-
     /// Has a recorder wait until the camera rests.
-    func addWaitingRecorder(_ recorder: Subscription) { waitingRecorders.append(recorder) }
+    func addWaitingRecorder(_ recorder: Subscription) { readers.wait(recorder) }
 
-    func takeWaitingRecorders() -> [Subscription] {
-        defer { waitingRecorders = [] }
-        return waitingRecorders
-    }
+    /// Those that wait for its rest; they do no more.
+    func takeWaitingRecorders() -> [Subscription] { readers.takeWaiting() }
 
     /// Whether a trace can begin: nothing moves by itself, and no fingers are down that another recorder is told of.
     var canBeginTrace: Bool { nextTick == nil && inputLog?.isFollowing(surfaces) != true }
@@ -559,7 +451,7 @@ final class HostedCamera {
         for surface in surfaces.all where surface.isTouched {
             line.touch(
                 Request.Fingers(surface.touches, surface: surface.key.label), number: surface.number, camera: name,
-                timeMs: time ?? inputLog?.lastTouchTime ?? lastTime)
+                timeMs: time ?? inputLog?.lastTouchTime ?? moment.lastTime)
         }
     }
 

@@ -70,7 +70,7 @@ extension Hub {
             parts.turns.join(peer)
             parts.sender.enqueue(peer)
         }
-        for camera in cameras.values where !camera.subscriptions.contains(where: \.readsInputs) {
+        for camera in cameras.values where !camera.readers.readInputs {
             camera.stopInputLog()
         }
         return peers

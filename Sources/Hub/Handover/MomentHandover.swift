@@ -25,9 +25,9 @@ extension HostedCamera.Moment {
         out.put(MomentField.lastSurface, surfaces.lastNumber)
         if let motion {
             var list = NumberList()
-            motion.write(to: &list)
+            motion.motion.write(to: &list)
             out.put(MomentField.motion, doubles: list.numbers)
-            out.put(MomentField.motionReason, motionReason.rawValue)
+            out.put(MomentField.motionReason, motion.reason.rawValue)
         }
         if let reason { out.put(MomentField.reason, reason.rawValue) }
         out.put(MomentField.seq, seq)
@@ -73,11 +73,11 @@ extension HostedCamera.Moment {
             }
         }
         guard let camera else { return nil }
-        let gestures = GestureTracker(settings, active)
         self.init(
-            camera, gestures, gestures.count,
-            TouchSurfaces(limit: limits.cameraSurfaces, surfaces, lastNumber: lastSurface), motion,
-            motionReason ?? .animation, PrintedPosition(camera.position), reason, seq, lastTime, frames)
+            camera, GestureTracker(settings, active),
+            TouchSurfaces(limit: limits.cameraSurfaces, surfaces, lastNumber: lastSurface),
+            motion: motion.map { CausedMotion($0, by: motionReason ?? .animation) })
+        (self.reason, self.seq, self.lastTime, self.frames) = (reason, seq, lastTime, frames)
     }
 }
 

@@ -105,7 +105,7 @@ struct Admission {
         case .gesture:
             if isBusy { throw busy() }
             // Fast path: even if every earlier object began a gesture, the camera stays below both limits.
-            let most = (camera?.activeGestures ?? 0) + index
+            let most = (camera?.gestures.count ?? 0) + index
             if most >= min(limits.gestures, limits.cameraGestures) {
                 try admitGesture(index, camera, &earlier)
             }

@@ -1,40 +1,32 @@
 // One line: decoded, admitted, and applied; or answered with its error. In a replay it waits for its time first.
 
-import Gestures
 import MapCamera
 import GimbalProtocol
 
 final class LineHandler {
     private let limits: Limits
-    private let server: String
     private let registry: CameraRegistry
     private let clients: ClientRegistry
     private let runner: CameraRunner
     private let replays: Replays
-    private let subscriptions: Subscriptions
-    private let waits: RestWaits
-    private let queries: Queries
+    private let applier: RequestApplier
+    private let errors: ErrorReplies
     private let sender: Sender
     private let turns: Turns
     private let counters: Counters
-    private let observer: ClientObserver
 
-    // Sound: it knows nothing of the hub, so no two lines are decoded at a time.
-    @exclusivity(unchecked) private var decoder: RequestDecoder
+    private var decoder: RequestDecoder
     /// Kept from line to line, so that nothing is allocated.
     private var requests: [Request] = []
 
     /// As many gestures as may be active on a camera before their number is looked at more closely.
     private let fewGestures: Int
 
-    init(_ hub: HubParts, _ queries: Queries) {
-        limits = hub.limits
-        server = hub.server
-        (registry, clients, runner, replays) = (hub.registry, hub.clients, hub.runner, hub.replays)
-        (subscriptions, waits, sender, turns) = (hub.subscriptions, hub.waits, hub.sender, hub.turns)
-        (counters, observer) = (hub.counters, hub.observer)
-        self.queries = queries
-        unsafe decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
+    init(_ hub: HubParts, _ applier: RequestApplier) {
+        (limits, registry, clients, runner) = (hub.limits, hub.registry, hub.clients, hub.runner)
+        (replays, errors, sender, turns) = (hub.replays, hub.errors, hub.sender, hub.turns)
+        (counters, self.applier) = (hub.counters, applier)
+        decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
         fewGestures = min(limits.gestures, limits.cameraGestures)
     }
 
@@ -59,7 +51,7 @@ final class LineHandler {
         swap(&requests, &self.requests)
         defer { swap(&requests, &self.requests) }
         do {
-            try unsafe decoder.decode(text, into: &requests)
+            try decoder.decode(text, into: &requests)
         } catch {
             reject(error, text, from: peer, at: now)
             return true
@@ -89,14 +81,14 @@ final class LineHandler {
     /// ``traceTime(_:_:)`` ask of it, in short.
     private func freeTime(of line: GestureLine, _ text: Span<UInt8>, in replay: Replay) -> Double? {
         let name = text.extracting(line.camera.range)
-        guard let time = line.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
+        guard let time = line.gesture.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
             isFree(replay.stage)
         else { return nil }
         return time
     }
 
     private func isFree(_ camera: HostedCamera) -> Bool {
-        camera.standing == .permanent && camera.activeGestures < fewGestures
+        camera.standing == .permanent && camera.gestures.count < fewGestures
     }
 
     /// Handles a line that is one live gesture.
@@ -105,9 +97,9 @@ final class LineHandler {
     ) {
         counters.lines += 1
         turns.add(work: 1)
-        input(line.event, line.label, text.extracting(line.id.range), to: camera, from: peer, at: now)
+        applier.apply(line.gesture, text.extracting(line.id.range), to: camera, from: peer, at: now)
         runner.endBatch(of: camera, at: now - camera.clockStart)
-        endLine(at: now)
+        applier.endLine(at: now)
     }
 
     /// Handles a line that is one gesture of a replay; `false` if its time has not come.
@@ -121,13 +113,13 @@ final class LineHandler {
         let id = text.extracting(line.id.range)
         if arrival == .now {
             let camera = replay.stage
-            input(line.event, line.label, id, to: camera, from: peer, at: now)
-            endBatch(of: camera, at: now)
+            applier.apply(line.gesture, id, to: camera, from: peer, at: now)
+            applier.endBatch(of: camera, at: now)
             replays.took(text, in: replay, at: now)
         } else {
             sender.acknowledge(id, to: peer)
         }
-        endLine(at: now)
+        applier.endLine(at: now)
         return true
     }
 
@@ -157,25 +149,13 @@ final class LineHandler {
         counters.lines += 1
         turns.add(work: requests.count)
         var line = LineContext(from: peer, at: now, timeMs: requests[0].timeMs)
-        for index in requests.indices { apply(requests[index], text, &line) }
-        if let first = line.first { endBatch(of: first, at: now) }
-        for camera in line.others { endBatch(of: camera, at: now) }
+        for index in requests.indices { applier.apply(requests[index], text, &line) }
+        applier.endBatches(of: line)
         if time != nil, let replay = peer.replay, !replay.movesNothing {
             replays.took(text, in: replay, at: now)
         }
-        endLine(at: now)
+        applier.endLine(at: now)
         return true
-    }
-
-    private func endBatch(of camera: HostedCamera, at now: Double) {
-        if !camera.isRemoved { replays.endBatch(of: camera, at: camera.time(at: now)) }
-    }
-
-    /// Does what waits for the end of a line.
-    private func endLine(at now: Double) {
-        waits.start(at: now) { runner.catchUp($0, at: now) }
-        subscriptions.startRecorders(at: now)
-        runner.removeUnwanted()
     }
 
     /// The time of the line in a replay, in the trace's `timeMs`; `nil` live, and for lines that ask only.
@@ -204,157 +184,15 @@ final class LineHandler {
         return time
     }
 
-    // MARK: An object
-
-    /// Applies an object of a line.
-    private func apply(_ request: Request, _ text: Span<UInt8>, _ line: inout LineContext) {
-        let id = text.extracting(request.id?.range ?? 0..<0)
-        let (name, peer, now) = (request.camera, line.peer, line.now)
-        if let replay = peer.replay, replay.movesNothing, request.body.isOfTraces {
-            return sender.acknowledge(id, to: peer)
-        }
-        switch request.body {
-        case .gesture(let gesture):
-            let camera = cameraToChange(name, &line)
-            input(gesture.event, gesture.label, id, to: camera, from: peer, at: now)
-        case .touch(let fingers):
-            let camera = cameraToChange(name, &line)
-            input(fingers, request.timeMs ?? line.timeMs, id, to: camera, from: peer, at: now)
-        case .command(.removeCamera):
-            sender.acknowledge(id, to: peer)
-            guard let camera = registry.camera(name, of: peer) else { break }
-            runner.remove(camera)
-            observer.note(.removed(camera: camera.name), of: peer)
-        case .command(let command):
-            let camera = cameraToChange(name, &line)
-            runner.catchUp(camera, at: now)
-            sender.acknowledge(id, to: peer)
-            camera.apply(command, at: camera.time(at: now))
-        case .query(.getReplay): queries.answer(.getReplay, registry.camera(name, of: peer)?.seen, id, in: line)
-        case .query(let query):
-            queries.answer(query, request.body.needsCamera ? cameraAsked(request, line) : nil, id, in: line)
-        case .subscribe(let subscribe):
-            subscriptions.subscribe(
-                peer, to: runner.camera(name, for: peer, at: now).seen, subscribe, id, at: now)
-        case .unsubscribe:
-            subscriptions.unsubscribe(peer, from: registry.camera(name, of: peer)?.seen)
-            sender.acknowledge(id, to: peer)
-        case .subscribeAll(let subscribe, let points):
-            subscriptions.subscribeAll(peer, subscribe, since: points, id)
-        case .unsubscribeAll:
-            subscriptions.unsubscribeAll(peer)
-            sender.acknowledge(id, to: peer)
-        case .awaitIdle(let timeoutMs):
-            waits.add(timeoutMs, for: cameraAsked(request, line).seen, id, of: peer, at: now)
-        case .steerReplay(let steering):
-            guard let replay = registry.camera(name, of: peer)?.replay else { break }
-            if let error = replays.objection(to: steering, of: replay, at: now) {
-                refuse(error, id, of: replay.cameraName, to: peer)
-            } else {
-                sender.acknowledge(id, to: peer)
-                replays.steer(replay, steering, at: now)
-            }
-        case .marker(let label):
-            let camera = cameraToChange(name, &line)
-            runner.catchUp(camera, at: now)
-            sender.acknowledge(id, to: peer)
-            let time = camera.time(at: now)
-            if let replay = peer.replay {
-                replays.mark(replay, label, at: time)
-            } else {
-                replays.mark(camera, label, at: time)
-            }
-        case .hello:
-            sender.reply(to: peer) { $0.hello(server: server, id) }
-        case .trace(let header):
-            let camera = runner.camera(name, for: peer, at: now)
-            replays.start(header, on: camera, from: peer, id: (0..<id.count).map { id[$0] }, at: now)
-        case .traceEnd:
-            sender.acknowledge(id, to: peer)
-            if let replay = peer.replay { replays.end(replay, at: now) }
-        }
-    }
-
-    /// The camera of a gesture, fingers or a command; its batch ends with the line.
-    private func cameraToChange(_ name: String?, _ line: inout LineContext) -> HostedCamera {
-        let camera = runner.camera(name, for: line.peer, at: line.now)
-        line.noteChange(of: camera)
-        return camera
-    }
-
-    private func cameraAsked(_ request: Request, _ line: LineContext) -> HostedCamera {
-        runner.cameraAsked(request.camera, creates: request.creates, by: line.peer, at: line.now)
-    }
-
-    /// Gives a report of a gesture to a camera.
-    private func input(
-        _ report: GestureEvent, _ label: GestureKey.Label, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer,
-        at now: Double
-    ) {
-        runner.catchUp(camera, at: now)
-        turns.add(work: camera.activeGestures >> 6)
-        // In a trace the camera's clock is the trace's, also where an array names the time once for all its objects.
-        var event = report
-        if camera.replay != nil { event.time = nil } else { peer.inputs.insert(camera) }
-        sender.acknowledge(id, to: peer)
-        let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
-        camera.apply(event, of: key, at: camera.time(at: now))
-    }
-
-    /// Gives the fingers of a surface to a camera.
-    ///
-    /// - Parameter timeMs: the line's own time.
-    private func input(
-        _ fingers: Request.Fingers, _ timeMs: Double?, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer,
-        at now: Double
-    ) {
-        runner.catchUp(camera, at: now)
-        // Fingers are looked up among each other.
-        turns.add(work: fingers.touches.count * fingers.touches.count >> 10 + camera.activeGestures >> 6)
-        if camera.replay == nil { peer.inputs.insert(camera) }
-        sender.acknowledge(id, to: peer)
-        // In a trace the surface's clock is the trace's, unless the line says otherwise.
-        let told = fingers.surfaceTimeMs ?? (camera.replay == nil ? timeMs : nil)
-        camera.apply(fingers, of: peer.number, told: told, at: camera.time(at: now))
-    }
-
     // MARK: Errors
-
-    /// An error's texts are made for it alone.
-    private static let workOfError = 8
 
     /// Answers a line beyond the limit, of which only the beginning need be there.
     func rejectTooLong(_ beginning: Span<UInt8>, from peer: Peer, at now: Double) {
-        reject(unsafe decoder.rejectTooLong(beginning), beginning, from: peer, at: now)
+        reject(decoder.rejectTooLong(beginning), beginning, from: peer, at: now)
     }
 
-    /// Answers a request that stands on a line of its own, and turned out to be wrong as it was to be done.
-    private func refuse(_ error: WireError, _ id: Span<UInt8>, of camera: String, to peer: Peer) {
-        counters.errors += 1
-        sender.refuse(error, id, to: peer)
-        observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera), of: peer)
-    }
-
-    /// Answers every request of a rejected line that can be answered.
     private func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer, at now: Double) {
-        counters.errors += 1
-        observer.note(
-            .refused(rejection.error, line: peer.input.framer.lineNumber, camera: peer.lastCamera?.name), of: peer)
-        turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
-        peer.replay?.lineWasRejected()
-        var isAnswered = false
-        for (index, id) in rejection.ids.enumerated() {
-            let isWrong = rejection.index.map { $0 == index } ?? (rejection.ids.count == 1)
-            guard isWrong || id != nil else { continue }
-            var error = rejection.error
-            if !isWrong {
-                error.message = "the array was rejected as a whole: \(error.message)"
-                error.field = nil
-            }
-            sender.refuse(error, text.extracting(id?.range ?? 0..<0), to: peer)
-            isAnswered = true
-        }
-        if !isAnswered { sender.refuse(rejection.error, Span(), to: peer) }
+        errors.reject(rejection, text, from: peer)
         // What follows a header that was refused must not be taken for live input.
         if rejection.isHeader, peer.replay == nil {
             clients.linger(peer)

@@ -4,32 +4,42 @@ import MapCamera
 import GimbalProtocol
 
 final class Queries {
+    private let server: String
     private let registry: CameraRegistry
     private let clients: ClientRegistry
     private let subscriptions: Subscriptions
     private let replays: Replays
+    private let errors: ErrorReplies
     private let sender: Sender
     private let turns: Turns
     private let counters: Counters
-    private let observer: ClientObserver
     /// When the first process of this hub started.
     var started: Double
 
     init(_ hub: HubParts, started: Double) {
         (registry, clients, subscriptions, replays) = (hub.registry, hub.clients, hub.subscriptions, hub.replays)
-        (sender, turns, counters, observer) = (hub.sender, hub.turns, hub.counters, hub.observer)
-        self.started = started
+        (errors, sender, turns, counters) = (hub.errors, hub.sender, hub.turns, hub.counters)
+        (server, self.started) = (hub.server, started)
+    }
+
+    /// Tells a client whom it is talking to.
+    func greet(_ peer: Peer, _ id: Span<UInt8>) {
+        sender.reply(to: peer) { $0.hello(server: server, id) }
     }
 
     /// Answers a question.
     ///
-    /// - Parameter camera: the one that it is about, if it is about one.
-    func answer(_ query: Request.Query, _ camera: HostedCamera?, _ id: Span<UInt8>, in line: LineContext) {
+    /// - Parameters:
+    ///   - camera: the one that it is about, if it needs one.
+    ///   - name: what the question calls it.
+    func answer(
+        _ query: Request.Query, _ camera: HostedCamera?, _ name: String?, _ id: Span<UInt8>, in line: LineContext
+    ) {
         let peer = line.peer
         switch query {
         case .ping: sender.reply(to: peer) { $0.pong(id) }
         case .getReplay:
-            guard let replay = camera?.replay else { return }
+            guard let replay = registry.camera(name, of: peer)?.replay else { return }
             let status = replay.status(at: line.now, withMarkers: true)
             turns.add(events: status.markers?.count ?? 0)
             sender.reply(to: peer) { $0.replay(status, id) }
@@ -49,14 +59,8 @@ final class Queries {
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion:
             guard let camera else { return }
             var error: WireError?
-            sender.reply(to: peer) { reply in
-                error = Self.answer(query, about: camera, id, &reply)
-                if let error { reply.error(error, line: peer.input.framer.lineNumber, id) }
-            }
-            guard let error else { return }
-            counters.errors += 1
-            peer.replay?.lineWasRejected()
-            observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera.name), of: peer)
+            sender.reply(to: peer) { error = Self.answer(query, about: camera, id, &$0) }
+            if let error { errors.refuse(error, id, about: camera.name, to: peer) }
         }
     }
 

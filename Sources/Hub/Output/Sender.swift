@@ -55,7 +55,7 @@ final class Sender {
         turns.add(work: emission.lines)
         counters.events += UInt64(emission.events)
         guard changed.insert(camera) else { return }
-        for subscription in camera.subscriptions {
+        for subscription in camera.readers.subscriptions {
             subscription.peer.output.insert(subscription)
             enqueue(subscription.peer)
         }

@@ -214,7 +214,7 @@ final class Subscriptions {
 
     /// Tells a camera's subscribers that it goes, after all that it has emitted.
     func cameraWillBeRemoved(_ camera: HostedCamera) {
-        for subscription in camera.subscriptions {
+        for subscription in camera.readers.subscriptions {
             sender.flush(subscription)
             sender.tell(subscription.peer) { $0.removed(camera: camera.name) }
             end(subscription)

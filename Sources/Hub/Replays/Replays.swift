@@ -139,12 +139,8 @@ final class Replays {
         turns.add(work: requests.count)
         for request in requests {
             switch request.body {
-            case .gesture(let gesture):
-                var event = gesture.event
-                event.time = nil
-                let key = GestureKey(feed: replay.feed, kind: event.kind, label: gesture.label)
-                camera.apply(event, of: key, at: time)
-            case .touch(let fingers): camera.apply(fingers, of: replay.feed, told: fingers.surfaceTimeMs, at: time)
+            case .gesture(let gesture): camera.apply(gesture, of: replay.feed, at: time)
+            case .touch(let fingers): camera.apply(fingers, of: replay.feed, lineTime: nil, at: time)
             case .command(let command): camera.apply(command, at: time)
             case .marker(let label):
                 replay.isAtMarker = true

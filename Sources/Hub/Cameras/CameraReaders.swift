@@ -1,0 +1,58 @@
+// Who reads what a camera does and what it is sent.
+// Invariant: a subscription knows where it stands in the list, so that none is searched for.
+
+import GimbalProtocol
+
+struct CameraReaders {
+    /// In any order.
+    private(set) var subscriptions: [Subscription] = []
+    /// How many of them ask for what the camera is sent, and how many to see the fingers.
+    private var (recorders, onlookers) = (0, 0)
+    /// Those that ask for what the camera is sent, until it rests and they can be told where that begins.
+    private var waiting: [Subscription] = []
+
+    /// Whether there is one that shows fingers, one that asks for what the camera is sent, one that does either.
+    var showTouches: Bool { onlookers > 0 }
+    var record: Bool { recorders > 0 }
+    var readInputs: Bool { record || showTouches }
+    var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// Those that record it and have been told how their trace begins.
+    var toldRecorders: [Subscription] { subscriptions.filter(\.isTold) }
+
+    /// Whether none of them named the camera.
+    var namedNone: Bool { subscriptions.allSatisfy(\.isOfAll) }
+
+    /// Whether one has asked for lines of a kind.
+    func wants(_ kind: EventKinds) -> Bool { subscriptions.contains { $0.kinds.contains(kind) } }
+
+    mutating func attach(_ subscription: Subscription) {
+        subscription.place = subscriptions.count
+        subscriptions.append(subscription)
+        if subscription.showsTouches { onlookers += 1 }
+        if subscription.isRecorder { recorders += 1 }
+    }
+
+    /// Removes one; says whether it was there.
+    mutating func detach(_ subscription: Subscription) -> Bool {
+        let index = subscription.place
+        guard index < subscriptions.count, subscriptions[index] === subscription else { return false }
+        let last = subscriptions.removeLast()
+        if last !== subscription {
+            subscriptions[index] = last
+            last.place = index
+        }
+        if subscription.showsTouches { onlookers -= 1 }
+        if subscription.isRecorder { recorders -= 1 }
+        if subscription.readsInputs { waiting.removeAll { $0 === subscription } }
+        return true
+    }
+
+    /// Has a recorder wait until the camera rests.
+    mutating func wait(_ recorder: Subscription) { waiting.append(recorder) }
+
+    mutating func takeWaiting() -> [Subscription] {
+        defer { waiting = [] }
+        return waiting
+    }
+}

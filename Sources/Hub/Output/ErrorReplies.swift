@@ -1,0 +1,48 @@
+// What is answered to a line that is wrong: counted, told to the client, and to the log where one is kept.
+
+import GimbalProtocol
+
+final class ErrorReplies {
+    private let sender: Sender
+    private let turns: Turns
+    private let counters: Counters
+    private let observer: ClientObserver
+
+    /// An error's texts are made for it alone.
+    private static let workOfError = 8
+
+    init(_ sender: Sender, _ turns: Turns, _ counters: Counters, _ observer: ClientObserver) {
+        (self.sender, self.turns, self.counters, self.observer) = (sender, turns, counters, observer)
+    }
+
+    /// Answers a request that turned out to be wrong as it was to be done.
+    func refuse(_ error: WireError, _ id: Span<UInt8>, about camera: String, to peer: Peer) {
+        note(error, camera, of: peer)
+        sender.refuse(error, id, to: peer)
+    }
+
+    /// Answers every request of a rejected line that can be answered.
+    func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer) {
+        note(rejection.error, peer.lastCamera?.name, of: peer)
+        turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
+        var isAnswered = false
+        for (index, id) in rejection.ids.enumerated() {
+            let isWrong = rejection.index.map { $0 == index } ?? (rejection.ids.count == 1)
+            guard isWrong || id != nil else { continue }
+            var error = rejection.error
+            if !isWrong {
+                error.message = "the array was rejected as a whole: \(error.message)"
+                error.field = nil
+            }
+            sender.refuse(error, text.extracting(id?.range ?? 0..<0), to: peer)
+            isAnswered = true
+        }
+        if !isAnswered { sender.refuse(rejection.error, Span(), to: peer) }
+    }
+
+    private func note(_ error: WireError, _ camera: String?, of peer: Peer) {
+        counters.errors += 1
+        peer.replay?.lineWasRejected()
+        observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera), of: peer)
+    }
+}
