@@ -7,9 +7,13 @@ import Libevent
 import UnixSocket
 import GimbalProtocol
 
-@safe final class Daemon {
+final class Daemon {
     let loop: EventLoop
     let hub: Hub
+    /// Moves bytes between the clients' sockets and the hub.
+    let exchange = SocketExchange()
+    let clients = Connections()
+    private(set) var sockets: ListeningSockets
     private let options: Options
     let log: Log
     let manager: ServiceManager
@@ -20,20 +24,11 @@ import GimbalProtocol
     var handoverFile: HandoverFile?
     private let memory: Memory
 
-    private(set) var ownSockets: [(socket: ListeningSocket, socketKind: SocketKind)] = []
-    /// The service manager's sockets that are listened on.
-    private(set) var passedSockets: [(descriptor: CInt, socketKind: SocketKind)] = []
-    private var listeners: [Listener] = []
     private var watchers: [Watcher] = []
     private var deadline: ClosureWatcher?
     /// What the loop waits for no longer than, as ``deadline`` has been set; `nil` once that has come.
     private var armedDeadline: Double?
 
-    private(set) var connections: [Connection] = []
-    private var retired: [Connection] = []
-    /// Those that are read once the others have been, in the order in which they came.
-    private var late: [Connection] = []
-    private var connectionCounts = ConnectionCounts()
     private var clientLog: ClientLog?
     /// When it was last said that clients are refused.
     private var saidRefused = -Double.infinity
@@ -52,11 +47,6 @@ import GimbalProtocol
     /// As long as clients that do not read are waited for.
     static let graceMs = 2000.0
 
-    // Sound: both live as long as the daemon, and hold what is on its way between the kernel and the hub, no longer than
-    // one call.
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 10, alignment: 16)
-    private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
-
     init(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
         self.options = options
         self.log = log
@@ -66,6 +56,7 @@ import GimbalProtocol
         (self.inheritance, handoverFile) = (inheritance, inheritance.file)
         loop = try EventLoop()
         memory = Memory(loop)
+        sockets = ListeningSockets(loop, log)
         var generator = SystemRandomNumberGenerator()
         hub = Hub(
             limits: options.limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
@@ -82,19 +73,15 @@ import GimbalProtocol
         }
     }
 
-    deinit {
-        unsafe buffer.deallocate()
-        unsafe vectors.deallocate()
-    }
-
     // MARK: The loop
 
     /// Runs until a signal ends it.
     func run() throws {
         raiseDescriptorLimit()
         Handover.prepare()
-        defer { for (socket, _) in ownSockets { socket.remove() } }
-        try listen(inheritance?.handover)
+        defer { sockets.remove() }
+        try sockets.choose(inheritance?.handover, options, manager)
+        try sockets.listen { [unowned self] in accept($0, by: $1) }
         try watchSignals()
         Signals.unblock()
         // Only who has the socket takes the state: another daemon's is none of its business.
@@ -106,11 +93,11 @@ import GimbalProtocol
         try endTurn()
         while !isOver {
             try loop.turn()
-            readLate()
+            clients.readLate()
             try endTurn()
         }
-        for connection in connections { connection.close() }
-        releaseRetired()
+        for connection in clients.all { connection.close() }
+        clients.releaseRetired()
         try keeper?.saveLast(needsTime: manager.needsTime)
         log(.info, "ended")
     }
@@ -120,7 +107,7 @@ import GimbalProtocol
         let now = now()
         hub.advance(to: now)
         hub.endTurn(at: now)
-        releaseRetired()
+        clients.releaseRetired()
         keeper?.turn(at: now)
         if case .departing(let departure, let end) = phase, mayDepart(departure, by: end) { try leave(departure) }
         try armDeadline()
@@ -148,49 +135,7 @@ import GimbalProtocol
         armedDeadline = wanted
     }
 
-    func releaseRetired() {
-        guard !retired.isEmpty else { return }
-        for connection in retired { connection.release() }
-        retired.removeAll(keepingCapacity: true)
-    }
-
     // MARK: Starting
-
-    private func listen(_ handover: Handover?) throws {
-        if let handover, !handover.listeners.isEmpty || !handover.ownSockets.isEmpty {
-            (ownSockets, passedSockets) = (handover.ownSockets, handover.listeners)
-        } else {
-            for kind in SocketKind.allCases { try chooseSocket(kind, options.file(of: kind)) }
-        }
-        for (descriptor, socketKind) in passedSockets { try listen(on: descriptor, socketKind) }
-        for (socket, socketKind) in ownSockets { try listen(on: socket.descriptor, socketKind) }
-    }
-
-    /// Takes the socket that an option names, else those that the service manager passed, else one of a standard path.
-    private func chooseSocket(_ kind: SocketKind, _ file: Options.SocketFile) throws {
-        let what = kind.purpose
-        let passed = manager.sockets.filter { $0.socketKind == kind }
-        if file.path == nil, !passed.isEmpty {
-            passedSockets += passed
-            return log(.info, "listening \(what)on \(counted(passed.count, "socket")) of the service manager")
-        }
-        for (descriptor, _) in passed { _ = close(descriptor) }
-        if !passed.isEmpty {
-            log(.warning, "sockets \(what)of the service manager are closed: an option names another")
-        }
-        guard let path = file.path ?? kind.standardPath else { return }
-        ownSockets.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), kind))
-        log(.info, "listening \(what)on \(path)")
-    }
-
-    private func listen(on descriptor: CInt, _ socketKind: SocketKind) throws {
-        let listener = try Listener(loop, descriptor) { [unowned self] in
-            accept($0, by: socketKind)
-        } trouble: { [unowned self] error in
-            log(.error, "cannot accept a connection: \(error); trying again in a second")
-        }
-        listeners.append(listener)
-    }
 
     private func watchSignals() throws {
         for signal in Signals.ending {
@@ -211,7 +156,7 @@ import GimbalProtocol
     }
 
     private var status: String {
-        "\(counted(connections.count, "connection")), \(counted(hub.cameraCount, "camera"))"
+        "\(counted(clients.all.count, "connection")), \(counted(hub.cameraCount, "camera"))"
     }
 
     /// Each client needs a descriptor: as many as are allowed.
@@ -237,8 +182,8 @@ import GimbalProtocol
             connection.release()
             return
         }
-        append(connection)
-        clientLog?.came(connection, of: connections.count, at: now())
+        clients.append(connection)
+        clientLog?.came(connection, of: clients.all.count, at: now())
     }
 
     /// The connection of a descriptor; `nil`, and the descriptor is closed, if it cannot be told whose it is.
@@ -254,17 +199,11 @@ import GimbalProtocol
         }
     }
 
-    func append(_ connection: Connection) {
-        connection.index = connections.count
-        connections.append(connection)
-        connectionCounts.add(connection.user, connection.role)
-    }
-
     /// Why one more connection is refused; `nil` if it is not.
     private func objection(to connection: Connection) -> String? {
         let isTrusted = options.access.isTrusted(connection.user)
         guard
-            let reason = connectionCounts.objection(
+            let reason = clients.counts.objection(
                 to: connection.user, connection.role, isTrusted: isTrusted, options.limits)
         else { return nil }
         // Who is refused may come again at once, and for ever.
@@ -285,85 +224,9 @@ import GimbalProtocol
 
     /// Forgets a connection; it is freed at the end of the turn.
     func retire(_ connection: Connection) {
-        retired.append(connection)  // first: the list of connections may hold the last reference
-        let last = connections.removeLast()
-        if last !== connection {
-            connections[connection.index] = last
-            last.index = connection.index
-        }
-        connectionCounts.remove(connection.user, connection.role)
+        clients.retire(connection)
         memory.clientWent()
-        clientLog?.went(connection, of: connections.count, at: now())
-    }
-
-    /// Reads into the shared buffer what has come. As recv(2): 0 is the end, below 0 an error.
-    ///
-    /// While a client goes on sending, recv(2) goes on reading, byte by byte, as long as there is room. So it has room for
-    /// no more than is there.
-    ///
-    /// - Parameter isWithinLine: whether the client has sent a part of a line before. Others are first read as much as
-    ///   most send at once: so a line that comes alone costs one call.
-    func read(_ descriptor: CInt, isWithinLine: Bool, _ body: (Span<UInt8>) -> Void) -> Int {
-        let first = isWithinLine ? available(descriptor, room: unsafe buffer.count) : Self.usualRead
-        var count = receive(descriptor, at: 0, atMost: first)
-        if !isWithinLine, count == first {
-            let room = unsafe buffer.count - count
-            count += max(receive(descriptor, at: count, atMost: available(descriptor, room: room)), 0)
-        }
-        if count > 0 {
-            let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
-            body(unsafe Span(_unsafeElements: bytes))
-        }
-        return count
-    }
-
-    private static let usualRead = 256
-
-    /// Whether a read of so many bytes had no room for more.
-    func filledBuffer(_ count: Int) -> Bool { unsafe count == buffer.count }
-
-    /// Has a connection read when all others of the turn have been.
-    func readLater(_ connection: Connection) { late.append(connection) }
-
-    /// Reads a connection that has more to be read than fits into the buffer: one in a turn, or a few where there are many,
-    /// so that whoever sends a little waits for little. The others keep their places, and what was not read is still there
-    /// in the next turn.
-    private func readLate() {
-        guard !late.isEmpty else { return }
-        let count = 1 + late.count / 16
-        for connection in late.prefix(count) { connection.readLate() }
-        late.removeFirst(count)
-    }
-
-    /// How many bytes are there now; 1 where there are none, or it cannot be told.
-    private func available(_ descriptor: CInt, room: Int) -> Int {
-        var count: CInt = 0
-        guard unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 else { return 1 }
-        return min(max(Int(count), 1), room)
-    }
-
-    private func receive(_ descriptor: CInt, at offset: Int, atMost count: Int) -> Int {
-        unsafe Glibc.recv(descriptor, buffer.baseAddress?.advanced(by: offset), count, CInt(MSG_DONTWAIT))
-    }
-
-    private static let sending = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-
-    /// Writes one piece, as it nearly always is: the kernel has nothing to copy but the bytes. As send(2).
-    func write(_ descriptor: CInt, _ piece: UnsafeRawBufferPointer) -> Int {
-        unsafe Glibc.send(descriptor, piece.baseAddress, piece.count, Self.sending)
-    }
-
-    /// Writes pieces in one call. As sendmsg(2): below 0 is an error.
-    func write(_ descriptor: CInt, _ pieces: [UnsafeRawBufferPointer]) -> Int {
-        let count = unsafe min(pieces.count, vectors.count)
-        for index in 0..<count {
-            unsafe vectors[index] = iovec(
-                iov_base: UnsafeMutableRawPointer(mutating: pieces[index].baseAddress), iov_len: pieces[index].count)
-        }
-        var message = unsafe msghdr()
-        unsafe message.msg_iov = vectors.baseAddress
-        unsafe message.msg_iovlen = count
-        return unsafe sendmsg(descriptor, &message, Self.sending)
+        clientLog?.went(connection, of: clients.all.count, at: now())
     }
 
     // MARK: Ending
@@ -387,19 +250,16 @@ import GimbalProtocol
     private func end(by end: Double) {
         phase = .ending(by: end)
         hub.end(at: now())
-        for connection in connections { connection.setReading(false) }
+        for connection in clients.all { connection.setReading(false) }
     }
 
     /// Whether there is more for a client than it has been sent.
-    var hasAnybodyUnsent: Bool { connections.contains { $0.peer?.hasUnsent == true } }
+    var hasAnybodyUnsent: Bool { clients.all.contains { $0.peer?.hasUnsent == true } }
 
     private var isOver: Bool {
         if case .left = phase { return true }
         guard case .ending(let end) = phase else { return false }
-        if !listeners.isEmpty {
-            for listener in listeners { listener.close() }
-            listeners = []
-        }
+        sockets.stopListening()
         return now() >= end || !hasAnybodyUnsent
     }
 }

@@ -1,4 +1,4 @@
-// One client's socket: reads into the loop's shared buffer, writes what the hub gathers, waits for room only when there
+// One client's socket: reads into a buffer that all share, writes what the hub gathers, waits for room only when there
 // is none. What the bytes mean is the hub's business.
 
 import Glibc
@@ -17,7 +17,7 @@ final class Connection: Watcher, Outlet {
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
     private unowned let daemon: Daemon
     private(set) var peer: Peer?
-    /// Where the connection stands among the daemon's.
+    /// Where it stands among the daemon's; ``Connections`` says.
     var index = 0
 
     /// What the client may still send.
@@ -99,7 +99,7 @@ final class Connection: Watcher, Outlet {
         case .usual: read(peer)
         case .fast:
             pace = .waiting
-            daemon.readLater(self)
+            daemon.clients.readLater(self)
         case .waiting: break
         }
     }
@@ -115,7 +115,7 @@ final class Connection: Watcher, Outlet {
 
     private func read(_ peer: Peer) {
         let count = receive(for: peer)
-        pace = daemon.filledBuffer(count) ? .fast : .usual
+        pace = daemon.exchange.filledBuffer(count) ? .fast : .usual
         if count > 0 { return }
         if count == 0 {
             let mayGo = input == .halfClosed
@@ -130,7 +130,7 @@ final class Connection: Watcher, Outlet {
     }
 
     private func receive(for peer: Peer) -> Int {
-        daemon.read(descriptor, isWithinLine: peer.isWithinLine) { [daemon] bytes in
+        daemon.exchange.read(descriptor, isWithinLine: peer.isWithinLine) { [daemon] bytes in
             daemon.hub.receive(bytes, from: peer, at: daemon.now())
         }
     }
@@ -178,11 +178,11 @@ final class Connection: Watcher, Outlet {
     // MARK: From the hub
 
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
-        unsafe took(daemon.write(descriptor, pieces), of: pieces.reduce(0) { $0 + $1.count })
+        unsafe took(daemon.exchange.write(descriptor, pieces), of: pieces.reduce(0) { $0 + $1.count })
     }
 
     func send(_ piece: UnsafeRawBufferPointer) -> Int {
-        unsafe took(daemon.write(descriptor, piece), of: piece.count)
+        unsafe took(daemon.exchange.write(descriptor, piece), of: piece.count)
     }
 
     /// What the hub is told of a sending that took so many bytes, or failed.

@@ -42,7 +42,7 @@ extension Daemon {
     private func leaveEverything(_ departure: Departure) -> Bool {
         hub.pause()
         hub.endTurn(at: now())
-        releaseRetired()
+        clients.releaseRetired()
         do throws(SystemError) {
             try leaveFile(departure)
             switch departure {
@@ -67,7 +67,7 @@ extension Daemon {
         if let handoverFile { file = handoverFile } else { file = try HandoverFile() }
         handoverFile = file
         manager.needsTime()
-        let peers = connections.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
+        let peers = clients.all.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
         var out = FieldWriter()
         out.put(HandoverField.revision, HandoverLayout.revision)
         out.put(HandoverField.server, hub.server)
@@ -88,11 +88,11 @@ extension Daemon {
     }
 
     private func leaveToManager() {
-        let clients = clients.values.map(\.descriptor)
+        let descriptors = clientsToLeave.values.map(\.descriptor)
         let lost =
             manager.store(handoverFile.map { [$0.descriptor] } ?? [], as: .state)
-            + manager.store(clients, as: .client)
-        if lost > 0 { log(.error, "the service manager does not keep \(lost) of \(clients.count) connections") }
+            + manager.store(descriptors, as: .client)
+        if lost > 0 { log(.error, "the service manager does not keep \(lost) of \(descriptors.count) connections") }
         manager.settle()
     }
 
@@ -100,19 +100,19 @@ extension Daemon {
     private func handover(_ departure: Departure) -> Handover {
         var handover = Handover()
         if departure == .restart {
-            (handover.ownSockets, handover.listeners) = (ownSockets, passedSockets)
+            (handover.ownSockets, handover.listeners) = (sockets.own, sockets.passed)
         }
-        handover.clients = clients
+        handover.clients = clientsToLeave
         return handover
     }
 
-    private var clients: [UInt64: Handover.Client] {
-        var clients: [UInt64: Handover.Client] = [:]
-        for connection in connections where connection.peer != nil {
-            clients[connection.inode] = Handover.Client(
+    private var clientsToLeave: [UInt64: Handover.Client] {
+        var left: [UInt64: Handover.Client] = [:]
+        for connection in clients.all where connection.peer != nil {
+            left[connection.inode] = Handover.Client(
                 descriptor: connection.descriptor, socketKind: connection.socketKind, input: connection.input)
         }
-        return clients
+        return left
     }
 
     // MARK: Taking over
@@ -135,7 +135,7 @@ extension Daemon {
             let peers = try hub.takeOver(hubPart, at: now()) { key in connections[key].map { ($0, $0.role) } }
             for (key, peer) in peers {
                 guard let client = handover.clients[key], let connection = connections[key] else { continue }
-                append(connection)
+                clients.append(connection)
                 connection.open(peer, client.input)
             }
         } catch {
@@ -143,7 +143,7 @@ extension Daemon {
             for connection in connections.values { connection.release() }
             return false
         }
-        log(.info, "\(counted(self.connections.count, "client")) and \(counted(hub.cameraCount, "camera")) continue")
+        log(.info, "\(counted(clients.all.count, "client")) and \(counted(hub.cameraCount, "camera")) continue")
         return true
     }
 }

@@ -1,0 +1,50 @@
+// The connections that the daemon has, and those that are over and are freed at the end of the turn.
+// Invariant: a connection knows where it stands in the list, so that none is searched for.
+
+import Hub
+
+final class Connections {
+    private(set) var all: [Connection] = []
+    private(set) var counts = ConnectionCounts()
+    private var retired: [Connection] = []
+    /// Those that are read once the others have been, in the order in which they came.
+    private var late: [Connection] = []
+
+    func append(_ connection: Connection) {
+        connection.index = all.count
+        all.append(connection)
+        counts.add(connection.user, connection.role)
+    }
+
+    /// Removes a connection; it is freed by ``releaseRetired()``.
+    func retire(_ connection: Connection) {
+        retired.append(connection)  // first: the list may hold the last reference
+        let last = all.removeLast()
+        if last !== connection {
+            all[connection.index] = last
+            last.index = connection.index
+        }
+        counts.remove(connection.user, connection.role)
+    }
+
+    func releaseRetired() {
+        guard !retired.isEmpty else { return }
+        for connection in retired { connection.release() }
+        retired.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Who is read late
+
+    /// Has a connection read when all others of the turn have been.
+    func readLater(_ connection: Connection) { late.append(connection) }
+
+    /// Reads a connection that has more to be read than fits into the buffer: one in a turn, or a few where there are many,
+    /// so that whoever sends a little waits for little. The others keep their places, and what was not read is still there
+    /// in the next turn.
+    func readLate() {
+        guard !late.isEmpty else { return }
+        let count = 1 + late.count / 16
+        for connection in late.prefix(count) { connection.readLate() }
+        late.removeFirst(count)
+    }
+}

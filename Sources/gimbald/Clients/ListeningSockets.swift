@@ -1,0 +1,66 @@
+// Where the daemon listens: on sockets of its own, on those that the service manager passed, or on those that the process
+// before has left.
+
+import Glibc
+import Libevent
+import UnixSocket
+
+struct ListeningSockets {
+    private let loop: EventLoop
+    private let log: Log
+    private(set) var own: [(socket: ListeningSocket, socketKind: SocketKind)] = []
+    /// The service manager's.
+    private(set) var passed: [(descriptor: CInt, socketKind: SocketKind)] = []
+    private var listeners: [Listener] = []
+
+    init(_ loop: EventLoop, _ log: Log) { (self.loop, self.log) = (loop, log) }
+
+    /// Takes the sockets of the process before, if it has left any; otherwise one of each kind, as options and the service
+    /// manager say.
+    mutating func choose(_ handover: Handover?, _ options: Options, _ manager: ServiceManager) throws {
+        if let handover, !handover.listeners.isEmpty || !handover.ownSockets.isEmpty {
+            (own, passed) = (handover.ownSockets, handover.listeners)
+        } else {
+            for kind in SocketKind.allCases { try choose(kind, options.file(of: kind), manager) }
+        }
+    }
+
+    /// Takes the socket that an option names, else those that the service manager passed, else one of a standard path.
+    private mutating func choose(_ kind: SocketKind, _ file: Options.SocketFile, _ manager: ServiceManager) throws {
+        let what = kind.purpose
+        let offered = manager.sockets.filter { $0.socketKind == kind }
+        if file.path == nil, !offered.isEmpty {
+            passed += offered
+            return log(.info, "listening \(what)on \(counted(offered.count, "socket")) of the service manager")
+        }
+        for (descriptor, _) in offered { _ = close(descriptor) }
+        if !offered.isEmpty {
+            log(.warning, "sockets \(what)of the service manager are closed: an option names another")
+        }
+        guard let path = file.path ?? kind.standardPath else { return }
+        own.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), kind))
+        log(.info, "listening \(what)on \(path)")
+    }
+
+    /// Hands over each connection that comes, from now on.
+    mutating func listen(_ accept: @escaping (CInt, SocketKind) -> Void) throws {
+        let all = passed.map { ($0.descriptor, $0.socketKind) } + own.map { ($0.socket.descriptor, $0.socketKind) }
+        for (descriptor, socketKind) in all {
+            let listener = try Listener(loop, descriptor) {
+                accept($0, socketKind)
+            } trouble: { [log] error in
+                log(.error, "cannot accept a connection: \(error); trying again in a second")
+            }
+            listeners.append(listener)
+        }
+    }
+
+    /// Takes no connection any more.
+    mutating func stopListening() {
+        for listener in listeners { listener.close() }
+        listeners = []
+    }
+
+    /// Removes the files of the daemon's own sockets.
+    func remove() { for (socket, _) in own { socket.remove() } }
+}

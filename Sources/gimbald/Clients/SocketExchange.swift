@@ -1,0 +1,75 @@
+// recv(2), send(2) and sendmsg(2) for all connections, through buffers that they share. Nothing stays in them: what has been
+// read is handed out for the length of one call, and what is written is gone when the call returns.
+
+import Glibc
+
+@safe final class SocketExchange {
+    // Sound: both live as long as this, and nobody else sees them.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 10, alignment: 16)
+    private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
+
+    private static let usualRead = 256
+    private static let sending = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+
+    deinit {
+        unsafe buffer.deallocate()
+        unsafe vectors.deallocate()
+    }
+
+    // MARK: Reading
+
+    /// Reads what has come. As recv(2): 0 is the end, below 0 an error.
+    ///
+    /// While a client goes on sending, recv(2) goes on reading, byte by byte, as long as there is room. So it has room for
+    /// no more than is there.
+    ///
+    /// - Parameter isWithinLine: whether the client has sent a part of a line before. Others are first read as much as
+    ///   most send at once: so a line that comes alone costs one call.
+    func read(_ descriptor: CInt, isWithinLine: Bool, _ body: (Span<UInt8>) -> Void) -> Int {
+        let first = isWithinLine ? available(descriptor, room: unsafe buffer.count) : Self.usualRead
+        var count = receive(descriptor, at: 0, atMost: first)
+        if !isWithinLine, count == first {
+            let room = unsafe buffer.count - count
+            count += max(receive(descriptor, at: count, atMost: available(descriptor, room: room)), 0)
+        }
+        if count > 0 {
+            let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
+            body(unsafe Span(_unsafeElements: bytes))
+        }
+        return count
+    }
+
+    /// Whether a read of so many bytes had no room for more.
+    func filledBuffer(_ count: Int) -> Bool { unsafe count == buffer.count }
+
+    /// How many bytes are there now; 1 where there are none, or it cannot be told.
+    private func available(_ descriptor: CInt, room: Int) -> Int {
+        var count: CInt = 0
+        guard unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 else { return 1 }
+        return min(max(Int(count), 1), room)
+    }
+
+    private func receive(_ descriptor: CInt, at offset: Int, atMost count: Int) -> Int {
+        unsafe Glibc.recv(descriptor, buffer.baseAddress?.advanced(by: offset), count, CInt(MSG_DONTWAIT))
+    }
+
+    // MARK: Writing
+
+    /// Writes one piece, as it nearly always is: the kernel has nothing to copy but the bytes. As send(2).
+    func write(_ descriptor: CInt, _ piece: UnsafeRawBufferPointer) -> Int {
+        unsafe Glibc.send(descriptor, piece.baseAddress, piece.count, Self.sending)
+    }
+
+    /// Writes pieces in one call. As sendmsg(2): below 0 is an error.
+    func write(_ descriptor: CInt, _ pieces: [UnsafeRawBufferPointer]) -> Int {
+        let count = unsafe min(pieces.count, vectors.count)
+        for index in 0..<count {
+            unsafe vectors[index] = iovec(
+                iov_base: UnsafeMutableRawPointer(mutating: pieces[index].baseAddress), iov_len: pieces[index].count)
+        }
+        var message = unsafe msghdr()
+        unsafe message.msg_iov = vectors.baseAddress
+        unsafe message.msg_iovlen = count
+        return unsafe sendmsg(descriptor, &message, Self.sending)
+    }
+}
