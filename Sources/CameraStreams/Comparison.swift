@@ -6,7 +6,7 @@ import MapCamera
 /// How two streams differ.
 package struct Comparison: Sendable {
     /// Both cameras at one time.
-    package struct Place: Equatable, Sendable {
+    package struct Moment: Equatable, Sendable {
         /// Milliseconds since the streams began.
         package let timeMs: Double
         package let expected: CameraSample
@@ -15,11 +15,11 @@ package struct Comparison: Sendable {
     }
 
     /// Where the streams first go apart; `nil` if they do not.
-    package private(set) var first: Place?
+    package private(set) var first: Moment?
     /// Where they are farthest apart, measured by what is allowed.
-    package private(set) var worst: Place?
+    package private(set) var worst: Moment?
     /// Where both come to; `nil` if one of them is empty.
-    package private(set) var end: Place?
+    package private(set) var end: Moment?
     /// For how long they are apart, in milliseconds.
     package private(set) var apartMs = 0.0
     /// How long the longer of them lasts, in milliseconds.
@@ -36,17 +36,17 @@ package struct Comparison: Sendable {
         var worstExcess = 0.0
         var apartSince: Double?
         for time in Self.times(expected, found) {
-            guard let place = Self.nearest(expected, found, at: time, tolerance) else { return }
-            let excess = tolerance.excess(place.difference)
+            guard let moment = Self.nearest(expected, found, at: time, tolerance) else { return }
+            let excess = tolerance.excess(moment.difference)
             if let since = apartSince { apartMs += time - since }
             apartSince = excess > 1 ? time : nil
-            end = place
+            end = moment
             guard excess > 1 else { continue }
-            if first == nil { first = place }
+            if first == nil { first = moment }
             if worst == nil || excess > worstExcess
-                || excess == worstExcess && place.difference.points > worst?.difference.points ?? 0
+                || excess == worstExcess && moment.difference.points > worst?.difference.points ?? 0
             {
-                (worst, worstExcess) = (place, excess)
+                (worst, worstExcess) = (moment, excess)
             }
         }
         if let since = apartSince { apartMs += lengthMs - since }
@@ -74,25 +74,25 @@ package struct Comparison: Sendable {
     /// Both cameras at a time; where they may be earlier or later, as near to each other as they come.
     private static func nearest(
         _ expected: CameraStream, _ found: CameraStream, at time: Double, _ tolerance: Tolerance
-    ) -> Place? {
-        var best: (place: Place, excess: Double)?
+    ) -> Moment? {
+        var best: (moment: Moment, excess: Double)?
         func consider(_ wanted: CameraSample, _ there: CameraSample) -> Bool {
             let difference = Difference(from: wanted.position, to: there.position, viewport: expected.viewport)
             let excess = tolerance.excess(difference)
             if best.map({ excess < $0.excess }) ?? true {
-                best = (Place(timeMs: time, expected: wanted, found: there, difference: difference), excess)
+                best = (Moment(timeMs: time, expected: wanted, found: there, difference: difference), excess)
             }
             return excess <= 1
         }
         for wanted in expected.ways(at: time) {
-            for there in found.ways(at: time) where consider(wanted, there) { return best?.place }
+            for there in found.ways(at: time) where consider(wanted, there) { return best?.moment }
         }
         guard tolerance.timeMs > 0, let wanted = expected.sample(at: time), let there = found.sample(at: time) else {
-            return best?.place
+            return best?.moment
         }
-        for other in found.around(time, tolerance.timeMs) where consider(wanted, other) { return best?.place }
-        for other in expected.around(time, tolerance.timeMs) where consider(other, there) { return best?.place }
-        return best?.place
+        for other in found.around(time, tolerance.timeMs) where consider(wanted, other) { return best?.moment }
+        for other in expected.around(time, tolerance.timeMs) where consider(other, there) { return best?.moment }
+        return best?.moment
     }
 }
 

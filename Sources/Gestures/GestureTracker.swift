@@ -121,7 +121,7 @@ public struct GestureTracker: Sendable {
     ) -> CameraUpdate? {
         guard settings.allows(event.kind) else { return nil }
         guard let zero = event.kind.zero else {
-            if event.kind == .position { return place(event, of: key) }
+            if event.kind == .position { return follow(event, of: key) }
             tap(event)
             return nil
         }
@@ -184,7 +184,7 @@ public struct GestureTracker: Sendable {
     }
 
     /// Where something else has moved the camera: that is absolute, and nothing goes on by itself when it ends.
-    private mutating func place(_ event: GestureEvent, of key: GestureKey) -> CameraUpdate? {
+    private mutating func follow(_ event: GestureEvent, of key: GestureKey) -> CameraUpdate? {
         let found = active.firstIndex { $0.key == key }
         switch event.phase {
         case .began, .changed: if found == nil { _ = begin(key, from: nil) }

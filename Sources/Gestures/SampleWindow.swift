@@ -57,20 +57,20 @@ package struct SampleWindow: Sendable {
         let sample = Sample(time: time, value: value)
         // All of it at once: how many there will be depends on the reporter, and no later line is to allocate.
         if ring.isEmpty { ring = Array(repeating: sample, count: Self.capacity) }
-        ring[place(count)] = sample
+        ring[slot(count)] = sample
         count += 1
     }
 
     /// Where in the ring a sample is, counted from the oldest.
-    private func place(_ index: Int) -> Int {
-        let place = oldest + index
-        return place < ring.count ? place : place - ring.count
+    private func slot(_ index: Int) -> Int {
+        let slot = oldest + index
+        return slot < ring.count ? slot : slot - ring.count
     }
 
-    private func sample(_ index: Int) -> Sample { ring[place(index)] }
+    private func sample(_ index: Int) -> Sample { ring[slot(index)] }
 
     private mutating func dropOldest() {
-        oldest = place(1)
+        oldest = slot(1)
         count -= 1
     }
 

@@ -194,11 +194,11 @@ extension ClientRequest {
         case .awaitIdle(let timeoutMs): .awaitIdle(timeoutMs: timeoutMs)
         case .hello(let version): .hello(version: version)
         case .subscribe(let kinds, let delivery, let since):
-            .subscribe(Subscribe(kinds.map { EventKinds($0) } ?? .all, delivery ?? .every, since: since))
+            .subscribe(Subscribe(kinds.map { EventKinds($0) } ?? .usual, delivery ?? .every, since: since))
         case .unsubscribe: .unsubscribe
         case .subscribeAll(let kinds, let delivery, let points):
             .subscribeAll(
-                Subscribe(kinds.map { EventKinds($0) } ?? .all, delivery ?? .every),
+                Subscribe(kinds.map { EventKinds($0) } ?? .usual, delivery ?? .every),
                 since: points.sorted { $0.key < $1.key }.map { CameraResumePoint(camera: $0, point: $1) })
         case .unsubscribeAll: .unsubscribeAll
         case .trace(let header): .trace(header)

@@ -49,7 +49,7 @@ public struct Limits: Sendable {
     public var bytesPerTurn = 64 << 10
     /// Events emitted before subscribers are written to: a part of the history, so that nobody lags who reads.
     public var eventsPerTurn = 1024
-    /// Bytes of the lines and places that are kept of a replay, and of all together, so that they can go elsewhere.
+    /// Bytes of the lines and checkpoints that are kept of a replay, and of all together, so that they can go elsewhere.
     public var replayBytes = 128 << 20
     public var allReplayBytes = 256 << 20
     /// Markers that a replay knows.

@@ -150,12 +150,13 @@ package struct CanonicalScript: Equatable, Sendable {
         let count = max(Int(((last.timeMs - first.timeMs) / Self.tickMs).rounded(.up)), least)
         for step in 0..<count {
             let isLast = step == count - 1
-            place(isLast ? last.touches : Self.touches(frames, at: first.timeMs + Double(step + 1) * Self.tickMs))
+            moveFingers(
+                to: isLast ? last.touches : Self.touches(frames, at: first.timeMs + Double(step + 1) * Self.tickMs))
             tick()
         }
     }
 
-    private mutating func place(_ touches: [Touch]) {
+    private mutating func moveFingers(to touches: [Touch]) {
         for touch in touches {
             if let index = numbers.firstIndex(of: touch.id) { fingers[index] = whole(touch.position) }
         }
@@ -190,8 +191,8 @@ package struct CanonicalScript: Equatable, Sendable {
         var time = 0.0
         for tick in ticks {
             time += tick.durationMs
-            let touches = tick.fingers.enumerated().compactMap { slot, place in
-                place.map { Touch(id: slot, position: $0) }
+            let touches = tick.fingers.enumerated().compactMap { slot, position in
+                position.map { Touch(id: slot, position: $0) }
             }
             script.frames.append(TouchFrame(timeMs: time, touches: touches))
         }

@@ -99,12 +99,12 @@ package struct GestureFingers {
         }
         guard !events.isEmpty else { return }
         // Fingers land where the gesture begins, and only then move.
-        if isNew || grip != before { place(at: time) }
+        if isNew || grip != before { addFrame(at: time) }
         for event in events {
             note(event)
             if event.phase == .ended || event.phase == .cancelled { active.remove(event.kind) }
         }
-        place(at: time)
+        addFrame(at: time)
         if active.isEmpty { lift(at: time) }
     }
 
@@ -170,7 +170,7 @@ package struct GestureFingers {
         }
     }
 
-    private mutating func place(at time: Double) {
+    private mutating func addFrame(at time: Double) {
         if grip == .zoomer, script.frames.last?.touches.isEmpty ?? true {
             // A tap comes before it.
             let first = Touch(id: 0, position: origin)

@@ -1,4 +1,4 @@
-// Fingers that nobody had: they go from place to place with the least jerk, tremble a little, and are sampled as a screen
+// Fingers that nobody had: they go from point to point with the least jerk, tremble a little, and are sampled as a screen
 // samples them. Everything comes from a seed: the same seed makes the same bytes on every machine.
 
 import MapCamera
@@ -86,10 +86,11 @@ package struct MadeFingers {
     /// Makes a gesture, a moment after the one before.
     package mutating func make(_ gesture: MadeGesture, _ shape: GestureShape = GestureShape()) {
         let durationMs = shape.durationMs ?? numbers.number(250...900)
-        let from = shape.from ?? place(0.25)
+        let from = shape.from ?? randomPoint(0.25)
         switch gesture {
-        case .pan: drag(from, shape.to ?? place(0.1), durationMs, isThrown: false)
-        case .fling: drag(from, shape.to ?? place(0.1), shape.durationMs ?? numbers.number(120...300), isThrown: true)
+        case .pan: drag(from, shape.to ?? randomPoint(0.1), durationMs, isThrown: false)
+        case .fling:
+            drag(from, shape.to ?? randomPoint(0.1), shape.durationMs ?? numbers.number(120...300), isThrown: true)
         case .pinch:
             let scale = shape.scale ?? exp2(numbers.one(of: [-1, 1]) * numbers.number(0.4...1.6))
             pair(from, shape.to ?? from, scale, shape.degrees ?? 0, durationMs)
@@ -130,8 +131,8 @@ package struct MadeFingers {
 
     // MARK: Fingers
 
-    /// A place on the screen, so far from its edges in shares of its size.
-    private mutating func place(_ margin: Double) -> ScreenPoint {
+    /// A point of the screen, so far from its edges in shares of its size.
+    private mutating func randomPoint(_ margin: Double) -> ScreenPoint {
         ScreenPoint(
             x: numbers.number(margin...(1 - margin)) * script.viewport.width,
             y: numbers.number(margin...(1 - margin)) * script.viewport.height)
@@ -151,7 +152,7 @@ package struct MadeFingers {
         let span = min(0.35 * least, 0.8 * least / max(scale, 1)) / min(max(scale, 0.05), 1)
         let landing = min(max(span, 40 / min(scale, 1)), 0.8 * least)
         let angle = numbers.number(50...130) * .pi / 180
-        // On the way of each finger there are so many places that it turns and does not cut across.
+        // On the way of each finger there are so many points that it turns and does not cut across.
         let steps = max(Int(abs(degrees) / 10), 1)
         var ways: [[ScreenPoint]] = [[], []]
         for step in 0...steps {
@@ -166,11 +167,11 @@ package struct MadeFingers {
         perform(ways, durationMs, restMs: Self.restMs)
     }
 
-    private mutating func tap(_ places: [ScreenPoint]) {
-        perform(places.map { [$0] }, numbers.number(40...90), restMs: 0, trembles: false)
+    private mutating func tap(_ points: [ScreenPoint]) {
+        perform(points.map { [$0] }, numbers.number(40...90), restMs: 0, trembles: false)
     }
 
-    /// Leads fingers through their places, evenly spread over the way.
+    /// Leads fingers through their points, evenly spread over the way.
     ///
     /// - Parameter restMs: how long they rest before they lift; `nil` if they lift in full motion.
     private mutating func perform(
@@ -184,9 +185,9 @@ package struct MadeFingers {
         var elapsed = 0.0
         while elapsed < end {
             let touches = ways.indices.filter { delays[$0] <= elapsed }.map { index -> Touch in
-                var place = Self.place(on: ways[index], at: max(elapsed - (delays.last ?? 0), 0) / durationMs)
-                if trembles { place = place + tremble(waves[index], elapsed) }
-                return Touch(id: ids[index], position: Self.rounded(place))
+                var point = Self.point(on: ways[index], at: max(elapsed - (delays.last ?? 0), 0) / durationMs)
+                if trembles { point = point + tremble(waves[index], elapsed) }
+                return Touch(id: ids[index], position: Self.rounded(point))
             }
             script.frames.append(TouchFrame(timeMs: stamp(elapsed), touches: touches))
             elapsed += Self.frame.ms + numbers.number(-Self.frame.jitterMs...Self.frame.jitterMs)
@@ -210,7 +211,7 @@ package struct MadeFingers {
     }
 
     /// Where a finger is after a share of its time: on the way of the least jerk.
-    private static func place(on way: [ScreenPoint], at share: Double) -> ScreenPoint {
+    private static func point(on way: [ScreenPoint], at share: Double) -> ScreenPoint {
         let part = min(max(share, 0), 1)
         let done = part * part * part * (10 - 15 * part + 6 * part * part) * Double(way.count - 1)
         let index = min(Int(done), max(way.count - 2, 0))

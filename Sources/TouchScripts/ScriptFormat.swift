@@ -29,7 +29,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     // MARK: WebDriver
 
-    /// A source for each finger. A tick is a move or a rest of all of them; landing takes two, for the place comes first.
+    /// A source for each finger. A tick is a move or a rest of all of them; landing takes two, for the position comes first.
     private static func webdriver(_ script: CanonicalScript) -> JSONValue {
         var sources = [[JSONValue]](repeating: [], count: max(script.slots, 1))
         var before = [ScreenPoint?](repeating: nil, count: sources.count)
@@ -45,16 +45,16 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
             let isPlain = tick.durationMs == CanonicalScript.tickMs
             let asked = isPlain ? CanonicalScript.askedMs : Int(tick.durationMs)
             for slot in sources.indices where (before[slot] == nil) != (now[slot] == nil) {
-                if let place = now[slot] {
-                    add { $0 == slot ? Self.move(to: place, for: 0) : pause(0) }
+                if let position = now[slot] {
+                    add { $0 == slot ? Self.move(to: position, for: 0) : pause(0) }
                     add { $0 == slot ? .object(["type": .string("pointerDown"), "button": .number(0)]) : pause(0) }
                 } else {
                     add { $0 == slot ? .object(["type": .string("pointerUp"), "button": .number(0)]) : pause(0) }
                 }
             }
             add { slot in
-                guard let place = now[slot], let old = before[slot], place != old else { return pause(asked) }
-                return Self.move(to: place, for: asked)
+                guard let position = now[slot], let old = before[slot], position != old else { return pause(asked) }
+                return Self.move(to: position, for: asked)
             }
             before = now
         }
@@ -67,11 +67,11 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         return .object(["actions": .array(pointers)])
     }
 
-    private static func move(to place: ScreenPoint, for durationMs: Int) -> JSONValue {
+    private static func move(to position: ScreenPoint, for durationMs: Int) -> JSONValue {
         .object([
             "type": .string("pointerMove"), "duration": .number(Double(durationMs)), "origin": .string("viewport"),
-            "x": .number(place.x),
-            "y": .number(place.y),
+            "x": .number(position.x),
+            "y": .number(position.y),
         ])
     }
 

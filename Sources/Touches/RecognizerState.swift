@@ -118,18 +118,18 @@ extension GestureRecognizer {
     private mutating func visitTaps(_ visitor: inout some StateVisitor) {
         var session: [Double] = []
         if let now = taps.session {
-            session = [now.start, now.place.x, now.place.y, Double(now.mostFingers), now.isTap ? 1 : 0]
+            session = [now.start, now.position.x, now.position.y, Double(now.mostFingers), now.isTap ? 1 : 0]
             if let tap = now.firstTap { session += [tap.x, tap.y] }
         }
         visitor.visit(&session, .session)
         taps.session = nil
         if session.count >= 5 {
-            var now = TapDetector.Session(start: session[0], place: ScreenPoint(x: session[1], y: session[2]))
+            var now = TapDetector.Session(start: session[0], position: ScreenPoint(x: session[1], y: session[2]))
             (now.mostFingers, now.isTap) = (Int(exactly: session[3]) ?? 0, session[4] == 1)
             if session.count == 7 { now.firstTap = ScreenPoint(x: session[5], y: session[6]) }
             taps.session = now
         }
-        var last = taps.lastTap.map { [$0.time, $0.place.x, $0.place.y] } ?? []
+        var last = taps.lastTap.map { [$0.time, $0.position.x, $0.position.y] } ?? []
         visitor.visit(&last, .lastTap)
         taps.lastTap = last.count == 3 ? (last[0], ScreenPoint(x: last[1], y: last[2])) : nil
     }

@@ -15,7 +15,7 @@ struct TapDetector: Sendable {
     struct Session: Sendable {
         let start: Double
         /// Where the first finger landed, or the middle of the first two.
-        var place: ScreenPoint
+        var position: ScreenPoint
         var mostFingers = 0
         var isTap = true
         /// Where the first of two taps was, if this may be the second.
@@ -25,7 +25,7 @@ struct TapDetector: Sendable {
     private let thresholds: Thresholds
     /// From the first finger that lands to the last that lifts.
     var session: Session?
-    var lastTap: (time: Double, place: ScreenPoint)?
+    var lastTap: (time: Double, position: ScreenPoint)?
 
     init(_ thresholds: Thresholds) { self.thresholds = thresholds }
 
@@ -45,16 +45,16 @@ struct TapDetector: Sendable {
     mutating func change(_ touches: [Touch], centroid: ScreenPoint, at time: Double) {
         var session = self.session ?? begin(touches[0].position, at: time)
         session.mostFingers = max(session.mostFingers, touches.count)
-        if touches.count == 2, session.mostFingers == 2 { session.place = centroid }
+        if touches.count == 2, session.mostFingers == 2 { session.position = centroid }
         self.session = session
     }
 
-    private mutating func begin(_ place: ScreenPoint, at time: Double) -> Session {
-        var session = Session(start: time, place: place)
+    private mutating func begin(_ position: ScreenPoint, at time: Double) -> Session {
+        var session = Session(start: time, position: position)
         guard let lastTap else { return session }
-        let distance = hypot(place.x - lastTap.place.x, place.y - lastTap.place.y)
+        let distance = hypot(position.x - lastTap.position.x, position.y - lastTap.position.y)
         if time - lastTap.time <= thresholds.tapTime, distance <= thresholds.tapDistance {
-            session.firstTap = lastTap.place
+            session.firstTap = lastTap.position
         }
         self.lastTap = nil
         return session
@@ -70,9 +70,9 @@ struct TapDetector: Sendable {
         defer { session = nil }
         guard let session, session.isTap, time - session.start <= thresholds.tapTime else { return nil }
         switch (session.mostFingers, session.firstTap) {
-        case (1, let place?): return GestureEvent(.doubleTap, .ended, focus: place)
-        case (1, nil): lastTap = (time, session.place)
-        case (2, _): return GestureEvent(.twoFingerTap, .ended, focus: session.place)
+        case (1, let position?): return GestureEvent(.doubleTap, .ended, focus: position)
+        case (1, nil): lastTap = (time, session.position)
+        case (2, _): return GestureEvent(.twoFingerTap, .ended, focus: session.position)
         default: break
         }
         return nil

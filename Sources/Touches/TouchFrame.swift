@@ -9,7 +9,7 @@ public struct Touch: Equatable, Sendable {
     /// Where it is, in points from the top-left corner of the viewport.
     public var position: ScreenPoint
 
-    /// A finger at a place.
+    /// A finger and where it is.
     public init(id: Int, position: ScreenPoint) {
         self.id = id
         self.position = position

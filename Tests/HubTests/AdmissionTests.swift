@@ -110,7 +110,7 @@ import Testing
             peer.send(#"[{"type":"pan","phase":"began"}]"#)
             peer.send(#"{"type":"remove-camera"}"#)
         }
-        #expect(peer.peer.inputs.slots.count <= 2)
+        #expect(peer.peer.fedCameras.slots.count <= 2)
     }
 
     @Test func floodingClientsGetSimilarSharesAndAQuietOneIsAnswered() throws {

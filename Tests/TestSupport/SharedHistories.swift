@@ -1,11 +1,11 @@
-// Memory that hubs of one process pass on to each other, as processes do: what one has left, the next finds at its place.
+// Memory that hubs of one process pass on to each other, as processes do: what one has left, the next finds at its offset.
 
 import Hub
 
 /// What stays when a hub goes.
 public final class SharedHistories {
     fileprivate var pieces: [UInt64: UnsafeMutableRawBufferPointer] = [:]
-    private var places: UInt64 = 0
+    private var offsets: UInt64 = 0
     /// Whose the pieces are now.
     private weak var owner: HubMemory?
 
@@ -26,41 +26,43 @@ public final class SharedHistories {
     }
 
     fileprivate func allocate(_ count: Int) -> HistoryRegion {
-        places += 1
+        offsets += 1
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
-        pieces[places] = piece
-        return HistoryRegion(place: places, bytes: piece)
+        pieces[offsets] = piece
+        return HistoryRegion(offset: offsets, bytes: piece)
     }
 
-    fileprivate func free(_ place: UInt64) { pieces.removeValue(forKey: place)?.deallocate() }
+    fileprivate func free(_ offset: UInt64) { pieces.removeValue(forKey: offset)?.deallocate() }
 }
 
 /// One hub's part of it.
 final class HubMemory: HistoryMemory {
     private let shared: SharedHistories
-    private var places: Set<UInt64> = []
+    private var offsets: Set<UInt64> = []
     fileprivate(set) var isOver = false
 
     fileprivate init(_ shared: SharedHistories) { self.shared = shared }
 
     func allocate(_ count: Int) -> HistoryRegion? {
         let region = shared.allocate(count)
-        places.insert(region.place)
+        offsets.insert(region.offset)
         return region
     }
 
-    func adopt(at place: UInt64, count: Int) -> HistoryRegion? {
-        guard let piece = shared.pieces[place], count <= piece.count, places.insert(place).inserted else { return nil }
-        return HistoryRegion(place: place, bytes: piece)
+    func adopt(at offset: UInt64, count: Int) -> HistoryRegion? {
+        guard let piece = shared.pieces[offset], count <= piece.count, offsets.insert(offset).inserted else {
+            return nil
+        }
+        return HistoryRegion(offset: offset, bytes: piece)
     }
 
     func free(_ region: HistoryRegion) {
-        guard !isOver, places.remove(region.place) != nil else { return }
-        shared.free(region.place)
+        guard !isOver, offsets.remove(region.offset) != nil else { return }
+        shared.free(region.offset)
     }
 
     /// Gives back what the hub before has left and this one has not adopted.
     func forgetTheRest() {
-        for place in shared.pieces.keys where !places.contains(place) { shared.free(place) }
+        for offset in shared.pieces.keys where !offsets.contains(offset) { shared.free(offset) }
     }
 }

@@ -72,7 +72,7 @@ extension EventKinds {
     /// What is only for who names it: it stands in a log of its own.
     @inlinable package static var inputs: EventKinds { [.gesture, .touch] }
     /// What a subscriber gets that names none.
-    @inlinable package static var all: EventKinds { [.moveStarted, .cameraChanged, .idle, .reset] }
+    @inlinable package static var usual: EventKinds { [.moveStarted, .cameraChanged, .idle, .reset] }
 }
 
 /// What a subscriber that reads slowly is to get.
@@ -100,12 +100,12 @@ public struct ResumePoint: Equatable, Sendable {
 package struct Subscribe: Sendable {
     package typealias Delivery = EventDelivery
 
-    package var events: EventKinds = .all
+    package var events: EventKinds = .usual
     package var delivery = EventDelivery.every
     /// Resend what came after this event of this epoch.
     package var since: ResumePoint?
 
-    package init(_ events: EventKinds = .all, _ delivery: EventDelivery = .every, since: ResumePoint? = nil) {
+    package init(_ events: EventKinds = .usual, _ delivery: EventDelivery = .every, since: ResumePoint? = nil) {
         (self.events, self.delivery, self.since) = (events, delivery, since)
     }
 }
@@ -257,7 +257,7 @@ extension LineWriter {
     }
 
     private mutating func wanted(_ subscribe: Subscribe) {
-        if subscribe.events != .all {
+        if subscribe.events != .usual {
             member("events")
             write("[")
             var isFirst = true

@@ -27,7 +27,7 @@ struct CameraReaders {
     func wants(_ kind: EventKinds) -> Bool { subscriptions.contains { $0.kinds.contains(kind) } }
 
     mutating func attach(_ subscription: Subscription) {
-        subscription.place = subscriptions.count
+        subscription.index = subscriptions.count
         subscriptions.append(subscription)
         if subscription.showsTouches { onlookers += 1 }
         if subscription.isRecorder { recorders += 1 }
@@ -35,12 +35,12 @@ struct CameraReaders {
 
     /// Removes one; says whether it was there.
     mutating func detach(_ subscription: Subscription) -> Bool {
-        let index = subscription.place
+        let index = subscription.index
         guard index < subscriptions.count, subscriptions[index] === subscription else { return false }
         let last = subscriptions.removeLast()
         if last !== subscription {
             subscriptions[index] = last
-            last.place = index
+            last.index = index
         }
         if subscription.showsTouches { onlookers -= 1 }
         if subscription.isRecorder { recorders -= 1 }

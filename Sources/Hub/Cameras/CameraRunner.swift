@@ -123,13 +123,13 @@ final class CameraRunner {
 
     /// Cancels the gestures of a peer.
     func cancelGestures(of peer: Peer, at now: Double) {
-        for camera in peer.inputs.cameras where camera.replay == nil {
+        for camera in peer.fedCameras.cameras where camera.replay == nil {
             catchUp(camera, at: now)
             let time = now - camera.clockStart
             camera.cancelGestures(of: peer.number, at: time)
             endBatch(of: camera, at: time)
         }
-        peer.inputs.removeAll()
+        peer.fedCameras.removeAll()
         peer.lastCamera = nil
     }
 

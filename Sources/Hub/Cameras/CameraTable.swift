@@ -26,10 +26,10 @@ struct CameraTable {
         guard slots[empty] != nil else { return }
         slots[empty] = nil
         count -= 1
-        // Those behind it close the gap, unless they lie between their own place and it.
+        // Those behind it close the gap, unless they lie between where they hash to and it.
         var slot = next(empty)
         while let moving = slots[slot] {
-            let distance = (slot - place(of: moving.name.utf8Span.span)) & (slots.count - 1)
+            let distance = (slot - hashedSlot(of: moving.name.utf8Span.span)) & (slots.count - 1)
             if distance >= (slot - empty) & (slots.count - 1) {
                 slots[empty] = moving
                 slots[slot] = nil
@@ -47,13 +47,13 @@ struct CameraTable {
 
     /// Where a name's camera is, or would be.
     private func slot(of name: Span<UInt8>) -> Int {
-        var slot = place(of: name)
+        var slot = hashedSlot(of: name)
         while let camera = slots[slot], !camera.isNamed(name) { slot = next(slot) }
         return slot
     }
 
     /// Where a name hashes to. Clients choose the names: the hash is one that they cannot guess.
-    private func place(of name: Span<UInt8>) -> Int {
+    private func hashedSlot(of name: Span<UInt8>) -> Int {
         var hasher = Hasher()
         unsafe name.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
         return hasher.finalize() & (slots.count - 1)

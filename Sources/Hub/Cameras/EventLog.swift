@@ -134,7 +134,7 @@ import GimbalProtocol
     func append(kind: EventKinds, longest: Int, _ write: (inout LineRoom) -> Void) {
         evict()
         if Int(end - first) == slots { growEntries() }
-        let offset = place(longest)
+        let offset = findRoom(longest)
         // Sound: there is that much room, and nothing else is done with the log until it has been written to.
         let start = unsafe ring.advanced(by: offset).assumingMemoryBound(to: UInt8.self)
         var room = unsafe LineRoom(from: start, to: start + longest)
@@ -188,7 +188,7 @@ import GimbalProtocol
     }
 
     /// Finds contiguous room for a line.
-    private func place(_ length: Int) -> Int {
+    private func findRoom(_ length: Int) -> Int {
         while true {
             guard first < end else { return length <= capacity ? 0 : growRing(for: length) }
             let head = self[first].offset
@@ -252,7 +252,7 @@ import GimbalProtocol
         out.put(LogField.lengths, lengths)
         out.put(LogField.kinds, (first..<end).map { self[$0].kind.rawValue })
         if let region = storage.region {
-            out.put(LogField.ringPlace, region.place)
+            out.put(LogField.ringOffset, region.offset)
             out.put(LogField.ringSize, capacity)
             out.put(LogField.head, first < end ? self[first].offset : 0)
             out.put(LogField.wrap, wrap)
@@ -330,7 +330,7 @@ import GimbalProtocol
         var lengths: [Int] = []
         var kinds: ArraySlice<UInt8> = []
         var lines: ArraySlice<UInt8>?
-        var place: UInt64?
+        var offset: UInt64?
         var size = 0
         var head = 0
         var wrap: UInt64 = 0
@@ -347,7 +347,7 @@ import GimbalProtocol
                 case .lengths: lengths = Self.numbers(try field.bytes())
                 case .kinds: kinds = try field.bytes()
                 case .lines: lines = try field.bytes()
-                case .ringPlace: place = try field.number()
+                case .ringOffset: offset = try field.number()
                 case .ringSize: size = try field.integer()
                 case .head: head = try field.integer()
                 case .wrap: wrap = try field.number()
@@ -369,7 +369,7 @@ import GimbalProtocol
         /// The ring with the lines; `nil` if they are not to be had.
         func storage(in memory: (any HistoryMemory)?) -> RingMemory? {
             guard lengths.count == kinds.count else { return nil }
-            if let place { return head <= size ? RingMemory(at: place, count: size, in: memory) : nil }
+            if let offset { return head <= size ? RingMemory(at: offset, count: size, in: memory) : nil }
             guard let lines, lines.count == lengths.reduce(0, +) else { return nil }
             let ring = RingMemory(max(4096, lines.count.roundedUpToPowerOfTwo), in: memory)
             unsafe lines.withUnsafeBytes { bytes in

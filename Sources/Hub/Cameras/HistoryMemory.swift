@@ -5,8 +5,8 @@
 public protocol HistoryMemory: AnyObject {
     /// Bytes for a history; `nil` if there are none to be had, or it is too short to be worth it.
     func allocate(_ count: Int) -> HistoryRegion?
-    /// Takes over bytes that the process before has left at a place; `nil` if there are none.
-    func adopt(at place: UInt64, count: Int) -> HistoryRegion?
+    /// Takes over bytes that the process before has left at an offset; `nil` if there are none.
+    func adopt(at offset: UInt64, count: Int) -> HistoryRegion?
     /// Gives back what ``allocate(_:)`` or ``adopt(at:count:)`` gave.
     func free(_ region: HistoryRegion)
 }
@@ -14,12 +14,12 @@ public protocol HistoryMemory: AnyObject {
 /// Bytes of a ``HistoryMemory``.
 @safe public struct HistoryRegion {
     /// Where they are for the next process.
-    public let place: UInt64
+    public let offset: UInt64
     /// Where they are for this one.
     public let bytes: UnsafeMutableRawBufferPointer
 
-    public init(place: UInt64, bytes: UnsafeMutableRawBufferPointer) {
-        self.place = place
+    public init(offset: UInt64, bytes: UnsafeMutableRawBufferPointer) {
+        self.offset = offset
         unsafe self.bytes = bytes
     }
 }
@@ -39,8 +39,8 @@ public protocol HistoryMemory: AnyObject {
     }
 
     /// What the process before left; `nil` if it is not there.
-    init?(at place: UInt64, count: Int, in memory: (any HistoryMemory)?) {
-        guard count > 0, let region = memory?.adopt(at: place, count: count),
+    init?(at offset: UInt64, count: Int, in memory: (any HistoryMemory)?) {
+        guard count > 0, let region = memory?.adopt(at: offset, count: count),
             let start = unsafe region.bytes.baseAddress
         else { return nil }
         unsafe (self.start, self.count, self.region) = (start, region.bytes.count, region)

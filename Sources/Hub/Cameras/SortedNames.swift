@@ -22,17 +22,17 @@ struct SortedNames {
     }
 
     mutating func insert(_ name: String) {
-        let place = place(of: name)
-        if place == names.count || names[place] != name { names.insert(name, at: place) }
+        let index = index(of: name)
+        if index == names.count || names[index] != name { names.insert(name, at: index) }
     }
 
     mutating func remove(_ name: String) {
-        let place = place(of: name)
-        if place < names.count, names[place] == name { names.remove(at: place) }
+        let index = index(of: name)
+        if index < names.count, names[index] == name { names.remove(at: index) }
     }
 
     /// Where a name stands, or would stand.
-    private func place(of name: String) -> Int {
+    private func index(of name: String) -> Int {
         var (low, high) = (0, names.count)
         while low < high {
             let middle = (low + high) / 2

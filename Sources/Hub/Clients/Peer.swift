@@ -46,7 +46,7 @@ public final class Peer {
     /// The trace that it sends. Only ``Replays`` changes it.
     var replay: Replay?
     /// The cameras that it sent gestures to.
-    var inputs = InputCameras()
+    var fedCameras = FedCameras()
     /// The camera that it named last.
     var lastCamera: HostedCamera?
 
@@ -64,8 +64,8 @@ public final class Peer {
     /// Whether its last sending was cut short: the connection says when it takes more.
     public var isBlocked: Bool { output.state == .blocked }
 
-    /// Whether a trace that it sent is being played.
-    public var isPlaying: Bool { replay != nil }
+    /// Whether a trace that it sends is being played.
+    public var sendsTrace: Bool { replay != nil }
 
     /// Whether there is more for it than it has been sent.
     public var hasUnsent: Bool { isBlocked || output.isQueued }
@@ -83,7 +83,7 @@ public final class Peer {
 }
 
 /// The cameras that a peer has sent gestures to, each in the slot that the registry gave it: nobody searches.
-struct InputCameras {
+struct FedCameras {
     private(set) var slots: [HostedCamera?] = []
 
     /// Those that are still there.

@@ -177,11 +177,11 @@ package enum ReplayField: UInt16, FieldTag {
     case passesOver = 16
     /// Whether its camera is free, and only the rest of its lines is passed over.
     case isOver = 17
-    /// A record of ``PlaceField``; its moment is the camera's.
+    /// A record of ``RunField``; its moment is the camera's.
     case run = 18
-    /// A record of ``PlaceField``, while it seeks.
+    /// A record of ``RunField``, while it seeks.
     case seek = 19
-    /// A record of ``PlaceField`` for each place that is kept.
+    /// A record of ``RunField`` for each checkpoint.
     case checkpoint = 20
     /// The number of the oldest line, and whether none follows the last one.
     case firstLine = 21
@@ -192,7 +192,7 @@ package enum ReplayField: UInt16, FieldTag {
     case marker = 24
 }
 
-package enum PlaceField: UInt16, FieldTag {
+package enum RunField: UInt16, FieldTag {
     case time = 1
     case line = 2
     case events = 3
@@ -244,7 +244,7 @@ package enum LogField: UInt16, FieldTag {
     /// The lines, one behind the other.
     case lines = 4
     /// Where in the file the ring is, and how many bytes it has.
-    case ringPlace = 5
+    case ringOffset = 5
     case ringSize = 6
     /// Where in the ring the oldest line is.
     case head = 7

@@ -55,12 +55,12 @@ extension Hub {
             case .replay: replayRows.append(try field.record())
             }
         }
-        let (peers, inputs) = try self.peers(peerRows, cameras, client)
+        let (peers, fed) = try self.peers(peerRows, cameras, client)
         let total = try counters.map { try parts.counters.restore($0) } ?? 0
         queries.started = started
         parts.registry.restore(cameras.values)
         parts.clients.restore(peers.map(\.peer), lastNumber: lastNumber, total: total)
-        for (peer, names) in inputs { for name in names { cameras[name].map { peer.inputs.insert($0) } } }
+        for (peer, names) in fed { for name in names { cameras[name].map { peer.fedCameras.insert($0) } } }
         let numbered = Dictionary(peers.map { ($0.peer.number, $0.peer) }) { first, _ in first }
         for row in replayRows { try parts.replays.restore(row, peers: numbered) }
         parts.runner.restore(cameras.values, at: now) { numbered[$0] != nil }
@@ -80,9 +80,9 @@ extension Hub {
     private func peers(
         _ rows: [FieldReader], _ cameras: [String: HostedCamera],
         _ client: (UInt64) -> (outlet: any Outlet, role: Role)?
-    ) throws(FieldReader.Damage) -> (peers: [(key: UInt64, peer: Peer)], inputs: [(peer: Peer, cameras: [String])]) {
+    ) throws(FieldReader.Damage) -> (peers: [(key: UInt64, peer: Peer)], fed: [(peer: Peer, cameras: [String])]) {
         var peers: [(key: UInt64, peer: Peer)] = []
-        var inputs: [(peer: Peer, cameras: [String])] = []
+        var fed: [(peer: Peer, cameras: [String])] = []
         do throws(FieldReader.Damage) {
             for row in rows {
                 let (key, number) = try Peer.identity(row)
@@ -90,9 +90,9 @@ extension Hub {
                 guard let client = client(key) else { continue }
                 let peer = Peer(number: number, outlet: client.outlet, role: client.role, limits: parts.limits)
                 peers.append((key, peer))
-                inputs.append((peer, try peer.read(row, parts.limits, cameras)))
+                fed.append((peer, try peer.read(row, parts.limits, cameras)))
             }
-            return (peers, inputs)
+            return (peers, fed)
         } catch {
             // Peers and subscriptions refer to each other.
             for (_, peer) in peers {
@@ -147,7 +147,7 @@ extension Peer {
         out.put(PeerField.isBlocked, isBlocked)
         out.put(PeerField.replies, output.replies[output.sentBytes...])
         if let all { out.put(PeerField.all) { all.write(to: &$0) } }
-        for camera in inputs.cameras { out.put(PeerField.inputs, camera.name) }
+        for camera in fedCameras.cameras { out.put(PeerField.inputs, camera.name) }
         for wait in waits.all {
             out.put(PeerField.wait) { out in
                 out.put(WaitField.camera, wait.camera.name)
@@ -242,7 +242,7 @@ extension AllCameras {
 
     fileprivate init(_ row: FieldReader) throws(FieldReader.Damage) {
         var row = row
-        var (kinds, delivery, isStale) = (EventKinds.all, Subscribe.Delivery.every, false)
+        var (kinds, delivery, isStale) = (EventKinds.usual, Subscribe.Delivery.every, false)
         while let (tag, field) = try row.next(AllCamerasField.self) {
             switch tag {
             case .kinds: kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))

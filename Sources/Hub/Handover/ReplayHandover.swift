@@ -1,15 +1,15 @@
-// A replay from process to process: it goes on where it was, with its lines, places and markers.
-// Invariant: what is read is checked before it is played: a replay whose lines are not those of its places is over.
+// A replay from process to process: it goes on where it was, with its lines, checkpoints and markers.
+// Invariant: what is read is checked before it is played: a replay whose lines are not those of its checkpoints is over.
 
 import GimbalProtocol
 
 extension ReplayRun {
     fileprivate func write(to out: inout FieldWriter) {
-        out.put(PlaceField.time, time)
-        out.put(PlaceField.line, line)
-        out.put(PlaceField.events, events)
-        out.put(PlaceField.hasEnded, hasEnded)
-        out.put(PlaceField.steps, steps)
+        out.put(RunField.time, time)
+        out.put(RunField.line, line)
+        out.put(RunField.events, events)
+        out.put(RunField.hasEnded, hasEnded)
+        out.put(RunField.steps, steps)
     }
 }
 
@@ -26,8 +26,8 @@ extension KeptLines {
     }
 }
 
-/// A place as it is read.
-private struct Place {
+/// A run, and the moment of its camera, as they are read.
+private struct SavedRun {
     var run = ReplayRun()
     var moment: HostedCamera.Moment?
     var target = 0.0
@@ -36,7 +36,7 @@ private struct Place {
 
     init(_ row: FieldReader, limits: Limits) throws(FieldReader.Damage) {
         var row = row
-        while let (tag, field) = try row.next(PlaceField.self) {
+        while let (tag, field) = try row.next(RunField.self) {
             switch tag {
             case .time: run.time = try field.double()
             case .line: run.line = try field.integer()
@@ -74,14 +74,14 @@ extension Replays {
         if let seek = replay.seek {
             out.put(ReplayField.seek) { out in
                 seek.run.write(to: &out)
-                out.put(PlaceField.target, seek.target)
-                out.put(PlaceField.moment) { seek.camera.moment.write(to: &$0) }
+                out.put(RunField.target, seek.target)
+                out.put(RunField.moment) { seek.camera.moment.write(to: &$0) }
             }
         }
         for checkpoint in replay.checkpoints.all {
             out.put(ReplayField.checkpoint) { out in
                 checkpoint.run.write(to: &out)
-                out.put(PlaceField.moment) { checkpoint.moment.write(to: &$0) }
+                out.put(RunField.moment) { checkpoint.moment.write(to: &$0) }
             }
         }
         replay.lines.write(to: &out)
@@ -105,7 +105,7 @@ extension Replays {
         var mode = Replay.Mode.playing
         var (round, rejected): (Int, UInt64) = (1, 0)
         var (life, passesOver) = (Replay.Life.running, false)
-        var (run, seek) = (Place(), Place?.none)
+        var (run, seek) = (SavedRun(), SavedRun?.none)
         var checkpoints: [Checkpoints.Checkpoint] = []
         var (firstLine, isComplete) = (0, false)
         var parts: [(text: [UInt8], entries: [Double])] = []
@@ -129,11 +129,11 @@ extension Replays {
             case .isCut: if try field.flag(), life == .running { life = .cut }
             case .passesOver: passesOver = try field.flag()
             case .isOver: if try field.flag() { life = .over }
-            case .run: run = try Place(field.record(), limits: limits)
-            case .seek: seek = try Place(field.record(), limits: limits)
+            case .run: run = try SavedRun(field.record(), limits: limits)
+            case .seek: seek = try SavedRun(field.record(), limits: limits)
             case .checkpoint:
-                let place = try Place(field.record(), limits: limits)
-                if let moment = place.moment { checkpoints.append(.init(run: place.run, moment: moment)) }
+                let checkpoint = try SavedRun(field.record(), limits: limits)
+                if let moment = checkpoint.moment { checkpoints.append(.init(run: checkpoint.run, moment: moment)) }
             case .firstLine: firstLine = try field.integer()
             case .isComplete: isComplete = try field.flag()
             case .lines: parts.append(try part(field.record()))

@@ -102,7 +102,7 @@ final class RequestApplier {
         runner.catchUp(camera, at: now)
         // Each gesture is looked up among those that are active.
         turns.add(work: camera.gestures.count >> 6)
-        if camera.replay == nil { peer.inputs.insert(camera) }
+        if camera.replay == nil { peer.fedCameras.insert(camera) }
         sender.acknowledge(id, to: peer)
         return camera.time(at: now)
     }

@@ -18,7 +18,7 @@ final class Subscription {
     let isOfAll: Bool
     private let log: EventLog
     /// Where it stands among the camera's.
-    var place = 0
+    var index = 0
     /// Tells which began first.
     var number = 0
     /// Whether it is among those of its peer that may have something to send. Only ``PeerOutput`` changes it.
@@ -91,7 +91,7 @@ final class Subscription {
         log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
         self.isRecorder = isRecorder ?? (readsInputs && kinds?.contains(.gesture) == true)
         (self.readsInputs, self.isOfAll, self.delivery) = (readsInputs, isOfAll, delivery)
-        self.kinds = kinds ?? .all
+        self.kinds = kinds ?? .usual
         self.cursor = min(cursor ?? log.end, log.end)
         unnumberedBefore = log.unnumbered &- (unnumbered ?? log.unnumbered(from: self.cursor, to: log.end))
     }
@@ -206,7 +206,7 @@ final class Subscription {
 
     /// Whether every line of the log is sent.
     private var isWhole: Bool {
-        delivery == .every && kinds == .all && !readsInputs && cursor >= log.numberedFrom
+        delivery == .every && kinds == .usual && !readsInputs && cursor >= log.numberedFrom
     }
 
     /// The runs of the log that are to be sent, in order. `room` is how many runs at the most.

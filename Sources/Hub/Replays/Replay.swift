@@ -19,7 +19,7 @@ final class Replay {
         case over
     }
 
-    /// The way to another place.
+    /// The way to another time.
     struct Seek {
         let target: Double
         let printed: PrintedTime

@@ -1,5 +1,5 @@
-// Where a replay is in its trace, and the places that are kept of it to land on. A place is a value: what follows depends on
-// nothing else than it, the camera's moment and the lines.
+// Where a replay is in its trace, and the checkpoints that are kept of it to land on: values, since what follows depends on
+// nothing else than the run, the camera's moment and the lines.
 
 import GimbalProtocol
 
@@ -71,7 +71,7 @@ struct PrintedTime: Comparable {
     static func < (a: PrintedTime, b: PrintedTime) -> Bool { a.units < b.units }
 }
 
-/// The places of a replay that are kept, the first one its beginning.
+/// The moments of a replay that are kept, the first one its beginning.
 struct Checkpoints {
     struct Checkpoint {
         let run: ReplayRun
@@ -97,7 +97,7 @@ struct Checkpoints {
         byteCount += checkpoint.byteCount
     }
 
-    /// Keeps a place, if it is far enough behind the last one. Where they have become too many, every other one goes.
+    /// Keeps a moment, if it is far enough behind the last one. Where they have become too many, every other one goes.
     mutating func note(_ run: ReplayRun, on camera: HostedCamera, limit: Int) {
         if let last = all.last, run.steps < last.run.steps + spacing { return }
         append(Checkpoint(run: run, moment: camera.moment))

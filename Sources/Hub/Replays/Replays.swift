@@ -213,7 +213,7 @@ final class Replays {
     }
 
     private func note(_ replay: Replay) {
-        // On its way to a place that was kept, it keeps nothing anew.
+        // On its way through what was kept, it keeps nothing anew.
         replay.checkpoints.note(replay.stageRun, on: replay.stage, limit: limits.replayBytes / 8)
     }
 
@@ -225,7 +225,7 @@ final class Replays {
         guard let time = time(of: target, in: replay, at: now) else {
             return WireError(.invalidValue, field: "marker", "no marker of that label has been read")
         }
-        guard place(for: time, in: replay) == nil else { return nil }
+        guard start(for: time, in: replay) == nil else { return nil }
         let first = replay.checkpoints.all.first.map { RequestDecoder.plain(($0.run.time * 1000).rounded() / 1000) }
         return WireError(
             .limitReached,
@@ -241,8 +241,8 @@ final class Replays {
         }
     }
 
-    /// The best place to begin on the way to a time: the last one that is not after it.
-    private func place(for time: Double, in replay: Replay) -> (run: ReplayRun, moment: HostedCamera.Moment)? {
+    /// Where to begin on the way to a time: at the last moment known that is not after it.
+    private func start(for time: Double, in replay: Replay) -> (run: ReplayRun, moment: HostedCamera.Moment)? {
         let time = PrintedTime(time)
         var best = replay.checkpoints.last(notAfter: time).map { ($0.run, $0.moment) }
         for (run, camera) in [(replay.run, replay.camera)] + (replay.seek.map { [($0.run, $0.camera)] } ?? []) {
@@ -252,15 +252,15 @@ final class Replays {
         return best
     }
 
-    /// Goes to a time of the trace, for which there is a place to begin.
+    /// Goes to a time of the trace, for which there is a start.
     private func seek(_ replay: Replay, to time: Double, at now: Double) {
-        guard let (run, moment) = place(for: time, in: replay) else { return }
+        guard let (run, moment) = start(for: time, in: replay) else { return }
         replay.seek = Replay.Seek(to: time, from: run, on: registry.shadow(of: replay.camera, from: moment))
         replay.wait(until: -.infinity, for: nil)
         tell(replay, at: now)
     }
 
-    /// Takes a step on the way to another place; `nil` if there may be another one.
+    /// Takes a step on the way to another time; `nil` if there may be another one.
     private func seekOn(_ replay: Replay, _ new: Double?, _ now: Double) -> Bool? {
         guard let seek = replay.seek else { return nil }
         let step = seek.run.next(on: seek.camera, replay.lines, new: new)
@@ -307,7 +307,7 @@ final class Replays {
         land(replay, on: seek.run, seek.camera.moment, at: seek.target, now)
     }
 
-    /// Shows a place to everybody.
+    /// Shows to everybody where a replay has come.
     private func land(
         _ replay: Replay, on run: ReplayRun, _ moment: HostedCamera.Moment, at time: Double, _ now: Double
     ) {

@@ -10,8 +10,8 @@ struct FairQueue {
     /// What the queue knows of a peer. It is kept in the peer, and only the queue changes it.
     struct Share {
         fileprivate(set) var isWaiting = false
-        /// When the peer came, if it waits: later peers have higher numbers.
-        fileprivate var place: UInt64 = 0
+        /// In which order peers came that wait: later ones have higher numbers.
+        fileprivate var arrival: UInt64 = 0
         /// How much work the peer has had, in the queue's virtual time.
         fileprivate var time: UInt64 = 0
         /// The turn in which it was last served.
@@ -21,7 +21,7 @@ struct FairQueue {
     private var peers: [Peer] = []
     /// Those that are being served, the next one last; empty between two turns. (It is kept, so that nothing is allocated.)
     private var order: [Peer] = []
-    private var lastPlace: UInt64 = 0
+    private var lastArrival: UInt64 = 0
     private var time: UInt64 = 0
     /// The time of the peer that is ahead of all others.
     private var latest: UInt64 = 0
@@ -32,7 +32,7 @@ struct FairQueue {
     var isEmpty: Bool { peers.isEmpty }
 
     /// Those that wait between two turns, in the order in which they came.
-    var waiting: [Peer] { peers.sorted { $0.share.place < $1.share.place } }
+    var waiting: [Peer] { peers.sorted { $0.share.arrival < $1.share.arrival } }
 
     /// Whether a peer is to be served ahead of those that wait.
     func isLight(_ peer: Peer) -> Bool { peer.share.time <= time + Self.lightWork }
@@ -44,8 +44,8 @@ struct FairQueue {
 
     mutating func join(_ peer: Peer) {
         guard !peer.share.isWaiting, !peer.isClosed else { return }
-        lastPlace += 1
-        (peer.share.isWaiting, peer.share.place) = (true, lastPlace)
+        lastArrival += 1
+        (peer.share.isWaiting, peer.share.arrival) = (true, lastArrival)
         peers.append(peer)
     }
 
@@ -60,7 +60,7 @@ struct FairQueue {
         peers.removeAll(where: \.isClosed)
         let end = peers.partition { $0.share.servedIn != turn }
         order.append(contentsOf: peers[end...])
-        order.sort { ($1.share.time, $1.share.place) < ($0.share.time, $0.share.place) }
+        order.sort { ($1.share.time, $1.share.arrival) < ($0.share.time, $0.share.arrival) }
         peers.removeSubrange(end...)
     }
 

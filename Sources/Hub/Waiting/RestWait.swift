@@ -20,7 +20,7 @@ final class RestWait {
     /// Where it stands among its peer's.
     fileprivate(set) var index = 0
     /// Where it stands in the queue; `nil` if it does not.
-    fileprivate var place: Int?
+    fileprivate var heapIndex: Int?
 
     init(_ timeoutMs: Double?, for camera: HostedCamera, of peer: Peer, id: [UInt8], at now: Double) {
         (self.peer, self.camera, self.id) = (peer, camera, id)
@@ -64,45 +64,45 @@ struct RestWaitQueue {
     var first: RestWait? { heap.first }
 
     mutating func insert(_ wait: RestWait) {
-        wait.place = heap.count
+        wait.heapIndex = heap.count
         heap.append(wait)
         rise(from: heap.count - 1)
     }
 
     /// Removes a wait, if it is there.
     mutating func remove(_ wait: RestWait) {
-        guard let place = wait.place else { return }
-        wait.place = nil
+        guard let index = wait.heapIndex else { return }
+        wait.heapIndex = nil
         let last = heap.removeLast()
         guard last !== wait else { return }
-        put(last, place)
-        rise(from: place)
-        sink(from: last.place ?? place)
+        put(last, index)
+        rise(from: index)
+        sink(from: last.heapIndex ?? index)
     }
 
-    private mutating func put(_ wait: RestWait, _ place: Int) {
-        heap[place] = wait
-        wait.place = place
+    private mutating func put(_ wait: RestWait, _ index: Int) {
+        heap[index] = wait
+        wait.heapIndex = index
     }
 
-    private mutating func rise(from place: Int) {
-        var place = place
-        while place > 0, heap[place].deadline < heap[(place - 1) / 2].deadline {
-            swap(place, (place - 1) / 2)
-            place = (place - 1) / 2
+    private mutating func rise(from index: Int) {
+        var index = index
+        while index > 0, heap[index].deadline < heap[(index - 1) / 2].deadline {
+            swap(index, (index - 1) / 2)
+            index = (index - 1) / 2
         }
     }
 
-    private mutating func sink(from place: Int) {
-        var place = place
+    private mutating func sink(from index: Int) {
+        var index = index
         while true {
-            var least = place
-            for child in [2 * place + 1, 2 * place + 2] where child < heap.count {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count {
                 if heap[child].deadline < heap[least].deadline { least = child }
             }
-            guard least != place else { return }
-            swap(place, least)
-            place = least
+            guard least != index else { return }
+            swap(index, least)
+            index = least
         }
     }
 

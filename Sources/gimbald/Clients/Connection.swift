@@ -120,7 +120,7 @@ final class Connection: Watcher, Outlet {
         if count == 0 {
             let mayGo = input == .halfClosed
             input = .ended
-            if isHungUp(), !mayGo || !peer.isPlaying { vanish() }
+            if isHungUp(), !mayGo || !peer.sendsTrace { vanish() }
             guard self.peer != nil else { return }
             update()
             daemon.hub.endOfInput(peer, at: daemon.now())
@@ -141,7 +141,7 @@ final class Connection: Watcher, Outlet {
         let isHungUp = isHungUp()
         switch input {
         case .open where isHungUp: vanish()
-        case .ended where isHungUp && peer?.isPlaying == false: vanish()
+        case .ended where isHungUp && peer?.sendsTrace == false: vanish()
         case .open, .halfClosed, .ended, .hungUp: break
         }
     }

@@ -26,7 +26,7 @@ import UnixSocket
     let descriptor: CInt
     /// Behind all histories.
     private var end = step
-    /// How many bytes each history has, by its place.
+    /// How many bytes each history has, by its offset.
     private var regions: [UInt64: Int] = [:]
 
     init() throws(SystemError) {
@@ -52,25 +52,25 @@ import UnixSocket
         return region
     }
 
-    func adopt(at place: UInt64, count: Int) -> HistoryRegion? {
-        guard place >= Self.step, place.isMultiple(of: Self.step), place <= end, UInt64(count) <= end - place,
-            regions[place] == nil
+    func adopt(at offset: UInt64, count: Int) -> HistoryRegion? {
+        guard offset >= Self.step, offset.isMultiple(of: Self.step), offset <= end, UInt64(count) <= end - offset,
+            regions[offset] == nil
         else { return nil }
-        return map(place, Int(Self.roundedUp(UInt64(count))))
+        return map(offset, Int(Self.roundedUp(UInt64(count))))
     }
 
-    private func map(_ place: UInt64, _ size: Int) -> HistoryRegion? {
-        let start = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(place))
+    private func map(_ offset: UInt64, _ size: Int) -> HistoryRegion? {
+        let start = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset))
         guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
-        regions[place] = size
+        regions[offset] = size
         return unsafe HistoryRegion(
-            place: place, bytes: UnsafeMutableRawBufferPointer(start: start, count: size))
+            offset: offset, bytes: UnsafeMutableRawBufferPointer(start: start, count: size))
     }
 
     func free(_ region: HistoryRegion) {
-        guard let size = regions.removeValue(forKey: region.place) else { return }
+        guard let size = regions.removeValue(forKey: region.offset) else { return }
         _ = unsafe munmap(region.bytes.baseAddress, region.bytes.count)
-        punch(region.place..<(region.place + UInt64(size)))
+        punch(region.offset..<(region.offset + UInt64(size)))
     }
 
     /// Gives memory back to the system; the file stays as long as it is.
@@ -83,9 +83,9 @@ import UnixSocket
     /// Forgets all but the histories that are in use: what was handed over, and histories that nobody has adopted.
     func forgetTheRest() {
         var start: UInt64 = 0
-        for (place, size) in regions.sorted(by: { $0.key < $1.key }) {
-            punch(start..<place)
-            start = place + UInt64(size)
+        for (offset, size) in regions.sorted(by: { $0.key < $1.key }) {
+            punch(start..<offset)
+            start = offset + UInt64(size)
         }
         end = max(start, Self.step)
         _ = ftruncate(descriptor, off_t(end))
@@ -104,11 +104,11 @@ import UnixSocket
         try write(header, at: 0)
     }
 
-    private func write(_ bytes: [UInt8], at place: UInt64) throws(SystemError) {
+    private func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
         var count = 0
         while count < bytes.count {
             let more = unsafe bytes[count...].withUnsafeBytes {
-                unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(place) + off_t(count))
+                unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset) + off_t(count))
             }
             if more < 0, errno == EINTR { continue }
             guard more > 0 else { throw SystemError("write to memory") }
@@ -141,12 +141,12 @@ import UnixSocket
         return .handover(HandoverFile(descriptor, size: size), bytes)
     }
 
-    private static func read(_ descriptor: CInt, _ place: off_t, _ count: Int) -> [UInt8]? {
+    private static func read(_ descriptor: CInt, _ offset: off_t, _ count: Int) -> [UInt8]? {
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
                 let rest = unsafe UnsafeMutableRawBufferPointer(
                     rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
-                let more = unsafe pread(descriptor, rest.baseAddress, rest.count, place + off_t(done))
+                let more = unsafe pread(descriptor, rest.baseAddress, rest.count, offset + off_t(done))
                 if more < 0, errno == EINTR { continue }
                 guard more > 0 else { return }
                 done += more
