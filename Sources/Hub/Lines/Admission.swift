@@ -61,7 +61,7 @@ struct Admission {
         let mustBeThere = ephemeral == nil && mustFindCamera(request)
         guard mustBeThere || makesCamera(request, ephemeral) else { return }
         earlier.made.advance(to: index, of: requests) { made, request in
-            let camera = registry.camera(request.camera, of: peer)
+            let camera = camera(of: request)
             if camera?.standing != .permanent, makesCamera(request, camera) {
                 made.insert(cameraName(request))
             }
@@ -92,6 +92,8 @@ struct Admission {
     private func cameraName(_ request: Request) -> String {
         request.camera ?? peer.replay?.cameraName ?? HostedCamera.mainName
     }
+
+    private func camera(of request: Request) -> HostedCamera? { registry.camera(request.camera, of: peer) }
 
     private func admitBody(
         _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
@@ -191,19 +193,20 @@ struct Admission {
         guard case .gesture(let gesture) = requests[index].body, gesture.event.begins else { return }
         // Fast path: nearly every report is about a gesture that is active already.
         if index == 0, camera?.gestures.contains(key(gesture)) == true { return }
-        let name = cameraName(requests[index])
-        earlier.active[name, default: Lookback(.init(on: camera, of: peer.number))].advance(
-            to: index, of: requests
-        ) { active, request in
-            guard cameraName(request) == name else { return }
+        func before(_ request: Request) -> EarlierObjects.Active {
+            EarlierObjects.Active(on: self.camera(of: request), of: peer.number)
+        }
+        earlier.active.advance(to: index, of: requests) { active, request in
             switch request.body {
             case .gesture(let gesture):
-                if gesture.event.begins { active.own.insert(key(gesture)) } else { active.own.remove(key(gesture)) }
-            case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera): active = .init()
+                active[cameraName(request), default: before(request)].note(key(gesture), begins: gesture.event.begins)
+            case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera):
+                active[cameraName(request)] = .init()
             default: break
             }
         }
-        guard let active = earlier.active[name]?.state, !active.own.contains(key(gesture)) else { return }
+        let active = earlier.active.state[cameraName(requests[index])] ?? before(requests[index])
+        guard !active.own.contains(key(gesture)) else { return }
         func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "gesture", message) }
         if active.own.count >= limits.gestures {
             throw refuse("one connection has at most \(limits.gestures) active gestures on a camera")
@@ -221,19 +224,19 @@ struct Admission {
         // Fast path: even if every earlier object touched another surface, the camera stays below both limits.
         let known = camera?.surfaces.all.count ?? 0
         guard !fingers.touches.isEmpty, known + index >= min(limits.surfaces, limits.cameraSurfaces) else { return }
-        let name = cameraName(requests[index])
-        earlier.touched[name, default: Lookback(.init(on: camera, by: peer.number))].advance(
-            to: index, of: requests
-        ) { touched, request in
-            guard cameraName(request) == name else { return }
+        func before(_ request: Request) -> EarlierObjects.Touched {
+            EarlierObjects.Touched(on: self.camera(of: request), by: peer.number)
+        }
+        earlier.touched.advance(to: index, of: requests) { touched, request in
             switch request.body {
-            case .touch(let fingers) where fingers.touches.isEmpty: touched.own.remove(fingers.surface)
-            case .touch(let fingers): touched.own.insert(fingers.surface)
-            case .command(.removeCamera): touched = .init()
+            case .touch(let fingers):
+                touched[cameraName(request), default: before(request)].note(fingers)
+            case .command(.removeCamera): touched[cameraName(request)] = .init()
             default: break
             }
         }
-        guard let touched = earlier.touched[name]?.state, !touched.own.contains(fingers.surface) else { return }
+        let touched = earlier.touched.state[cameraName(requests[index])] ?? before(requests[index])
+        guard !touched.own.contains(fingers.surface) else { return }
         func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "surface", message) }
         // A trace may have what several connections did.
         if peer.replay == nil, touched.own.count >= limits.surfaces {
@@ -271,7 +274,7 @@ struct Admission {
 
     /// The zoom range of a request's camera: that which an earlier object of the line sets, or the present one.
     private func zoomRange(of request: Request, _ earlier: [String: ZoomRange]) -> ZoomRange {
-        earlier[cameraName(request)] ?? registry.camera(request.camera, of: peer)?.camera.constraints.zoomRange ?? .all
+        earlier[cameraName(request)] ?? camera(of: request)?.camera.constraints.zoomRange ?? .all
     }
 
     /// Whether a request makes its camera, or makes an ephemeral one permanent.

@@ -20,6 +20,10 @@ struct EarlierObjects {
             own = Set(camera?.gestures.keys(of: peer) ?? [])
             others = (camera?.gestures.count ?? 0) - own.count
         }
+
+        mutating func note(_ key: GestureKey, begins: Bool) {
+            if begins { own.insert(key) } else { own.remove(key) }
+        }
     }
 
     /// The surfaces that have fingers on a camera.
@@ -35,6 +39,10 @@ struct EarlierObjects {
                 if surface.key.feed == peer { own.insert(surface.key.label) } else { others += 1 }
             }
         }
+
+        mutating func note(_ fingers: Request.Fingers) {
+            if fingers.touches.isEmpty { own.remove(fingers.surface) } else { own.insert(fingers.surface) }
+        }
     }
 
     /// The names of cameras that are made.
@@ -42,9 +50,9 @@ struct EarlierObjects {
     /// The names of cameras that the peer is subscribed to.
     var subscribed: Lookback<Set<String>>?
     /// By the camera's name.
-    var active: [String: Lookback<Active>] = [:]
+    var active = Lookback<[String: Active]>([:])
     /// By the camera's name.
-    var touched: [String: Lookback<Touched>] = [:]
+    var touched = Lookback<[String: Touched]>([:])
     /// How many fingers there are, that of the object at hand included.
     var fingers = 0
     /// How many markers there were.
