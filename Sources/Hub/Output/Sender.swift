@@ -27,7 +27,7 @@ final class Sender {
     private var unfinished: [Peer] = []
     /// How often something was emitted.
     private var emissions: UInt64 = 0
-    private var replyLine = LineWriter()
+    private let encoder = LineEncoder()
     private var offer = Offer()
 
     /// What is offered to a peer at a time. It is kept, so that nothing is allocated.
@@ -95,14 +95,12 @@ final class Sender {
 
     /// Writes lines to a peer, wherever they come among events.
     func tell(_ peer: Peer, _ write: (inout LineWriter) -> Void) {
-        replyLine.clear()
-        write(&replyLine)
-        guard peer.output.isOpen else { return }
-        replyLine.withBytes { bytes in
+        encoder.encode(write) { bytes in
+            guard peer.output.isOpen else { return }
             turns.add(bytes: bytes.count)
             peer.output.append(bytes)
+            enqueue(peer)
         }
-        enqueue(peer)
     }
 
     /// Puts what a subscription has waiting among its peer's replies. A peer that reads nothing misses it: a copy for each
