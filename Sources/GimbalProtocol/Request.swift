@@ -244,6 +244,24 @@ extension Request.Command {
     }
 }
 
+extension Request.Command {
+    /// Whether it cancels every active gesture of its camera.
+    package var cancelsGestures: Bool {
+        switch self {
+        case .move, .animate, .stop, .removeCamera: true
+        case .setGestures, .setZoomRange, .setTargetBounds, .setViewport: false
+        }
+    }
+
+    /// Whether it sets what `get-camera` tells beside the position.
+    package var isSetting: Bool {
+        switch self {
+        case .setGestures, .setZoomRange, .setTargetBounds, .setViewport: true
+        case .move, .animate, .stop, .removeCamera: false
+        }
+    }
+}
+
 extension Request.Query {
     fileprivate var word: RequestType.Word {
         switch self {

@@ -1,6 +1,7 @@
 // Everything that can grow, and how far.
 
 import GimbalProtocol
+import Touches
 
 /// The limits of a hub and of who brings clients to it.
 public struct Limits: Sendable {
@@ -29,7 +30,7 @@ public struct Limits: Sendable {
     /// Surfaces of one peer on one camera that have fingers on them.
     public var surfaces = 16
     /// Surfaces of all peers on one camera that have fingers on them, or had them last.
-    public var cameraSurfaces = 64
+    public var cameraSurfaces = TouchSurfaces.usualLimit
     /// Fingers in all objects of a line.
     public var fingers: Int { RequestDecoder.mostFingers }
     /// Bytes of a line, its LF and a CR before it not counted.

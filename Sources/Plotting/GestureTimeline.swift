@@ -1,20 +1,13 @@
-// Follows the fingers that a trace's lines tell of: which gestures are active, since when, and what time it is.
+// Follows a trace's lines for a picture: since when gestures are active, what they are about, and what time it is.
 
 import Gestures
 import GimbalProtocol
-import Touches
 
 /// Which gestures are active, as a trace's lines tell.
 public struct GestureTimeline {
-    private struct Open {
-        let key: GestureKey
-        let start: Double
-    }
-
-    private var open: [Open] = []
-    /// Which gestures move the camera.
-    private var settings = GestureSettings()
-    private var surfaces = TouchSurfaces()
+    private var reporter = GestureReporter()
+    /// With the time when each began.
+    private var active = ActiveGestures<Double>()
     private var origin: Double?
     /// Milliseconds of the trace's clock at the last line.
     public private(set) var timeMs = 0.0
@@ -30,7 +23,7 @@ public struct GestureTimeline {
     ///
     /// - Returns: whether it may have changed the camera's limits.
     package mutating func handle(_ requests: [Request], into timeline: inout CameraTimeline) -> Bool {
-        hadFingers = !open.isEmpty
+        hadFingers = !active.isEmpty
         hasGestures = false
         if let time = requests.lazy.compactMap(\.timeMs).first {
             let start = origin ?? time
@@ -39,20 +32,19 @@ public struct GestureTimeline {
         }
         var isSetting = false
         for request in requests {
-            switch request.body {
-            case .gesture(let gesture):
-                // The camera ignores the others.
-                guard settings.allows(gesture.event.kind) else { break }
+            // The camera ignores the others.
+            for report in reporter.reports(of: request, at: timeMs) where active.settings.allows(report.event.kind) {
                 hasGestures = true
-                let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
-                handle(gesture.event, key, &timeline)
-            case .touch(let fingers): handle(fingers, &timeline)
-            case .trace(let header): settings = header.gestures.applied(to: GestureSettings())
+                handle(report, &timeline)
+            }
+            switch request.body {
+            case .trace(let header): active = ActiveGestures(header.gestures)
             case .command(let command):
                 timeline.command(at: timeMs)
-                isSetting = handle(command, &timeline) || isSetting
-            case .marker, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay,
-                .hello, .traceEnd:
+                for gesture in active.handle(command) { close(gesture, isCancelled: true, &timeline) }
+                isSetting = isSetting || command.isSetting
+            case .gesture, .touch, .marker, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll,
+                .awaitIdle, .steerReplay, .hello, .traceEnd:
                 break
             }
         }
@@ -67,62 +59,22 @@ public struct GestureTimeline {
 
     /// The trace is over: what is still active is cancelled.
     public mutating func finish(_ timeline: inout CameraTimeline) {
-        closeAll(&timeline)
+        for gesture in active.cancelAll() { close(gesture, isCancelled: true, &timeline) }
         hadFingers = false
         hasGestures = false
     }
 
-    private mutating func handle(_ fingers: Request.Fingers, _ timeline: inout CameraTimeline) {
-        let outcome = surfaces.handle(
-            fingers.touches, of: SurfaceKey(feed: 0, label: fingers.surface), at: fingers.surfaceTimeMs ?? timeMs,
-            isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
-        guard let outcome else { return }
-        for event in outcome.events where settings.allows(event.kind) {
-            hasGestures = true
-            handle(event, GestureKey(feed: outcome.surface.gestureFeed, kind: event.kind), &timeline)
-        }
-    }
-
-    private mutating func handle(_ event: GestureEvent, _ key: GestureKey, _ timeline: inout CameraTimeline) {
+    private mutating func handle(_ report: GestureReport, _ timeline: inout CameraTimeline) {
+        let (event, isCancelled) = (report.event, report.event.phase == .cancelled)
         if let focus = event.focus { timeline.focus(at: focus) }
-        defer { if open.isEmpty { timeline.endFocus(isCancelled: event.phase == .cancelled) } }
-        let found = open.firstIndex { $0.key == key }
-        switch event.phase {
-        case _ where event.kind.isTap:
-            timeline.gesture(event.kind, from: timeMs, to: timeMs, isCancelled: false)
-        case .began, .changed:
-            if found == nil { open.append(Open(key: key, start: timeMs)) }
-        case .ended, .cancelled:
-            guard let found else { return }
-            close(open.remove(at: found), isCancelled: event.phase == .cancelled, &timeline)
-        }
+        if event.kind.isTap { timeline.gesture(event.kind, from: timeMs, to: timeMs, isCancelled: false) }
+        if let ended = active.handle(report, timeMs) { close(ended, isCancelled: isCancelled, &timeline) }
+        if active.isEmpty { timeline.endFocus(isCancelled: isCancelled) }
     }
 
-    /// Says whether a command is a setting.
-    private mutating func handle(_ command: Request.Command, _ timeline: inout CameraTimeline) -> Bool {
-        switch command {
-        case .move, .animate, .stop:
-            closeAll(&timeline)
-            return false
-        case .setGestures(let change):
-            settings = change.applied(to: settings)
-            for gesture in open where !settings.allows(gesture.key.kind) {
-                close(gesture, isCancelled: true, &timeline)
-            }
-            open.removeAll { !settings.allows($0.key.kind) }
-            return true
-        default:
-            // Every other command is a setting.
-            return true
-        }
-    }
-
-    private mutating func closeAll(_ timeline: inout CameraTimeline) {
-        for gesture in open { close(gesture, isCancelled: true, &timeline) }
-        open = []
-    }
-
-    private func close(_ gesture: Open, isCancelled: Bool, _ timeline: inout CameraTimeline) {
-        timeline.gesture(gesture.key.kind, from: gesture.start, to: timeMs, isCancelled: isCancelled)
+    private func close(
+        _ gesture: ActiveGestures<Double>.Gesture, isCancelled: Bool, _ timeline: inout CameraTimeline
+    ) {
+        timeline.gesture(gesture.key.kind, from: gesture.value, to: timeMs, isCancelled: isCancelled)
     }
 }

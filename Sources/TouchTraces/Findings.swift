@@ -1,6 +1,7 @@
 // What a recording's fingers did, as a person would tell it.
 
 import Gestures
+import GimbalProtocol
 import MapCamera
 
 /// One gesture that was found.
@@ -38,8 +39,8 @@ public struct Findings: Sendable {
     package init() {}
 
     private var contacts: [Contact] = []
-    /// Where in ``gestures`` those stand that have not ended.
-    private var open: [(index: Int, feed: Int, label: GestureKey.Label)] = []
+    /// Those that have not ended: where in ``gestures`` they stand, if they are kept.
+    private var open = ActiveGestures<Int?>(limit: mostGestures)
 
     mutating func add(_ frame: ContactFrame) {
         mostFingers = max(mostFingers, frame.contacts.count)
@@ -61,35 +62,28 @@ public struct Findings: Sendable {
         mostFingers = max(mostFingers, down)
     }
 
-    /// - Parameter feed: tells apart gestures that are told, and those that are made of the fingers of each surface.
-    package mutating func add(
-        _ event: GestureEvent, feed: Int = 0, _ label: GestureKey.Label = .none, at timeMs: Double
-    ) {
-        let found = open.firstIndex {
-            $0.feed == feed && $0.label == label && gestures[$0.index].kind == event.kind
-        }
-        guard let found, event.phase != .began else {
-            if let found { end(found, at: timeMs, isCancelled: false) }
-            return begin(event, feed, label, at: timeMs)
-        }
-        let index = open[found].index
-        gestures[index].value = event.value ?? gestures[index].value
-        if event.phase != .changed { end(found, at: timeMs, isCancelled: event.phase == .cancelled) }
-    }
-
-    private mutating func begin(_ event: GestureEvent, _ feed: Int, _ label: GestureKey.Label, at timeMs: Double) {
-        guard event.kind.isTap ? event.phase == .ended : event.phase == .began || event.phase == .changed else {
+    package mutating func add(_ report: GestureReport, at timeMs: Double) {
+        let event = report.event
+        if event.kind.isTap {
+            if event.phase == .ended { _ = begin(event.kind, at: timeMs, endMs: timeMs) }
             return
         }
-        gestureCount += 1
-        guard gestures.count < Self.mostGestures else { return }
-        gestures.append(FoundGesture(kind: event.kind, startMs: timeMs, endMs: event.kind.isTap ? timeMs : nil))
-        if !event.kind.isTap { open.append((gestures.count - 1, feed, label)) }
+        let known = open[report.key]
+        if event.phase != .began, let index = known ?? nil {
+            gestures[index].value = event.value ?? gestures[index].value
+        }
+        let begins = event.phase == .began || event.phase == .changed && known == nil
+        let ended = open.handle(report, begins ? begin(event.kind, at: timeMs) : nil)
+        guard let index = ended?.value else { return }
+        gestures[index].endMs = timeMs
+        gestures[index].isCancelled = event.phase == .cancelled
     }
 
-    private mutating func end(_ found: Int, at timeMs: Double, isCancelled: Bool) {
-        gestures[open[found].index].endMs = timeMs
-        gestures[open[found].index].isCancelled = isCancelled
-        open.remove(at: found)
+    /// - Returns: where the gesture stands, if it is kept.
+    private mutating func begin(_ kind: GestureKind, at timeMs: Double, endMs: Double? = nil) -> Int? {
+        gestureCount += 1
+        guard gestures.count < Self.mostGestures else { return nil }
+        gestures.append(FoundGesture(kind: kind, startMs: timeMs, endMs: endMs))
+        return gestures.count - 1
     }
 }

@@ -163,7 +163,9 @@ private final class TraceMaker {
     }
 
     private func note(_ events: [GestureEvent], at timeMs: Double) {
-        for event in events { findings.add(event, at: timeMs) }
+        for event in events {
+            findings.add(GestureReport(event, of: GestureKey(feed: 0, kind: event.kind)), at: timeMs)
+        }
     }
 
     private func write(_ events: [GestureEvent], at timeMs: Double) {

@@ -66,7 +66,10 @@ package struct TouchSurfaces: Sendable {
     package private(set) var lastNumber = 0
     package let limit: Int
 
-    package init(limit: Int = .max) { self.limit = limit }
+    /// How many surfaces a camera knows, unless its hub is told otherwise.
+    package static let usualLimit = 64
+
+    package init(limit: Int) { self.limit = limit }
 
     /// Surfaces as another process left them.
     package init(limit: Int, _ surfaces: [Surface], lastNumber: Int) {

@@ -1,7 +1,6 @@
 // A trace that something fails with, made small: parts are left out for as long as it still fails. Larger parts go first:
 // whole gestures, then lines, then the members of frames and of the header. A pure function of the answers that it gets.
 
-import Gestures
 import GimbalProtocol
 
 /// Makes a trace small.
@@ -62,14 +61,17 @@ package struct Shrinker {
         }
     }
 
-    /// Lines that belong together: from where no gesture is active to where none is any more.
+    /// Lines that belong together: from where no gesture is active and no finger down to where that is so again.
     private static func groups(of lines: [Trace.Line]) -> [[Trace.Line]] {
         var groups: [[Trace.Line]] = []
-        var active: Set<GestureKey> = []
+        var reporter = GestureReporter()
+        var active = ActiveGestures<Void>()
         for line in lines {
-            if active.isEmpty { groups.append([]) }
+            if active.isEmpty && reporter.fingersDown == 0 { groups.append([]) }
             groups[groups.count - 1].append(line)
-            for request in line.requests { active.follow(request) }
+            for request in line.requests {
+                for report in reporter.reports(of: request, at: line.timeMs ?? 0) { active.handle(report, ()) }
+            }
         }
         return groups
     }

@@ -108,6 +108,9 @@ private struct TraceSurvey {
     /// How far back a velocity is measured, with more than any rounding.
     private static let measured = 100.001
 
+    /// Whether a gesture of this kind may go on by itself with a velocity that a recording does not tell.
+    private static func isMeasured(_ kind: GestureKind) -> Bool { kind == .pinch || kind == .rotate }
+
     init(_ trace: Trace, fromMs: Double?, untilMs: Double?) throws {
         let recorder = try TraceRecorder(trace.header)
         var origin: Double?
@@ -182,23 +185,18 @@ private struct TraceSurvey {
     /// Notes what may go on by itself and is measured: pinches and rotations, where inertia is on at any time. What a pan
     /// goes on with is written out in a recording.
     private mutating func note(_ header: HeaderLine) {
-        var hasInertia = header.header?.gestures.inertia == true
-        var began: [GestureKey: Int] = [:]
+        var reporter = GestureReporter()
+        var active = ActiveGestures<Int>(header.header?.gestures ?? GestureSwitches())
+        var hasInertia = active.settings.inertia
         for (index, line) in lines.enumerated() {
             for request in line.requests {
-                switch request.body {
-                case .command(.setGestures(let switches)): hasInertia = hasInertia || switches.inertia == true
-                case .gesture(let gesture) where gesture.event.kind == .pinch || gesture.event.kind == .rotate:
-                    let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
-                    switch gesture.event.phase {
-                    case .began: began[key] = index
-                    case .changed: began[key] = began[key] ?? index
-                    case .cancelled: began[key] = nil
-                    case .ended:
-                        if let first = began.removeValue(forKey: key) { releases.append((first, index, times[index])) }
-                    }
-                default: break
+                for report in reporter.reports(of: request, at: times[index]) {
+                    let ended = active.handle(report, index)
+                    guard let ended, report.event.phase == .ended, Self.isMeasured(report.event.kind) else { continue }
+                    releases.append((ended.value, index, times[index]))
                 }
+                if case .command(let command) = request.body { active.handle(command) }
+                hasInertia = hasInertia || active.settings.inertia
             }
         }
         if !hasInertia { releases = [] }

@@ -1,7 +1,6 @@
 // A trace made another one: another screen, another place, another pace. What the fingers did stays what it was; bytes of
 // lines that an edit does not concern stay as they are.
 
-import Gestures
 import GimbalProtocol
 import MapCamera
 
@@ -16,7 +15,7 @@ package enum TraceEdit: Sendable {
     case moveTo(LatLng)
     /// Everything takes place so many times as fast: times, animations, and the velocities of flings.
     case speed(Double)
-    /// No pause in which no gesture is active and nothing moves is longer than this, in milliseconds.
+    /// No pause in which no finger is down, no gesture is active and nothing moves is longer than this, in milliseconds.
     case trimIdle(Double)
     /// Other bounds of the target to begin with, or none.
     case bounds(CoordinateBounds?)
@@ -127,10 +126,11 @@ extension Trace {
         }
     }
 
-    /// How long before each line nothing has moved and no gesture was active, in milliseconds.
+    /// How long before each line nothing has moved, no gesture was active and no finger was down, in milliseconds.
     private func pauses() throws(TraceError) -> [Double] {
         let start = startMs ?? 0
-        var active: Set<GestureKey> = []
+        var reporter = GestureReporter()
+        var active = ActiveGestures<Void>(header.header?.gestures ?? GestureSwitches())
         var last = start
         var pauses: [Double] = []
         let run: TraceRun
@@ -138,28 +138,22 @@ extension Trace {
         run.play(try header.asAWhole().bytes + [0x0a]) { _ in }
         for line in lines {
             var moved = last
+            var isRejected = false
             run.play(line.bytes + [0x0a]) { played in
+                isRejected = played.messages.contains { $0.type == .error }
                 let times = played.messages.compactMap { $0.event?.move?.timeMs }.map { start + $0 }
                 moved = times.last { $0 < line.timeMs ?? last } ?? last
             }
             let time = line.timeMs ?? last
-            pauses.append(active.isEmpty ? max(time - max(moved, last), 0) : 0)
+            let isIdle = active.isEmpty && reporter.fingersDown == 0
+            pauses.append(isIdle ? max(time - max(moved, last), 0) : 0)
             last = time
-            for request in line.requests { active.follow(request) }
+            for request in line.requests where !isRejected {
+                for report in reporter.reports(of: request, at: time) { active.handle(report, ()) }
+                if case .command(let command) = request.body { active.handle(command) }
+            }
         }
         return pauses
-    }
-}
-
-extension Set<GestureKey> {
-    /// Takes note of a gesture that begins or ends.
-    mutating func follow(_ request: Request) {
-        guard case .gesture(let gesture) = request.body, !gesture.event.kind.isTap else { return }
-        let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
-        switch gesture.event.phase {
-        case .began, .changed: insert(key)
-        case .ended, .cancelled: remove(key)
-        }
     }
 }
 

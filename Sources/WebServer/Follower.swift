@@ -1,6 +1,7 @@
 // The daemon's cameras, as all pages see them: one connection follows them all, and what it says goes to each page's outbox.
 // Invariant: a page that begins gets what holds now and every line after that, in order; nothing in between is lost.
 
+import Gestures
 import GimbalProtocol
 import JSONLines
 import NIOCore
@@ -25,7 +26,16 @@ final class Follower: Sendable {
         var replay: PageLine?
         var gestures: PageLine?
         var fingers: [Int: PageLine] = [:]
-        var active = ActiveGestures()
+        var reporter = GestureReporter()
+        var active = ActiveGestures<Void>(limit: mostGestures)
+
+        /// As many gestures are told apart: no more than a daemon has of a camera, unless it is told otherwise.
+        static let mostGestures = 256
+
+        /// The types of the active gestures, in the order that one frame reports them in.
+        var activeTypes: [String] {
+            GestureKind.allCases.filter { kind in active.all.contains { $0.key.kind == kind } }.map(\.type)
+        }
 
         var lines: [PageLine] {
             [beginning, settings, position, replay, gestures].compactMap(\.self)
@@ -33,7 +43,8 @@ final class Follower: Sendable {
         }
     }
 
-    fileprivate struct State {
+    fileprivate struct State: ~Copyable {
+        private var decoder = RequestDecoder()
         var cameras: [String: Camera] = [:]
         var outboxes: [ObjectIdentifier: PageOutbox] = [:]
         var link: DaemonChannel?
@@ -197,19 +208,44 @@ extension Follower.State {
     /// Follows what a camera is fed, for the gestures that are active then.
     private mutating func follow(_ input: InputLine, _ line: PageLine) {
         tell(line)
-        guard var active = cameras[input.camera]?.active else { return }
-        let before = active.kinds
-        if active.follow(input.line) { ask(.getCamera, input.camera) }
-        cameras[input.camera]?.active = active
-        guard active.kinds != before else { return }
-        let gestures = PageLine.gestures(active.kinds, camera: input.camera, timeMs: input.timeMs)
-        cameras[input.camera]?.gestures = active.kinds.isEmpty ? nil : gestures
+        guard let requests = try? decoder.decode(Array(input.line.utf8).span),
+            let before = cameras[input.camera]?.activeTypes
+        else { return }
+        if cameras[input.camera]?.follow(requests) == true { ask(.getCamera, input.camera) }
+        guard let types = cameras[input.camera]?.activeTypes, types != before else { return }
+        let gestures = PageLine.gestures(types, camera: input.camera, timeMs: input.timeMs)
+        cameras[input.camera]?.gestures = types.isEmpty ? nil : gestures
         tell(gestures)
     }
 
     private func ask(_ request: ClientRequest, _ camera: String) {
         guard let line = try? request.line(camera: camera, id: Follower.id, creates: false) else { return }
         link?.send(line)
+    }
+}
+
+extension Follower.Camera {
+    /// Follows a line of what the camera is sent.
+    ///
+    /// - Returns: whether the camera's settings may have changed.
+    fileprivate mutating func follow(_ requests: [Request]) -> Bool {
+        let timeMs = requests.lazy.compactMap(\.timeMs).first ?? 0
+        var hasSettings = false
+        for request in requests {
+            for report in reporter.reports(of: request, at: timeMs) { active.handle(report, ()) }
+            switch request.body {
+            case .trace(let header):
+                (reporter, active) = (GestureReporter(), ActiveGestures(header.gestures, limit: Self.mostGestures))
+                hasSettings = true
+            case .command(let command):
+                active.handle(command)
+                hasSettings = hasSettings || command.isSetting
+            case .gesture, .touch, .marker, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll,
+                .awaitIdle, .steerReplay, .hello, .traceEnd:
+                break
+            }
+        }
+        return hasSettings
     }
 }
 

@@ -70,6 +70,20 @@ import Testing
         #expect(quiet.status == 0 && quiet.findings.isEmpty)
     }
 
+    /// A command cancels the gesture; its fingers may stay, and go on.
+    @Test func whatACommandCancelsHasEndedAndMayGoOn() throws {
+        let stop = #"{"type":"stop","timeMs":0}"#
+        func pan(_ phase: String) -> String { #"{"type":"pan","phase":"\#(phase)","timeMs":0}"# }
+        for lines in [
+            [pan("began"), stop], [pan("began"), stop, pan("began"), pan("ended")],
+            [pan("began"), stop, pan("changed"), pan("ended")], [pan("began"), stop, pan("ended")],
+        ] {
+            #expect(try check([header] + lines + [#"{"type":"trace-end"}"#]).findings == [], "\(lines)")
+        }
+        let twice = [header, pan("began"), stop, pan("changed"), pan("ended"), pan("ended")]
+        #expect(try check(twice).findings == ["6 warning not-begun phase"])
+    }
+
     @Test func fingersThatNeverLiftAreAWarning() throws {
         func touch(_ time: Int, _ fingers: String, _ surface: String) -> String {
             #"{"type":"touch","timeMs":\#(time),"surface":"\#(surface)","touches":[\#(fingers)]}"#

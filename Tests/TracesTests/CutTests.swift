@@ -214,6 +214,19 @@ private struct RandomTrace {
         #expect(try whole.cut(fromMs: 499).reason == nil)
     }
 
+    @Test func aCutBeginsBeforeAVelocityOfFingersIsMeasured() throws {
+        let frames = (0...30).map { frame -> String in
+            let (left, right) = (180 - Double(frame) * 4, 220 + Double(frame) * 4)
+            let touches = #"[{"id":1,"x":\#(left),"y":400},{"id":2,"x":\#(right),"y":400}]"#
+            return #"{"type":"touch","timeMs":\#(frame * 16),"touches":\#(touches)}"#
+        }
+        let header = #"{"type":"trace","version":1,"gestures":{"inertia":true}}"#
+        let lines = [header] + frames + [#"{"type":"touch","timeMs":485,"touches":[]}"#]
+        let whole = try Trace(lines.joined(separator: "\n").utf8)
+        let cut = try check(whole, changes(whole), from: 440, until: nil, "in a pinch of fingers")
+        #expect(cut.reason == .measures && cut.startMs < 385)
+    }
+
     // MARK: Joins
 
     @Test(arguments: UInt64(1)...8)

@@ -88,6 +88,37 @@ import Traces
         #expect(try #require(after.endMs) <= #require(before.endMs))
     }
 
+    /// The times of a trace's lines once no pause in it is longer than 100 ms.
+    private func trimmed(_ lines: String...) throws -> [Double?] {
+        var trace = try Trace(([#"{"type":"trace","version":1}"#] + lines).joined(separator: "\n").utf8)
+        try trace.apply(.trimIdle(100))
+        return trace.lines.map(\.timeMs)
+    }
+
+    @Test func aPauseWithFingersOnASurfaceStays() throws {
+        let down = #""touches":[{"id":1,"x":10,"y":10}]"#
+        let times = try trimmed(
+            #"{"type":"touch","timeMs":0,\#(down)}"#, #"{"type":"touch","timeMs":2000,"touches":[]}"#,
+            #"{"type":"touch","timeMs":5000,\#(down)}"#, #"{"type":"touch","timeMs":7000,"touches":[]}"#)
+        #expect(times == [0, 2000, 2100, 4100])
+    }
+
+    @Test(arguments: [
+        #"{"type":"stop","timeMs":1000}"#, #"{"type":"move","timeMs":1000,"update":{"kind":"zoom-to","zoom":3}}"#,
+        #"{"type":"set-gestures","timeMs":1000,"scroll":false}"#,
+    ])
+    func aPauseAfterACommandThatCancelsTheGestureIsTrimmed(_ command: String) throws {
+        let began = #"{"type":"pan","phase":"began","timeMs":0}"#
+        #expect(try trimmed(began, command, #"{"type":"stop","timeMs":9000}"#) == [0, 1000, 1100])
+    }
+
+    @Test func aPauseAfterAGestureThatIsRejectedOrIgnoredIsTrimmed() throws {
+        let stop = #"{"type":"stop","timeMs":9000}"#
+        #expect(try trimmed(#"{"type":"pan","phase":"began","timeMs":0,"camera":"other"}"#, stop) == [0, 100])
+        let off = #"[{"type":"set-gestures","timeMs":0,"tilt":false},{"type":"tilt","phase":"began"}]"#
+        #expect(try trimmed(off, stop) == [0, 100])
+    }
+
     @Test func whatTheCameraBeginsWithIsSet() throws {
         var trace = try trace("pan-fling")
         let bounds = try #require(

@@ -94,6 +94,26 @@ private struct Running: Sendable {
         }
     }
 
+    @Test func aGestureThatTheCameraIgnoresIsNotAmongTheActiveOnes() async throws {
+        try await Running.with { server in
+            let (first, page) = try server.open()
+            #expect(try server.post(#"{"type":"get-camera"}"#, page: page) == 204)
+            // From here on the server hears what the camera is sent.
+            _ = try first.object("camera") { $0["id"] as? String == "gimbal-web" }
+            let off = #"{"type":"set-gestures","id":1,"zoom":false}"#
+            #expect(try server.post(off, page: page) == 204)
+            _ = try first.object("ok")
+            let lines = [
+                #"{"type":"pinch","phase":"began"}"#, #"{"type":"rotate","phase":"began"}"#,
+                #"{"type":"set-gestures","rotate":false}"#, #"{"type":"tilt","phase":"began"}"#,
+            ]
+            for line in lines { #expect(try server.post(line, page: page) == 204) }
+            for expected in [["rotate"], [], ["tilt"]] {
+                #expect(try first.object("active-gestures")["gestures"] as? [String] == expected)
+            }
+        }
+    }
+
     @Test func aPageThatVanishesLosesItsFingers() async throws {
         try await Running.with { server in
             let (watcher, _) = try server.open(server.tokens.watch)

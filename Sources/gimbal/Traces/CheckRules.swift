@@ -4,21 +4,18 @@
 import Gestures
 import GimbalClient
 import GimbalProtocol
-import Touches
 
 struct TraceRules {
-    private struct Down {
-        let key: GestureKey
-        let line: Int
-    }
-
     /// Whether `trace-end` has been read, and no header since.
     private(set) var isOver = false
     /// How many gestures of each type there are.
     private(set) var counts: [String: Int] = [:]
-    private var down: [Down] = []
     private var lastTime: Double?
-    private var surfaces = TouchSurfaces()
+    private var reporter = GestureReporter()
+    /// The gestures that are active, whether the camera ignores them or not, with the line that each began in.
+    private var down = ActiveGestures<Int>()
+    /// Gestures that a command has cancelled, and whose fingers have not been heard of since.
+    private var cancelled: Set<GestureKey> = []
     /// In which line the first finger of each surface landed that has fingers.
     private var touched: [GestureKey.Label: Int] = [:]
 
@@ -28,15 +25,19 @@ struct TraceRules {
     /// Looks at the requests of a line that was taken.
     mutating func check(_ requests: [Request], _ line: Int, _ add: (Finding) -> Void) {
         for request in requests {
+            let reports = reporter.reports(of: request, at: request.timeMs ?? lastTime ?? 0)
             switch request.body {
-            case .gesture(let gesture):
+            case .gesture:
                 follow(request.timeMs, line, add)
-                let key = GestureKey(feed: 0, kind: gesture.event.kind, label: gesture.label)
-                check(gesture.event, key, line, add)
+                for report in reports { check(report, line, add) }
             case .touch(let fingers):
                 follow(request.timeMs, line, add)
-                check(fingers, at: request.timeMs ?? lastTime ?? 0, line)
-            case .command, .marker: follow(request.timeMs, line, add)
+                for event in reports.map(\.event) where event.kind.isTap || event.phase == .began { count(event.kind) }
+                note(fingers, line)
+            case .command(let command):
+                follow(request.timeMs, line, add)
+                if command.cancelsGestures { cancelled.formUnion(down.cancelAll().map(\.key)) }
+            case .marker: follow(request.timeMs, line, add)
             case .trace: (isOver, lastTime) = (false, nil)
             case .traceEnd:
                 end(add)
@@ -49,26 +50,21 @@ struct TraceRules {
 
     /// Looks at what is left at the end of a trace.
     mutating func end(_ add: (Finding) -> Void) {
-        for gesture in down {
+        for gesture in down.cancelAll() {
             let message = "this \(gesture.key.kind.type) never ends; it is cancelled with the trace"
-            add(Finding(line: gesture.line, code: "never-ended", field: "phase", message: message))
+            add(Finding(line: gesture.value, code: "never-ended", field: "phase", message: message))
         }
-        down = []
         for line in touched.values.sorted() {
             let message = "the fingers of this surface never lift; they are cancelled with the trace"
             add(Finding(line: line, code: "never-ended", field: "touches", message: message))
         }
-        (touched, surfaces) = ([:], TouchSurfaces())
+        (touched, cancelled, reporter) = ([:], [], GestureReporter())
     }
 
-    /// Counts the gestures that are made of fingers, and notes which fingers are down.
-    private mutating func check(_ fingers: Request.Fingers, at time: Double, _ line: Int) {
-        let outcome = surfaces.handle(
-            fingers.touches, of: SurfaceKey(feed: 0, label: fingers.surface), at: fingers.surfaceTimeMs ?? time,
-            isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
-        for event in outcome?.events ?? [] where event.kind.isTap || event.phase == .began {
-            counts[event.kind.type, default: 0] += 1
-        }
+    private mutating func count(_ kind: GestureKind) { counts[kind.type, default: 0] += 1 }
+
+    /// Notes which surfaces have fingers.
+    private mutating func note(_ fingers: Request.Fingers, _ line: Int) {
         if fingers.touches.isEmpty {
             touched[fingers.surface] = nil
         } else if touched[fingers.surface] == nil || fingers.isCancelled {
@@ -89,37 +85,25 @@ struct TraceRules {
         lastTime = time
     }
 
-    private mutating func check(_ event: GestureEvent, _ key: GestureKey, _ line: Int, _ add: (Finding) -> Void) {
-        let found = down.firstIndex { $0.key == key }
+    private mutating func check(_ report: GestureReport, _ line: Int, _ add: (Finding) -> Void) {
+        let (kind, phase) = (report.event.kind, report.event.phase)
+        if kind.isTap { return count(kind) }
         func warn(_ code: String, _ message: String) {
             add(Finding(line: line, code: code, field: "phase", message: message))
         }
-        if event.kind.isTap {
-            counts[event.kind.type, default: 0] += 1
-            return
-        }
-        switch event.phase {
+        let began = down[report.key]
+        let goesOn = cancelled.remove(report.key) != nil
+        switch phase {
         case .began:
-            if let found {
-                warn("began-again", "this \(key.kind.type) began in line \(down[found].line) and has not ended")
-                down.remove(at: found)
-            }
-            begin(key, line)
-        case .changed:
-            guard found == nil else { return }
-            warn("not-begun", "this \(key.kind.type) has not begun: it begins here, and changes nothing yet")
-            begin(key, line)
-        case .ended, .cancelled:
-            if let found {
-                down.remove(at: found)
-            } else {
-                warn("not-begun", "this \(key.kind.type) has not begun: its end does nothing")
-            }
+            if let began { warn("began-again", "this \(kind.type) began in line \(began) and has not ended") }
+            count(kind)
+        case .changed where began == nil && !goesOn:
+            warn("not-begun", "this \(kind.type) has not begun: it begins here, and changes nothing yet")
+            count(kind)
+        case .ended where began == nil && !goesOn, .cancelled where began == nil && !goesOn:
+            warn("not-begun", "this \(kind.type) has not begun: its end does nothing")
+        case .changed, .ended, .cancelled: break
         }
-    }
-
-    private mutating func begin(_ key: GestureKey, _ line: Int) {
-        counts[key.kind.type, default: 0] += 1
-        down.append(Down(key: key, line: line))
+        down.handle(report, line)
     }
 }

@@ -4,7 +4,6 @@
 import GimbalProtocol
 import TouchTraces
 import Traces
-import Touches
 
 /// What the lines of Gimbal traces tell.
 final class TraceSections {
@@ -18,7 +17,14 @@ final class TraceSections {
         fileprivate var origin: Double?
         fileprivate var last = -Double.infinity
         fileprivate var isOver = false
-        fileprivate var surfaces = TouchSurfaces()
+        fileprivate var reporter = GestureReporter()
+
+        /// How many fingers a request lands.
+        fileprivate func landed(by request: Request) -> Int {
+            guard case .touch(let fingers) = request.body else { return 0 }
+            let before = fingers.isCancelled ? [] : reporter.touches(on: fingers.surface)
+            return fingers.touches.count { touch in !before.contains { $0.id == touch.id } }
+        }
     }
 
     private(set) var sections: [Section] = []
@@ -79,24 +85,12 @@ final class TraceSections {
         section.origin = start
         section.findings.addFrame(at: time - start)
         for request in requests {
-            switch request.body {
-            case .gesture(let gesture): section.findings.add(gesture.event, gesture.label, at: time - start)
-            case .touch(let fingers): Self.handle(fingers, at: time - start, &section)
-            default: break
+            let landed = section.landed(by: request)
+            for report in section.reporter.reports(of: request, at: time - start) {
+                section.findings.add(report, at: time - start)
             }
+            section.findings.addTouches(landed: landed, down: section.reporter.fingersDown)
         }
-    }
-
-    private static func handle(_ fingers: Request.Fingers, at time: Double, _ section: inout Section) {
-        let key = SurfaceKey(feed: 0, label: fingers.surface)
-        let before = fingers.isCancelled ? [] : section.surfaces[key]?.touches ?? []
-        let landed = fingers.touches.count { touch in !before.contains { $0.id == touch.id } }
-        let outcome = section.surfaces.handle(
-            fingers.touches, of: key, at: fingers.surfaceTimeMs ?? time, isCancelled: fingers.isCancelled,
-            tellsAngles: fingers.tellsAngles)
-        section.findings.addTouches(landed: landed, down: section.surfaces.all.reduce(0) { $0 + $1.touches.count })
-        guard let outcome else { return }
-        for event in outcome.events { section.findings.add(event, feed: outcome.surface.gestureFeed, at: time) }
     }
 }
 

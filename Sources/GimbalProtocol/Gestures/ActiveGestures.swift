@@ -1,0 +1,74 @@
+// Which gestures are active on a camera, as reports and commands tell: what the daemon's `GestureTracker` says of them, for who
+// looks into a trace or a recording. A test compares the two.
+
+import Gestures
+
+/// The active gestures of one camera, each with a value of its user's: the time when it began, for example.
+package struct ActiveGestures<Value> {
+    package struct Gesture {
+        package let key: GestureKey
+        /// What was handed in when it began.
+        package let value: Value
+    }
+
+    /// The active gestures, in the order in which they began.
+    package private(set) var all: [Gesture] = []
+    /// Which gestures move the camera. The others are never active.
+    package private(set) var settings: GestureSettings
+    /// More gestures than this are not active at one time: those that come are ignored.
+    private let limit: Int
+
+    /// No active gesture on a camera with the usual settings but for some switches.
+    package init(_ switches: GestureSwitches = GestureSwitches(), limit: Int = .max) {
+        settings = switches.applied(to: GestureSettings())
+        self.limit = limit
+    }
+
+    package var isEmpty: Bool { all.isEmpty }
+
+    /// The value of a gesture; `nil` if it is not active.
+    package subscript(key: GestureKey) -> Value? { all.first { $0.key == key }?.value }
+
+    /// Follows a report. A tap is never active: it has happened when it is reported.
+    ///
+    /// - Parameter value: kept with the gesture if it begins by this report.
+    /// - Returns: the gesture that it ends. One that begins again ends first.
+    @discardableResult
+    package mutating func handle(_ report: GestureReport, _ value: Value) -> Gesture? {
+        let (kind, phase) = (report.event.kind, report.event.phase)
+        guard !kind.isTap, settings.allows(kind) else { return nil }
+        let found = all.firstIndex { $0.key == report.key }
+        if found != nil, phase == .changed { return nil }
+        let ended = found.map { all.remove(at: $0) }
+        switch phase {
+        case .began, .changed:
+            if all.count < limit { all.append(Gesture(key: report.key, value: value)) }
+        case .ended, .cancelled: break
+        }
+        return ended
+    }
+
+    /// Follows a command.
+    ///
+    /// - Returns: the gestures that it cancels. Those whose fingers stay are active again with their next report.
+    @discardableResult
+    package mutating func handle(_ command: Request.Command) -> [Gesture] {
+        if command.cancelsGestures { return cancelAll() }
+        guard case .setGestures(let switches) = command else { return [] }
+        settings = switches.applied(to: settings)
+        let cancelled = all.filter { !settings.allows($0.key.kind) }
+        all.removeAll { !settings.allows($0.key.kind) }
+        return cancelled
+    }
+
+    /// Cancels every gesture, as the end of a trace does.
+    ///
+    /// - Returns: those that were active.
+    package mutating func cancelAll() -> [Gesture] {
+        defer { all = [] }
+        return all
+    }
+}
+
+extension ActiveGestures: Sendable where Value: Sendable {}
+extension ActiveGestures.Gesture: Sendable where Value: Sendable {}

@@ -1,0 +1,54 @@
+// What requests tell of gestures: the reports that they are, and those that are made of fingers, exactly as the daemon makes
+// them. Whoever looks into a trace or a recording without being a camera reads its gestures here.
+
+import Gestures
+import Touches
+
+/// A report of a gesture, and which gesture it is about.
+package struct GestureReport: Sendable {
+    package let key: GestureKey
+    package let event: GestureEvent
+
+    package init(_ event: GestureEvent, of key: GestureKey) { (self.event, self.key) = (event, key) }
+}
+
+/// Makes reports of gestures of the requests that one connection sends to one camera.
+package struct GestureReporter: Sendable {
+    /// Who reports the gestures that come as such. Each surface is a reporter of its own.
+    private static let feed = 0
+
+    private var surfaces = TouchSurfaces(limit: TouchSurfaces.usualLimit)
+
+    /// A reporter that has seen no finger.
+    package init() {}
+
+    /// How many fingers are down, on all surfaces.
+    package var fingersDown: Int { surfaces.all.reduce(0) { $0 + $1.touches.count } }
+
+    /// The fingers that are on a surface.
+    package func touches(on surface: GestureKey.Label) -> [Touch] { surfaces[Self.key(surface)]?.touches ?? [] }
+
+    /// The reports that a request makes, in order; none if it is not about gestures.
+    ///
+    /// - Parameter timeMs: the time of the request's line, in milliseconds: in an array only the first object needs one.
+    package mutating func reports(of request: Request, at timeMs: Double) -> [GestureReport] {
+        switch request.body {
+        case .gesture(let gesture):
+            let key = GestureKey(feed: Self.feed, kind: gesture.event.kind, label: gesture.label)
+            return [GestureReport(gesture.event, of: key)]
+        case .touch(let fingers):
+            let outcome = surfaces.handle(
+                fingers.touches, of: Self.key(fingers.surface), at: fingers.surfaceTimeMs ?? timeMs,
+                isCancelled: fingers.isCancelled, tellsAngles: fingers.tellsAngles)
+            guard let outcome else { return [] }
+            return outcome.events.map {
+                GestureReport($0, of: GestureKey(feed: outcome.surface.gestureFeed, kind: $0.kind))
+            }
+        case .command, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay,
+            .marker, .hello, .trace, .traceEnd:
+            return []
+        }
+    }
+
+    private static func key(_ surface: GestureKey.Label) -> SurfaceKey { SurfaceKey(feed: feed, label: surface) }
+}
