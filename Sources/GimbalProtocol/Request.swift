@@ -215,6 +215,16 @@ extension Request.Body {
         }
     }
 
+    /// Whether it is what a trace is made of, and has a time there.
+    package var isOfTraces: Bool {
+        switch self {
+        case .gesture, .touch, .command, .marker: true
+        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello, .trace,
+            .traceEnd:
+            false
+        }
+    }
+
     /// Why the protocol has no words for it; `nil` if it has.
     var problem: String? {
         switch self {

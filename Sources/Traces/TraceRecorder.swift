@@ -106,11 +106,6 @@ final class TraceRecorder {
 extension Trace.Line {
     /// The time that the trace's clock goes on to by it; `nil` for what takes no time, whatever it says.
     var clockMs: Double? {
-        requests.lazy.compactMap { request in
-            switch request.body {
-            case .gesture, .touch, .command, .marker: request.timeMs
-            default: nil
-            }
-        }.first
+        requests.lazy.filter(\.body.isOfTraces).compactMap(\.timeMs).first
     }
 }

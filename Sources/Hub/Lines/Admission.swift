@@ -297,16 +297,6 @@ struct Admission {
 }
 
 extension Request.Body {
-    /// Whether it is what a trace is made of, and has a time there.
-    var isOfTraces: Bool {
-        switch self {
-        case .gesture, .touch, .command, .marker: true
-        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello, .trace,
-            .traceEnd:
-            false
-        }
-    }
-
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {
