@@ -251,4 +251,29 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             #expect(rejection.isHeader, "\(line)")
         }
     }
+
+    @Test(arguments: [
+        (#"{"type":"pan","phase":"x"}"#, "phase must be began, changed, ended or cancelled"),
+        (#"{"type":"pan"}"#, "phase is missing: it is began, changed, ended or cancelled"),
+        (
+            #"{"type":"animate","update":{"kind":"zoom-in"},"easing":1}"#,
+            "easing must be default, linear, ease-in, ease-out or ease-in-out"
+        ),
+        (#"{"type":"subscribe","delivery":"x"}"#, #"delivery must be "every" or "latest""#),
+        (
+            #"{"type":"subscribe","delivery":"latest","events":["touch"]}"#,
+            #"delivery must be "every" where events has "gesture" or "touch""#
+        ),
+        (
+            #"{"type":"subscribe","camera":"*","events":["gesture"]}"#,
+            #"events must not have "gesture" or "touch" where camera is "*": name each camera"#
+        ),
+        (
+            #"{"type":"subscribe","events":["x"]}"#,
+            #"events must be an array of "move-started", "camera-changed", "idle", "gesture", "touch", "replay" and "marker""#
+        ),
+    ])
+    func anErrorListsTheWordsThatWouldBeRight(_ line: String, _ message: String) {
+        #expect(error(line)?.message == message)
+    }
 }

@@ -73,22 +73,21 @@ extension RequestDecoder {
         return table.index(of: plain.span, 0, plain.count)
     }
 
-    /// - Parameter wanted: the words, as an error says them.
     func word<Value>(
-        _ object: Int, _ field: Field, _ words: Words<Value>, _ line: Span<UInt8>, _ wanted: String
+        _ object: Int, _ field: Field, _ words: Words<Value>, _ line: Span<UInt8>
     ) throws(WireError) -> Value? {
         guard let node = child(object, field) else { return nil }
         guard tape[node].kind == .string, let value = word(node, words, line) else {
-            throw .wrong(FieldPath(field), "must be \(wanted)")
+            throw .wrong(FieldPath(field), "must be \(words.alternatives)")
         }
         return value
     }
 
     func requiredWord<Value>(
-        _ object: Int, _ field: Field, _ words: Words<Value>, _ line: Span<UInt8>, _ wanted: String
+        _ object: Int, _ field: Field, _ words: Words<Value>, _ line: Span<UInt8>
     ) throws(WireError) -> Value {
-        guard let value = try word(object, field, words, line, wanted) else {
-            throw .missing(FieldPath(field), "it is \(wanted)")
+        guard let value = try word(object, field, words, line) else {
+            throw .missing(FieldPath(field), "it is \(words.alternatives)")
         }
         return value
     }

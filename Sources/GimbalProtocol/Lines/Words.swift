@@ -6,11 +6,24 @@ import JSONLines
 struct Words<Value: Sendable>: Sendable {
     let table: WordTable
     private let values: [Value]
+    /// All of them, as an error says what would be right.
+    let alternatives: String
 
-    init(_ values: [Value], _ word: (Value) -> String) {
-        table = WordTable(values.map(word))
+    /// - Parameter inQuotes: whether an error has them in quotes.
+    init(_ values: [Value], inQuotes: Bool = false, _ word: (Value) -> String) {
+        let words = values.map(word)
+        table = WordTable(words)
         self.values = values
+        alternatives = listed(inQuotes ? words.map(quoted) : words, "or")
     }
 
     subscript(number: Int) -> Value { values[number] }
 }
+
+/// Words as a sentence lists them: a, b and c.
+package func listed(_ words: [String], _ conjunction: String) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
+}
+
+func quoted(_ word: String) -> String { "\"\(word)\"" }

@@ -110,8 +110,7 @@ extension RequestDecoder {
         let duration =
             try number(object, FieldPath(.durationMs), .durationMs, in: 0...3_600_000)
             ?? CameraAnimation.usualDuration
-        let easing = try word(
-            object, .easing, Self.easings, line, "default, linear, ease-in, ease-out or ease-in-out")
+        let easing = try word(object, .easing, Self.easings, line)
         return .animate(update, durationMs: duration, easing: (easing ?? .default).easing)
     }
 }

@@ -106,7 +106,7 @@ extension RequestDecoder {
     /// A tap has happened when it is reported: its phase is `ended`, and may be left out.
     private func phase(_ object: Int, _ line: Span<UInt8>, isRequired: Bool) throws(WireError) -> GesturePhase {
         if !isRequired, child(object, .phase) == nil { return .ended }
-        return try requiredWord(object, .phase, Self.phases, line, "began, changed, ended or cancelled")
+        return try requiredWord(object, .phase, Self.phases, line)
     }
 
     private func translation(_ object: Int) throws(WireError) -> ScreenPoint? {

@@ -17,13 +17,13 @@ public enum EventKind: String, CaseIterable, Sendable {
     /// The camera is fed. A header says where that begins; the lines after it make the same camera. Every one of them is
     /// delivered, or missed: nothing is resent after ``CameraEvent/lagged(_:)``.
     case gesture
+    /// Fingers on a surface that feeds the camera, to be shown. Those that are down are told at first; after
+    /// ``CameraEvent/lagged(_:)``, too.
+    case touch
     /// A replay on the camera pauses, goes on, seeks, changes its speed or ends.
     case replay
     /// A trace or a client sets a marker.
     case marker
-    /// Fingers on a surface that feeds the camera, to be shown. Those that are down are told at first; after
-    /// ``CameraEvent/lagged(_:)``, too.
-    case touch
 
     /// The kinds that tell what the camera does.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
@@ -140,7 +140,13 @@ public struct Lagged: Equatable, Sendable {
 
 extension RequestDecoder {
     static let eventKinds = Words(EventKind.allCases, \.rawValue)
-    static let deliveries = Words(EventDelivery.allCases, \.rawValue)
+    static let deliveries = Words(EventDelivery.allCases, inQuotes: true, \.rawValue)
+
+    /// The kinds that each subscriber reads in full, of one camera.
+    private static var inputKinds: String {
+        let kinds = EventKind.allCases.filter { EventKinds.inputs.contains(EventKinds($0)) }
+        return listed(kinds.map { quoted($0.rawValue) }, "or")
+    }
 
     func subscribe(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
         var subscribe = try wanted(object, line)
@@ -154,10 +160,9 @@ extension RequestDecoder {
     private func wanted(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
         var subscribe = Subscribe()
         if let node = child(object, .events) { subscribe.events = try events(node, line) }
-        subscribe.delivery =
-            try word(object, .delivery, Self.deliveries, line, "\"every\" or \"latest\"") ?? .every
+        subscribe.delivery = try word(object, .delivery, Self.deliveries, line) ?? .every
         if subscribe.delivery == .latest, !subscribe.events.isDisjoint(with: .inputs) {
-            throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \"gesture\" or \"touch\"")
+            throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \(Self.inputKinds)")
         }
         return subscribe
     }
@@ -174,7 +179,7 @@ extension RequestDecoder {
         let subscribe = try wanted(object, line)
         if !subscribe.events.isDisjoint(with: .inputs) {
             throw .wrong(
-                FieldPath(.events), "must not have \"gesture\" or \"touch\" where camera is \"*\": name each camera")
+                FieldPath(.events), "must not have \(Self.inputKinds) where camera is \"*\": name each camera")
         }
         var points: [CameraResumePoint] = []
         if let array = child(object, .since) {
@@ -208,10 +213,8 @@ extension RequestDecoder {
 
     private func events(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> EventKinds {
         func wrong() -> WireError {
-            .wrong(
-                FieldPath(.events),
-                "must be an array of \"move-started\", \"camera-changed\", \"idle\", \"gesture\", \"touch\", \"replay\" and \"marker\""
-            )
+            let kinds = listed(EventKind.allCases.map { quoted($0.rawValue) }, "and")
+            return .wrong(FieldPath(.events), "must be an array of \(kinds)")
         }
         guard tape[array].kind == .array else { throw wrong() }
         var kinds: EventKinds = .reset

@@ -44,12 +44,6 @@ func spoken(_ milliseconds: Double) -> String {
     milliseconds < 1000 ? "\(short(milliseconds)) ms" : "\(short(milliseconds / 1000)) s"
 }
 
-/// Words as a sentence lists them: a, b and c.
-func listed(_ words: [String], _ conjunction: String) -> String {
-    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
-    return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
-}
-
 /// A number without decimals that say nothing.
 func short(_ value: Double) -> String {
     value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
