@@ -26,6 +26,16 @@ final class RequestLink: Sendable {
         let timer: Task<Void, Never>?
     }
 
+    /// A line that is to be sent.
+    private struct Question {
+        let ticket: Int
+        let line: [UInt8]
+        /// How many answers it gets.
+        let requests: Int
+        /// How long they are waited for; `nil` is for ever.
+        let limit: Duration?
+    }
+
     private struct Shared {
         var lastTicket = 0
         var lastLine = 0
@@ -71,20 +81,51 @@ final class RequestLink: Sendable {
     func answers(
         to requests: [ClientRequest], camera: String?, within limit: Duration? = nil
     ) async throws -> [ServerMessage] {
-        let ticket = shared.withLock { shared in
-            shared.lastTicket += 1
-            return shared.lastTicket
-        }
+        let question = try question(requests, camera, within: limit)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
-                    try shared.withLock { try send(requests, camera, ticket, limit, continuation, &$0) }
+                    try send(question, continuation)
                 } catch {
                     continuation.resume(throwing: error)
                 }
             }
         } onCancel: {
-            giveUp(ticket, CancellationError())
+            giveUp(question.ticket, CancellationError())
+        }
+    }
+
+    /// Requests as a line, with a ticket that no other line has.
+    private func question(
+        _ requests: [ClientRequest], _ camera: String?, within limit: Duration?
+    ) throws -> Question {
+        let ticket = shared.withLock { shared in
+            shared.lastTicket += 1
+            return shared.lastTicket
+        }
+        let ids = requests.indices.map { RequestID.number(ticket * Self.idsOfLine + $0) }
+        let line =
+            requests.count == 1
+            ? try requests[0].line(camera: camera, id: ids[0])
+            : try ClientRequest.line(frame: requests, camera: camera, ids: ids)
+        guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
+        return Question(ticket: ticket, line: line, requests: requests.count, limit: limit)
+    }
+
+    /// Under the lock, so that lines are counted in the order in which they are sent.
+    private func send(
+        _ question: Question, _ continuation: CheckedContinuation<[ServerMessage], any Error>
+    ) throws {
+        try shared.withLock { shared in
+            try Task.checkCancellation()
+            if let failure = shared.failure { throw failure }
+            guard shared.waiters.count < Self.mostWaiting else { throw GimbalConnectionError.tooManyRequests }
+            shared.lastLine += 1
+            shared.waiters[question.ticket] = Waiter(
+                continuation: continuation, line: shared.lastLine,
+                answers: Array(repeating: nil, count: question.requests),
+                timer: question.limit.map { timer(question.ticket, $0) })
+            connection.send(question.line)
         }
     }
 
@@ -102,27 +143,6 @@ final class RequestLink: Sendable {
             guard (try? await Task.sleep(for: limit)) != nil else { return }
             self?.giveUp(ticket, GimbalConnectionError.noAnswer(within: limit))
         }
-    }
-
-    /// Under the lock, so that lines are counted in the order in which they are sent.
-    private func send(
-        _ requests: [ClientRequest], _ camera: String?, _ ticket: Int, _ limit: Duration?,
-        _ continuation: CheckedContinuation<[ServerMessage], any Error>, _ shared: inout Shared
-    ) throws {
-        try Task.checkCancellation()
-        if let failure = shared.failure { throw failure }
-        guard shared.waiters.count < Self.mostWaiting else { throw GimbalConnectionError.tooManyRequests }
-        let ids = requests.indices.map { RequestID.number(ticket * Self.idsOfLine + $0) }
-        let line =
-            requests.count == 1
-            ? try requests[0].line(camera: camera, id: ids[0])
-            : try ClientRequest.line(frame: requests, camera: camera, ids: ids)
-        guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
-        shared.lastLine += 1
-        shared.waiters[ticket] = Waiter(
-            continuation: continuation, line: shared.lastLine,
-            answers: Array(repeating: nil, count: requests.count), timer: limit.map { timer(ticket, $0) })
-        connection.send(line)
     }
 
     // MARK: Answers
