@@ -176,7 +176,7 @@ public struct Reconnection: Sendable {
     public static let never = Reconnection(attempts: 0)
 
     /// The delay before an attempt, of which the first is 0.
-    func delay(before attempt: Int) -> Duration {
+    package func delay(before attempt: Int) -> Duration {
         // Beyond 2^30 no delay is below the longest one that anybody would ask for.
         min(firstDelay * (1 << min(attempt, 30)), longestDelay)
     }

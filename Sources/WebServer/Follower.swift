@@ -2,6 +2,7 @@
 // Invariant: a page that begins gets what holds now and every line after that, in order; nothing in between is lost.
 
 import Gestures
+import GimbalClient
 import GimbalProtocol
 import JSONLines
 import NIOCore
@@ -12,8 +13,7 @@ final class Follower: Sendable {
     private let group: any EventLoopGroup
     private let state = Mutex(State())
 
-    /// Before the first attempt to connect anew, and at the most.
-    private static let delays = (first: Duration.milliseconds(100), longest: Duration.seconds(2))
+    private static let reconnection = Reconnection(longestDelay: .seconds(2))
     /// What requests of this connection are called; pages number theirs.
     fileprivate static let id = RequestID.text("gimbal-web")
 
@@ -103,7 +103,7 @@ final class Follower: Sendable {
 
     /// Follows the daemon until the task is cancelled: whenever it goes away, it is looked for again.
     func run() async {
-        var delay = Self.delays.first
+        var attempts = 0
         while !Task.isCancelled {
             let (ends, end) = AsyncStream<Void>.makeStream()
             do {
@@ -116,15 +116,15 @@ final class Follower: Sendable {
                     state.tell(.daemon(problem: nil))
                 }
                 link.send(try ClientRequest.subscribeAll(kinds: EventKind.movements).line(id: Self.id))
-                delay = Self.delays.first
+                attempts = 0
                 for await _ in ends {}
                 link.close()
                 lose("the daemon ended the connection")
             } catch {
                 lose("\(error)")
             }
-            try? await Task.sleep(for: delay)
-            delay = min(delay * 2, Self.delays.longest)
+            try? await Task.sleep(for: Self.reconnection.delay(before: attempts))
+            attempts += 1
         }
         state.withLock { $0.link?.close() }
     }
