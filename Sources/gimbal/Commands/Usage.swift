@@ -13,7 +13,7 @@ enum Usage {
         guard let first = words.first else { return }
         if first.hasPrefix("-") { return try checkOption(words) }
         let named = first == "help" ? Array(words.dropFirst().prefix { !$0.hasPrefix("-") }) : [first]
-        let names = tool.subcommands.map(\.commandName) + ["help"]
+        let names = GimbalCommand.configuration.subcommands.map { $0._commandName } + ["help"]
         guard let unknown = named.first(where: { !names.contains($0) }) else { return }
         let guess = Spelling.closest(to: unknown, among: names).map { " Did you mean '\($0)'?" }
         let hint = unknown.hasSuffix(".ndjson") ? " Did you mean 'replay \(unknown)'?" : " 'gimbal --help' lists them."
@@ -113,5 +113,6 @@ enum Usage {
         func argument(_ name: String) -> Argument? { arguments.first { $0.names.contains(name) } }
     }
 
+    /// All that the parser can say: it takes far longer than what a command does, so only who typed something wrong waits for it.
     private static let tool = Command((try? JSONValue(GimbalCommand._dumpHelp().utf8))?["command"])
 }
