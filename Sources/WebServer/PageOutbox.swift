@@ -46,7 +46,7 @@ final class PageOutbox: Sendable {
 
     private struct State {
         var lines: [PageLine?] = []
-        var places: [Subject: Int] = [:]
+        var indices: [Subject: Int] = [:]
         var count = 0
         var bytes = 0
         var replies: [UInt8] = []
@@ -55,33 +55,33 @@ final class PageOutbox: Sendable {
         var isOver = false
         /// What was replaced while it waited needs no word: `seq` shows it. Only what is thrown away is counted.
         mutating func add(_ line: PageLine) {
-            if let subject = line.subject, let place = places[subject], let old = lines[place] {
-                lines[place] = nil
+            if let subject = line.subject, let index = indices[subject], let old = lines[index] {
+                lines[index] = nil
                 count -= 1
                 bytes -= old.bytes.count
             }
-            if line.isBoundary, let camera = line.camera { places[.position(camera: camera)] = nil }
-            if let subject = line.subject { places[subject] = lines.count }
+            if line.isBoundary, let camera = line.camera { indices[.position(camera: camera)] = nil }
+            if let subject = line.subject { indices[subject] = lines.count }
             lines.append(line)
             count += 1
             bytes += line.bytes.count
             if lines.count > 2 * PageOutbox.mostLines { compact() }
         }
 
-        /// Forgets the places of lines that were replaced.
+        /// Forgets lines that were replaced.
         mutating func compact() {
             lines = lines.filter { $0 != nil }
-            places = [:]
-            for (place, line) in lines.enumerated() {
-                if line?.isBoundary == true, let camera = line?.camera { places[.position(camera: camera)] = nil }
-                if let subject = line?.subject { places[subject] = place }
+            indices = [:]
+            for (index, line) in lines.enumerated() {
+                if line?.isBoundary == true, let camera = line?.camera { indices[.position(camera: camera)] = nil }
+                if let subject = line?.subject { indices[subject] = index }
             }
         }
 
         mutating func throwAway() {
             for case let line? in lines { note(line) }
             lines = []
-            places = [:]
+            indices = [:]
             count = 0
             bytes = 0
             isBehind = true
@@ -136,7 +136,7 @@ final class PageOutbox: Sendable {
             bytes += state.replies
             for case let line? in state.lines { bytes += line.bytes }
             state.lines.removeAll(keepingCapacity: state.lines.count < Self.mostLines)
-            state.places.removeAll(keepingCapacity: true)
+            state.indices.removeAll(keepingCapacity: true)
             (state.count, state.bytes) = (0, 0)
             return .lines(bytes)
         }

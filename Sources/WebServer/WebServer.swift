@@ -14,7 +14,7 @@ import Synchronization
 /// What a server is told.
 package struct ServerOptions: Sendable {
     /// Where it listens.
-    package enum Place: Sendable {
+    package enum Listening: Sendable {
         /// An address of this machine; port 0 is any that is free.
         case address(String, port: Int)
         /// A socket that listens already.
@@ -33,7 +33,7 @@ package struct ServerOptions: Sendable {
     package var map: StyledMap?
     /// Where the daemon may be.
     package var daemonPaths: [String]
-    package var place: Place
+    package var listening: Listening
     package var certificate: Certificate?
     /// More names that the server goes by, without a port.
     package var hosts: [String] = []
@@ -44,7 +44,9 @@ package struct ServerOptions: Sendable {
     package var tokens = Tokens()
     package var limits = Limits()
 
-    package init(daemonPaths: [String], place: Place) { (self.daemonPaths, self.place) = (daemonPaths, place) }
+    package init(daemonPaths: [String], listening: Listening) {
+        (self.daemonPaths, self.listening) = (daemonPaths, listening)
+    }
 }
 
 /// Why a server cannot begin.
@@ -136,7 +138,7 @@ package enum WebServer {
     ) async throws {
         // What is said about single connections is nothing for a log.
         let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
-        let server = try await listen(child, options.place, on: group, logger)
+        let server = try await listen(child, options.listening, on: group, logger)
         guard let address = server.channel.localAddress else {
             throw StartError(description: "the socket that was passed is no TCP socket")
         }
@@ -179,7 +181,7 @@ package enum WebServer {
     }
 
     private static func listen<Child: ServerChildChannel>(
-        _ child: Child, _ place: ServerOptions.Place, on group: MultiThreadedEventLoopGroup, _ logger: Logger
+        _ child: Child, _ listening: ServerOptions.Listening, on group: MultiThreadedEventLoopGroup, _ logger: Logger
     ) async throws -> NIOAsyncChannel<Child.Value, Never> {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
@@ -191,14 +193,14 @@ package enum WebServer {
             child.setup(channel: $0, logger: logger)
         }
         do {
-            switch place {
+            switch listening {
             case .address(let host, let port):
                 return try await bootstrap.bind(host: host, port: port, childChannelInitializer: setup)
             case .descriptor(let descriptor):
                 return try await bootstrap.bind(descriptor, childChannelInitializer: setup)
             }
         } catch {
-            let name = if case .address(let host, let port) = place { "\(host) port \(port)" } else { "the socket" }
+            let name = if case .address(let host, let port) = listening { "\(host) port \(port)" } else { "the socket" }
             throw StartError(description: "cannot listen on \(name): \(error)")
         }
     }

@@ -154,7 +154,8 @@ struct GimbalWeb: AsyncParsableCommand {
         let passed = Self.passedSocket()
         var options = ServerOptions(
             daemonPaths: SocketPath.candidates(socket),
-            place: passed.map { .descriptor($0) } ?? .address(listen == "localhost" ? "127.0.0.1" : listen, port: port))
+            listening: passed.map { .descriptor($0) }
+                ?? .address(listen == "localhost" ? "127.0.0.1" : listen, port: port))
         if let tlsCertificate, let tlsKey {
             options.certificate = ServerOptions.Certificate(chain: tlsCertificate, key: tlsKey)
         }

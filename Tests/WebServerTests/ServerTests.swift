@@ -19,7 +19,7 @@ private struct Running: Sendable {
         _ body: @escaping @Sendable (Running) throws -> Void
     ) async throws {
         let daemon = try DaemonProcess()
-        var options = ServerOptions(daemonPaths: [daemon.socket], place: .address("127.0.0.1", port: 0))
+        var options = ServerOptions(daemonPaths: [daemon.socket], listening: .address("127.0.0.1", port: 0))
         options.limits = limits
         options.map = map
         options.guests = Set(guests.compactMap(Origin.init))
@@ -159,7 +159,7 @@ private struct Running: Sendable {
 
     @Test func aDaemonThatGoesIsToldAndOneThatComesIsFound() async throws {
         var options = ServerOptions(
-            daemonPaths: [TemporaryPath.fresh("sock")], place: .address("127.0.0.1", port: 0))
+            daemonPaths: [TemporaryPath.fresh("sock")], listening: .address("127.0.0.1", port: 0))
         options.tokens = Tokens()
         let path = options.daemonPaths[0]
         // The daemon is killed below, and leaves them.
@@ -582,7 +582,7 @@ private struct Running: Sendable {
         ("0.0.0.0", false, false), ("0.0.0.0", true, true), ("127.0.0.1", false, true),
     ])
     func othersConnectOnlyWhereThatWasSaid(_ address: String, _ isSaid: Bool, _ starts: Bool) async throws {
-        var options = ServerOptions(daemonPaths: ["/nowhere"], place: .address(address, port: 0))
+        var options = ServerOptions(daemonPaths: ["/nowhere"], listening: .address(address, port: 0))
         options.isOpenWithoutTLS = isSaid
         let (links, ready) = AsyncStream<Links>.makeStream()
         let server = Task { [options] in

@@ -200,7 +200,7 @@ struct Admission {
             switch request.body {
             case .gesture(let gesture):
                 active[cameraName(request), default: before(request)].note(key(gesture), begins: gesture.event.begins)
-            case .command(.move), .command(.animate), .command(.stop), .command(.removeCamera):
+            case .command(let command) where command.cancelsGestures:
                 active[cameraName(request)] = .init()
             default: break
             }
