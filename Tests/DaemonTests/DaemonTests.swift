@@ -226,19 +226,9 @@ import Testing
         let folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appendingPathComponent("datagrams").path
-        let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        #expect(bound == 0)
-        #expect(try DaemonProcess.run(gimbald, ["--socket", path]).status == 69)
+        let other = try NotifySocket(at: folder.appendingPathComponent("datagrams").path)
+        defer { withExtendedLifetime(other) {} }
+        #expect(try DaemonProcess.run(gimbald, ["--socket", other.path]).status == 69)
         // Neither is its socket gone, nor is there anything of ours.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["datagrams"])
     }

@@ -7,9 +7,10 @@ import Testing
 /// A socket that a service manager would listen on. (sd_notify(3))
 final class NotifySocket {
     private let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
-    let path = Files.temporary().path
+    let path: String
 
-    init() throws {
+    init(at path: String = Files.temporary().path) throws {
+        self.path = path
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
