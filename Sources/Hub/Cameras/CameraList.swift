@@ -41,8 +41,6 @@ struct CameraList {
 
     /// Removes all of them; the list keeps its memory.
     mutating func removeAll() {
-        guard !cameras.isEmpty else { return }
-        for camera in cameras { camera.lists.bits &= ~bit }
-        cameras.removeAll(keepingCapacity: true)
+        while let camera = cameras.popLast() { camera.lists.bits &= ~bit }
     }
 }

@@ -86,6 +86,8 @@ struct PeerOutput {
     mutating func insert(_ subscription: Subscription) {
         guard !subscription.isPending else { return }
         subscription.isPending = true
+        // Nearly always there is no other, or it began later than they.
+        guard let last = pending.last, last.number > subscription.number else { return pending.append(subscription) }
         let behind = pending.lastIndex { $0.number < subscription.number }
         pending.insert(subscription, at: behind.map { $0 + 1 } ?? 0)
     }
@@ -105,6 +107,15 @@ struct PeerOutput {
 
     /// Forgets those that have been sent what there was. To be called once their cameras are looked at anew.
     mutating func removeSent() {
+        // Nearly always that is all of them.
+        while let last = pending.popLast() {
+            if last.hasUnsent {
+                pending.append(last)
+                break
+            }
+            last.isPending = false
+        }
+        guard !pending.isEmpty else { return }
         pending.removeAll { subscription in
             if !subscription.hasUnsent { subscription.isPending = false }
             return !subscription.isPending

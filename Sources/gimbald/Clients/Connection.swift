@@ -15,7 +15,8 @@ final class Connection: Watcher, Outlet {
     let process: pid_t
     /// What the connection is known by to the next process.
     var inode: UInt64 { Handover.inode(of: descriptor) ?? 0 }
-    private unowned let daemon: Daemon
+    // They refer to each other until the connection is retired.
+    private let daemon: Daemon
     private(set) var peer: Peer?
     /// Where it stands among the daemon's; ``Connections`` says.
     var index = 0
