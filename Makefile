@@ -92,7 +92,8 @@ deps-test: ## install the Debian packages that testing needs
 # MARK: Building and testing
 
 build: swift deps ## build gimbald and gimbal for release, without a need for Swift's libraries (the default)
-	$(swift_build)
+	$(swift_build) --product gimbald
+	$(swift_build) --product gimbal
 	$(call quietly,$(swift_build) --quiet --product generate-manual)
 	@$(make_share)
 
@@ -197,7 +198,7 @@ endef
 # What is built only by who asks for it is built, too: so it does not rot. The page's server is tried as the unit tests have
 # it: for release, its libraries would take minutes more. Of its packages only what it uses is built, which a build of
 # all tests would not leave at. What the scripts of Tests/System try is built while the unit tests run.
-build_debug = GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
+build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
 
 test: swift deps-test ## run all tests: the unit tests, and the programs as they run on a system
 	$(call quietly,$(build_debug) --product gimbalPackageTests)
