@@ -78,15 +78,18 @@ struct Credentials: Sendable {
                     "\(path), line \(index + 1): \"user = NAME\" or \"password = WORDS\" was expected")
             }
         }
-        guard user != nil || password == nil else { throw ValidationError("\(path): a password needs a user") }
+        guard user != nil else { throw ValidationError("\(path): \"user = NAME\" is missing") }
     }
 
     private static let longest = 16384
 
     private static func text(of descriptor: CInt, _ path: String) throws -> String {
+        var result = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: longest) { buffer, count in
-            count = unsafe max(read(descriptor, buffer.baseAddress, buffer.count), 0)
+            result = unsafe read(descriptor, buffer.baseAddress, buffer.count)
+            count = max(result, 0)
         }
+        guard result >= 0 else { throw ValidationError("\(path): \(unsafe String(cString: strerror(errno)))") }
         guard bytes.count < longest else { throw ValidationError("\(path) is longer than \(longest) bytes") }
         return String(decoding: bytes, as: UTF8.self)
     }

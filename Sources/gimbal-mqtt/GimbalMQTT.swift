@@ -147,6 +147,9 @@ struct GimbalMQTT: ParsableCommand {
         }
         try validateFollowing()
     }
+        for file in [ca, certificate, key].compactMap({ $0 }) where unsafe access(file, R_OK) != 0 {
+            throw ValidationError("\(file): \(unsafe String(cString: strerror(errno)))")
+        }
 
     private func validateFollowing() throws {
         _ = try followed()

@@ -20,14 +20,15 @@ final class Views {
     deinit { if socket >= 0 { _ = close(socket) } }
 
     private static func connected(_ address: String) throws -> CInt {
-        guard let colon = address.lastIndex(of: ":") else { throw Failure("\(address): HOST:PORT was expected") }
+        guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]),
+            port > 0
+        else { throw Failure("\(address): HOST:PORT was expected, with a port from 1 to 65535") }
         var host = String(address[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        let port = String(address[address.index(after: colon)...])
-        let result = unsafe getaddrinfo(host, port, &hints, &list)
+        let result = unsafe getaddrinfo(host, String(port), &hints, &list)
         guard result == 0, let first = unsafe list else {
             throw Failure("\(address): \(unsafe String(cString: gai_strerror(result)))")
         }
