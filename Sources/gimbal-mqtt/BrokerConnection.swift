@@ -21,6 +21,8 @@ import MQTTBridge
     private var nextLook: Double
     /// Whether something has come that is not read yet; of what TLS has taken from the socket no event tells.
     private var hasMore = true
+    /// Counts down: what a message is known by that never leaves this side.
+    private var lastUnsent: CInt = 0
     /// Why it is over.
     private(set) var failure: String?
 
@@ -101,7 +103,7 @@ import MQTTBridge
                 fail("\(error)")
             }
         }
-        return failure == nil && !hasMore
+        return failure == nil && !hasMore && news.isEmpty
     }
 
     // MARK: Messages
@@ -124,7 +126,15 @@ import MQTTBridge
                 client, &number, publication.topic, CInt($0.count), $0.baseAddress,
                 publication.isAcknowledged ? 1 : 0, publication.isRetained, properties)
         }
-        return result == MOSQ_ERR_SUCCESS.rawValue ? number : nil
+        switch result {
+        case MOSQ_ERR_SUCCESS.rawValue: return number
+        case MOSQ_ERR_NO_CONN.rawValue, MOSQ_ERR_CONN_LOST.rawValue: return nil
+        default:
+            // It is more than this broker takes in one packet, or what it does not know. Nobody is to wait for that.
+            lastUnsent -= 1
+            news.append(.acknowledged(lastUnsent, refusal: ConnectionAttempt.text(result)))
+            return lastUnsent
+        }
     }
 
     func subscribe(_ filter: String) -> CInt? {

@@ -18,6 +18,9 @@ final class ConnectionAttempt: Sendable {
     /// What the callback has seen, and what came of it. The client is its address as a number.
     private enum State: Sendable { case waiting, answered(refusal: String?), accepted(UInt), refused(String), over }
 
+    /// What the broker may send in one packet, by MQTT 5, in bytes: the `$state` of the most cameras that a daemon may have.
+    private static let largestPacket: UInt32 = 8 << 20
+
     let address: BrokerAddress
     private let settings: Broker.Settings
     /// A descriptor that a byte is written to when the outcome is there.
@@ -79,8 +82,15 @@ final class ConnectionAttempt: Sendable {
             guard let context = unsafe context else { return }
             unsafe Unmanaged<ConnectionAttempt>.fromOpaque(context).takeUnretainedValue().answered(code)
         }
+        var properties: OpaquePointer?
+        defer { unsafe mosquitto_property_free_all(&properties) }
+        if settings.isVersion5 {
+            _ = unsafe mosquitto_property_add_int32(
+                &properties, CInt(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), Self.largestPacket)
+        }
         errno = 0
-        var result = unsafe mosquitto_connect(client, address.host, CInt(address.port), settings.keepalive)
+        var result = unsafe mosquitto_connect_bind_v5(
+            client, address.host, CInt(address.port), settings.keepalive, nil, properties)
         while result == MOSQ_ERR_SUCCESS.rawValue {
             if case .answered(let refusal) = state.withLock({ $0 }) {
                 guard let refusal else { return }

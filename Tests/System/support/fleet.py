@@ -440,7 +440,53 @@ def try_cluster():
         process.end()
 
 
-PARTS = {"mosquitto": try_mosquitto, "wall": try_wall, "clocks": try_clocks, "cluster": try_cluster}
+def try_limits():
+    """Messages that are too large, one way and the other, and options that cannot be right."""
+    broker, port = open_mosquitto("strict", "max_packet_size 2000")
+    guide = Daemon("strict-guide")
+    node = bridge("strict-node", guide, "--node", "strict", port=port)
+    judge = Client("127.0.0.1", port)
+    judge.subscribe("gimbal/#")
+    until("a node is ready", lambda: state_of(judge, "strict") == "ready")
+    for _ in range(300):
+        # The question is just small enough, its answer is not.
+        judge.publish("gimbal/strict/main/get", {"type": "get-camera", "id": "x" * 1700}, reply="gimbal/reply/judge")
+    guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.25}}')
+    until("answers that the broker does not take hold nobody up", lambda: b"7.25" in judge.of("gimbal/strict/main/camera")[-1].payload)
+    check(node.said("does not take a message"), "and the log has a word of them")
+    judge.end()
+    for process in (node, broker):
+        process.end()
+
+    broker, port = open_mosquitto("lavish")
+    node = bridge("flooded-node", guide, "--node", "flooded", port=port)
+    judge = Client("127.0.0.1", port)
+    judge.subscribe("gimbal/#")
+    until("a node is ready", lambda: state_of(judge, "flooded") == "ready")
+    judge.publish("gimbal/flooded/main/gesture", "x" * 70_000, reply="gimbal/reply/long")
+    judge.publish("gimbal/flooded/main/gesture", "x" * (100 << 20), reply="gimbal/reply/huge")
+    judge.publish("gimbal/flooded/main/get", {"type": "ping", "id": 1}, reply="gimbal/reply/next")
+    until("a question behind a huge message is answered", lambda: judge.of("gimbal/reply/next"))
+    check(b"line-too-long" in judge.of("gimbal/reply/long")[0].payload, "one that is too long is answered by an error")
+    most = int(re.search(r"VmHWM:\s+(\d+) kB", open(f"/proc/{node.process.pid}/status").read())[1]) / 1024
+    check(most < 64, f"a message of 100 MiB is not read by the bridge: {most} MiB")
+    judge.end()
+
+    (FOLDER / "empty.conf").write_text("# Nobody.\n")
+    (FOLDER / "empty.conf").chmod(0o600)
+    (FOLDER / "folder").mkdir(mode=0o700)
+    for name, reason, *options in (
+            ("none", "No such file", "--broker", "mqtts://127.0.0.1", "--node", "x", "--ca", FOLDER / "none.pem"),
+            ("empty", "user = NAME", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", FOLDER / "empty.conf"),
+            ("folder", "Is a directory", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", FOLDER / "folder"),
+            ("far", "1 to 65535", "--broker", "mqtt://127.0.0.1", "--follow", "a/b", "--viewsync", "127.0.0.1:70000")):
+        wrong = Process(f"wrong-{name}", BIN / "gimbal-mqtt", *options)
+        check(wrong.process.wait(PATIENCE) in (64, 71) and wrong.said(reason), f"{name}: {wrong.log.read_text()}")
+    for process in (node, broker, guide):
+        process.end()
+
+
+PARTS = {"mosquitto": try_mosquitto, "wall": try_wall, "clocks": try_clocks, "cluster": try_cluster, "limits": try_limits}
 
 
 def try_part(name):
