@@ -9,7 +9,7 @@ package final class BrokerOutbox {
     private unowned let outside: any Surroundings
     private var pending: [(token: Int, publication: Publication)] = []
     private var lastToken = 0
-    /// How many replies found no room.
+    /// How many messages found no room and are not told anew, as what the broker keeps is: replies.
     private(set) var dropped = 0
     /// Whether messages go out: the broker is there, and this process is the node.
     private(set) var isOpen = false
@@ -32,7 +32,7 @@ package final class BrokerOutbox {
             return true
         }
         guard pending.count < Self.mostMessages else {
-            dropped += 1
+            if !publication.isRetained { dropped += 1 }
             return false
         }
         lastToken += 1

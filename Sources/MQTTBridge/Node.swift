@@ -36,7 +36,9 @@ package final class Node {
     private let feeds: Feeds
     /// When no more is asked about what the broker has kept.
     private var endOfKept: Double?
+    /// How many replies were said to have found no room, and when that is said again.
     private var lastDropped = 0
+    private var nextComplaint = -Double.infinity
     private var isEnding = false
 
     package init(_ settings: Settings, _ outside: any Surroundings) {
@@ -109,14 +111,14 @@ package final class Node {
             if let (_, stamp) = CameraStanding.read(delivery.payload) { claim.saw(generation: stamp.generation) }
         } else if claim.isOwner, settings.takesLines {
             feeds.received(delivery, at: now)
-            tellDropped()
         }
     }
 
-    private func tellDropped() {
-        guard outbox.dropped > lastDropped else { return }
+    /// Says it once in a while: whoever floods the node does not flood the log.
+    private func tellDropped(at now: Double) {
+        guard outbox.dropped > lastDropped, nextComplaint <= now else { return }
         outside.say(.warning, "\(outbox.dropped - lastDropped) replies found no room")
-        lastDropped = outbox.dropped
+        (lastDropped, nextComplaint) = (outbox.dropped, now + 10_000)
     }
 
     private func act(on step: NodeClaim.Step, at now: Double) {
@@ -145,10 +147,10 @@ package final class Node {
 
     private func tellState() {
         guard outbox.isOpen, let cameras else { return }
-        cameras.hasNews = false
         let absence = cameras.absence.map { "no daemon: \($0)" }
         let state = state(absence == nil ? .ready : .disconnected, reason: absence)
-        outbox.send(Publication(topics.state, state.payload, isRetained: true))
+        // Where there is no room for it, it is told in a later turn.
+        cameras.hasNews = !outbox.send(Publication(topics.state, state.payload, isRetained: true))
     }
 
     // MARK: Time
@@ -169,6 +171,7 @@ package final class Node {
         cameras?.advance(to: now)
         feeds.advance(to: now)
         if cameras?.hasNews == true { tellState() }
+        tellDropped(at: now)
     }
 
     // MARK: The end

@@ -31,9 +31,12 @@ final class NodeCameras: LinkReader {
     private var cameras: [String: Shown] = [:]
     /// Those whose newest state is told later: when it is time, or when there is room.
     private var late: Set<String> = []
+    /// Whether the daemon has said how many cameras there are. What it says of all of them later is about new ones, which
+    /// were not told while this side did not read.
+    private var isListed = false
     /// What the daemon has not told of again since it came back, and how many cameras it has yet to tell of.
     private var untold: (names: Set<String>, count: Int)?
-    /// Cameras that the broker has kept of an older run.
+    /// Cameras that the broker keeps, as far as is known, and that may be there no more: it forgets them as there is room.
     private var kept: Set<String> = []
     /// Counts what is told of cameras, from 1.
     private var lastNumber = 0
@@ -59,6 +62,7 @@ final class NodeCameras: LinkReader {
         do {
             let link = try outside.connect(self)
             self.link = link
+            (isListed, untold) = (false, nil)
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.standing.seq, epoch: $0.standing.epoch) })
             let request = ClientRequest.subscribeAll(
                 delivery: tellsEvents ? .every : .latest, since: tellsEvents ? points.forAllCameras() : [:])
@@ -132,6 +136,8 @@ final class NodeCameras: LinkReader {
 
     /// All cameras are told of next.
     private func begin(_ count: Int, at now: Double) {
+        guard !isListed else { return }
+        isListed = true
         if absence != nil { (absence, hasNews) = (nil, true) }
         untold = (Set(cameras.keys), count)
         forgetUntold()
@@ -198,8 +204,8 @@ final class NodeCameras: LinkReader {
         guard cameras.removeValue(forKey: name) != nil else { return }
         late.remove(name)
         hasNews = true
-        outbox.send(Publication(topics.camera(name), [], isRetained: true))
-        settings.remove(name)
+        kept.insert(name)
+        clearKept()
     }
 
     /// Tells how a camera stands, for the broker to keep.
@@ -246,14 +252,16 @@ final class NodeCameras: LinkReader {
         clearKept()
     }
 
-    /// Where it is known which cameras there are, has the broker forget the others.
+    /// Where it is known which cameras there are, has the broker forget the others, as far as there is room.
     func clearKept() {
-        guard absence == nil, untold == nil, outbox.isOpen else { return }
-        for name in kept.sorted() where cameras[name] == nil {
+        guard absence == nil, untold == nil, !kept.isEmpty else { return }
+        for name in kept.sorted() {
+            guard !outbox.isFull else { return }
+            kept.remove(name)
+            guard cameras[name] == nil else { continue }
             outbox.send(Publication(topics.camera(name), [], isRetained: true))
             settings.remove(name)
         }
-        kept = []
     }
 
     // MARK: Time
@@ -268,6 +276,7 @@ final class NodeCameras: LinkReader {
         if let attempt = nextAttempt, attempt <= now { connect(at: now) }
         if let link { settings.advance(to: now, by: link) { names } }
         guard outbox.isOpen else { return }
+        clearKept()
         for name in late.sorted() {
             guard let shown = cameras[name], shown.isNew else { continue }
             if isDue(shown, at: now) { tell(name, at: now) }

@@ -147,6 +147,56 @@ import Testing
         #expect(state?.generation == 8 && state?.word == .ready)
     }
 
+    @Test func moreThanFindsRoomAtOnceIsForgottenAllTheSame() {
+        var limits = Limits()
+        limits.cameras = 1000
+        limits.subscriptions = 1000
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost(limits: limits)]
+        for number in 0..<1500 {
+            fleet.retained["gimbal/left/old\(number)/camera"] = Array("{}".utf8)
+            fleet.retained["gimbal/left/old\(number)/settings"] = Array("{}".utf8)
+        }
+        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
+        fleet.connect(bridge)
+        fleet.pass(10_000)
+        #expect(fleet.retained.keys.sorted() == ["gimbal/left/$state"])
+        // Cameras that the daemon forgets at once.
+        let names = (0..<700).map { "camera-\($0)" }
+        let feeder = fleet.hosts[0].connect()
+        for name in names { feeder.send(#"{"type":"move","camera":"\#(name)","update":{"kind":"zoom-in"}}"#) }
+        fleet.pass(10_000)
+        #expect(fleet.retained.count == 1401)
+        for name in names { feeder.send(#"{"type":"remove-camera","camera":"\#(name)"}"#) }
+        bridge.loseDaemon()
+        fleet.pass(10_000)
+        #expect(fleet.retained.keys.sorted() == ["gimbal/left/$state"])
+        #expect(!bridge.log.contains { $0.contains("no room") })
+    }
+
+    @Test func camerasThatAreMadeFasterThanTheyAreReadForgetNoOthers() {
+        var limits = Limits()
+        limits.cameras = 1000
+        limits.subscriptions = 1000
+        limits.unreadReplies = 4096
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost(limits: limits)]
+        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
+        fleet.connect(bridge)
+        let feeder = fleet.hosts[0].connect()
+        for round in 0..<3 {
+            bridge.makeRoom(0)
+            for number in 0..<200 {
+                feeder.send(#"{"type":"move","camera":"c\#(round)-\#(number)","update":{"kind":"zoom-in"}}"#)
+            }
+            bridge.makeRoom(nil)
+            fleet.pass(5000)
+        }
+        #expect(bridge.node?.isOwner == true)
+        #expect(fleet.retained.keys.count { $0.hasSuffix("/camera") } == 600)
+        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.cameras.count == 600)
+    }
+
     @Test func whatWasMissedIsToldOnceMore() {
         let (fleet, _, _) = pair(events: true)
         let feeder = fleet.hosts[0].connect()

@@ -259,6 +259,9 @@ final class SimulatedBridge: SimulatedProcess {
         return link
     }
 
+    /// As many more bytes go to the bridge from its daemon; `nil` for all that come.
+    func makeRoom(_ bytes: Int?) { for link in links { link.peer.makeRoom(bytes) } }
+
     /// The daemon has gone, or has begun anew: all connections are over.
     func loseDaemon() {
         let lost = links
