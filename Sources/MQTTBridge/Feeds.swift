@@ -234,15 +234,19 @@ final class Feeds {
     private let topics: NodeTopics
     private let replies: Replies
     private let outbox: BrokerOutbox
+    /// Those that lines are taken for; none named is all.
+    private let cameras: Set<String>
     private let timeout: Double
     private let most: Int
     private var feeds: [Key: Feed] = [:]
     let missed: MissedEvents
 
     init(
-        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, timeout: Double, most: Int
+        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, cameras: Set<String>,
+        timeout: Double, most: Int
     ) {
-        (self.outside, self.topics, self.outbox, self.timeout, self.most) = (outside, topics, outbox, timeout, most)
+        (self.outside, self.topics, self.outbox) = (outside, topics, outbox)
+        (self.cameras, self.timeout, self.most) = (cameras, timeout, most)
         replies = Replies(topics: topics, outbox: outbox)
         missed = MissedEvents(outside, topics, outbox, replies)
     }
@@ -254,6 +258,7 @@ final class Feeds {
         guard let (camera, inlet, name) = topics.incoming(delivery.topic), !delivery.payload.isEmpty else { return }
         var submission = Submission(delivery, camera: camera, inlet: inlet)
         do throws(WireError) {
+            try check(camera: camera, feed: name)
             guard !delivery.isRetained else {
                 throw WireError(
                     .invalidValue, "a line must not be retained: it would be taken again whenever the bridge comes")
@@ -263,17 +268,30 @@ final class Feeds {
             let key: Key =
                 inlet == .get ? .questions : name.map { .topic($0) } ?? submission.feed.map { .field($0) } ?? .nobody
             if name != nil { submission.feed = name }
-            try pass(submission, to: try feed(key, at: now))
+            try pass(submission, to: try feed(key, at: now), at: now)
         } catch {
+            // Nobody follows the errors of a camera that cannot be.
+            guard NodeTopics.isName(camera) || submission.responseTopic != nil else { return }
             replies.send(error, to: submission)
         }
     }
 
-    private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {
-        if let feed = feeds[key] {
-            feed.lastHeard = now
-            return feed
+    /// Sees that a topic names a camera that lines are taken for.
+    private func check(camera: String, feed: String?) throws(WireError) {
+        guard NodeTopics.isName(camera) else {
+            throw WireError(
+                .invalidValue, field: "camera", "the topic names no camera: 1 to 64 of A-Z a-z 0-9 . _ - were expected")
         }
+        guard cameras.isEmpty || cameras.contains(camera) else {
+            throw WireError(.unknownCamera, field: "camera", "this node has no camera \"\(camera)\"")
+        }
+        guard feed?.contains("/") != true else {
+            throw WireError(.invalidValue, field: "feed", "the topic ends with one name, CAMERA/gesture/FEED")
+        }
+    }
+
+    private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {
+        if let feed = feeds[key] { return feed }
         guard feeds.count < most else {
             throw WireError(.limitReached, "at most \(most) publish to a node at one time")
         }
@@ -288,10 +306,11 @@ final class Feeds {
         return feed
     }
 
-    private func pass(_ submission: Submission, to feed: Feed) throws(WireError) {
+    private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(WireError) {
         if let number = submission.number {
             let expected = (feed.lastNumber ?? number - 1) + 1
-            // It has come before, or comes too late: what came behind it says more.
+            // It has come before, or comes too late: what came behind it says more. It is no sign of life, so that a
+            // publisher that has begun to count anew is not passed over for ever.
             guard number >= expected else { return }
             feed.lastNumber = number
             if number > expected {
@@ -302,6 +321,7 @@ final class Feeds {
                     to: submission)
             }
         }
+        feed.lastHeard = now
         guard !feed.isBusy else {
             throw WireError(
                 .limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")

@@ -92,8 +92,11 @@ final class MissedEvents {
 
     func ask(_ submission: Submission) throws(WireError) {
         let request = submission.requests[0]
-        guard let seq = request["since"]?.integer else {
+        guard let since = request["since"] else {
             throw WireError(.missingField, field: "since", "since is missing: the seq of the last event that was read")
+        }
+        guard let seq = since.integer else {
+            throw WireError(.invalidValue, field: "since", "since must be the seq of an event: an integer, 0 or more")
         }
         guard let epoch = request["epoch"]?.string else {
             throw WireError(.missingField, field: "epoch", "epoch is missing: what since counts in")

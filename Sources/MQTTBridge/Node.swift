@@ -7,7 +7,7 @@ import GimbalProtocol
 package final class Node {
     package struct Settings: Sendable {
         package var name: String
-        /// The cameras that are told of; none named is all.
+        /// The cameras that are told of, and that lines are taken for; none named is all.
         package var cameras: Set<String> = []
         /// Whether every event is told, and not only how cameras stand.
         package var tellsEvents = false
@@ -46,7 +46,8 @@ package final class Node {
         topics = NodeTopics(settings.name)
         outbox = BrokerOutbox(outside)
         claim = NodeClaim(instance: settings.instance)
-        feeds = Feeds(outside, topics, outbox, timeout: settings.feedTimeout, most: settings.mostFeeds)
+        feeds = Feeds(
+            outside, topics, outbox, cameras: settings.cameras, timeout: settings.feedTimeout, most: settings.mostFeeds)
         cameras = NodeCameras(
             outside, topics, outbox, wanted: settings.cameras, tellsEvents: settings.tellsEvents,
             interval: 1000 / settings.rate
@@ -170,8 +171,8 @@ package final class Node {
         }
         cameras?.advance(to: now)
         feeds.advance(to: now)
-        if cameras?.hasNews == true { tellState() }
         tellDropped(at: now)
+        if cameras?.hasNews == true { tellState() }
     }
 
     // MARK: The end

@@ -68,12 +68,13 @@ package struct NodeTopics: Sendable {
         return String(parts[0])
     }
 
-    /// What a topic that takes lines says: the camera, the kind of lines, and whose they are.
+    /// What a topic that takes lines says: the camera, the kind of lines, and whose they are. The camera's name, and what
+    /// is behind the kind, are as they came.
     func incoming(_ topic: String) -> (camera: String, inlet: Inlet, feed: String?)? {
-        guard let parts = parts(of: topic), 2...3 ~= parts.count, Self.isName(parts[0]),
-            let inlet = Inlet(rawValue: String(parts[1]))
-        else { return nil }
-        return (String(parts[0]), inlet, parts.count == 3 ? String(parts[2]) : nil)
+        guard let parts = parts(of: topic), parts.count >= 2, let inlet = Inlet(rawValue: String(parts[1])) else {
+            return nil
+        }
+        return (String(parts[0]), inlet, parts.count > 2 ? parts[2...].joined(separator: "/") : nil)
     }
 
     private func parts(of topic: String) -> [Substring]? {

@@ -56,7 +56,9 @@ struct GimbalMQTT: ParsableCommand {
     @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("Tell of this camera only; may be repeated.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Tell of this camera only, and take lines for it alone; may be repeated.", valueName: "name"))
     var camera: [String] = []
 
     @Flag(help: "Publish every event, too.")
@@ -145,11 +147,11 @@ struct GimbalMQTT: ParsableCommand {
         guard broker.allSatisfy(\.isEncrypted) || (ca == nil && certificate == nil) else {
             throw ValidationError("certificates are for a broker at mqtts://")
         }
-        try validateFollowing()
-    }
         for file in [ca, certificate, key].compactMap({ $0 }) where unsafe access(file, R_OK) != 0 {
             throw ValidationError("\(file): \(unsafe String(cString: strerror(errno)))")
         }
+        try validateFollowing()
+    }
 
     private func validateFollowing() throws {
         _ = try followed()

@@ -344,6 +344,7 @@ import Testing
         ("{\"type\":\"move\"\n", "set", "invalid-json", nil),
         ("[]", "set", "invalid-value", nil),
         (#"{"epoch":"x"}"#, "since", "missing-field", "since"),
+        (#"{"since":-1,"epoch":"x"}"#, "since", "invalid-value", "since"),
         (String(repeating: "[", count: 200), "set", "limit-reached", nil),
     ])
     func whatIsWrongIsAnsweredByAnErrorThatNamesIt(line: String, topic: String, code: String, field: String?) {
@@ -422,6 +423,67 @@ import Testing
         #expect(texts(client) == [])
         publish(#"{"type":"double-tap","feed":"f","number":6}"#, "gesture", from: client)
         #expect(texts(client).first?.contains(#""code":"missed-lines""#) == true)
+    }
+
+    @Test func aPublisherThatBeginsToCountAnewIsHeardOnceItsOldCountIsForgotten() throws {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet)
+        publish(#"{"type":"double-tap","feed":"f","number":5000}"#, "gesture", from: client)
+        fleet.pass(400)
+        let before = try position("main", of: fleet.hosts[0])
+        for number in 1...12 {
+            publish(#"{"type":"double-tap","feed":"f","number":\#(number)}"#, "gesture", from: client)
+            fleet.pass(1000, step: 50)
+        }
+        #expect(try position("main", of: fleet.hosts[0]) != before)
+    }
+
+    @Test func linesForCamerasThatTheNodeDoesNotTellOfAreRefused() throws {
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost()]
+        var node = settings("left")
+        node.cameras = ["main"]
+        fleet.connect(SimulatedBridge(fleet, fleet.hosts[0], node: node))
+        fleet.pass(2500)
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"move","camera":"other","update":{"kind":"zoom-to","zoom":9}}"#)
+        let before = try position("other", of: fleet.hosts[0])
+        let client = foreign(fleet, "gimbal/left/other/error", "gimbal/left/other/missed")
+        for (topic, line) in [
+            ("set", #"{"type":"move","update":{"kind":"zoom-in"}}"#), ("get", #"{"type":"get-camera","id":1}"#),
+            ("gesture", #"{"type":"double-tap"}"#), ("since", #"{"since":0,"epoch":"x"}"#),
+        ] {
+            fleet.publish(Publication("gimbal/left/other/\(topic)", Array(line.utf8)), from: client)
+        }
+        fleet.pass(1000)
+        let told = texts(client)
+        #expect(told.count == 4 && told.allSatisfy { $0.contains(#""code":"unknown-camera""#) }, "\(told)")
+        #expect(try position("other", of: fleet.hosts[0]) == before)
+    }
+
+    @Test(arguments: ["ma in/set", "/set", "$state/get", "main/set/a/b", "+/set"])
+    func aTopicThatNamesNoCameraOrFeedIsAnsweredWhereAnswersAreAskedFor(topic: String) {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "answers/me")
+        source.receive(
+            Delivery(
+                "gimbal/left/\(topic)", Array(#"{"type":"stop","id":7}"#.utf8), responseTopic: "answers/me",
+                correlation: [7, 8]))
+        fleet.pass(20)
+        #expect(client.received.first?.correlation == [7, 8])
+        let answers = texts(client)
+        #expect(answers.count == 1 && answers[0].contains(#""code":"invalid-value""#), "\(answers)")
+    }
+
+    @Test func manyRepliesThatFindNoRoomAreOneLineOfTheLog() {
+        let (fleet, source, _) = pair()
+        for _ in 0..<3000 { source.receive(Delivery("gimbal/left/main/set", Array("[".utf8))) }
+        // What the broker keeps is not among what is lost.
+        source.hasDaemon = false
+        source.loseDaemon()
+        fleet.pass(5000)
+        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .disconnected)
+        #expect(source.log.filter { $0.contains("found no room") } == ["1976 replies found no room"])
     }
 
     @Test func moreFeedsThanThereMayBeAreRefused() {
