@@ -168,8 +168,8 @@ import GimbalProtocol
 
     /// Whether nothing is done for a peer that sends no more.
     private func isIdle(_ peer: Peer) -> Bool {
-        peer.input.isEmpty && peer.replay == nil && peer.subscriptions.isEmpty && peer.all == nil
-            && peer.waits.all.isEmpty && !peer.share.isWaiting
+        peer.input.isEmpty && peer.replay == nil && peer.subscriptions.isEmpty && peer.waits.all.isEmpty
+            && !peer.share.isWaiting
     }
 
     // MARK: Rest

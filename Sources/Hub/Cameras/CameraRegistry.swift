@@ -5,6 +5,17 @@
 import GimbalProtocol
 
 final class CameraRegistry {
+    /// What the registry knows of a camera. It is kept in the camera, and only the registry changes it.
+    struct Registration {
+        fileprivate(set) var standing = HostedCamera.Standing.permanent
+        /// A number that no other camera of the registry has, and as low as can be.
+        fileprivate(set) var slot = 0
+        /// Whether it may have changed since it was saved.
+        fileprivate var isUnsaved = false
+
+        init(_ standing: HostedCamera.Standing = .permanent) { self.standing = standing }
+    }
+
     private let limits: Limits
     private let environment: HostedCamera.Environment
     /// Tells this run's epochs from another's.
@@ -74,7 +85,7 @@ final class CameraRegistry {
     /// Makes a camera that is not there yet.
     func make(_ name: String, _ standing: HostedCamera.Standing, at now: Double) -> HostedCamera {
         let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, environment)
-        camera.standing = standing
+        camera.registration = Registration(standing)
         insert(camera)
         names.insert(name)
         return camera
@@ -98,8 +109,9 @@ final class CameraRegistry {
     }
 
     private func insert(_ camera: HostedCamera) {
-        camera.slot = freeSlots.popLast() ?? slotCount
-        slotCount = max(slotCount, camera.slot + 1)
+        let slot = freeSlots.popLast() ?? slotCount
+        camera.registration.slot = slot
+        slotCount = max(slotCount, slot + 1)
         cameras.insert(camera)
         if camera.isEphemeral {
             ephemeral.append(camera)
@@ -110,12 +122,12 @@ final class CameraRegistry {
 
     func remove(_ camera: HostedCamera) {
         makePermanent(camera)
-        camera.standing = .removed
+        camera.registration.standing = .removed
         // Peers that sent something to it may refer to it for long.
         camera.log.freeMemory()
-        camera.isUnsaved = false
+        camera.registration.isUnsaved = false
         noteChange(camera)
-        freeSlots.append(camera.slot)
+        freeSlots.append(camera.registration.slot)
         cameras.remove(camera)
         names.remove(camera.name)
     }
@@ -123,7 +135,7 @@ final class CameraRegistry {
     /// Notes that a camera is not only there to be watched any more.
     func makePermanent(_ camera: HostedCamera) {
         guard camera.isEphemeral else { return }
-        camera.standing = .permanent
+        camera.registration.standing = .permanent
         noteChange(camera)
         ephemeral.removeAll { $0 === camera }
     }
@@ -175,8 +187,8 @@ final class CameraRegistry {
 
     /// Notes that a camera may be another than it was when it was saved last.
     func noteChange(_ camera: HostedCamera) {
-        guard !camera.isUnsaved else { return }
-        camera.isUnsaved = true
+        guard !camera.registration.isUnsaved else { return }
+        camera.registration.isUnsaved = true
         guard tracksChanges else { return }
         if camera.isRemoved, !inText.contains(camera.name) {
             unsaved.remove(camera.name)
@@ -201,7 +213,7 @@ final class CameraRegistry {
     func continueSaving(_ text: inout SavedText, atMost count: Int) -> Bool {
         text.update(atMost: count) { name in
             let camera = cameras[name]
-            camera?.isUnsaved = false
+            camera?.registration.isUnsaved = false
             guard let camera, !camera.isEphemeral else {
                 inText.remove(name)
                 return nil

@@ -60,11 +60,7 @@ final class HostedCamera {
     var clockStart: Double
 
     // Where the hub has it
-    /// Only ``CameraRegistry`` changes these three.
-    var standing = Standing.permanent
-    var slot = 0
-    /// Whether it may have changed since it was saved.
-    var isUnsaved = false
+    var registration = CameraRegistry.Registration()
     var lists = CameraList.Membership()
 
     /// What a camera needs of its hub.
@@ -113,6 +109,7 @@ final class HostedCamera {
 
     /// The camera that everybody sees: another one, where a replay goes elsewhere on this one.
     var seen: HostedCamera { replay?.camera ?? self }
+    var standing: Standing { registration.standing }
     var isRemoved: Bool { standing == .removed }
     var isEphemeral: Bool { standing == .ephemeral }
 

@@ -92,9 +92,9 @@ final class ClientRegistry {
         }
         client.role = peer.isWatchOnly ? .watchOnly : .everything
         if let replay = peer.replay, !replay.isOver { client.replay = replay.cameraName }
-        client.followsAll = peer.all != nil
-        client.subscriptionCount = peer.subscriptions.count
-        client.subscriptions = peer.subscriptions.prefix(Self.page.subscriptions).map {
+        client.followsAll = peer.subscriptions.toAll != nil
+        client.subscriptionCount = peer.subscriptions.all.count
+        client.subscriptions = peer.subscriptions.all.prefix(Self.page.subscriptions).map {
             .init(camera: $0.camera.name, delivery: $0.delivery, behind: Int($0.backlog))
         }
         client.waits = peer.waits.all.count

@@ -37,10 +37,7 @@ public final class Peer {
     var output = PeerOutput()
     var share = FairQueue.Share()
 
-    /// Only ``Subscriptions`` changes these two.
-    var subscriptions: [Subscription] = []
-    /// Its subscription to all cameras; `subscriptions` has what comes of it.
-    var all: AllCameras?
+    var subscriptions = PeerSubscriptions()
     /// Its requests that wait for a camera's rest.
     var waits = PeerWaits()
     /// The trace that it sends. Only ``Replays`` changes it.
@@ -90,7 +87,7 @@ struct FedCameras {
     var cameras: some Sequence<HostedCamera> { slots.lazy.compactMap { $0 }.filter { !$0.isRemoved } }
 
     mutating func insert(_ camera: HostedCamera) {
-        let slot = camera.slot
+        let slot = camera.registration.slot
         if slot < slots.count, slots[slot] === camera { return }
         insert(camera, slot)
     }

@@ -14,6 +14,11 @@ struct PeerOutput {
         case closed
     }
 
+    /// Whether a subscription is among the pending ones. It is kept in the subscription, and only its peer's output changes it.
+    struct Membership {
+        fileprivate var isPending = false
+    }
+
     private(set) var state = State.idle
     private(set) var replies: [UInt8] = []
     /// How many bytes of the replies have been sent.
@@ -84,8 +89,8 @@ struct PeerOutput {
 
     /// Notes that a subscription may have something to send.
     mutating func insert(_ subscription: Subscription) {
-        guard !subscription.isPending else { return }
-        subscription.isPending = true
+        guard !subscription.membership.isPending else { return }
+        subscription.membership.isPending = true
         // Nearly always there is no other, or it began later than they.
         guard let last = pending.last, last.number > subscription.number else { return pending.append(subscription) }
         let behind = pending.lastIndex { $0.number < subscription.number }
@@ -94,14 +99,14 @@ struct PeerOutput {
 
     /// Forgets one that has ended.
     mutating func remove(_ subscription: Subscription) {
-        guard subscription.isPending else { return }
-        subscription.isPending = false
+        guard subscription.membership.isPending else { return }
+        subscription.membership.isPending = false
         pending.removeAll { $0 === subscription }
     }
 
     /// Forgets all: they have ended.
     mutating func removeAllSubscriptions() {
-        for subscription in pending { subscription.isPending = false }
+        for subscription in pending { subscription.membership.isPending = false }
         pending = []
     }
 
@@ -113,12 +118,12 @@ struct PeerOutput {
                 pending.append(last)
                 break
             }
-            last.isPending = false
+            last.membership.isPending = false
         }
         guard !pending.isEmpty else { return }
         pending.removeAll { subscription in
-            if !subscription.hasUnsent { subscription.isPending = false }
-            return !subscription.isPending
+            if !subscription.hasUnsent { subscription.membership.isPending = false }
+            return !subscription.membership.isPending
         }
     }
 

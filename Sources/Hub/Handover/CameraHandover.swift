@@ -45,7 +45,7 @@ extension HostedCamera {
         self.init(
             saved, clockStart: clockStart ?? now - saved.clock, log: log, inputLog: inputs, firstSeq: firstSeq,
             environment)
-        if isEphemeral { standing = .ephemeral }
+        if isEphemeral { registration = CameraRegistry.Registration(.ephemeral) }
         if let moment { restore(from: moment) }
     }
 }

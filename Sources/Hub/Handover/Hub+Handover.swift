@@ -96,7 +96,7 @@ extension Hub {
         } catch {
             // Peers and subscriptions refer to each other.
             for (_, peer) in peers {
-                peer.subscriptions = []
+                peer.subscriptions = PeerSubscriptions()
                 peer.waits.removeAll()
             }
             throw error
@@ -146,7 +146,7 @@ extension Peer {
         out.put(PeerField.isBroken, output.isBroken)
         out.put(PeerField.isBlocked, isBlocked)
         out.put(PeerField.replies, output.replies[output.sentBytes...])
-        if let all { out.put(PeerField.all) { all.write(to: &$0) } }
+        if let toAll = subscriptions.toAll { out.put(PeerField.all) { toAll.write(to: &$0) } }
         for camera in fedCameras.cameras { out.put(PeerField.inputs, camera.name) }
         for wait in waits.all {
             out.put(PeerField.wait) { out in
@@ -157,7 +157,7 @@ extension Peer {
                 out.put(WaitField.deadline, wait.deadline)
             }
         }
-        for subscription in subscriptions {
+        for subscription in subscriptions.all {
             out.put(PeerField.subscription) { subscription.write(to: &$0) }
         }
     }
@@ -185,6 +185,7 @@ extension Peer {
         var (hasEnded, isBroken, isBlocked) = (false, false, false)
         var lingerEnd: Double?
         var inputs: [String] = []
+        var (all, toAll): ([Subscription], AllCameras?) = ([], nil)
         while let (tag, field) = try row.next(PeerField.self) {
             switch tag {
             case .key, .number: break
@@ -196,13 +197,14 @@ extension Peer {
             case .isBroken: isBroken = try field.flag()
             case .isBlocked: isBlocked = try field.flag()
             case .replies: replies = Array(try field.bytes())
-            case .all: all = try AllCameras(field.record())
+            case .all: toAll = try AllCameras(field.record())
             case .inputs: inputs.append(try field.text())
             case .wait: waits.insert(try RestWait(field.record(), of: self, cameras))
             case .subscription:
-                subscriptions.append(try Subscription(field.record(), of: self, cameras, limits: limits))
+                all.append(try Subscription(field.record(), of: self, cameras, limits: limits))
             }
         }
+        subscriptions = PeerSubscriptions(all: all, toAll: toAll)
         let framer = LineFramer(lineNumber: lineNumber, isSkipping: isSkipping, longest: limits.line)
         let discarding = lingerEnd.map { PeerInput.State.discarding(until: $0 == .infinity ? nil : $0) }
         input = PeerInput(discarding ?? (hasEnded ? .ended : .open), framer: framer, bytes: bytes)

@@ -165,9 +165,9 @@ struct Admission {
 
     private func admitSubscription(_ index: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
         // Fast path: even if every earlier object subscribed to another camera, the peer stays below the limit.
-        guard peer.subscriptions.count + index >= limits.subscriptions else { return }
+        guard peer.subscriptions.all.count + index >= limits.subscriptions else { return }
         if earlier.subscribed == nil {
-            earlier.subscribed = Lookback(Set(peer.subscriptions.lazy.filter { !$0.isOfAll }.map(\.camera.name)))
+            earlier.subscribed = Lookback(Set(peer.subscriptions.all.lazy.filter { !$0.isOfAll }.map(\.camera.name)))
         }
         earlier.subscribed?.advance(to: index, of: requests) { names, request in
             switch request.body {

@@ -113,7 +113,7 @@ final class Sender {
     /// Puts what all of a peer's subscriptions have waiting among its replies.
     func flushAll(of peer: Peer) {
         var backlog = peer.backlog
-        for subscription in peer.subscriptions { flush(subscription, backlog: &backlog) }
+        for subscription in peer.subscriptions.all { flush(subscription, backlog: &backlog) }
     }
 
     /// - Parameter backlog: how many events wait in all of the peer's subscriptions; those of this one do no longer.
@@ -203,8 +203,8 @@ final class Sender {
     ///
     /// - Returns: whether that is all. Otherwise what was taken is noted.
     private func sendRun(_ peer: Peer) -> Bool {
-        guard peer.subscriptions.count == 1, peer.output.unreadBytes == 0 else { return false }
-        let subscription = peer.subscriptions[0]
+        guard peer.subscriptions.all.count == 1, peer.output.unreadBytes == 0 else { return false }
+        let subscription = peer.subscriptions.all[0]
         guard let run = subscription.wholeRun else { return false }
         let taken = unsafe peer.outlet.send(run.bytes)
         turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)

@@ -21,8 +21,7 @@ final class Subscription {
     var index = 0
     /// Tells which began first.
     var number = 0
-    /// Whether it is among those of its peer that may have something to send. Only ``PeerOutput`` changes it.
-    var isPending = false
+    var membership = PeerOutput.Membership()
     let delivery: Subscribe.Delivery
     /// The first entry that has not been sent.
     private(set) var cursor: UInt64 {

@@ -13,6 +13,16 @@ struct AllCameras {
     var isStale = false
 }
 
+/// What a peer has subscribed to. It is kept in the peer, and only ``Subscriptions`` changes it.
+struct PeerSubscriptions {
+    /// In the order in which they began.
+    fileprivate(set) var all: [Subscription] = []
+    /// The one to all cameras; `all` has what comes of it.
+    fileprivate(set) var toAll: AllCameras?
+
+    var isEmpty: Bool { all.isEmpty && toAll == nil }
+}
+
 final class Subscriptions {
     private let limits: Limits
     private let registry: CameraRegistry
@@ -38,9 +48,9 @@ final class Subscriptions {
     func subscribe(
         _ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>, at now: Double
     ) {
-        turns.add(work: Self.workOfSubscription + peer.subscriptions.count >> 6)
+        turns.add(work: Self.workOfSubscription + peer.subscriptions.all.count >> 6)
         sender.putEventsFirst(for: peer)
-        for old in peer.subscriptions where old.camera === camera { end(old) }
+        for old in peer.subscriptions.all where old.camera === camera { end(old) }
         guard peer.output.isOpen else { return }
         let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
         begin(subscription)
@@ -55,7 +65,7 @@ final class Subscriptions {
 
     /// Ends a peer's subscription to a camera. What was emitted before goes out first.
     func unsubscribe(_ peer: Peer, from camera: HostedCamera?) {
-        for subscription in peer.subscriptions where subscription.camera === camera {
+        for subscription in peer.subscriptions.all where subscription.camera === camera {
             sender.flush(subscription)
             end(subscription)
         }
@@ -64,7 +74,7 @@ final class Subscriptions {
     private func begin(_ subscription: Subscription) {
         let (peer, camera) = (subscription.peer, subscription.camera)
         if subscription.delivery == .latest { peer.outlet.keepQueueShort() }
-        peer.subscriptions.append(subscription)
+        peer.subscriptions.all.append(subscription)
         attach(subscription)
         guard subscription.isRecorder else { return }
         camera.addWaitingRecorder(subscription)
@@ -106,7 +116,7 @@ final class Subscriptions {
 
     private func end(_ subscription: Subscription) {
         subscription.camera.detach(subscription)
-        subscription.peer.subscriptions.removeAll { $0 === subscription }
+        subscription.peer.subscriptions.all.removeAll { $0 === subscription }
         subscription.peer.output.remove(subscription)
         registry.noteUnsubscribed(subscription.camera)
         count -= 1
@@ -114,9 +124,9 @@ final class Subscriptions {
 
     /// Ends all of a peer's at once: one by one, each would be looked for among all.
     private func endAll(of peer: Peer) {
-        let ended = peer.subscriptions
+        let ended = peer.subscriptions.all
         turns.add(work: ended.count >> 3)
-        peer.subscriptions = []
+        peer.subscriptions.all = []
         peer.output.removeAllSubscriptions()
         for subscription in ended {
             subscription.camera.detach(subscription)
@@ -140,7 +150,7 @@ final class Subscriptions {
         sender.putEventsFirst(for: peer)
         unsubscribeAll(peer)
         guard peer.output.isOpen else { return }
-        peer.all = AllCameras(subscribe: subscribe)
+        peer.subscriptions.toAll = AllCameras(subscribe: subscribe)
         followers.append(peer)
         let read = Dictionary(points.map { ($0.camera, $0) }) { $1 }
         tell(peer, of: registry.sorted, id) { subscription, reply in
@@ -160,16 +170,18 @@ final class Subscriptions {
     }
 
     private func stopFollowing(_ peer: Peer) {
-        guard peer.all != nil else { return }
-        peer.all = nil
+        guard peer.subscriptions.toAll != nil else { return }
+        peer.subscriptions.toAll = nil
         followers.removeAll { $0 === peer }
     }
 
     /// Tells a peer that reads again of the cameras that it does not know.
     func tellNewCameras(to peer: Peer) {
-        guard peer.all?.isStale == true, peer.output.unreadBytes == 0, peer.output.isOpen else { return }
-        peer.all?.isStale = false
-        let known = Set(peer.subscriptions.map { ObjectIdentifier($0.camera) })
+        guard peer.subscriptions.toAll?.isStale == true, peer.output.unreadBytes == 0, peer.output.isOpen else {
+            return
+        }
+        peer.subscriptions.toAll?.isStale = false
+        let known = Set(peer.subscriptions.all.map { ObjectIdentifier($0.camera) })
         tell(peer, of: registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, Span()) { _, _ in }
     }
 
@@ -187,7 +199,7 @@ final class Subscriptions {
     private func follow(
         _ camera: HostedCamera, _ peer: Peer, _ began: (Subscription, inout LineWriter) -> Void
     ) {
-        guard let all = peer.all else { return }
+        guard let all = peer.subscriptions.toAll else { return }
         let subscription = Subscription(all.subscribe, of: peer, to: camera, limits: limits, isOfAll: true)
         begin(subscription)
         sender.tell(peer) { reply in
@@ -200,10 +212,10 @@ final class Subscriptions {
 
     /// Subscribes those to a new camera that want them all.
     func cameraWasMade(_ camera: HostedCamera) {
-        for peer in followers where peer.all?.isStale == false {
+        for peer in followers where peer.subscriptions.toAll?.isStale == false {
             // One that does not read must not have others' cameras pile up for it.
             guard peer.output.unreadBytes < limits.unreadReplies else {
-                peer.all?.isStale = true
+                peer.subscriptions.toAll?.isStale = true
                 continue
             }
             follow(camera, peer) { _, _ in }
@@ -247,12 +259,12 @@ final class Subscriptions {
 
     /// Goes on with the subscriptions that a peer had in another process.
     func restore(_ peer: Peer) {
-        for subscription in peer.subscriptions {
+        for subscription in peer.subscriptions.all {
             attach(subscription)
             guard subscription.isRecorder, !subscription.isTold else { continue }
             subscription.camera.addWaitingRecorder(subscription)
             noteRecorders(of: subscription.camera)
         }
-        if peer.all != nil { followers.append(peer) }
+        if peer.subscriptions.toAll != nil { followers.append(peer) }
     }
 }
