@@ -126,9 +126,14 @@ private final class Running {
     func aLiveRecordingIsWholeWhenASignalEndsIt(_ signal: CInt, _ expected: CInt) throws {
         let folder = try Folder()
         let running = try Running(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
-        try waitUntil("it has opened its file") { folder.names.contains { $0.hasSuffix(".part") } }
+        let (pipe, recording) = (running.input.fileHandleForWriting, Data(getevent.utf8))
+        try pipe.write(contentsOf: recording.prefix(10))
+        try waitUntil("it reads") {
+            var unread: CInt = 1
+            return ioctl(pipe.fileDescriptor, UInt(FIONREAD), &unread) == 0 && unread == 0
+        }
         // What is in the pipe when the signal comes belongs to it.
-        try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.utf8))
+        try pipe.write(contentsOf: recording.dropFirst(10))
         let (status, _, errors) = running.end(signal)
         #expect(status == expected, "\(errors)")
         #expect(folder.names == ["out.ndjson"])
