@@ -66,7 +66,8 @@ struct NodeClaim {
             generation = max(generation, state.generation)
             return state.instance != instance && state.word != .lost && !isRetained ? refuse() : .none
         case .owner:
-            guard state.instance != instance else { return .none }
+            // The will of an earlier connection of this process: a server that the network has lost says it late.
+            guard state.instance != instance else { return state.word == .lost ? .tellState : .none }
             // The will of one that was the node before, or what a broker had kept that was out of sight.
             if state.word != .ready || isRetained {
                 generation = max(generation, state.generation + 1)

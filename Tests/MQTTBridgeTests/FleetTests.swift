@@ -540,6 +540,18 @@ import Testing
         #expect(state?.instance == "b2" && state?.word == .ready && state?.generation == 2)
     }
 
+    @Test func aWillThatComesAfterItsNodeHasComeBackIsNotTheLastWord() {
+        let (fleet, source, _) = pair()
+        fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        fleet.pass(50)
+        let spy = foreign(fleet, "gimbal/left/$state")
+        fleet.cut(source, broker: 5000)
+        fleet.connect(source)
+        fleet.pass(6000)
+        #expect(texts(spy).contains { $0.contains(#""state":"lost""#) })
+        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .ready)
+    }
+
     @Test func aNodeWithoutADaemonSaysSo() {
         let (fleet, source, _) = pair()
         source.hasDaemon = false
