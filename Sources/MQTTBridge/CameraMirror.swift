@@ -54,6 +54,8 @@ package final class CameraMirror: LinkReader {
     /// When the broker is asked anew, as nothing has come for long; and as it is not known whether what came is the newest.
     private var nextRefresh: Double?
     private var nextDoubt: Double?
+    /// Of a camera that moves, something comes all the time, unless a finger rests: it is asked for sooner, if not for ever.
+    private var impatience: Backoff
     /// Is told where the camera is, for outputs beside the daemon.
     private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
 
@@ -69,6 +71,7 @@ package final class CameraMirror: LinkReader {
     ) {
         (self.settings, self.outside, self.show) = (settings, outside, show)
         topics = NodeTopics(settings.node)
+        impatience = Backoff(first: 2000, longest: settings.refresh)
         if settings.local != nil { daemon = .away(nextAttempt: -.infinity) }
     }
 
@@ -92,7 +95,7 @@ package final class CameraMirror: LinkReader {
     // MARK: The broker
 
     package func connected(at now: Double) {
-        source.connected()
+        source.connected(at: now)
         outside.subscribe(topics.state)
         ask(at: now)
     }
@@ -106,15 +109,23 @@ package final class CameraMirror: LinkReader {
     private func ask(at now: Double) {
         if settings.local != nil { outside.subscribe(topics.settings(settings.camera)) }
         outside.subscribe(topics.camera(settings.camera))
-        (nextRefresh, nextDoubt) = (now + settings.refresh, nil)
+        nextDoubt = nil
+        setRefresh(at: now)
+    }
+
+    private func setRefresh(at now: Double) {
+        nextRefresh = now + (source.isMoving ? impatience.next() : settings.refresh)
     }
 
     package func received(_ delivery: Delivery, at now: Double) {
         if delivery.topic == topics.state {
-            if let state = NodeState(delivery.payload) { source.saw(state) }
+            if let state = NodeState(delivery.payload) { source.saw(state, at: now) }
         } else if delivery.topic == topics.camera(settings.camera) {
-            nextRefresh = now + settings.refresh
             handle(delivery, at: now)
+            if !delivery.isRetained {
+                impatience.reset()
+                setRefresh(at: now)
+            }
         } else if delivery.topic == topics.settings(settings.camera) {
             handle(settings: delivery, at: now)
         }
@@ -148,7 +159,7 @@ package final class CameraMirror: LinkReader {
         guard let (standing, stamp) = CameraStanding.read(delivery.payload) else {
             return outside.say(.warning, "\(delivery.topic): what came is no state of a camera")
         }
-        switch source.saw(standing, stamp, isRetained: delivery.isRetained) {
+        switch source.saw(standing, stamp, isRetained: delivery.isRetained, at: now) {
         case .news:
             session?.goalHasChanged()
             if let position = goalPosition { show?(position, source.isMoving) }
@@ -209,9 +220,9 @@ package final class CameraMirror: LinkReader {
 
     package var deadline: Double? {
         switch daemon {
-        case .none: nextQuestion
-        case .away(let attempt): .earliest(nextQuestion, attempt)
-        case .here(let session): .earliest(nextQuestion, session.deadline(goal))
+        case .none: .earliest(nextQuestion, source.endOfPatience)
+        case .away(let attempt): .earliest(nextQuestion, source.endOfPatience, attempt)
+        case .here(let session): .earliest(nextQuestion, source.endOfPatience, session.deadline(goal))
         }
     }
 
@@ -221,6 +232,10 @@ package final class CameraMirror: LinkReader {
     package func advance(to now: Double) {
         if case .away(let attempt) = daemon, attempt <= now, let name = settings.local { connect(name, at: now) }
         if let question = nextQuestion, question <= now { ask(at: now) }
+        if source.loseWhoIsSilent(at: now) {
+            outside.say(.warning, "node \"\(settings.node)\" has said nothing for long: it is taken for lost")
+            bring(at: now)
+        }
         attempt { try session?.advance(to: goal, at: now) }
     }
 

@@ -8,6 +8,11 @@ struct MirrorSource {
     private var newest: (standing: CameraStanding, stamp: Stamp)?
     private var newestSettings: (settings: CameraSettings, stamp: Stamp)?
     private var state: NodeState?
+    /// As long as a node may say nothing before it is taken for lost, in milliseconds.
+    private var patience = NodeState.usualInterval * NodeState.mostSilentIntervals
+    /// When the node is taken for lost, if it says nothing more.
+    private(set) var endOfPatience: Double?
+    private var isSilent = false
     /// Whether the broker can be reached.
     private var isConnected = false
 
@@ -19,25 +24,43 @@ struct MirrorSource {
 
     /// Whether the camera moves, as far as anybody can know: not where its node is gone.
     var isMoving: Bool {
-        guard isConnected, let newest, newest.standing.isMoving else { return false }
+        guard isConnected, !isSilent, let newest, newest.standing.isMoving else { return false }
         guard let state else { return true }
         return state.word == .ready && state.instance == newest.stamp.instance
     }
 
-    mutating func connected() {
-        isConnected = true
-        state = nil
+    mutating func connected(at now: Double) {
+        (isConnected, state) = (true, nil)
+        heard(at: now)
     }
 
-    mutating func disconnected() { isConnected = false }
+    mutating func disconnected() { (isConnected, endOfPatience) = (false, nil) }
 
-    mutating func saw(_ state: NodeState) { self.state = state }
+    mutating func saw(_ state: NodeState, at now: Double) {
+        self.state = state
+        patience = (state.interval ?? NodeState.usualInterval) * NodeState.mostSilentIntervals
+        heard(at: now)
+        if state.word != .ready { endOfPatience = nil }
+    }
+
+    /// The node has said something: the broker has not told it from memory.
+    private mutating func heard(at now: Double) { (isSilent, endOfPatience) = (false, now + patience) }
+
+    /// Takes a node for lost that has said nothing for long: nobody may be left to publish its will.
+    ///
+    /// - Returns: whether that is new.
+    mutating func loseWhoIsSilent(at now: Double) -> Bool {
+        guard let end = endOfPatience, end <= now else { return false }
+        (isSilent, endOfPatience) = (true, nil)
+        return true
+    }
 
     mutating func removed() { newest = nil }
 
     mutating func settingsRemoved() { newestSettings = nil }
 
-    mutating func saw(_ standing: CameraStanding, _ stamp: Stamp, isRetained: Bool) -> Meaning {
+    mutating func saw(_ standing: CameraStanding, _ stamp: Stamp, isRetained: Bool, at now: Double) -> Meaning {
+        if !isRetained { heard(at: now) }
         let meaning = meaning(of: stamp, after: newest?.stamp, isRetained)
         if meaning == .news { newest = (standing, stamp) }
         return meaning

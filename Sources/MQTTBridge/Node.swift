@@ -19,6 +19,8 @@ package final class Node {
         package var feedTimeout = 10_000.0
         /// As many may publish lines at one time.
         package var mostFeeds = 64
+        /// How often the state is told again, in milliseconds: a broker that dies takes the wills of its clients with it.
+        package var interval = NodeState.usualInterval
         /// What `$state` says of the program.
         package var version = ""
         /// Tells this process from any other that has the same name.
@@ -36,6 +38,8 @@ package final class Node {
     private let feeds: Feeds
     /// When no more is asked about what the broker has kept.
     private var endOfKept: Double?
+    /// When the state is told again.
+    private var nextState: Double?
     /// How many replies were said to have found no room, and when that is said again.
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
@@ -61,17 +65,20 @@ package final class Node {
     /// How many publishers have a connection to the daemon.
     package var feedCount: Int { feeds.count }
 
-    /// What the broker publishes when this process dies or is cut off.
+    /// What the broker publishes when this process dies or is cut off. By QoS 0: a cluster that is choosing its leaders passes
+    /// it on at once, and could lose what it has to store first.
     package static func will(_ settings: Settings) -> Publication {
         let state = NodeState(
             .lost, node: settings.name, instance: settings.instance, generation: 0, version: settings.version)
-        return Publication(NodeTopics(settings.name).state, state.payload, isRetained: true)
+        return Publication(
+            NodeTopics(settings.name).state, state.payload, isRetained: true, isAcknowledged: false)
     }
 
     private func state(_ word: NodeState.Word, reason: String? = nil) -> NodeState {
         NodeState(
             word, node: settings.name, instance: settings.instance, generation: claim.generation,
-            version: settings.version, cameras: (cameras?.names ?? []).filter(isWanted), reason: reason)
+            version: settings.version, cameras: (cameras?.names ?? []).filter(isWanted), interval: settings.interval,
+            reason: reason)
     }
 
     private func isWanted(_ name: String) -> Bool { settings.cameras.isEmpty || settings.cameras.contains(name) }
@@ -88,7 +95,7 @@ package final class Node {
     package func disconnected(at now: Double) {
         claim.disconnected()
         outbox.close()
-        endOfKept = nil
+        (endOfKept, nextState) = (nil, nil)
         cameras?.readOn()
         feeds.missed.readOn()
     }
@@ -127,7 +134,7 @@ package final class Node {
         case .none: break
         case .claim:
             outside.publish(Publication(topics.claim, Claim(instance: settings.instance).payload), token: nil)
-        case .tellState: tellState()
+        case .tellState: tellState(at: now)
         case .own: begin(at: now)
         case .refuse:
             close()
@@ -138,7 +145,7 @@ package final class Node {
     private func begin(at now: Double) {
         outside.say(.info, "this is node \"\(settings.name)\"")
         outbox.open()
-        tellState()
+        tellState(at: now)
         endOfKept = now + NodeClaim.patience
         if settings.takesLines { for filter in topics.inlets { outside.subscribe(filter) } }
         cameras?.opened(at: now)
@@ -146,19 +153,20 @@ package final class Node {
         feeds.missed.readOn()
     }
 
-    private func tellState() {
+    private func tellState(at now: Double) {
         guard outbox.isOpen, let cameras else { return }
         let absence = cameras.absence.map { "no daemon: \($0)" }
         let state = state(absence == nil ? .ready : .disconnected, reason: absence)
         // Where there is no room for it, it is told in a later turn.
         cameras.hasNews = !outbox.send(Publication(topics.state, state.payload, isRetained: true))
+        nextState = now + settings.interval
     }
 
     // MARK: Time
 
     package var deadline: Double? {
         if isEnding { return nil }
-        return .earliest(claim.deadline, cameras?.deadline, feeds.deadline, endOfKept)
+        return .earliest(claim.deadline, cameras?.deadline, feeds.deadline, endOfKept, nextState)
     }
 
     /// Does what is due, and tells what has changed. To be called at the end of every turn.
@@ -172,7 +180,7 @@ package final class Node {
         cameras?.advance(to: now)
         feeds.advance(to: now)
         tellDropped(at: now)
-        if cameras?.hasNews == true { tellState() }
+        if cameras?.hasNews == true || nextState.map({ $0 <= now }) == true { tellState(at: now) }
     }
 
     // MARK: The end
@@ -181,7 +189,8 @@ package final class Node {
     package func end(at now: Double) {
         if claim.isOwner {
             cameras?.tellRest(at: now)
-            let state = state(.disconnected, reason: "the bridge has ended")
+            var state = state(.disconnected, reason: "the bridge has ended")
+            state.interval = nil
             outbox.send(Publication(topics.state, state.payload, isRetained: true))
         }
         close()

@@ -254,7 +254,7 @@ final class NodeCameras: LinkReader {
 
     /// Where it is known which cameras there are, has the broker forget the others, as far as there is room.
     func clearKept() {
-        guard absence == nil, untold == nil, !kept.isEmpty else { return }
+        guard absence == nil, untold == nil, !kept.isEmpty, !outbox.isFull else { return }
         for name in kept.sorted() {
             guard !outbox.isFull else { return }
             kept.remove(name)

@@ -137,9 +137,11 @@ import MQTTBridge
         }
     }
 
+    /// Subscribes by QoS 0: sessions are clean, so a broken connection loses by QoS 1 what it loses by QoS 0, and a cluster would
+    /// have to store first what it then passes on.
     func subscribe(_ filter: String) -> CInt? {
         var number: CInt = 0
-        return unsafe mosquitto_subscribe(client, &number, filter, 1) == 0 ? number : nil
+        return unsafe mosquitto_subscribe(client, &number, filter, 0) == 0 ? number : nil
     }
 
     func unsubscribe(_ filter: String) { _ = unsafe mosquitto_unsubscribe(client, nil, filter) }

@@ -122,7 +122,8 @@ final class ConnectionAttempt: Sendable {
         }
         if let will = settings.will {
             result = unsafe will.payload.withUnsafeBytes {
-                unsafe mosquitto_will_set(client, will.topic, CInt($0.count), $0.baseAddress, 1, true)
+                unsafe mosquitto_will_set(
+                    client, will.topic, CInt($0.count), $0.baseAddress, will.isAcknowledged ? 1 : 0, will.isRetained)
             }
         }
         guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Refusal(reason: Self.text(result)) }

@@ -91,7 +91,10 @@ struct GimbalMQTT: ParsableCommand {
     @Option(help: ArgumentHelp("5 or 3.1.1.", valueName: "version"))
     var mqtt = MQTTVersion.five
 
-    @Option(help: ArgumentHelp("The broker is asked for a sign of life this often, 5 to 3600.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "The broker is asked for a sign of life this often, 5 to 3600; $state is told again after three times as long.",
+            valueName: "seconds"))
     var keepalive = 10
 
     @Option(help: ArgumentHelp("Follow this camera of a node; may be repeated.", valueName: "node/camera"))
@@ -135,6 +138,12 @@ struct GimbalMQTT: ParsableCommand {
 
     func validate() throws {
         guard node != nil || !follow.isEmpty else { throw ValidationError("--node or --follow says what to do") }
+        guard node != nil || (camera.isEmpty && !events && !watchOnly) else {
+            throw ValidationError("--camera, --events and --watch-only go with --node")
+        }
+        guard !follow.isEmpty || (tile == nil && screen == nil && offsetBearing == 0 && !keepViewport) else {
+            throw ValidationError("--tile, --screen, --offset-bearing and --keep-viewport go with --follow")
+        }
         for name in [node].compactMap({ $0 }) + camera + local where !NodeTopics.isName(name) {
             throw ValidationError("\"\(name)\" is no name: 1 to 64 of A-Z a-z 0-9 . _ -")
         }
@@ -242,6 +251,7 @@ struct GimbalMQTT: ParsableCommand {
         settings.rate = rate
         settings.feedTimeout = feedTimeout * 1000
         settings.mostFeeds = maxFeeds
+        settings.interval = Double(keepalive) * 3000
         settings.version = "gimbal-mqtt \(gimbalVersion)"
         return settings
     }

@@ -629,6 +629,50 @@ import Testing
         #expect(peer.receive()?.contains("at-rest") == true)
     }
 
+    @Test func thatACameraRestsIsAskedForSoonWhereTheWordOfItIsLost() throws {
+        let (fleet, _, follower) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
+        fleet.pass(300)
+        fleet.weather.loss = 1
+        fleet.pass(500)
+        fleet.weather = .fair
+        #expect(follower.mirror?.isThere == false)
+        fleet.pass(2500)
+        #expect(follower.mirror?.isThere == true)
+        #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
+    }
+
+    @Test func aMirrorRestsWhenItsSourceSaysNothingMoreAndNobodyPublishesItsWill() {
+        let (fleet, source, follower) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pinch","phase":"began"}"#)
+        feeder.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        fleet.pass(50)
+        fleet.cut(source, broker: nil)
+        fleet.pass(45_000, step: 50)
+        #expect(follower.mirror?.isThere == false)
+        while follower.log.isEmpty, fleet.now < 120_000 { fleet.pass(50) }
+        fleet.pass(50)
+        #expect(follower.mirror?.isThere == true)
+        fleet.pass(60_000, step: 50)
+        #expect(follower.log.filter { $0.contains("taken for lost") }.count == 1)
+        fleet.connect(source)
+        fleet.pass(3000)
+        #expect(follower.mirror?.isThere == false, "it moves again with its source, which has held it all the time")
+    }
+
+    @Test func aNodeThatIsThereIsNeverTakenForLost() {
+        let (fleet, _, follower) = pair()
+        let spy = foreign(fleet, "gimbal/left/$state")
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pinch","phase":"began"}"#)
+        feeder.send(#"{"type":"pinch","phase":"changed","scale":2}"#)
+        fleet.pass(200_000, step: 50)
+        #expect(spy.received.count == 8, "the one that is kept, that there is a camera, and one every 30 s")
+        #expect(follower.mirror?.isThere == false && follower.log.isEmpty)
+    }
+
     @Test func whatSomebodyElseDoesToAMirrorIsUndone() throws {
         let (fleet, _, _) = pair()
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
@@ -772,7 +816,7 @@ import Testing
             return node
         }
         var source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())
-        // Where the broker loses nothing that it is to acknowledge, nobody needs to ask it once more.
+        // Where nothing is lost on the way, nobody needs to ask the broker once more.
         let isKind = seed % 3 == 0
         var copy = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
         if isKind { copy.refresh = 1e12 }
@@ -780,7 +824,7 @@ import Testing
         let phone = SimulatedProcess(fleet)
         var feeder = fleet.hosts[0].connect()
         fleet.weather = .foul
-        if isKind { fleet.weather.lossOfAcknowledged = 0 }
+        if isKind { (fleet.weather.loss, fleet.weather.lossOfAcknowledged) = (0, 0) }
         for _ in 0..<120 {
             for process in fleet.processes where fleet.random.chance(0.5) { fleet.connect(process) }
             switch Int.random(in: 0..<32, using: &fleet.random) {

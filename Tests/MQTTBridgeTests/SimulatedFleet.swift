@@ -31,6 +31,8 @@ class SimulatedProcess {
         fleet.processes.append(self)
     }
 
+    var subscribesByQoS1: Bool { true }
+
     func connected() {}
     func disconnected() {}
     func receive(_ delivery: Delivery) { received.append(delivery) }
@@ -71,11 +73,11 @@ final class SimulatedFleet {
         process.connected()
     }
 
-    /// The connection breaks; the broker finds out after a while.
-    func cut(_ process: SimulatedProcess, broker notices: Double = 500) {
+    /// The connection breaks; the broker finds out after a while, or never: its server has died, too.
+    func cut(_ process: SimulatedProcess, broker notices: Double? = 500) {
         guard process.session != nil else { return }
         process.session = nil
-        if let will = process.will { wills.append((now + notices, will)) }
+        if let notices, let will = process.will { wills.append((now + notices, will)) }
         process.disconnected()
     }
 
@@ -117,7 +119,8 @@ final class SimulatedFleet {
             else { continue }
             var delivery = Delivery(publication.topic, publication.payload)
             delivery.correlation = publication.correlation
-            deliver(delivery, isAcknowledged: publication.isAcknowledged, to: session)
+            let isAcknowledged = publication.isAcknowledged && process.subscribesByQoS1
+            deliver(delivery, isAcknowledged: isAcknowledged, to: session)
         }
     }
 
@@ -140,7 +143,7 @@ final class SimulatedFleet {
         guard let session = process.session else { return }
         session.filters.insert(filter)
         for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) where Self.fits(topic, filter) {
-            deliver(Delivery(topic, payload, isRetained: true), isAcknowledged: true, to: session)
+            deliver(Delivery(topic, payload, isRetained: true), isAcknowledged: process.subscribesByQoS1, to: session)
         }
     }
 
@@ -280,6 +283,8 @@ final class SimulatedBridge: SimulatedProcess {
         fleet.processes.removeAll { $0 === self }
         (node, mirror) = (nil, nil)
     }
+
+    override var subscribesByQoS1: Bool { false }
 
     override func connected() {
         node?.connected(at: fleet.now)

@@ -21,14 +21,21 @@ package struct NodeState: Equatable, Sendable {
     package var generation: Int
     package var version = ""
     package var cameras: [String] = []
+    /// The state is told again so often, in milliseconds, for as long as the node is there.
+    package var interval: Double?
     package var reason: String?
+
+    /// The interval of a node that nobody has set otherwise.
+    package static let usualInterval = 30_000.0
+    /// A node that says nothing for so many intervals is taken for lost.
+    static let mostSilentIntervals = 2.5
 
     package init(
         _ word: Word, node: String, instance: String, generation: Int, version: String, cameras: [String] = [],
-        reason: String? = nil
+        interval: Double? = nil, reason: String? = nil
     ) {
         (self.word, self.node, self.instance, self.generation) = (word, node, instance, generation)
-        (self.version, self.cameras, self.reason) = (version, cameras, reason)
+        (self.version, self.cameras, self.interval, self.reason) = (version, cameras, interval, reason)
     }
 }
 
@@ -39,6 +46,7 @@ extension NodeState {
             "instance": .string(instance), "generation": .number(Double(generation)), "version": .string(version),
         ]
         if word != .lost { object["cameras"] = .array(cameras.map { .string($0) }) }
+        if let interval { object["intervalMs"] = .number(interval) }
         if let reason { object["reason"] = .string(reason) }
         return JSONValue.object(object).bytes
     }
@@ -51,6 +59,7 @@ extension NodeState {
         self.init(
             word, node: members["node"]?.string ?? "", instance: instance, generation: generation,
             version: members["version"]?.string ?? "",
-            cameras: (members["cameras"]?.array ?? []).compactMap(\.string), reason: members["reason"]?.string)
+            cameras: (members["cameras"]?.array ?? []).compactMap(\.string), interval: members["intervalMs"]?.number,
+            reason: members["reason"]?.string)
     }
 }

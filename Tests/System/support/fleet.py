@@ -19,7 +19,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from machines import BIN, FOLDER, Daemon, Machine, Process, WallClock, can_make_machines, clean_up, free_port, mosquitto
-from machines import nats_cluster, open_mosquitto, run, wait_for
+from machines import listens, nats_cluster, nats_server, open_mosquitto, run, wait_for
 
 PATIENCE = 30
 failed = checks = 0
@@ -419,7 +419,7 @@ def try_cluster():
     def brokers(order):
         return [word for index in order for word in ("--broker", f"mqtt://127.0.0.1:{ports[index]}")]
 
-    common = ("--mqtt", "3.1.1", "--keepalive", "10")
+    common = ("--mqtt", "3.1.1", "--keepalive", "5")
     node = Process("shop-node", BIN / "gimbal-mqtt", *brokers((0, 1, 2)), "--node", "shop", "--socket", guide.path, *common)
     mirror = Process(
         "kiosk-mirror", BIN / "gimbal-mqtt", *brokers((0, 2, 1)), "--follow", "shop/main", "--as", "copy", "--socket", wall.path,
@@ -435,8 +435,25 @@ def try_cluster():
     guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":8.125}}')
     until("when its server is killed, a mirror follows by another", lambda: "8.125" in wall.position("copy") and same(guide, wall), 90)
     until("and the change is told by the others", lambda: b"8.125" in late.of("gimbal/shop/main/camera")[-1].payload)
+
+    # A server that dies takes the wills of its clients along.
+    servers[0] = nats_server(0)
+    until("a server that was killed comes back", lambda: listens("127.0.0.1", ports[0]), 60)
+    node.end()
+    node = Process(
+        "next-node", BIN / "gimbal-mqtt", *brokers((1,)), "--node", "shop", "--socket", guide.path, *common)
+    until("the cluster takes the next bridge", lambda: node.said('this is node "shop"'), 60)
+    feed = Feed(guide)
+    feed.send(type="pinch", phase="began")
+    feed.send(type="pinch", phase="changed", scale=1.5)
+    until("a mirror at a cluster moves", lambda: not wall.rests("copy"), 60)
+    servers[1].kill()
+    node.kill()
+    until("it sees by itself that a node has died with its server", lambda: mirror.said("taken for lost"), 90)
+    until("and rests", lambda: wall.rests("copy") and not guide.rests("main"))
+    feed.close()
     late.end()
-    for process in (node, mirror, guide, wall, *servers):
+    for process in (mirror, guide, wall, *servers):
         process.end()
 
 

@@ -164,6 +164,11 @@ def open_mosquitto(name, *lines):
     return mosquitto(name, f"listener {port}", "allow_anonymous true", *lines, port=port), port
 
 
+def nats_server(index):
+    """One of a cluster, with the configuration that it has been given."""
+    return Process(f"nats{index}", "nats-server", "-c", FOLDER / f"nats{index}.conf")
+
+
 def nats_cluster(count=3):
     """Servers that are one cluster, and the ports at which they speak MQTT. What a server is first asked to keep, it has as
     many of them keep as it knows: so they wait for each other."""
@@ -175,7 +180,7 @@ def nats_cluster(count=3):
             f"server_name: n{index}\nlisten: 127.0.0.1:{client}\nhttp: 127.0.0.1:{monitor}\n"
             f"jetstream {{ store_dir: {FOLDER}/nats{index} }}\n"
             f"cluster {{ name: fleet, listen: 127.0.0.1:{cluster}, routes: [{routes}] }}\nmqtt {{ listen: 127.0.0.1:{mqtt} }}\n")
-        servers.append(Process(f"nats{index}", "nats-server", "-c", FOLDER / f"nats{index}.conf"))
+        servers.append(nats_server(index))
 
     def told(monitor, page):
         with urllib.request.urlopen(f"http://127.0.0.1:{monitor}/{page}", timeout=1) as answer:
