@@ -26,13 +26,13 @@ while read -r part limit; do
     echo "$part: $cost instructions of at most $limit"
     [ "$cost" -le "$limit" ] || failed=1
 done <<'LIMITS'
-hub 4600
-replay 5900
-decoder 2300
-camera 600
-encoder 900
-delivery 800
-frame 10500
+hub 4050
+replay 4950
+decoder 2100
+camera 450
+encoder 810
+delivery 795
+frame 10400
 LIMITS
 [ -z "$failed" ] || { echo 'instructions: FAILED' && exit 1; }
 echo 'instructions: passed'
