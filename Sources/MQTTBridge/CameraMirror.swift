@@ -54,8 +54,8 @@ package final class CameraMirror: LinkReader {
     /// When the broker is asked anew, as nothing has come for long; and as it is not known whether what came is the newest.
     private var nextRefresh: Double?
     private var nextDoubt: Double?
-    /// Of a camera that moves, something comes all the time, unless a finger rests: it is asked for sooner, if not for ever.
-    private var impatience: Backoff
+    /// How soon the broker is asked anew while the camera moves: then something comes all the time, unless a finger rests.
+    private var movingRefresh: Backoff
     /// Is told where the camera is, for outputs beside the daemon.
     private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
 
@@ -71,7 +71,7 @@ package final class CameraMirror: LinkReader {
     ) {
         (self.settings, self.outside, self.show) = (settings, outside, show)
         topics = NodeTopics(settings.node)
-        impatience = Backoff(first: 2000, longest: settings.refresh)
+        movingRefresh = Backoff(first: 2000, longest: settings.refresh)
         if settings.local != nil { daemon = .away(nextAttempt: -.infinity) }
     }
 
@@ -114,7 +114,7 @@ package final class CameraMirror: LinkReader {
     }
 
     private func setRefresh(at now: Double) {
-        nextRefresh = now + (source.isMoving ? impatience.next() : settings.refresh)
+        nextRefresh = now + (source.isMoving ? movingRefresh.next() : settings.refresh)
     }
 
     package func received(_ delivery: Delivery, at now: Double) {
@@ -123,7 +123,7 @@ package final class CameraMirror: LinkReader {
         } else if delivery.topic == topics.camera(settings.camera) {
             handle(delivery, at: now)
             if !delivery.isRetained {
-                impatience.reset()
+                movingRefresh.reset()
                 setRefresh(at: now)
             }
         } else if delivery.topic == topics.settings(settings.camera) {
@@ -220,9 +220,9 @@ package final class CameraMirror: LinkReader {
 
     package var deadline: Double? {
         switch daemon {
-        case .none: .earliest(nextQuestion, source.endOfPatience)
-        case .away(let attempt): .earliest(nextQuestion, source.endOfPatience, attempt)
-        case .here(let session): .earliest(nextQuestion, source.endOfPatience, session.deadline(goal))
+        case .none: .earliest(nextQuestion, source.silenceDeadline)
+        case .away(let attempt): .earliest(nextQuestion, source.silenceDeadline, attempt)
+        case .here(let session): .earliest(nextQuestion, source.silenceDeadline, session.deadline(goal))
         }
     }
 
@@ -232,7 +232,7 @@ package final class CameraMirror: LinkReader {
     package func advance(to now: Double) {
         if case .away(let attempt) = daemon, attempt <= now, let name = settings.local { connect(name, at: now) }
         if let question = nextQuestion, question <= now { ask(at: now) }
-        if source.loseWhoIsSilent(at: now) {
+        if source.noteSilence(at: now) {
             outside.say(.warning, "node \"\(settings.node)\" has said nothing for long: it is taken for lost")
             bring(at: now)
         }

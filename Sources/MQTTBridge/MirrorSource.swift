@@ -9,9 +9,9 @@ struct MirrorSource {
     private var newestSettings: (settings: CameraSettings, stamp: Stamp)?
     private var state: NodeState?
     /// As long as a node may say nothing before it is taken for lost, in milliseconds.
-    private var patience = NodeState.usualInterval * NodeState.mostSilentIntervals
+    private var longestSilence = NodeState.usualInterval * NodeState.mostSilentIntervals
     /// When the node is taken for lost, if it says nothing more.
-    private(set) var endOfPatience: Double?
+    private(set) var silenceDeadline: Double?
     private var isSilent = false
     /// Whether the broker can be reached.
     private var isConnected = false
@@ -34,24 +34,24 @@ struct MirrorSource {
         heard(at: now)
     }
 
-    mutating func disconnected() { (isConnected, endOfPatience) = (false, nil) }
+    mutating func disconnected() { (isConnected, silenceDeadline) = (false, nil) }
 
     mutating func saw(_ state: NodeState, at now: Double) {
         self.state = state
-        patience = (state.interval ?? NodeState.usualInterval) * NodeState.mostSilentIntervals
+        longestSilence = (state.interval ?? NodeState.usualInterval) * NodeState.mostSilentIntervals
         heard(at: now)
-        if state.word != .ready { endOfPatience = nil }
+        if state.word != .ready { silenceDeadline = nil }
     }
 
     /// The node has said something: the broker has not told it from memory.
-    private mutating func heard(at now: Double) { (isSilent, endOfPatience) = (false, now + patience) }
+    private mutating func heard(at now: Double) { (isSilent, silenceDeadline) = (false, now + longestSilence) }
 
     /// Takes a node for lost that has said nothing for long: nobody may be left to publish its will.
     ///
     /// - Returns: whether that is new.
-    mutating func loseWhoIsSilent(at now: Double) -> Bool {
-        guard let end = endOfPatience, end <= now else { return false }
-        (isSilent, endOfPatience) = (true, nil)
+    mutating func noteSilence(at now: Double) -> Bool {
+        guard let end = silenceDeadline, end <= now else { return false }
+        (isSilent, silenceDeadline) = (true, nil)
         return true
     }
 
