@@ -51,6 +51,9 @@ import GimbalProtocol
         }
     }
 
+    /// A ring of so many bytes is long.
+    private static let longCapacity = 64 << 10
+
     private let minimumEvents: Int
     private let minimumBytes: Int
     private let maximumBytes: Int
@@ -215,7 +218,7 @@ import GimbalProtocol
     }
 
     private func growRing(for length: Int) -> Int {
-        let larger = RingMemory(max(capacity * 2, length), in: memory)
+        let larger = RingMemory(largerCapacity(for: length), in: memory)
         var offset = 0
         for entry in first..<end {
             let old = self[entry]
@@ -229,6 +232,16 @@ import GimbalProtocol
         tail = offset
         wrap = first
         return offset
+    }
+
+    /// Doubles a short ring. One that becomes long has at once all the room that it will need, as far as its lines so far tell:
+    /// what is not written to takes no memory, and nothing is moved again.
+    private func largerCapacity(for length: Int) -> Int {
+        let doubled = max(capacity * 2, length)
+        guard doubled >= Self.longCapacity, first < end else { return doubled }
+        let average = bytes / Int(end - first) + 1
+        let history = min(max(minimumEvents * average, minimumBytes), maximumBytes)
+        return max(capacity + capacity / 4, history + history / 16) + length
     }
 
     /// Lets go of all that it holds, for good: nobody reads it any more.
