@@ -43,7 +43,7 @@ struct MirrorSource {
         if state.word != .ready { silenceDeadline = nil }
     }
 
-    /// The node has said something: the broker has not told it from memory.
+    /// The node has said something, or the broker begins to tell what it keeps of it.
     private mutating func heard(at now: Double) { (isSilent, silenceDeadline) = (false, now + longestSilence) }
 
     /// Takes a node for lost that has said nothing for long: nobody may be left to publish its will.

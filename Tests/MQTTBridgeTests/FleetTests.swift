@@ -634,7 +634,7 @@ import Testing
         let feeder = fleet.hosts[0].connect()
         feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":500}"#)
         fleet.pass(300)
-        fleet.weather.loss = 1
+        (fleet.weather.loss, fleet.weather.lossToQoS0) = (1, 1)
         fleet.pass(500)
         fleet.weather = .fair
         #expect(follower.mirror?.isThere == false)
@@ -816,7 +816,7 @@ import Testing
             return node
         }
         var source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())
-        // Where nothing is lost on the way, nobody needs to ask the broker once more.
+        // Where the broker loses nothing that it is to acknowledge, nobody needs to ask it once more.
         let isKind = seed % 3 == 0
         var copy = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
         if isKind { copy.refresh = 1e12 }
@@ -824,7 +824,7 @@ import Testing
         let phone = SimulatedProcess(fleet)
         var feeder = fleet.hosts[0].connect()
         fleet.weather = .foul
-        if isKind { (fleet.weather.loss, fleet.weather.lossOfAcknowledged) = (0, 0) }
+        if isKind { (fleet.weather.lossOfAcknowledged, fleet.weather.lossToQoS0) = (0, 0) }
         for _ in 0..<120 {
             for process in fleet.processes where fleet.random.chance(0.5) { fleet.connect(process) }
             switch Int.random(in: 0..<32, using: &fleet.random) {

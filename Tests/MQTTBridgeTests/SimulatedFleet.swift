@@ -9,13 +9,16 @@ import TestSupport
 struct Weather {
     var loss = 0.0
     var lossOfAcknowledged = 0.0
+    /// Of what was published by QoS 1, on its way to who subscribes by QoS 0: brokers drop it for slow readers.
+    var lossToQoS0 = 0.0
     var duplication = 0.0
     var disorder = 0.0
     /// How often a bridge finds that the broker has not taken yet what was sent before.
     var congestion = 0.0
 
     static let fair = Weather()
-    static let foul = Weather(loss: 0.2, lossOfAcknowledged: 0.02, duplication: 0.2, disorder: 0.2, congestion: 0.2)
+    static let foul = Weather(
+        loss: 0.2, lossOfAcknowledged: 0.02, lossToQoS0: 0.2, duplication: 0.2, disorder: 0.2, congestion: 0.2)
 }
 
 /// A process with a bridge, or a foreign client.
@@ -119,14 +122,14 @@ final class SimulatedFleet {
             else { continue }
             var delivery = Delivery(publication.topic, publication.payload)
             delivery.correlation = publication.correlation
-            let isAcknowledged = publication.isAcknowledged && process.subscribesByQoS1
-            deliver(delivery, isAcknowledged: isAcknowledged, to: session)
+            deliver(delivery, isAcknowledged: publication.isAcknowledged, byQoS1: process.subscribesByQoS1, to: session)
         }
     }
 
-    private func deliver(_ delivery: Delivery, isAcknowledged: Bool, to session: Session) {
+    private func deliver(_ delivery: Delivery, isAcknowledged: Bool, byQoS1: Bool, to session: Session) {
         if unreadable.contains(delivery.topic) { return }
-        if random.chance(isAcknowledged ? weather.lossOfAcknowledged : weather.loss) { return }
+        let loss = byQoS1 ? weather.lossOfAcknowledged : weather.lossToQoS0
+        if random.chance(isAcknowledged ? loss : weather.loss) { return }
         var due = max(session.lastDown, now + Double.random(in: 0...3, using: &random))
         if random.chance(weather.disorder) {
             due = now + Double.random(in: 0...80, using: &random)
@@ -134,7 +137,7 @@ final class SimulatedFleet {
             session.lastDown = due
         }
         session.down.append((due, { $0.receive(delivery) }))
-        if isAcknowledged, random.chance(weather.duplication) {
+        if isAcknowledged, byQoS1, random.chance(weather.duplication) {
             session.down.append((due + Double.random(in: 0...300, using: &random), { $0.receive(delivery) }))
         }
     }
@@ -143,7 +146,9 @@ final class SimulatedFleet {
         guard let session = process.session else { return }
         session.filters.insert(filter)
         for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) where Self.fits(topic, filter) {
-            deliver(Delivery(topic, payload, isRetained: true), isAcknowledged: process.subscribesByQoS1, to: session)
+            deliver(
+                Delivery(topic, payload, isRetained: true), isAcknowledged: true, byQoS1: process.subscribesByQoS1,
+                to: session)
         }
     }
 
