@@ -44,7 +44,8 @@ let package = Package(
             name: "GimbalProtocol", dependencies: ["JSONLines", "Touches", "Gestures", "MapCamera"],
             swiftSettings: strict),
         .target(
-            name: "Hub", dependencies: ["GimbalProtocol", "Touches", "Gestures", "MapCamera"], swiftSettings: strict),
+            name: "Hub", dependencies: ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "CPrefetch"],
+            swiftSettings: strict),
 
         // A trace in memory: its lines with their times, and a run of it without a daemon.
         .target(
@@ -72,6 +73,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "UnixSocket", swiftSettings: strict),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CPrefetch"),
         .systemLibrary(name: "CPipe"),
 
         // The client of other programs: it speaks the daemon's own protocol, and needs no Foundation.

@@ -59,6 +59,34 @@ import Testing
         #expect(idle.isReading && host.histories.count == 0)
     }
 
+    @Test func gesturesReachTheCameraThatTheyNameWhileCamerasComeAndGo() throws {
+        let host = HubHost()
+        let (feed, other) = (host.connect(), host.connect())
+        var random = Seeded(7)
+        // How often each camera was moved since it was made.
+        var wanted: [String: Int] = [:]
+        var last = -1
+        for step in 1...600 {
+            // In the order in which they were made, and now and then not.
+            last = step <= 24 || random.chance(0.9) ? (last + 1) % 12 : random.integer(0...11)
+            let name = "c\(last)"
+            if step > 24, random.chance(0.1) {
+                other.send(#"{"type":"remove-camera","camera":"\#(name)"}"#)
+                wanted[name] = nil
+            } else {
+                let pan = #""type":"pan","phase":"changed","translation":{"x":\#(step),"y":0}"#
+                feed.send("{\(pan),\"camera\":\"\(name)\"}")
+                wanted[name, default: 0] += 1
+            }
+            for (name, moves) in wanted where random.chance(0.2) {
+                other.send(#"{"type":"get-camera","camera":"\#(name)"}"#)
+                let seq = try #require(JSON(other.lines().last ?? "")["seq"]?.number)
+                // The first report moves nothing, and the movement's first event is one more.
+                #expect(Int(seq) == (moves == 1 ? 0 : moves), "\(name), step \(step)")
+            }
+        }
+    }
+
     @Test func traceLongerThanAClockCanContinueFromIsRejected() throws {
         let host = HubHost()
         let peer = host.connect()

@@ -70,8 +70,18 @@ final class CameraRegistry {
     /// named last.
     func camera(_ name: Span<UInt8>, of peer: Peer) -> HostedCamera? {
         if let last = peer.lastCamera, last.isNamed(name), !last.isRemoved { return last }
-        peer.lastCamera = cameras[name]
+        peer.lastCamera = nextCamera(name, of: peer) ?? cameras[name]
         return peer.lastCamera
+    }
+
+    /// Who feeds many cameras names them in the order in which they were made, nearly always: so that which was made after
+    /// the last one is looked at first, and the memory of the one after it is asked for.
+    private func nextCamera(_ name: Span<UInt8>, of peer: Peer) -> HostedCamera? {
+        guard let last = peer.lastCamera, let next = peer.fedCameras.camera(after: last), next.isNamed(name),
+            !next.isRemoved
+        else { return nil }
+        peer.fedCameras.camera(after: next)?.prefetch()
+        return next
     }
 
     /// The camera that a peer without a replay means if it names none.

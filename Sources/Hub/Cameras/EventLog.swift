@@ -119,13 +119,23 @@ import GimbalProtocol
     }
 
     private subscript(entry: UInt64) -> Entry {
-        @inline(__always) get { unsafe entries[Int(truncatingIfNeeded: entry) & (slots - 1)] }
-        @inline(__always) set { unsafe entries[Int(truncatingIfNeeded: entry) & (slots - 1)] = newValue }
+        @inline(__always) get { unsafe entries[slot(of: entry)] }
+        @inline(__always) set { unsafe entries[slot(of: entry)] = newValue }
     }
+
+    @inline(__always) private func slot(of entry: UInt64) -> Int { Int(truncatingIfNeeded: entry) & (slots - 1) }
 
     func kind(of entry: UInt64) -> EventKinds { self[entry].kind }
 
     // MARK: Writing
+
+    /// Asks for the memory that the next line needs.
+    func prefetch() {
+        Prefetch.object(self, bytes: 256)
+        unsafe Prefetch.memory(entries + slot(of: first), bytes: 1)
+        unsafe Prefetch.memory(entries + slot(of: end), bytes: 1)
+        unsafe Prefetch.memory(ring + tail, bytes: Event.longest)
+    }
 
     /// Appends a line that is there already.
     func append(_ line: Span<UInt8>, kind: EventKinds) { append(kind: kind, longest: line.count) { $0.write(line) } }

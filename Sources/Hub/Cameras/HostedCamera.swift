@@ -98,6 +98,12 @@ final class HostedCamera {
         self.clockStart = clockStart
     }
 
+    /// Asks for the memory that its next event needs.
+    func prefetch() {
+        Prefetch.object(self, bytes: MemoryLayout<Moment>.size + 256)
+        log.prefetch()
+    }
+
     // MARK: How it stands
 
     /// Whether this is its name, in bytes.

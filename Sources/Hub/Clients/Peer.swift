@@ -86,6 +86,12 @@ struct FedCameras {
     /// Those that are still there.
     var cameras: some Sequence<HostedCamera> { slots.lazy.compactMap { $0 }.filter { !$0.isRemoved } }
 
+    /// The camera in the slot behind another's, or in the first one behind the last.
+    func camera(after camera: HostedCamera) -> HostedCamera? {
+        let slot = camera.registration.slot + 1
+        return slot < slots.count ? slots[slot] : slots.first ?? nil
+    }
+
     mutating func insert(_ camera: HostedCamera) {
         let slot = camera.registration.slot
         if slot < slots.count, slots[slot] === camera { return }
