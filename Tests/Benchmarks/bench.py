@@ -27,6 +27,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TRACES = os.path.join(ROOT, "Protocols/examples/traces")
 PEERS = ("gimbal", "relay", "redis", "nats", "mosquitto")
+# So many events of the load fill a camera's history: 4,096, or 1 MiB.
+HISTORY = 6000
 
 
 class Bench:
@@ -356,11 +358,21 @@ class Bench:
             with self.servers("gimbal") as servers, contextlib.ExitStack() as stack:
                 loads = [stack.enter_context(self.loads(servers, b=16, **{option: value}))[0] for value in values]
                 self.interleave(loads, self.run(0.05), 1)
+                if name == "cameras":
+                    for value, load in zip(values, loads):
+                        self.fill_histories(load, value)
                 for value, load, runs in zip(values, loads, self.interleave(loads, self.run(0.08), self.rounds(5))):
                     figures = {**report.per_million(runs, "lines"), "line_bytes": load.line_bytes}
                     self.note("growth", "gimbal", figures, **{name: value})
         with self.servers("gimbal") as servers:
             self.catch_up(servers[0])
+
+    def fill_histories(self, load, cameras):
+        """What a line costs while histories grow, which they do once: the memory of each is new."""
+        runs = [load.ask(self.run(0.08))]
+        while sum(run["lines"] for run in runs) < HISTORY * cameras * self.effort.seconds:
+            runs.append(load.ask(self.run(0.3)))
+        self.note("growth", "gimbal", {**report.per_million(runs, "lines"), "line_bytes": load.line_bytes}, new=cameras)
 
     def catch_up(self, server):
         """What it costs to send a subscriber what it missed."""
