@@ -114,7 +114,6 @@ final class CameraRegistry {
         let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
         let shadow = HostedCamera(name: camera.name, epoch: "", at: 0, environment)
         shadow.restore(from: moment)
-        shadow.replay = camera.replay
         return shadow
     }
 

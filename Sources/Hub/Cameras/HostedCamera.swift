@@ -54,8 +54,9 @@ final class HostedCamera {
     /// Requests that wait until it rests; some may be over.
     private(set) var waits: [RestWait] = []
     private var waitsOver = 0
-    /// The replay that moves this camera; while there is one, nobody else may. Only ``Replays`` changes it.
-    var replay: Replay?
+    var assignment = Replays.Assignment()
+    /// The replay that moves this camera; while there is one, nobody else may.
+    var replay: Replay? { assignment.replay }
     /// Live: the hub's time at which the camera's clock was 0.
     var clockStart: Double
 

@@ -40,8 +40,9 @@ public final class Peer {
     var subscriptions = PeerSubscriptions()
     /// Its requests that wait for a camera's rest.
     var waits = PeerWaits()
-    /// The trace that it sends. Only ``Replays`` changes it.
-    var replay: Replay?
+    var assignment = Replays.Assignment()
+    /// The trace that it sends.
+    var replay: Replay? { assignment.replay }
     /// The cameras that it sent gestures to.
     var fedCameras = FedCameras()
     /// The camera that it named last.

@@ -149,12 +149,11 @@ extension Replays {
         let replay = Replay(
             of: camera, from: peer, feed: feed ?? number ?? 0, id: id, playback,
             ReplayClock(clock, longestWait: playback.idleTimeLimitMs), life, rejected: rejected, passesOver: passesOver)
-        peer?.replay = replay
+        if let peer { assign(replay, to: peer) }
         guard life != .over, camera.replay == nil else { return replay.end() }
         (replay.mode, replay.round, replay.markers) = (mode, round, markers)
         replay.run = run.run
-        camera.replay = replay
-        add(replay)
+        addRunning(replay)
         let lines = KeptLines(from: firstLine, parts, isComplete: isComplete)
         let known = { (run: ReplayRun) in (lines?.first ?? 0)...(lines?.end ?? 0) ~= run.line }
         replay.checkpoints = Checkpoints(checkpoints.filter { known($0.run) })

@@ -6,6 +6,11 @@ import Gestures
 import GimbalProtocol
 
 final class Replays {
+    /// The replay that moves a camera, or that a peer sends. It is kept there, and only ``Replays`` changes it.
+    struct Assignment {
+        fileprivate(set) var replay: Replay?
+    }
+
     /// What is to be done with a line of a replay.
     enum Arrival {
         /// It waits for its time.
@@ -40,10 +45,18 @@ final class Replays {
 
     func start(_ header: TraceHeader, on camera: HostedCamera, from peer: Peer, id: [UInt8], at now: Double) {
         let replay = Replay(header, of: camera, from: peer, id: id, limits: limits, at: now)
-        peer.replay = replay
-        camera.replay = replay
-        running.append(replay)
+        assign(replay, to: peer)
+        addRunning(replay)
         begin(replay, at: now)
+    }
+
+    /// From now on what a peer sends is of a replay.
+    func assign(_ replay: Replay, to peer: Peer) { peer.assignment.replay = replay }
+
+    /// From now on a replay moves its camera, and nobody else does.
+    func addRunning(_ replay: Replay) {
+        replay.camera.assignment.replay = replay
+        running.append(replay)
     }
 
     /// Begins to play a trace, or to play it once more.
@@ -255,7 +268,7 @@ final class Replays {
     /// Goes to a time of the trace, for which there is a start.
     private func seek(_ replay: Replay, to time: Double, at now: Double) {
         guard let (run, moment) = start(for: time, in: replay) else { return }
-        replay.seek = Replay.Seek(to: time, from: run, on: registry.shadow(of: replay.camera, from: moment))
+        replay.seek = Replay.Seek(to: time, from: run, on: shadow(of: replay.camera, from: moment))
         replay.wait(until: -.infinity, for: nil)
         tell(replay, at: now)
     }
@@ -367,7 +380,7 @@ final class Replays {
     /// The peer has sent all of a replay: what moves comes to rest on the trace's clock.
     func end(_ replay: Replay, at now: Double) {
         if replay.isOver {
-            replay.peer?.replay = nil
+            replay.peer?.assignment.replay = nil
         } else if replay.passesOver || replay.lines.isComplete {
             replay.traceEndWasRead()
         } else {
@@ -426,12 +439,12 @@ final class Replays {
         let time = replay.run.time
         replay.end()
         tell(replay, at: now)
-        camera.replay = nil
+        camera.assignment.replay = nil
         camera.clockStart = now - time
         running.removeAll { $0 === replay }
         guard let peer = replay.peer else { return }
         // What is passed over goes on until its end has been read.
-        if !replay.passesOver { peer.replay = nil }
+        if !replay.passesOver { peer.assignment.replay = nil }
         let id = replay.id
         sender.reply(to: peer) { $0.traceEnded(summary, position: camera.published, id.span) }
         // Nothing of a trace is ever taken for live input.
@@ -441,7 +454,7 @@ final class Replays {
 
     /// Handles nothing more of what a peer sends.
     func discardInput(of peer: Peer) {
-        peer.replay = nil
+        peer.assignment.replay = nil
         if peer.input.isOpen { clients.linger(peer) } else { peer.input.clear() }
     }
 
@@ -452,12 +465,12 @@ final class Replays {
         running + peers.compactMap(\.replay).filter(\.isOver)
     }
 
-    func add(_ replay: Replay) { running.append(replay) }
-
     func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }
 
     func shadow(of camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
-        registry.shadow(of: camera, from: moment)
+        let shadow = registry.shadow(of: camera, from: moment)
+        shadow.assignment = camera.assignment
+        return shadow
     }
 
     // MARK: Time
