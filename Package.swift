@@ -49,7 +49,8 @@ let package = Package(
 
         // A trace in memory: its lines with their times, and a run of it without a daemon.
         .target(
-            name: "Traces", dependencies: ["Hub", "GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
+            name: "Traces", dependencies: ["Hub", "GimbalProtocol", "Touches", "Gestures", "MapCamera"],
+            swiftSettings: strict),
 
         // What a camera did over time, and what was expected of it: comparisons, statements, reports.
         .target(name: "CameraStreams", dependencies: ["GimbalProtocol", "MapCamera"], swiftSettings: strict),

@@ -80,6 +80,9 @@ public struct GestureRecognizer: Sendable {
         grip.count == 0 && active.isEmpty && time >= glideEnd && !taps.remembers(at: time)
     }
 
+    /// Whether the last fingers tapped, and those that land in time may make a double tap of it.
+    package var waitsForSecondTap: Bool { grip.count == 0 && taps.lastTap != nil }
+
     /// Ends what has begun: the fingers are lost.
     private mutating func cancel() {
         for kind in GestureKind.allCases where active.contains(kind) { add(kind, .cancelled) }

@@ -3,6 +3,7 @@
 
 import GimbalProtocol
 import MapCamera
+import Touches
 
 /// A change of a whole trace.
 package enum TraceEdit: Sendable {
@@ -100,8 +101,15 @@ extension Trace {
 
     private mutating func hasten(_ factor: Double) {
         guard let start = startMs else { return }
+        // Each surface has a clock of its own, and goes on from where that begins.
+        var surfaceStarts: [[UInt8]: Double] = [:]
         mapObjects { object in
             if let time = object["timeMs"]?.number { object["timeMs"] = .time(start + (time - start) / factor) }
+            if let time = object["surfaceTimeMs"]?.number {
+                let start = surfaceStarts[object["surface"]?.bytes ?? [], default: time]
+                surfaceStarts[object["surface"]?.bytes ?? []] = start
+                object["surfaceTimeMs"] = .time(start + (time - start) / factor)
+            }
             if let duration = object["durationMs"]?.number { object["durationMs"] = .time(duration / factor) }
             if object["type"]?.string == "animate", object["durationMs"] == nil {
                 object["durationMs"] = .time(CameraAnimation.usualDuration / factor)
@@ -126,12 +134,14 @@ extension Trace {
         }
     }
 
-    /// How long before each line nothing has moved, no gesture was active and no finger was down, in milliseconds.
+    /// How long before each line nothing has moved, no gesture was active, no finger was down, and another tap was not the
+    /// second of two, in milliseconds.
     private func pauses() throws(TraceError) -> [Double] {
         let start = startMs ?? 0
         var reporter = GestureReporter()
         var active = ActiveGestures<Void>(header.header?.gestures ?? GestureSwitches())
         var last = start
+        var tapEnd = -Double.infinity
         var pauses: [Double] = []
         let run: TraceRun
         do { run = try TraceRun(camera: header.camera) } catch { throw TraceError("names no camera") }
@@ -146,11 +156,15 @@ extension Trace {
             }
             let time = line.timeMs ?? last
             let isIdle = active.isEmpty && reporter.fingersDown == 0
-            pauses.append(isIdle ? max(time - max(moved, last), 0) : 0)
+            pauses.append(isIdle ? max(time - max(moved, last, tapEnd), 0) : 0)
             last = time
             for request in line.requests where !isRejected {
                 for report in reporter.reports(of: request, at: time) { active.handle(report, ()) }
                 if case .command(let command) = request.body { active.handle(command) }
+                if case .touch = request.body, reporter.waitsForSecondTap {
+                    // The first microsecond that is too late.
+                    tapEnd = time + Thresholds().tapTime + 0.001
+                }
             }
         }
         return pauses

@@ -95,12 +95,42 @@ import Traces
         return trace.lines.map(\.timeMs)
     }
 
+    @Test func anotherPaceIsThatOfTheSurfacesToo() throws {
+        let finger = #""touches":[{"id":1,"x":10,"y":10}]"#
+        var trace = try Trace(
+            """
+            {"type":"trace","version":1}
+            {"type":"touch","timeMs":0,"surfaceTimeMs":70000,\(finger)}
+            {"type":"touch","timeMs":1,"surface":2,"surfaceTimeMs":500,\(finger)}
+            {"type":"touch","timeMs":100,"surfaceTimeMs":70090,\(finger)}
+            {"type":"touch","timeMs":101,"surface":2,"surfaceTimeMs":520,"touches":[]}
+            """.utf8)
+        try trace.apply(.speed(2))
+        let times = try trace.lines.map { try JSONValue($0.bytes)["surfaceTimeMs"]?.number }
+        #expect(times == [70000, 500, 70045, 510])
+    }
+
     @Test func aPauseWithFingersOnASurfaceStays() throws {
         let down = #""touches":[{"id":1,"x":10,"y":10}]"#
         let times = try trimmed(
             #"{"type":"touch","timeMs":0,\#(down)}"#, #"{"type":"touch","timeMs":2000,"touches":[]}"#,
             #"{"type":"touch","timeMs":5000,\#(down)}"#, #"{"type":"touch","timeMs":7000,"touches":[]}"#)
         #expect(times == [0, 2000, 2100, 4100])
+    }
+
+    @Test func twoTapsDoNotBecomeADoubleTap() throws {
+        func tap(_ start: Int) -> [String] {
+            [
+                #"{"type":"touch","timeMs":\#(start),"touches":[{"id":1,"x":10,"y":10}]}"#,
+                #"{"type":"touch","timeMs":\#(start + 80),"touches":[]}"#,
+            ]
+        }
+        let lines = tap(0) + [#"{"type":"marker","timeMs":1000,"label":"here"}"#] + tap(2000)
+        #expect(try trimmed(lines[0], lines[1], lines[2], lines[3], lines[4]) == [0, 80, 480.001, 580.001, 660.001])
+        let trace = try Trace(([#"{"type":"trace","version":1}"#] + lines).joined(separator: "\n").utf8)
+        var after = trace
+        try after.apply(.trimIdle(0))
+        #expect(try moves(after).isEmpty && moves(trace).isEmpty)
     }
 
     @Test(arguments: [

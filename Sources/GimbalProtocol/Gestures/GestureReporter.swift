@@ -25,6 +25,9 @@ package struct GestureReporter: Sendable {
     /// How many fingers are down, on all surfaces.
     package var fingersDown: Int { surfaces.all.reduce(0) { $0 + $1.touches.count } }
 
+    /// Whether a tap has been seen that fingers may make the first of two, if they land in time.
+    package var waitsForSecondTap: Bool { surfaces.all.contains { $0.recognizer.waitsForSecondTap } }
+
     /// The fingers that are on a surface.
     package func touches(on surface: GestureKey.Label) -> [Touch] { surfaces[Self.key(surface)]?.touches ?? [] }
 

@@ -174,6 +174,15 @@ class Page:
         log = [entry for entry in self.browser.get_log("browser") if entry["level"] != "DEBUG"]
         check(log == [], f"{name}'s console: {log}")
 
+    def explain(self):
+        """Prints what the page and its browser know of why nothing is shown."""
+        print(self.run("return [document.readyState, typeof window.gimbal, document.querySelector('#connection').textContent,"
+                       "document.querySelector('#toast').textContent].join(' | ')"), flush=True)
+        for entry in self.browser.get_log("browser"):
+            print(entry, flush=True)
+        for entry in self.run("return performance.getEntriesByType('resource')"):
+            print(*(entry[name] for name in ("name", "startTime", "responseStart", "responseEnd", "responseStatus")), flush=True)
+
     def close(self):
         self.browser.quit()
 
@@ -816,7 +825,8 @@ def main():
         pages = [a, b]
         # A new daemon has no camera; a page that may feed makes one.
         for page in pages:
-            eventually(page.is_shown, "a page shows a camera of a new daemon")
+            if not eventually(page.is_shown, "a page shows a camera of a new daemon"):
+                page.explain()
         daemon = Daemon(path)
         # It has a camera of its own, and most of its time is its start.
         fox = pool.submit(firefox, link, path)
