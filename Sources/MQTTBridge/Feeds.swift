@@ -264,6 +264,7 @@ final class Feeds {
                     .invalidValue, "a line must not be retained: it would be taken again whenever the bridge comes")
             }
             try submission.read(delivery.payload)
+            try checkQuestions(of: submission)
             if inlet == .since { return try missed.ask(submission) }
             let key: Key =
                 inlet == .get ? .questions : name.map { .topic($0) } ?? submission.feed.map { .field($0) } ?? .nobody
@@ -288,6 +289,13 @@ final class Feeds {
         guard feed?.contains("/") != true else {
             throw WireError(.invalidValue, field: "feed", "the topic ends with one name, CAMERA/gesture/FEED")
         }
+    }
+
+    /// A node that tells of some cameras does not name the others.
+    private func checkQuestions(of submission: Submission) throws(WireError) {
+        let word = RequestType.Word.cameras.rawValue
+        guard !cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word }) else { return }
+        throw WireError(.denied, field: "type", "this node tells of some cameras only: its $state names them")
     }
 
     private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {

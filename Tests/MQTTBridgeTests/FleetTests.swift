@@ -461,6 +461,27 @@ import Testing
         #expect(try position("other", of: fleet.hosts[0]) == before)
     }
 
+    @Test(arguments: [["main"], []])
+    func aNodeThatTellsOfSomeCamerasDoesNotNameTheOthers(cameras: Set<String>) {
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost()]
+        var node = settings("left")
+        node.cameras = cameras
+        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: node)
+        fleet.connect(bridge)
+        fleet.hosts[0].connect().send(#"{"type":"get-camera","camera":"hidden"}"#)
+        fleet.pass(2500)
+        let client = foreign(fleet, "answers/me")
+        bridge.receive(
+            Delivery(
+                "gimbal/left/main/get", Array(#"[{"type":"get-camera","id":1},{"type":"cameras","id":2}]"#.utf8),
+                responseTopic: "answers/me"))
+        fleet.pass(1000)
+        let told = texts(client)
+        #expect(told.contains { $0.contains(#""code":"denied""#) } == !cameras.isEmpty, "\(told)")
+        #expect(told.contains { $0.contains("hidden") } == cameras.isEmpty, "\(told)")
+    }
+
     @Test(arguments: ["ma in/set", "/set", "$state/get", "main/set/a/b", "+/set"])
     func aTopicThatNamesNoCameraOrFeedIsAnsweredWhereAnswersAreAskedFor(topic: String) {
         let (fleet, source, _) = pair()
