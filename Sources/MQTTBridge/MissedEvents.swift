@@ -45,7 +45,11 @@ private final class Asking: LinkReader {
                 submission.responseTopic ?? topics.missed(submission.camera), Array(line),
                 correlation: submission.correlation))
         if case .subscribed(let now) = event { end = now.seq }
-        if case .lagged = event { return finish() }
+        switch event {
+        // Nothing that was missed follows.
+        case .lagged, .reset, .removed: return finish()
+        default: break
+        }
         if let seq = event.seq, let end, seq >= end, isLast(event) { return finish() }
         readOn()
     }

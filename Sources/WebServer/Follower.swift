@@ -115,7 +115,7 @@ final class Follower: Sendable {
                     state.cameras = [:]
                     state.tell(.daemon(problem: nil))
                 }
-                link.send(try ClientRequest.subscribeAll(kinds: EventKind.movements).line(id: Self.id))
+                link.send(try ClientRequest.subscribeAll(kinds: EventKind.movements.union([.replay, .marker])).line(id: Self.id))
                 attempts = 0
                 for await _ in ends {}
                 link.close()

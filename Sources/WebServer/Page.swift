@@ -58,7 +58,8 @@ final class Page: Sendable {
 
     /// Refuses what a page may not ask for by itself. What else is wrong with a line, the daemon says best.
     private static func check(_ bytes: [UInt8]) throws(HTTPRefusal) {
-        var decoder = RequestDecoder()
+        // The daemon may take longer arrays than it does by default.
+        var decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
         for line in bytes.split(separator: 0x0a) {
             let requests: [Request]
             do throws(Rejection) {
@@ -104,24 +105,31 @@ final class Page: Sendable {
 
     // MARK: Recordings
 
-    /// Plays a trace into a camera, in the place of what this page has played before; its end is told by the stream.
-    func play(_ trace: [UInt8]) async throws(HTTPRefusal) {
-        state.withLock { state in
-            defer { state.recording = nil }
-            return state.recording
-        }?.close()
-        let link: DaemonChannel
+    /// Makes a connection to play a trace over, in the place of what this page has played before; its end is told by the
+    /// stream.
+    func openRecording() async throws(HTTPRefusal) -> DaemonChannel {
+        setRecording(nil)
         do {
-            link = try await DaemonChannel(
+            let link = try await DaemonChannel(
                 paths, on: group, receive: { [outbox] in outbox.add(.reply($0)) }, end: {})
+            setRecording(link)
+            return link
         } catch {
             throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }
-        let isOver = state.withLock { state in
-            if !state.isOver { state.recording = link }
-            return state.isOver
+    }
+
+    private func setRecording(_ link: DaemonChannel?) {
+        let (before, isOver) = state.withLock { state in
+            defer { state.recording = link }
+            return (state.recording, state.isOver)
         }
-        guard !isOver else { return link.close() }
+        before?.close()
+        if isOver { link?.close() }
+    }
+
+    /// Plays a trace, as fast as the daemon reads it.
+    func play(_ trace: [UInt8], over link: DaemonChannel) async {
         // The daemon reads as far ahead as it wants to; what is left waits here.
         do {
             for start in stride(from: 0, to: trace.count, by: Self.piece) {

@@ -41,8 +41,8 @@ final class Pages: Sendable {
         return page
     }
 
-    /// Runs a body that has a recording in hand.
-    func withRecording<Result>(_ body: () async throws(HTTPRefusal) -> Result) async throws(HTTPRefusal) -> Result {
+    /// One more recording is read, and then played until the daemon has taken all of it.
+    func beginRecording() throws(HTTPRefusal) {
         let isFull = state.withLock { state in
             guard state.recordings < limits.recordings else { return true }
             state.recordings += 1
@@ -51,9 +51,9 @@ final class Pages: Sendable {
         if isFull {
             throw HTTPRefusal(.serviceUnavailable, "\(limits.recordings) recordings are played already", retryAfter: 5)
         }
-        defer { state.withLock { $0.recordings -= 1 } }
-        return try await body()
     }
+
+    func endRecording() { state.withLock { $0.recordings -= 1 } }
 
     func finishAll() {
         let pages = state.withLock { state in

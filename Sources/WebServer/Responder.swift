@@ -119,12 +119,20 @@ struct Responder: Sendable {
         case (.post, "/recording"):
             let page = try feeder(request)
             let camera = request.uri.queryParameters["camera"].map(String.init) ?? "main"
-            return try await pages.withRecording { () throws(HTTPRefusal) in
+            try pages.beginRecording()
+            do throws(HTTPRefusal) {
                 let bytes = try await body(of: request, atMost: limits.recordingBytes)
                 let trace = try Recording.trace(bytes, camera: camera)
-                Task { try? await page.play(trace) }
-                return .taken
+                let link = try await page.openRecording()
+                Task {
+                    await page.play(trace, over: link)
+                    pages.endRecording()
+                }
+            } catch {
+                pages.endRecording()
+                throw error
             }
+            return .taken
         case (.get, _), (.head, _):
             guard let file = path == "/map-engine.js" ? map?.engine : PageFile.all[path] else {
                 throw HTTPRefusal(.notFound, "there is no \(path.prefix(100)) here")

@@ -33,9 +33,12 @@ final class Broker {
 
     private enum Phase {
         case waiting(until: Double)
-        case connecting(ConnectionAttempt)
+        case connecting(ConnectionAttempt, until: Double)
         case connected(BrokerConnection)
     }
+
+    /// How long an attempt takes at most, in milliseconds.
+    private static let longestAttempt = 20_000.0
 
     private let settings: Settings
     private let loop: EventLoop
@@ -68,7 +71,7 @@ final class Broker {
     var deadline: Double? {
         switch phase {
         case .waiting(let end): end
-        case .connecting: nil
+        case .connecting(_, let end): end
         case .connected(let connection): connection.deadline
         }
     }
@@ -84,12 +87,15 @@ final class Broker {
         case .waiting(let end):
             guard end <= now else { return [] }
             let attempt = ConnectionAttempt(settings, settings.addresses[turn % settings.addresses.count], waking)
-            phase = .connecting(attempt)
+            phase = .connecting(attempt, until: now + Self.longestAttempt)
             attempt.begin()
             return []
-        case .connecting(let attempt):
+        case .connecting(let attempt, let end):
             switch attempt.takeOutcome() {
-            case nil: return []
+            case nil:
+                guard end <= now else { return [] }
+                attempt.abandon()
+                return [lost("\(attempt.address): no answer", at: now)]
             case .refused(let reason)?: return [lost("\(attempt.address): \(reason)", at: now)]
             case .accepted(let client)?:
                 do {
@@ -133,10 +139,7 @@ final class Broker {
 
     /// Ends the connection in good order, so that the broker publishes no will.
     func end() {
-        if case .connecting(let attempt) = phase, case .accepted(let client)? = attempt.takeOutcome() {
-            // It has come too late; the process is over before anybody frees it.
-            _ = unsafe mosquitto_disconnect(client)
-        }
+        if case .connecting(let attempt, _) = phase { attempt.abandon() }
         connection?.disconnect()
     }
 }

@@ -1,6 +1,7 @@
 // One attempt to be connected, on a thread of its own: names are looked up, connections made and keys exchanged by calls that
 // block. (libmosquitto also connects without blocking, but TLS behind that does not always begin in a loop of another's.)
-// Invariant: the client is this thread's until the outcome is there, and from then on that of who takes the outcome.
+// Invariant: the client is this thread's until the outcome is there, and from then on that of who takes the outcome; where
+// nobody waits for it any more, the thread frees it.
 
 import CMosquitto
 import Dispatch
@@ -16,7 +17,14 @@ final class ConnectionAttempt: Sendable {
     }
 
     /// What the callback has seen, and what came of it. The client is its address as a number.
-    private enum State: Sendable { case waiting, answered(refusal: String?), accepted(UInt), refused(String), over }
+    private enum State: Sendable {
+        case waiting
+        case answered(refusal: String?)
+        case accepted(UInt)
+        case refused(String)
+        case taken
+        case abandoned
+    }
 
     /// What the broker may send in one packet, by MQTT 5, in bytes: the `$state` of the most cameras that a daemon may have.
     private static let largestPacket: UInt32 = 8 << 20
@@ -34,7 +42,12 @@ final class ConnectionAttempt: Sendable {
     func begin() {
         DispatchQueue(label: "broker").async {
             let end = self.run()
-            self.state.withLock { $0 = end }
+            let isAbandoned = self.state.withLock { state in
+                if case .abandoned = state { return true }
+                state = end
+                return false
+            }
+            guard !isAbandoned else { return Self.free(end) }
             var one: UInt8 = 1
             _ = unsafe write(self.waking, &one, 1)
         }
@@ -44,15 +57,31 @@ final class ConnectionAttempt: Sendable {
     func takeOutcome() -> Outcome? {
         state.withLock { state in
             switch state {
-            case .waiting, .answered, .over: return nil
+            case .waiting, .answered, .taken, .abandoned: return nil
             case .refused(let reason):
-                state = .over
+                state = .taken
                 return .refused(reason)
             case .accepted(let address):
-                state = .over
+                state = .taken
                 return unsafe OpaquePointer(bitPattern: address).map { unsafe .accepted($0) }
             }
         }
+    }
+
+    /// Waits for it no more: the kernel tries for minutes to reach a machine that is off.
+    func abandon() {
+        let end = state.withLock { state in
+            defer { state = .abandoned }
+            return state
+        }
+        Self.free(end)
+    }
+
+    /// Ends what came of it and nobody wants.
+    private static func free(_ end: State) {
+        guard case .accepted(let address) = end, let client = unsafe OpaquePointer(bitPattern: address) else { return }
+        _ = unsafe mosquitto_disconnect(client)
+        unsafe mosquitto_destroy(client)
     }
 
     // MARK: The thread
@@ -92,9 +121,14 @@ final class ConnectionAttempt: Sendable {
         var result = unsafe mosquitto_connect_bind_v5(
             client, address.host, CInt(address.port), settings.keepalive, nil, properties)
         while result == MOSQ_ERR_SUCCESS.rawValue {
-            if case .answered(let refusal) = state.withLock({ $0 }) {
-                guard let refusal else { return }
-                throw Refusal(reason: refusal)
+            switch state.withLock({ $0 }) {
+            case .answered(nil): return
+            case .answered(let refusal?): throw Refusal(reason: refusal)
+            case .abandoned:
+                // In good order: the broker publishes no will.
+                _ = unsafe mosquitto_disconnect(client)
+                throw Refusal(reason: "nobody waits for it")
+            case .waiting, .accepted, .refused, .taken: break
             }
             result = unsafe mosquitto_loop(client, 1000, 1)
         }
@@ -108,37 +142,38 @@ final class ConnectionAttempt: Sendable {
             settings.isVersion5
             ? unsafe String(cString: mosquitto_reason_string(code))
             : unsafe String(cString: mosquitto_connack_string(code))
-        state.withLock { $0 = .answered(refusal: code == 0 ? nil : text) }
+        state.withLock { state in
+            if case .waiting = state { state = .answered(refusal: code == 0 ? nil : text) }
+        }
     }
 
     private func configure(_ client: OpaquePointer) throws(Refusal) {
         let version = settings.isVersion5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
-        var result = unsafe mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(version))
+        try Self.check(unsafe mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, CInt(version)))
         _ = unsafe mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
         // This side limits by itself what is not acknowledged; no message waits in the client.
         _ = unsafe mosquitto_max_inflight_messages_set(client, UInt32(BrokerOutbox.mostMessages))
         if let user = settings.credentials.user {
-            result = unsafe mosquitto_username_pw_set(client, user, settings.credentials.password)
+            try Self.check(unsafe mosquitto_username_pw_set(client, user, settings.credentials.password))
         }
         if let will = settings.will {
-            result = unsafe will.payload.withUnsafeBytes {
-                unsafe mosquitto_will_set(
-                    client, will.topic, CInt($0.count), $0.baseAddress, will.isAcknowledged ? 1 : 0, will.isRetained)
-            }
+            try Self.check(
+                unsafe will.payload.withUnsafeBytes {
+                    unsafe mosquitto_will_set(
+                        client, will.topic, CInt($0.count), $0.baseAddress, will.isAcknowledged ? 1 : 0, will.isRetained)
+                })
         }
-        guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Refusal(reason: Self.text(result)) }
         guard address.isEncrypted else { return }
-        let certificates = settings.certificates
-        if let authority = certificates.authority {
-            result = unsafe mosquitto_tls_set(client, authority, nil, certificates.own, certificates.key, nil)
-        } else {
-            result = unsafe mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1)
-            let folder = "/etc/ssl/certs"
-            if result == MOSQ_ERR_SUCCESS.rawValue {
-                result = unsafe mosquitto_tls_set(client, nil, folder, certificates.own, certificates.key, nil)
-            }
+        let (authority, own, key) = (settings.certificates.authority, settings.certificates.own, settings.certificates.key)
+        if authority == nil {
+            try Self.check(unsafe mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "TLS: ")
         }
-        guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Refusal(reason: "TLS: \(Self.text(result))") }
+        let folder = authority == nil ? "/etc/ssl/certs" : nil
+        try Self.check(unsafe mosquitto_tls_set(client, authority, folder, own, key, nil), "TLS: ")
+    }
+
+    private static func check(_ result: CInt, _ about: String = "") throws(Refusal) {
+        guard result == MOSQ_ERR_SUCCESS.rawValue else { throw Refusal(reason: about + text(result)) }
     }
 
     /// What a call of libmosquitto's says by its result, or by `errno`.

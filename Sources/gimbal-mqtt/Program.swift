@@ -103,7 +103,7 @@ final class Program: Surroundings {
         switch news {
         case .connected:
             log(.info, "connected to the broker")
-            (isConnected, lastReason) = (true, nil)
+            (isConnected, lastReason, lastRefusal) = (true, nil, nil)
             node?.connected(at: now)
             for mirror in mirrors { mirror.connected(at: now) }
         case .disconnected(let reason):
@@ -117,10 +117,9 @@ final class Program: Surroundings {
             node?.disconnected(at: now)
             for mirror in mirrors { mirror.disconnected(at: now) }
         case .acknowledged(let number, let refusal):
-            guard let token = tokens.removeValue(forKey: number) else { return }
             if let refusal, refusal != lastRefusal { log(.error, "the broker does not take a message: \(refusal)") }
             lastRefusal = refusal ?? lastRefusal
-            node?.acknowledged(token)
+            if let token = tokens.removeValue(forKey: number) { node?.acknowledged(token) }
         case .subscribed(let number, let isRefused):
             guard let filter = filters.removeValue(forKey: number) else { return }
             if isRefused { noteRefusal(of: filter, at: now) } else { refused[filter] = nil }

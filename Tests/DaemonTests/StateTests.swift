@@ -266,4 +266,19 @@ import Testing
         #expect(first.end(SIGTERM) == 0)
         #expect(fileSays(#""camera":"main""#) && !fileSays(#""camera":"other""#))
     }
+
+    @Test func whatCouldNotBeReadAtTheStartIsNotWrittenOver() throws {
+        let first = try start()
+        _ = try ask(first, #"{"type":"get-camera"}"#)
+        let second = try DaemonProcess(["--state-dir", folder.path, "--log-level", "debug"])
+        #expect(second.logs("another daemon keeps its state"))
+        #expect(first.end(SIGTERM) == 0)
+        _ = try ask(second, #"{"type":"get-camera","camera":"other"}"#)
+        try waitUntilSaved(1)
+        #expect(second.logs("could not be read when the daemon started"))
+        #expect(second.end(SIGTERM) == 0)
+        #expect(fileSays(#""camera":"other""#) && !fileSays(#""camera":"main""#))
+        let kept = try String(contentsOf: folder.appending(path: "cameras.ndjson.damaged"), encoding: .utf8)
+        #expect(kept.contains(#""camera":"main""#))
+    }
 }

@@ -21,6 +21,7 @@ import GimbalProtocol
             frame(names.map { "{\"type\":\"subscribe\",\($0),\"events\":[\"gesture\"]}" }),
             frame((0..<64).map { "{\"type\":\"set-zoom-range\",\"minZoom\":\(2 + $0 % 9)}" }),
             frame((0..<64).map { "{\"type\":\"swipe\",\"id\":\($0)}" }),
+            fingers(256),
             frame((0..<64).map { _ in "{\"type\":\"cameras\"}" }),
             frame(names.map { "{\"type\":\"get-camera\",\($0)}" }),
             frame(names.flatMap { ["{\"type\":\"stop\",\($0)}", "{\"type\":\"remove-camera\",\($0)}"] }.dropLast(64)),
@@ -28,6 +29,23 @@ import GimbalProtocol
                 names.map { "{\"type\":\"animate\",\($0),\"durationMs\":3600000,\"update\":{\"kind\":\"zoom-in\"}}" }),
         ]
     }()
+
+    private static func fingers(_ count: Int) -> String {
+        let touches = (0..<count).map { "{\"id\":\($0),\"x\":\($0 % 390),\"y\":\($0 % 844)}" }
+        return "{\"type\":\"touch\",\"camera\":\"n\",\"touches\":[\(touches.joined(separator: ","))]}"
+    }
+
+    @Test func manyFingersAreMoreWorkThanTheirBytes() {
+        func work(_ line: String) -> UInt64 {
+            let host = HubHost()
+            let peer = host.connect()
+            let before = host.hub.parts.turns.work
+            peer.send(line)
+            return host.hub.parts.turns.work - before
+        }
+        let padding = String(repeating: " ", count: Self.fingers(256).utf8.count - Self.fingers(1).utf8.count)
+        #expect(work(Self.fingers(256)) >= work(Self.fingers(1) + padding) + 64)
+    }
 
     @Test(arguments: hostileLines.indices)
     func quietClientIsAnsweredInTheSameTurnBesideFloods(_ kind: Int) throws {

@@ -417,6 +417,26 @@ private struct Running: Sendable {
         }
     }
 
+    @Test func recordingsThatAreStillPlayedCountAndOneThatEndsMakesRoom() async throws {
+        var limits = Limits()
+        limits.recordings = 1
+        try await Running.with(limits) { server in
+            // The daemon reads ahead less than it: some of it waits in the server for an hour.
+            let lines = (0..<20_000).map { #"{"type":"stop","timeMs":\#($0 * 180),"id":\#($0)}"# }
+            let header = #"{"type":"trace","version":1}"# + "\n"
+            func play(_ trace: String, _ camera: String, _ page: String) throws -> Int {
+                let fields = server.fields(server.tokens.feed, page: page)
+                return try server.answer("POST", "/recording?camera=\(camera)", fields, body: trace).status
+            }
+            var first: (client: HTTPClient, page: String)? = try server.open()
+            let (_, other) = try server.open()
+            #expect(try play(header + lines.joined(separator: "\n") + "\n", "left", first?.page ?? "") == 204)
+            #expect(try play(header, "right", other) == 503)
+            first = nil
+            try waitUntil("there is room again") { try play(header, "right", other) == 204 }
+        }
+    }
+
     @Test func aPageMayNotSubscribeOrSendATrace() async throws {
         try await Running.with { server in
             let (client, page) = try server.open()
@@ -424,6 +444,8 @@ private struct Running: Sendable {
                 #"{"type":"subscribe","camera":"*"}"#, #"{"type":"unsubscribe"}"#, #"{"type":"trace","version":1}"#,
                 #"{"type":"trace","version":2}"#, #"{"type":"trace-end"}"#,
                 #"[{"type":"ping"},{"type":"subscribe"}]"#,
+                // Longer than a daemon takes by default.
+                "[" + String(repeating: #"{"type":"ping"},"#, count: 64) + #"{"type":"subscribe"}]"#,
             ] {
                 #expect(try server.post(line, page: page) == 400, "\(line)")
             }

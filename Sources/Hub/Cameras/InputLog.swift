@@ -161,7 +161,9 @@ final class InputLog {
     /// for who has not seen them before.
     func forgetSurfaces() { surfaces = [:] }
 
-    func add(marker label: String) { batch.append(.marker(label: label)) }
+    func add(marker label: String) {
+        if isRecording { batch.append(.marker(label: label)) }
+    }
 
     /// Adds the cancellation of gestures whose client is gone.
     func cancel(_ keys: [GestureKey]) {

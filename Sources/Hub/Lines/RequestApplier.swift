@@ -35,7 +35,7 @@ final class RequestApplier {
         case .touch(let fingers):
             let camera = cameraToChange(name, &line)
             // Fingers are looked up among each other.
-            turns.add(work: fingers.touches.count * fingers.touches.count >> 10)
+            turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)
             let time = prepare(camera, for: peer, id, at: now)
             camera.apply(fingers, of: peer.number, lineTime: request.timeMs ?? line.timeMs, at: time)
         case .command(.removeCamera):

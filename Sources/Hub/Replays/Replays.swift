@@ -36,7 +36,8 @@ final class Replays {
     ) {
         (self.limits, self.registry, self.clients, self.runner) = (limits, registry, clients, runner)
         (self.sender, self.turns) = (sender, turns)
-        decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
+        // What has been accepted once is, also by a process with other limits.
+        decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
     }
 
     var count: Int { running.count }

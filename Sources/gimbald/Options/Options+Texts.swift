@@ -52,8 +52,7 @@ extension Options {
           SIGTERM, SIGINT  It ends in order: it takes nothing more, sends what was emitted to who reads, for two
               seconds at most, and saves the cameras. A second one ends it at once.
           SIGUSR2  It restarts in place: the same process with the same options, clients and cameras, as the
-              program that is now installed where it was started from. It waits up to two seconds for cameras that
-              move.
+              program that is now installed where it was started from. What moves, moves on there.
           SIGHUP  Nothing: there is no file to read again.
 
         Environment:

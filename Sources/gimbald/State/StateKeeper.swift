@@ -20,6 +20,8 @@ import UnixSocket
     private let hub: Hub
     private let log: Log
     private var file: StateFile?
+    /// Whether it is known what was there at the start. What is not, is not written over.
+    private var hasRead = false
 
     // What is saved
     private var text = SavedText()
@@ -65,14 +67,14 @@ import UnixSocket
     func restore(at now: Double) {
         do throws(SystemError) {
             let file = try openFile()
-            guard let bytes = try readable(file) else { return }
-            let saved: SavedState
-            do {
-                saved = try SavedState(bytes)
-            } catch {
-                return try setAside(file, "\(error)")
+            if let bytes = try readable(file) {
+                do {
+                    restore(try SavedState(bytes), file, at: now)
+                } catch {
+                    try setAside(file, "\(error)")
+                }
             }
-            restore(saved, file, at: now)
+            hasRead = true
         } catch {
             failed(error)
         }
@@ -80,11 +82,13 @@ import UnixSocket
 
     /// The cameras are not the last ones that were saved as such: they go on.
     func resume() {
+        hasRead = true
         do throws(SystemError) {
             collectAll()
             try openFile().write(text.cameras.bytes(isLast: false))
             text.hasChanged = false
         } catch {
+            changedAt = -.infinity
             failed(error)
         }
     }
@@ -132,6 +136,14 @@ import UnixSocket
         return opened
     }
 
+    /// The file to write to. What was there at the start and could not be read then is kept for somebody to look at.
+    private func openFileToWrite() throws(SystemError) -> StateFile {
+        let file = try openFile()
+        if !hasRead, try readable(file) != nil { try setAside(file, "it could not be read when the daemon started") }
+        hasRead = true
+        return file
+    }
+
     // MARK: In every turn
 
     /// When there is something to do, in milliseconds of the loop's clock; `nil` if nothing is.
@@ -159,7 +171,7 @@ import UnixSocket
         work = .none
         guard text.hasChanged else { return }
         do throws(SystemError) {
-            work = .saving(try Saving(text.cameras, isLast: false, in: try openFile(), bell: bell.write))
+            work = .saving(try Saving(text.cameras, isLast: false, in: try openFileToWrite(), bell: bell.write))
             text.hasChanged = false
         } catch {
             changedAt = now
@@ -225,7 +237,7 @@ import UnixSocket
             needsTime()
             if case .saving(let saving) = work { try waitFor(saving, needsTime) }
             collectAll()
-            let last = try Saving(text.cameras, isLast: true, in: try openFile(), bell: bell.write)
+            let last = try Saving(text.cameras, isLast: true, in: try openFileToWrite(), bell: bell.write)
             work = .saving(last)
             try waitFor(last, needsTime)
             succeeded()

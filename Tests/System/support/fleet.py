@@ -4,6 +4,7 @@ Nothing waits for a time: what is to be so is asked for until it is, and what mu
 that comes later on the same way.
 """
 
+import contextlib
 import glob
 import json
 import re
@@ -476,6 +477,13 @@ def try_limits():
         process.end()
 
     broker, port = open_mosquitto("lavish")
+    # To a listener that takes no more connections the kernel tries for minutes, as to a machine that is off.
+    silent = socket.create_server(("127.0.0.1", 0), backlog=0)
+    held = [socket.socket() for _ in range(4)]
+    for each in held:
+        each.setblocking(False)
+        each.connect_ex(silent.getsockname())
+    patient = bridge("patient-node", guide, "--broker", f"mqtt://127.0.0.1:{port}", "--node", "patient", port=silent.getsockname()[1])
     node = bridge("flooded-node", guide, "--node", "flooded", port=port)
     judge = Client("127.0.0.1", port)
     judge.subscribe("gimbal/#")
@@ -487,7 +495,17 @@ def try_limits():
     check(b"line-too-long" in judge.of("gimbal/reply/long")[0].payload, "one that is too long is answered by an error")
     most = int(re.search(r"VmHWM:\s+(\d+) kB", open(f"/proc/{node.process.pid}/status").read())[1]) / 1024
     check(most < 64, f"a message of 100 MiB is not read by the bridge: {most} MiB")
+    until("a broker that cannot be reached is passed over for the next", lambda: state_of(judge, "patient") == "ready")
+    check(patient.said("no answer"), "and the log says so")
+    # It comes back, and takes those that are still trying.
+    silent.settimeout(2)
+    with silent, contextlib.suppress(TimeoutError):
+        while True:
+            silent.accept()[0].close()
+    guide.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":9.75}}')
+    until("and nothing is lost by its coming back", lambda: b"9.75" in judge.of("gimbal/patient/main/camera")[-1].payload)
     judge.end()
+    patient.end()
 
     (FOLDER / "empty.conf").write_text("# Nobody.\n")
     (FOLDER / "empty.conf").chmod(0o600)
