@@ -138,6 +138,23 @@ import Testing
         #expect(older.count == 2 && older[1]["type"]?.string == "lagged" && older[1]["missed"]?.number == 4)
     }
 
+    @Test func whatWasSavedInTheMiddleOfAMovementGetsANewEpoch() throws {
+        let host = furnished()
+        let (watcher, before) = try subscription(host)
+        let epoch = before[0]["epoch"]?.string ?? ""
+        host.connect().send(#"{"type":"animate","durationMs":1000,"update":{"kind":"zoom-in"}}"#)
+        host.pass(200)
+        host.hub.pause()
+        let last = try JSON(watcher.lines().last ?? "")
+        let seq = last["seq"]?.number ?? 0
+        #expect(last["type"]?.string == "camera-changed")
+        let after = try restored(bytes(of: host))
+        let (_, lines) = try subscription(after, #","since":\#(Int(seq)),"epoch":"\#(epoch)""#)
+        #expect(lines[0]["epoch"]?.string != epoch && lines[0]["seq"]?.number == seq)
+        #expect(lines.count == 2 && lines[1]["type"]?.string == "lagged")
+        #expect(lines[1]["position"] == last["position"])
+    }
+
     @Test func timesGoOnAfterARestore() throws {
         let host = HubHost()
         let (watcher, _) = try subscription(host)

@@ -209,7 +209,15 @@ final class CameraRegistry {
     var hasUnsaved: Bool { !unsaved.isEmpty }
 
     /// What is saved of the cameras.
-    var saved: [SavedCamera] { sorted.filter { !$0.isEphemeral }.map(\.saved) }
+    var saved: [SavedCamera] { sorted.filter { !$0.isEphemeral }.map(saved) }
+
+    /// What is saved of a camera, for a run in which it is at rest. Who has read of a movement, and nothing of its end, is told
+    /// by another epoch.
+    private func saved(_ camera: HostedCamera) -> SavedCamera {
+        var saved = camera.saved
+        if camera.isMoving { saved.epoch = newEpoch() }
+        return saved
+    }
 
     func beginSaving(_ text: inout SavedText) {
         text.begin(unsaved.sorted())
@@ -228,7 +236,7 @@ final class CameraRegistry {
                 return nil
             }
             inText.insert(name)
-            return camera.saved.lines
+            return saved(camera).lines
         }
     }
 }

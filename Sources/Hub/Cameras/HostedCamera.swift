@@ -133,6 +133,9 @@ final class HostedCamera {
     /// Whether nothing moves it and no gesture is active. Between batches.
     var isAtRest: Bool { moment.isAtRest }
 
+    /// Whether subscribers have been told that it moves, and not that it rests.
+    var isMoving: Bool { moment.reason != nil }
+
     /// The camera's own clock.
     func time(at now: Double) -> Double { if let replay { replay.time(of: self) } else { now - clockStart } }
 
