@@ -178,6 +178,32 @@ import Testing
         }
     }
 
+    @Test func camerasRemovedEarlierInAnArrayMakeRoomAndAreNotThere() throws {
+        var limits = Limits()
+        limits.cameras = 2
+        let host = HubHost(limits: limits)
+        let peer = host.connect()
+        func request(_ type: String, _ camera: String, _ more: String = "") -> String {
+            #"{"type":"\#(type)","camera":"\#(camera)"\#(more)}"#
+        }
+        let stop = { (camera: String) in request("stop", camera) }
+        let remove = { (camera: String) in request("remove-camera", camera) }
+        let find = { (camera: String) in request("stop", camera, #","create":false"#) }
+        for (line, code, cameras) in [
+            ("[\(stop("a")),\(stop("b"))]", nil, ["a", "b"]), (stop("c"), "limit-reached", ["a", "b"]),
+            ("[\(remove("a")),\(find("a"))]", "unknown-camera", ["a", "b"]),
+            ("[\(remove("a")),\(stop("c")),\(stop("a"))]", "limit-reached", ["a", "b"]),
+            ("[\(remove("a")),\(stop("c"))]", nil, ["b", "c"]),
+            ("[\(remove("b")),\(stop("b")),\(find("b"))]", nil, ["b", "c"]),
+            ("[\(remove("b")),\(stop("b")),\(remove("b")),\(stop("d"))]", nil, ["c", "d"]),
+        ] {
+            peer.send(line)
+            #expect(try peer.lines().last.map { try JSON($0)["code"]?.string } ?? nil == code, "\(line)")
+            peer.compact()
+            #expect(host.hub.parts.registry.sorted.map(\.name) == cameras, "\(line)")
+        }
+    }
+
     @Test func subscriptionsEndedEarlierInAnArrayAreNotCounted() throws {
         var limits = Limits()
         limits.subscriptions = 2
@@ -191,6 +217,7 @@ import Testing
             ("[\(subscribe("a")),\(subscribe("b")),\(subscribe("a"))]", true),
             (#"[{"type":"unsubscribe","camera":"a"},\#(subscribe("c"))]"#, true),
             (#"[{"type":"remove-camera","camera":"b"},\#(subscribe("b"))]"#, true), (subscribe("a"), false),
+            (#"[{"type":"unsubscribe","camera":"*"},\#(subscribe("b")),\#(subscribe("c"))]"#, true),
         ] {
             peer.send(line)
             let last = try JSON(peer.lines().last ?? "")

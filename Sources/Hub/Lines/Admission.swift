@@ -48,32 +48,36 @@ struct Admission {
                 "camera must be \"\(replay.cameraName)\" in this trace, or left out")
         }
         if let replay = peer.replay, replay.movesNothing, requests[index].body.isOfTraces { return }
-        if camera?.standing != .permanent { try admitNew(index, camera, &earlier) }
+        if camera?.standing != .permanent || earlier.removesCamera { try admitNew(index, camera, &earlier) }
         try admitBody(index, camera, &earlier)
     }
 
     /// Admits the camera that a request makes, or makes permanent, if it does.
     @inline(never)
     private func admitNew(
-        _ index: Int, _ ephemeral: HostedCamera?, _ earlier: inout EarlierObjects
+        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
         let request = requests[index]
-        let mustBeThere = ephemeral == nil && mustFindCamera(request)
-        guard mustBeThere || makesCamera(request, ephemeral) else { return }
-        earlier.made.advance(to: index, of: requests) { made, request in
-            let camera = camera(of: request)
-            if camera?.standing != .permanent, makesCamera(request, camera) {
-                made.insert(cameraName(request))
+        earlier.cameras.advance(to: index, of: requests) { cameras, request in
+            let name = cameraName(request)
+            let camera = self.camera(of: request)
+            if case .command(.removeCamera) = request.body {
+                cameras.remove(name, isPermanent: camera?.standing == .permanent)
+            } else if makesCamera(request, cameras.isRemoved(name) ? nil : camera) {
+                cameras.made.insert(name)
             }
         }
-        let made = earlier.made.state
-        guard !made.contains(cameraName(request)) else { return }
+        let (cameras, name) = (earlier.cameras.state, cameraName(request))
+        guard !cameras.made.contains(name) else { return }
+        let present = cameras.isRemoved(name) ? nil : camera
+        let mustBeThere = present == nil && mustFindCamera(request)
+        guard mustBeThere || makesCamera(request, present) else { return }
         if mustBeThere {
             throw Refusal(
                 index, .unknownCamera, "camera", "there is no camera \"\(cameraName(request))\"")
         }
         let others = peer.isWatchOnly ? registry.ephemeralCount : registry.permanentCount
-        guard others + made.count >= limits.cameras else { return }
+        guard others - cameras.removed.count + cameras.made.count >= limits.cameras else { return }
         throw Refusal(
             index, .limitReached, "camera",
             peer.isWatchOnly
@@ -173,6 +177,7 @@ struct Admission {
             switch request.body {
             case .subscribe: names.insert(cameraName(request))
             case .unsubscribe, .command(.removeCamera): names.remove(cameraName(request))
+            case .unsubscribeAll: names = []
             default: break
             }
         }
@@ -268,6 +273,7 @@ struct Admission {
             }
         case .removeCamera where camera?.replay != nil:
             throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+        case .removeCamera: earlier.removesCamera = true
         default: break  // Nothing can be wrong with another but its own members.
         }
     }
@@ -279,11 +285,12 @@ struct Admission {
 
     /// Whether a request makes its camera, or makes an ephemeral one permanent.
     ///
-    /// - Parameter ephemeral: the camera, where there is one.
-    private func makesCamera(_ request: Request, _ ephemeral: HostedCamera?) -> Bool {
+    /// - Parameter present: the camera, where there is one.
+    private func makesCamera(_ request: Request, _ present: HostedCamera?) -> Bool {
+        if present?.standing == .permanent { return false }
         switch request.body {
         case .query where !request.creates, .awaitIdle where !request.creates: return false
-        case .subscribe where peer.isWatchOnly: return ephemeral == nil
+        case .subscribe where peer.isWatchOnly: return present == nil
         default: return !peer.isWatchOnly && request.body.needsCamera
         }
     }

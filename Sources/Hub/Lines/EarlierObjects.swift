@@ -45,8 +45,23 @@ struct EarlierObjects {
         }
     }
 
-    /// The names of cameras that are made.
-    var made = Lookback<Set<String>>([])
+    /// The cameras that come and go, by their names.
+    struct Cameras {
+        var made: Set<String> = []
+        /// Those of the cameras that were there for everybody before the line. Some may be made anew.
+        private(set) var removed: Set<String> = []
+
+        mutating func remove(_ name: String, isPermanent: Bool) {
+            if made.remove(name) == nil, isPermanent { removed.insert(name) }
+        }
+
+        /// Whether what was there before the line is not there any more.
+        func isRemoved(_ name: String) -> Bool { removed.contains(name) }
+    }
+
+    var cameras = Lookback(Cameras())
+    /// Whether one removes a camera.
+    var removesCamera = false
     /// The names of cameras that the peer is subscribed to.
     var subscribed: Lookback<Set<String>>?
     /// By the camera's name.
