@@ -27,7 +27,7 @@ extension Gimbal {
 }
 
 final class ConnectionMonitor: Sendable {
-    /// As many changes as wait for a slow follower.
+    /// The most changes that wait for a slow follower.
     private static let mostUnread = 16
 
     private struct Shared {

@@ -5,11 +5,11 @@
 import Synchronization
 
 final class RequestLink: Sendable {
-    /// As many bytes as a line may have, by the protocol.
+    /// The most bytes of a line, by the protocol.
     static let longestRequest = RequestDecoder.longestLine
     /// More than a line has requests, for each of them has more than a byte.
     private static let idsOfLine = longestRequest
-    /// As many lines as may wait for their answers.
+    /// The most lines that may wait for their answers.
     static let mostWaiting = 1024
 
     private let connection: LineConnection

@@ -2,7 +2,7 @@
 // next connection. Invariant: they are limited; whoever has events to send waits while it is full.
 
 package final class BrokerOutbox {
-    /// As many unacknowledged messages as events may fill; and as there may be with replies, which come beside them.
+    /// The most unacknowledged messages that events may fill, and the most with replies, which come beside them.
     static let mostEvents = 256
     package static let mostMessages = 1024
 

@@ -81,7 +81,7 @@ private final class Asking: LinkReader {
 }
 
 final class MissedEvents {
-    /// As many may ask at one time.
+    /// The most requests at one time.
     static let most = 16
 
     private unowned let outside: any Surroundings

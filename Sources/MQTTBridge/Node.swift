@@ -17,7 +17,7 @@ package final class Node {
         package var rate = 30.0
         /// When a publisher's gestures are cancelled that is quiet, in milliseconds.
         package var feedTimeout = 10_000.0
-        /// As many may publish lines at one time.
+        /// The most publishers of lines at one time.
         package var mostFeeds = 64
         /// How often the state is told again, in milliseconds: a broker that dies takes the wills of its clients with it.
         package var interval = NodeState.usualInterval

@@ -29,7 +29,7 @@ final class Follower: Sendable {
         var reporter = GestureReporter()
         var active = ActiveGestures<Void>(limit: mostGestures)
 
-        /// As many gestures are told apart: no more than a daemon has of a camera, unless it is told otherwise.
+        /// The most gestures that are told apart: as many as a daemon has of a camera, unless it is told otherwise.
         static let mostGestures = 256
 
         /// The types of the active gestures, in the order that one frame reports them in.
@@ -115,7 +115,9 @@ final class Follower: Sendable {
                     state.cameras = [:]
                     state.tell(.daemon(problem: nil))
                 }
-                link.send(try ClientRequest.subscribeAll(kinds: EventKind.movements.union([.replay, .marker])).line(id: Self.id))
+                link.send(
+                    try ClientRequest.subscribeAll(kinds: EventKind.movements.union([.replay, .marker])).line(
+                        id: Self.id))
                 attempts = 0
                 for await _ in ends {}
                 link.close()

@@ -28,11 +28,11 @@ struct PageLine: Sendable {
 }
 
 final class PageOutbox: Sendable {
-    /// As many lines wait for a page; more, and what it missed is told instead.
+    /// The most lines that wait for a page; beyond that they are thrown away, and it is told what it missed.
     static let mostLines = 512
-    /// As many bytes, likewise.
+    /// The most bytes that they may have.
     static let mostBytes = 256 << 10
-    /// As many bytes of answers wait; a page with more has stopped reading them, and is let go.
+    /// The most bytes of answers that wait; a page with more has stopped reading them, and is let go.
     static let mostReplyBytes = 256 << 10
 
     /// What is to be sent next.

@@ -8,7 +8,7 @@ import Libevent
 import MQTTBridge
 
 @safe final class BrokerConnection: Watcher {
-    /// As many calls read in one turn, each a message or several: the daemon's turn comes, too.
+    /// The most calls that read in one turn, each a message or several: the daemon's turn comes, too.
     private static let readsPerTurn = 64
     /// How often libmosquitto looks whether the broker owes a sign of life, in milliseconds.
     private static let interval = 1000.0

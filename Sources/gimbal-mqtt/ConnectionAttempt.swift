@@ -160,11 +160,14 @@ final class ConnectionAttempt: Sendable {
             try Self.check(
                 unsafe will.payload.withUnsafeBytes {
                     unsafe mosquitto_will_set(
-                        client, will.topic, CInt($0.count), $0.baseAddress, will.isAcknowledged ? 1 : 0, will.isRetained)
+                        client, will.topic, CInt($0.count), $0.baseAddress, will.isAcknowledged ? 1 : 0, will.isRetained
+                    )
                 })
         }
         guard address.isEncrypted else { return }
-        let (authority, own, key) = (settings.certificates.authority, settings.certificates.own, settings.certificates.key)
+        let (authority, own, key) = (
+            settings.certificates.authority, settings.certificates.own, settings.certificates.key
+        )
         if authority == nil {
             try Self.check(unsafe mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "TLS: ")
         }

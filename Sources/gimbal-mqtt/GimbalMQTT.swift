@@ -64,22 +64,22 @@ struct GimbalMQTT: ParsableCommand {
     @Flag(help: "Publish every event, too.")
     var events = false
 
-    @Option(help: "How often a second a camera that moves is told at most, 0.1 to 1000.")
+    @Option(help: "Messages a second, at most, about a camera that moves: 0.1 to 1000.")
     var rate = 30.0
 
     @Flag(help: "Take no gestures, commands and questions from the broker.")
     var watchOnly = false
 
-    @Option(help: ArgumentHelp("Cancel the gestures of who publishes nothing for so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Cancel a publisher's gestures after this long a silence.", valueName: "seconds"))
     var feedTimeout = 10.0
 
-    @Option(help: ArgumentHelp("As many may publish gestures at one time, 1 to 512.", valueName: "count"))
+    @Option(help: ArgumentHelp("At most so many publishers of gestures at one time, 1 to 512.", valueName: "count"))
     var maxFeeds = 64
 
     @Option(help: ArgumentHelp("A file with the user's name and password.", valueName: "file"))
     var credentials: String?
 
-    @Option(help: ArgumentHelp("Whom to trust to vouch for the broker, in PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("The certificates to trust, in PEM; without it those of the system.", valueName: "file"))
     var ca: String?
 
     @Option(help: ArgumentHelp("A certificate to show the broker, in PEM.", valueName: "file"))
@@ -88,12 +88,12 @@ struct GimbalMQTT: ParsableCommand {
     @Option(help: ArgumentHelp("The key of that certificate.", valueName: "file"))
     var key: String?
 
-    @Option(help: ArgumentHelp("5 or 3.1.1.", valueName: "version"))
+    @Option(help: ArgumentHelp("The version of MQTT: 5 or 3.1.1.", valueName: "version"))
     var mqtt = MQTTVersion.five
 
     @Option(
         help: ArgumentHelp(
-            "The broker is asked for a sign of life this often, 5 to 3600; $state is told again after three times as long.",
+            "MQTT's keep-alive interval, 5 to 3600; $state is published again after three times as long.",
             valueName: "seconds"))
     var keepalive = 10
 
@@ -101,15 +101,16 @@ struct GimbalMQTT: ParsableCommand {
     var follow: [String] = []
 
     @Option(
-        name: .customLong("as"), help: ArgumentHelp("Move this camera so; one for each --follow.", valueName: "local"))
+        name: .customLong("as"),
+        help: ArgumentHelp("The local camera that is to move likewise; one for each --follow.", valueName: "local"))
     var local: [String] = []
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Turn what is followed clockwise by so much.", valueName: "degrees")
+        parsing: .unconditional, help: ArgumentHelp("Add this to the bearing that is followed.", valueName: "degrees")
     )
     var offsetBearing = 0.0
 
-    @Flag(help: "Leave the viewport of what is moved so as it is: its screen is of another size.")
+    @Flag(help: "Keep the viewport of the local camera: its screen has another size.")
     var keepViewport = false
 
     @Option(help: ArgumentHelp("Which screen of a wall this is: column and row, from 0.", valueName: "x,y"))

@@ -18,7 +18,7 @@ struct ServiceManager {
     /// How often what must not be lost is tried, a second each at most.
     private static let attempts = 10
 
-    /// As many go along with one datagram. (The kernel's SCM_MAX_FD.)
+    /// The most descriptors that go along with one datagram. (The kernel's SCM_MAX_FD.)
     private static let mostDescriptors = 253
 
     private let notifySocket: String?

@@ -7,7 +7,7 @@ import UnixSocket
 import GimbalProtocol
 
 extension ServiceManager {
-    /// As many clients as can wait at a socket. Who comes after them is told by the next process.
+    /// The most clients that can wait at a socket. Who comes after them is told by the next process.
     private static let mostClients = 4096
 
     /// Tells the manager, and every client that waits at its sockets, why the daemon does not start.

@@ -13,7 +13,7 @@ package struct ResumePoints: Sendable {
     /// Which points the last subscription has not asked for.
     private var notAskedFor: Set<String> = []
 
-    /// As many cameras as a daemon can have.
+    /// The most cameras that a daemon can have.
     private static let mostCameras = 65536
     /// What points may take of a line of 65,536 bytes, and what one takes beside its camera's name and its epoch.
     private static let (longestList, longestFrame) = (60_000, 64)

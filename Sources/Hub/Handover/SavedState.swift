@@ -120,7 +120,7 @@ public struct SavedState {
         }
     }
 
-    /// As many bytes from either end of a state say whether it can be one.
+    /// How many bytes from either end of a state say whether it can be one.
     public static let edge = 256
     /// The most bytes of a camera: two lines with its name and some thirty numbers.
     private static let longestCamera = 4096

@@ -30,7 +30,7 @@ struct LibinputTouches {
     private var pending: Int?
     private var isCancelled = false
 
-    /// As many as a device may have.
+    /// The most fingers of a device.
     private static let most = 64
     /// Hundredths of a percent.
     static let range = DeviceAxis(minimum: 0, maximum: 10_000)

@@ -34,7 +34,7 @@ struct MotionEvents {
     private var numbers = ContactNumbers()
     private var clock = FrameClock()
 
-    /// As many as Android has.
+    /// The most that Android has.
     private static let most = 16
     private static let times = 0...10_000_000_000_000
 

@@ -15,7 +15,7 @@ struct WebFrames {
     private var clock = FrameClock()
     private var numbers = ContactNumbers()
 
-    /// As many as a device may have.
+    /// The most fingers of a device.
     private static let mostFingers = 64
     private static let positions = -1e9...1e9
     /// Milliseconds: those of ``FrameClock/recorded``.

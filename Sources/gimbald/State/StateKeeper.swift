@@ -26,7 +26,7 @@ import UnixSocket
     // What is saved
     private var text = SavedText()
     private var work = Work.none
-    /// As many cameras are looked at in a turn: half a millisecond, where all have changed.
+    /// The most cameras that are looked at in a turn: half a millisecond, where all have changed.
     private static let slice = 64
     /// When the first change came that is not saved.
     private var changedAt: Double?
