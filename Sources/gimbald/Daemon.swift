@@ -249,6 +249,7 @@ final class Daemon {
     /// Takes nothing more; what was emitted is still sent to who reads it.
     private func end(by end: Double) {
         phase = .ending(by: end)
+        sockets.stopListening()
         hub.end(at: now())
         for connection in clients.all { connection.setReading(false) }
     }
@@ -259,7 +260,6 @@ final class Daemon {
     private var isOver: Bool {
         if case .left = phase { return true }
         guard case .ending(let end) = phase else { return false }
-        sockets.stopListening()
         return now() >= end || !hasAnybodyUnsent
     }
 }

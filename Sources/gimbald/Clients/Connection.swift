@@ -173,7 +173,11 @@ final class Connection: Watcher, Outlet {
         var wanted: Readiness = [.persist, .read]
         if input == .ended || !isReading { wanted.insert(.edge) }
         if isBlocked { wanted.insert(.write) }
-        try? wait(for: wanted)
+        do {
+            try wait(for: wanted)
+        } catch {
+            daemon.log(.error, "a client cannot be waited for: \(error)")
+        }
     }
 
     // MARK: From the hub
