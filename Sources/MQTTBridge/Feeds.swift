@@ -49,6 +49,7 @@ struct Submission {
         }
         feed = requests[0]["feed"]?.string
         number = requests[0]["number"]?.integer
+        if inlet == .since, isFrame { throw WireError(.invalidValue, "what is asked for here is one object") }
         if inlet != .since { for index in requests.indices { try address(&requests[index]) } }
     }
 
@@ -68,6 +69,8 @@ struct Submission {
                 .invalidValue, field: "camera", "camera must be \"\(camera)\", as the topic says, or left out")
         }
         request["camera"] = .string(camera)
+        // Who may only ask makes no camera, as on a socket.
+        if inlet == .get { request["create"] = .bool(false) }
         request["feed"] = nil
         request["number"] = nil
     }
@@ -152,6 +155,8 @@ private final class Feed: LinkReader {
     }
 
     static let mostPending = 256
+    /// The most questions of one that wait.
+    private static let mostPendingOfOne = 64
     /// What waits for the daemon to take it.
     static let mostUnsent = 1 << 20
 
@@ -172,6 +177,12 @@ private final class Feed: LinkReader {
 
     var isBusy: Bool { pending.count >= Self.mostPending || (link?.unsentBytes ?? 0) > Self.mostUnsent }
     var isWaiting: Bool { !pending.isEmpty }
+
+    /// Whether one of those who ask by this connection has as many questions that wait as one may have.
+    func hasEnough(of submission: Submission) -> Bool {
+        guard submission.inlet == .get, pending.count >= Self.mostPendingOfOne else { return false }
+        return pending.values.count { $0.submission.feed == submission.feed } >= Self.mostPendingOfOne
+    }
 
     func send(_ submission: Submission) {
         lastLine += 1
@@ -228,7 +239,11 @@ private final class Feed: LinkReader {
 
 final class Feeds {
     /// Whose lines they are. A name in the topic is the broker's to check; one in the line is not, and is never taken for it.
-    private enum Key: Hashable { case topic(String), field(String), nobody, questions }
+    private enum Key: Hashable {
+        case topic(String), field(String), nobody, questions
+
+        var isUnchecked: Bool { if case .field = self { true } else { false } }
+    }
 
     private unowned let outside: any Surroundings
     private let topics: NodeTopics
@@ -300,9 +315,7 @@ final class Feeds {
 
     private func feed(_ key: Key, at now: Double) throws(WireError) -> Feed {
         if let feed = feeds[key] { return feed }
-        guard feeds.count < most else {
-            throw WireError(.limitReached, "at most \(most) publish to a node at one time")
-        }
+        try checkRoom(for: key)
         let feed = Feed(replies) { [weak self] _, _ in self?.feeds[key] = nil }
         do {
             try feed.connect(outside)
@@ -314,8 +327,27 @@ final class Feeds {
         return feed
     }
 
+    /// Sees that there is room for one more publisher. Those whose names no broker vouches for leave half of it to the others,
+    /// and none takes it from questions.
+    private func checkRoom(for key: Key) throws(WireError) {
+        let isFull: Bool
+        switch key {
+        case .questions: isFull = false
+        case .field: isFull = 2 * feeds.keys.count(where: \.isUnchecked) >= most || publishers >= most
+        case .topic, .nobody: isFull = publishers >= most
+        }
+        guard !isFull else { throw WireError(.limitReached, "at most \(most) publish to a node at one time") }
+    }
+
+    private var publishers: Int { feeds[.questions] == nil ? feeds.count : feeds.count - 1 }
+
     private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(WireError) {
-        if let number = submission.number {
+        guard !feed.isBusy, !feed.hasEnough(of: submission) else {
+            throw WireError(
+                .limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
+        }
+        // Questions come by one connection, whoever asks: each counts for itself.
+        if let number = submission.number, submission.inlet != .get {
             let expected = (feed.lastNumber ?? number - 1) + 1
             // It has come before, or comes too late: what came behind it says more. It is no sign of life, so that a
             // publisher that has begun to count anew is not passed over for ever.
@@ -330,10 +362,6 @@ final class Feeds {
             }
         }
         feed.lastHeard = now
-        guard !feed.isBusy else {
-            throw WireError(
-                .limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
-        }
         feed.send(submission)
     }
 

@@ -111,8 +111,9 @@ package final class Node {
             guard let state = NodeState(delivery.payload) else { return }
             act(on: claim.saw(state, isRetained: delivery.isRetained), at: now)
         } else if delivery.topic == topics.claim {
-            guard let other = Claim(delivery.payload) else { return }
-            act(on: claim.saw(claimOf: other.instance), at: now)
+            // One that a broker keeps is nobody's any more.
+            guard !delivery.isRetained, let other = Claim(delivery.payload) else { return }
+            act(on: claim.saw(claimOf: other.instance, at: now), at: now)
         } else if let name = topics.camera(ofKept: delivery.topic) {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
             cameras?.sawKept(name)

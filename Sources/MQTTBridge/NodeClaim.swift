@@ -17,10 +17,12 @@ struct NodeClaim {
         case refuse
     }
 
-    private enum Standing: Equatable { case away, claiming(until: Double), owner, refused }
+    private enum Standing: Equatable { case away, claiming(until: Double, isEchoed: Bool), owner, refused }
 
-    /// As long as an owner has to answer a claim, in milliseconds.
+    /// How long an owner has to answer a claim, in milliseconds, once that has come back to this process.
     static let patience = 2000.0
+    /// How long the claim has to come back: whoever may not read it goes on without that.
+    static let longestEcho = 10_000.0
 
     let instance: String
     private(set) var generation = 0
@@ -29,19 +31,19 @@ struct NodeClaim {
     init(instance: String) { self.instance = instance }
 
     var isOwner: Bool { standing == .owner }
-    var deadline: Double? { if case .claiming(let end) = standing { end } else { nil } }
+    var deadline: Double? { if case .claiming(let end, _) = standing { end } else { nil } }
 
     /// The broker can be reached.
     mutating func connected(at now: Double) -> Step {
         guard standing != .refused else { return .none }
-        standing = .claiming(until: now + Self.patience)
+        standing = .claiming(until: now + Self.longestEcho, isEchoed: false)
         return .claim
     }
 
     mutating func disconnected() { if standing != .refused { standing = .away } }
 
     mutating func advance(to now: Double) -> Step {
-        guard case .claiming(let end) = standing, end <= now else { return .none }
+        guard case .claiming(let end, _) = standing, end <= now else { return .none }
         return own(generation + 1)
     }
 
@@ -64,12 +66,12 @@ struct NodeClaim {
             // Nobody has been the node since this process was.
             if state.instance == instance, generation > 0 { return own(generation) }
             generation = max(generation, state.generation)
-            return state.instance != instance && state.word != .lost && !isRetained ? refuse() : .none
+            return state.instance != instance && !state.isOver && !isRetained ? refuse() : .none
         case .owner:
             // The will of an earlier connection of this process: a server that the network has lost says it late.
             guard state.instance != instance else { return state.word == .lost ? .tellState : .none }
-            // The will of one that was the node before, or what a broker had kept that was out of sight.
-            if state.word != .ready || isRetained {
+            // The last word of one that was the node before, or what a broker had kept that was out of sight.
+            if state.isOver || isRetained {
                 generation = max(generation, state.generation + 1)
                 return .tellState
             }
@@ -82,9 +84,15 @@ struct NodeClaim {
         if case .claiming = standing { generation = max(generation, other) }
     }
 
-    /// Another process wants to be the node.
-    mutating func saw(claimOf other: String) -> Step {
-        guard other != instance else { return .none }
+    /// A process wants to be the node.
+    mutating func saw(claimOf other: String, at now: Double) -> Step {
+        guard other != instance else {
+            // What an owner answers comes as soon as this has.
+            if case .claiming(_, isEchoed: false) = standing {
+                standing = .claiming(until: now + Self.patience, isEchoed: true)
+            }
+            return .none
+        }
         switch standing {
         case .away, .refused: return .none
         case .owner: return .tellState

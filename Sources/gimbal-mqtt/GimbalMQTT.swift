@@ -148,6 +148,8 @@ struct GimbalMQTT: ParsableCommand {
         for name in [node].compactMap({ $0 }) + camera + local where !NodeTopics.isName(name) {
             throw ValidationError("\"\(name)\" is no name: 1 to 64 of A-Z a-z 0-9 . _ -")
         }
+        // Replies go below it, where publishers say.
+        guard node != "reply" else { throw ValidationError("a node cannot be named \"reply\"") }
         guard 0.1...1000 ~= rate else { throw ValidationError("--rate must be from 0.1 to 1000") }
         guard 0.1...3600 ~= feedTimeout else { throw ValidationError("--feed-timeout must be from 0.1 to 3600") }
         guard 1...512 ~= maxFeeds else { throw ValidationError("--max-feeds must be from 1 to 512") }
@@ -178,6 +180,14 @@ struct GimbalMQTT: ParsableCommand {
         }
         guard offsetBearing.isFinite, abs(offsetBearing) <= 360 else {
             throw ValidationError("--offset-bearing must be from -360 to 360")
+        }
+        if let screen {
+            guard 1...100_000 ~= screen.x, 1...100_000 ~= screen.y else {
+                throw ValidationError("--screen must be from 1,1 to 100000,100000")
+            }
+        }
+        if let viewsync, Views.parts(of: viewsync) == nil {
+            throw ValidationError("--viewsync \(viewsync): HOST:PORT was expected, with a port from 1 to 65535")
         }
         _ = try wallTile()
     }

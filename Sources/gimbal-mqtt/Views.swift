@@ -19,12 +19,17 @@ final class Views {
 
     deinit { if socket >= 0 { _ = close(socket) } }
 
-    private static func connected(_ address: String) throws -> CInt {
+    /// The host and the port of `HOST:PORT`.
+    static func parts(of address: String) -> (host: String, port: UInt16)? {
         guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]),
             port > 0
-        else { throw Failure("\(address): HOST:PORT was expected, with a port from 1 to 65535") }
-        var host = String(address[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        else { return nil }
+        let host = address[..<colon]
+        return (String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host), port)
+    }
+
+    private static func connected(_ address: String) throws -> CInt {
+        guard let (host, port) = parts(of: address) else { throw Failure("\(address): HOST:PORT was expected") }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = CInt(SOCK_DGRAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?

@@ -392,6 +392,7 @@ import Testing
 
     @Test func repliesGoWhereTheyAreAskedForAndNowhereThatCouldHarm() {
         let (fleet, source, _) = pair()
+        fleet.hosts[0].connect().send(#"{"type":"get-camera"}"#)
         let client = foreign(fleet, "answers/me", "gimbal/left/main/error", "gimbal/left/main/set")
         func deliver(_ line: String, _ topic: String, to responseTopic: String) {
             source.receive(
@@ -469,7 +470,7 @@ import Testing
         node.cameras = cameras
         let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: node)
         fleet.connect(bridge)
-        fleet.hosts[0].connect().send(#"{"type":"get-camera","camera":"hidden"}"#)
+        fleet.hosts[0].connect().send(#"[{"type":"get-camera"},{"type":"get-camera","camera":"hidden"}]"#)
         fleet.pass(2500)
         let client = foreign(fleet, "answers/me")
         bridge.receive(
@@ -510,10 +511,62 @@ import Testing
     @Test func moreFeedsThanThereMayBeAreRefused() {
         let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
-        for feed in 0..<70 { publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client) }
+        // Those whose names no broker has checked have half of the places.
+        for feed in 0..<35 { publish(#"{"type":"pan","phase":"began","feed":"\#(feed)"}"#, "gesture", from: client) }
+        #expect(source.node?.feedCount == 32)
+        for feed in 0..<35 { publish(#"{"type":"pan","phase":"began"}"#, "gesture/phone-\(feed)", from: client) }
         #expect(source.node?.feedCount == 64)
         let errors = texts(client)
         #expect(errors.count == 6 && errors.allSatisfy { $0.contains("limit-reached") })
+        // Whoever asks is still answered.
+        publish(#"{"type":"no question"}"#, "get", from: client)
+        publish(#"{"type":"get-camera","id":1}"#, "get", from: client)
+        #expect(source.node?.feedCount == 65)
+        #expect(texts(client).allSatisfy { !$0.contains("limit-reached") })
+    }
+
+    @Test func whoeverOnlyAsksMakesNoCamera() {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/nowhere/error")
+        for question in ["get-camera", "visible-region", "await-idle"] {
+            let publication = Publication("gimbal/left/nowhere/get", Array(#"{"type":"\#(question)","id":1}"#.utf8))
+            fleet.publish(publication, from: client)
+            fleet.pass(20)
+            #expect(texts(client).map { $0.contains("unknown-camera") } == [true], "\(question)")
+        }
+        #expect(fleet.hosts[0].hub.cameraCount == 0)
+    }
+
+    @Test func nobodyKeepsOthersFromAsking() {
+        let (fleet, source, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
+        let client = foreign(fleet, "answers/good", "answers/bad")
+        func ask(_ line: String, _ who: String) {
+            source.receive(
+                Delivery("gimbal/left/main/get/\(who)", Array(line.utf8), responseTopic: "answers/\(who)"))
+            fleet.pass(20)
+        }
+        ask(#"{"type":"ping","number":9007199254740990}"#, "bad")
+        for _ in 0..<300 { ask(#"{"type":"await-idle"}"#, "bad") }
+        #expect(texts(client).filter { $0.contains("limit-reached") }.count == 236)
+        ask(#"{"type":"ping","id":"a","number":1}"#, "good")
+        #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
+    }
+
+    @Test func aLineThatWasNotTakenMayComeAgain() {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        source.makeRoom(0)
+        let pan = { (number: Int) in #"{"type":"pan","phase":"changed","id":1,"number":\#(number)}"# }
+        publish(pan(1), "gesture/a", from: client)
+        source.makeRoom(0)
+        for number in 2...258 { publish(pan(number), "gesture/a", from: client) }
+        #expect(texts(client).map { $0.contains("limit-reached") } == [true])
+        source.makeRoom(nil)
+        fleet.pass(100)
+        publish(#"{"type":"pan","phase":"wrong","number":258}"#, "gesture/a", from: client)
+        #expect(texts(client).filter { $0.contains("invalid-value") }.count == 1)
     }
 
     // MARK: Who is the node
@@ -525,6 +578,52 @@ import Testing
         fleet.pass(3000)
         #expect(other.refusal?.contains("left") == true && source.refusal == nil && source.node?.isOwner == true)
         #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.instance == "a1")
+    }
+
+    @Test func whatSomebodyLeavesAtTheBrokerKeepsNoNodeFromStarting() throws {
+        let fleet = SimulatedFleet(seed: 4)
+        fleet.hosts = [HubHost()]
+        let client = foreign(fleet)
+        func leave(_ topic: String, _ payload: String) {
+            fleet.publish(Publication("gimbal/left/\(topic)", Array(payload.utf8), isRetained: true), from: client)
+        }
+        leave("$claim", #"{"type":"claim","instance":"zzz"}"#)
+        let stamp = #""node":"left","instance":"zz","generation":9007199254740991,"number":1"#
+        leave("$state", #"{"type":"node","state":"ready",\#(stamp)}"#)
+        leave(
+            "main/camera",
+            #"{"type":"camera-state","camera":"main","epoch":"e","seq":1,"moving":false,"position":{"target":{"latitude":0,"#
+                + #""longitude":0},"zoom":5,"bearing":0,"viewingAngle":0},\#(stamp)}"#)
+        fleet.pass(100)
+        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
+        fleet.connect(bridge)
+        fleet.pass(3000)
+        #expect(bridge.refusal == nil && bridge.node?.isOwner == true)
+        let state = try #require(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) })
+        #expect(state.generation == 1 && state.instance == "a1")
+    }
+
+    @Test func aCameraThatFollowsItselfByAnotherProcessIsLeftAlone() throws {
+        let fleet = SimulatedFleet(seed: 5)
+        fleet.hosts = [HubHost()]
+        fleet.connect(SimulatedBridge(fleet, fleet.hosts[0], node: settings("left")))
+        let mirror = SimulatedBridge(
+            fleet, fleet.hosts[0], node: nil, mirror: CameraMirror.Settings(node: "left", camera: "main", local: "main")
+        )
+        fleet.connect(mirror)
+        fleet.pass(2500)
+        let feeder = fleet.hosts[0].connect()
+        for line in [
+            #"{"type":"pan","phase":"began"}"#, #"{"type":"pan","phase":"changed","translation":{"x":50,"y":9}}"#,
+            #"{"type":"pan","phase":"ended","velocity":{"x":0,"y":0}}"#,
+        ] {
+            feeder.send(line)
+            fleet.pass(100)
+        }
+        feeder.send(#"{"type":"await-idle","id":1,"timeoutMs":5000}"#)
+        fleet.pass(6000)
+        #expect(feeder.lines().last?.contains("at-rest") == true)
+        #expect(mirror.log.filter { $0.contains("follow itself") }.count == 1)
     }
 
     @Test func ofTwoThatComeAtOnceOneIsTheNode() {

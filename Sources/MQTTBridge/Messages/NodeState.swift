@@ -25,6 +25,9 @@ package struct NodeState: Equatable, Sendable {
     package var interval: Double?
     package var reason: String?
 
+    /// Whether its process is the node no more.
+    var isOver: Bool { word == .lost || word == .disconnected && interval == nil }
+
     /// The interval of a node that nobody has set otherwise.
     package static let usualInterval = 30_000.0
     /// A node that says nothing for so many intervals is taken for lost.
@@ -54,7 +57,7 @@ extension NodeState {
     package init?(_ payload: [UInt8]) {
         guard let members = members(of: payload, "node"),
             let word = (members["state"]?.string).flatMap(Word.init(rawValue:)),
-            let instance = members["instance"]?.string, let generation = members["generation"]?.integer
+            let instance = members["instance"]?.string, let generation = members["generation"]?.generation
         else { return nil }
         self.init(
             word, node: members["node"]?.string ?? "", instance: instance, generation: generation,

@@ -29,7 +29,7 @@ extension LineWriter {
 
 extension Stamp {
     init?(_ members: JSONObject) {
-        guard let instance = members["instance"]?.string, let generation = members["generation"]?.integer,
+        guard let instance = members["instance"]?.string, let generation = members["generation"]?.generation,
             let number = members["number"]?.integer
         else { return nil }
         self.init(
@@ -49,4 +49,7 @@ extension JSONValue {
         guard let number, 0...9_007_199_254_740_991 ~= number, number == number.rounded() else { return nil }
         return Int(number)
     }
+
+    /// A generation of a node. More processes than that have never been one: there is always room for the next.
+    var generation: Int? { integer.flatMap { $0 < 1 << 32 ? $0 : nil } }
 }

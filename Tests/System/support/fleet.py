@@ -466,6 +466,7 @@ def try_limits():
     judge = Client("127.0.0.1", port)
     judge.subscribe("gimbal/#")
     until("a node is ready", lambda: state_of(judge, "strict") == "ready")
+    guide.ask('{"type":"get-camera"}')
     for _ in range(300):
         # The question is just small enough, its answer is not.
         judge.publish("gimbal/strict/main/get", {"type": "get-camera", "id": "x" * 1700}, reply="gimbal/reply/judge")
