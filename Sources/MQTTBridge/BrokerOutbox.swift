@@ -41,10 +41,14 @@ package final class BrokerOutbox {
         return true
     }
 
-    func acknowledged(_ token: Int) {
+    /// The broker has taken a message, or never will.
+    ///
+    /// - Returns: the message.
+    @discardableResult
+    func acknowledged(_ token: Int) -> Publication? {
         // Nearly always the first one.
-        guard let index = pending.firstIndex(where: { $0.token == token }) else { return }
-        pending.remove(at: index)
+        guard let index = pending.firstIndex(where: { $0.token == token }) else { return nil }
+        return pending.remove(at: index).publication
     }
 
     /// Sends again what was not acknowledged.

@@ -40,6 +40,9 @@ package final class Node {
     private var endOfKept: Double?
     /// When the state is told again.
     private var nextState: Double?
+    /// When all is told anew that the broker keeps, since it has refused some of it.
+    private var nextRetelling: Double?
+    private var refusals = Backoff(first: 1000, longest: 60_000)
     /// How many replies were said to have found no room, and when that is said again.
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
@@ -86,6 +89,7 @@ package final class Node {
     // MARK: The broker
 
     package func connected(at now: Double) {
+        refusals.reset()
         outside.subscribe(topics.state)
         outside.subscribe(topics.claim)
         for filter in topics.allKept { outside.subscribe(filter) }
@@ -95,13 +99,22 @@ package final class Node {
     package func disconnected(at now: Double) {
         claim.disconnected()
         outbox.close()
-        (endOfKept, nextState) = (nil, nil)
-        cameras?.readOn()
-        feeds.missed.readOn()
+        (endOfKept, nextState, nextRetelling) = (nil, nil, nil)
+        readOn()
     }
 
     package func acknowledged(_ token: Int) {
         outbox.acknowledged(token)
+        readOn()
+    }
+
+    /// The broker does not take a message. What it was to keep is told anew later: a right or a quota may come back.
+    package func refused(_ token: Int, at now: Double) {
+        if outbox.acknowledged(token)?.isRetained == true { nextRetelling = nextRetelling ?? now + refusals.next() }
+        readOn()
+    }
+
+    private func readOn() {
         cameras?.readOn()
         feeds.missed.readOn()
     }
@@ -167,7 +180,7 @@ package final class Node {
 
     package var deadline: Double? {
         if isEnding { return nil }
-        return .earliest(claim.deadline, cameras?.deadline, feeds.deadline, endOfKept, nextState)
+        return .earliest(claim.deadline, cameras?.deadline, feeds.deadline, endOfKept, nextState, nextRetelling)
     }
 
     /// Does what is due, and tells what has changed. To be called at the end of every turn.
@@ -177,6 +190,11 @@ package final class Node {
         if let end = endOfKept, end <= now {
             endOfKept = nil
             for filter in topics.allKept { outside.unsubscribe(filter) }
+        }
+        if let due = nextRetelling, due <= now {
+            nextRetelling = nil
+            tellState(at: now)
+            cameras?.opened(at: now)
         }
         cameras?.advance(to: now)
         feeds.advance(to: now)

@@ -17,8 +17,15 @@ final class Page: Sendable {
     private let group: any EventLoopGroup
     private let state: Mutex<State>
 
+    /// A connection to the daemon, or the attempt to make one.
+    private struct Link {
+        let number: Int
+        let channel: Task<DaemonChannel, any Error>
+    }
+
     private struct State {
-        var link: Task<DaemonChannel, any Error>?
+        var link: Link?
+        var lastLink = 0
         var recording: DaemonChannel?
         var meter: RateMeter
         var isOver = false
@@ -38,7 +45,7 @@ final class Page: Sendable {
             return (state.link, state.recording)
         }
         recording?.close()
-        Task { try? await link?.value.close() }
+        Task { try? await link?.channel.value.close() }
     }
 
     // MARK: Lines
@@ -82,26 +89,31 @@ final class Page: Sendable {
 
     /// The page's connection to the daemon; made when it is needed, and anew once it has ended.
     private func openLink() async throws(HTTPRefusal) -> DaemonChannel {
-        let forget: @Sendable () -> Void = { [weak self] in self?.forgetLink() }
-        let link = state.withLock { state -> Task<DaemonChannel, any Error>? in
+        let link = state.withLock { state -> Link? in
             guard !state.isOver else { return nil }
             if let link = state.link { return link }
-            let link = Task { [paths, group, outbox] in
+            let number = state.lastLink + 1
+            let forget: @Sendable () -> Void = { [weak self] in self?.forgetLink(number) }
+            let channel = Task { [paths, group, outbox] in
                 try await DaemonChannel(paths, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
             }
-            state.link = link
+            let link = Link(number: number, channel: channel)
+            (state.link, state.lastLink) = (link, number)
             return link
         }
         guard let link else { throw HTTPRefusal(.gone, "this page's stream has ended") }
         do {
-            return try await link.value
+            return try await link.channel.value
         } catch {
-            forgetLink()
+            forgetLink(link.number)
             throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }
     }
 
-    private func forgetLink() { state.withLock { $0.link = nil } }
+    /// Forgets a connection that is over, and none that has been made since.
+    private func forgetLink(_ number: Int) {
+        state.withLock { if $0.link?.number == number { $0.link = nil } }
+    }
 
     // MARK: Recordings
 

@@ -119,7 +119,8 @@ final class Program: Surroundings {
         case .acknowledged(let number, let refusal):
             if let refusal, refusal != lastRefusal { log(.error, "the broker does not take a message: \(refusal)") }
             lastRefusal = refusal ?? lastRefusal
-            if let token = tokens.removeValue(forKey: number) { node?.acknowledged(token) }
+            guard let token = tokens.removeValue(forKey: number) else { return }
+            if refusal == nil { node?.acknowledged(token) } else { node?.refused(token, at: now) }
         case .subscribed(let number, let isRefused):
             guard let filter = filters.removeValue(forKey: number) else { return }
             if isRefused { noteRefusal(of: filter, at: now) } else { refused[filter] = nil }
@@ -161,7 +162,10 @@ final class Program: Surroundings {
         if let number = broker.subscribe(filter) { filters[number] = filter }
     }
 
-    func unsubscribe(_ filter: String) { broker.unsubscribe(filter) }
+    func unsubscribe(_ filter: String) {
+        refused[filter] = nil
+        broker.unsubscribe(filter)
+    }
 
     func say(_ weight: Weight, _ text: @autoclosure () -> String) { log(weight, text()) }
 

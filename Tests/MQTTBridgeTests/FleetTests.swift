@@ -569,6 +569,24 @@ import Testing
         #expect(texts(client).filter { $0.contains("invalid-value") }.count == 1)
     }
 
+    @Test func whatTheBrokerHasRefusedIsToldAnewOnceItMayBe() throws {
+        let (fleet, _, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        fleet.pass(500)
+        fleet.unwritable = ["gimbal/left/main/camera", "gimbal/left/main/settings"]
+        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
+        feeder.send(#"{"type":"set-zoom-range","maxZoom":17}"#)
+        fleet.pass(5000)
+        fleet.unwritable = []
+        fleet.pass(10_000)
+        for (topic, text) in [("camera", #""zoom":9,"#), ("settings", #""maxZoom":17,"#)] {
+            let kept = String(decoding: try #require(fleet.retained["gimbal/left/main/\(topic)"]), as: UTF8.self)
+            #expect(kept.contains(text), "\(kept)")
+        }
+        #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
+    }
+
     // MARK: Who is the node
 
     @Test func aSecondBridgeOfTheSameNameIsRefusedAndTheFirstGoesOn() {

@@ -40,6 +40,7 @@ class SimulatedProcess {
     func disconnected() {}
     func receive(_ delivery: Delivery) { received.append(delivery) }
     func acknowledged(_ token: Int) {}
+    func refused(_ token: Int) {}
     func turn() {}
 }
 
@@ -58,8 +59,9 @@ final class SimulatedFleet {
     var now = 1000.0
     var weather = Weather.fair
     var retained: [String: [UInt8]] = [:]
-    /// Topics that nobody may read.
+    /// Topics that nobody may read, and those that nobody may publish to.
     var unreadable: Set<String> = []
+    var unwritable: Set<String> = []
     var isUp = true
     var processes: [SimulatedProcess] = []
     var hosts: [HubHost] = []
@@ -106,9 +108,10 @@ final class SimulatedFleet {
             (
                 session.lastUp,
                 { [weak process, unowned self] in
-                    accept(publication)
+                    let isRefused = unwritable.contains(publication.topic)
+                    if !isRefused { accept(publication) }
                     guard let token, let process, let session = process.session else { return }
-                    session.down.append((now + 1, { $0.acknowledged(token) }))
+                    session.down.append((now + 1, { isRefused ? $0.refused(token) : $0.acknowledged(token) }))
                 }
             ))
     }
@@ -307,6 +310,7 @@ final class SimulatedBridge: SimulatedProcess {
     }
 
     override func acknowledged(_ token: Int) { node?.acknowledged(token) }
+    override func refused(_ token: Int) { node?.refused(token, at: fleet.now) }
 
     override func turn() {
         for link in links {

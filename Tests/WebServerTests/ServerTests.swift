@@ -429,11 +429,12 @@ private struct Running: Sendable {
                 return try server.answer("POST", "/recording?camera=\(camera)", fields, body: trace).status
             }
             var first: (client: HTTPClient, page: String)? = try server.open()
-            let (_, other) = try server.open()
+            let (client, other) = try server.open()
             #expect(try play(header + lines.joined(separator: "\n") + "\n", "left", first?.page ?? "") == 204)
             #expect(try play(header, "right", other) == 503)
             first = nil
             try waitUntil("there is room again") { try play(header, "right", other) == 204 }
+            #expect(try client.object("trace-ended")["events"] as? Int == 0)
         }
     }
 
