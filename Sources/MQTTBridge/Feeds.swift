@@ -240,7 +240,8 @@ private final class Feed: LinkReader {
 final class Feeds {
     /// Whose lines they are. A name in the topic is the broker's to check; one in the line is not, and is never taken for it.
     private enum Key: Hashable {
-        case topic(String), field(String), nobody, questions
+        // By bytes: to a broker's access control two spellings of an accent are two names.
+        case topic([UInt8]), field([UInt8]), nobody, questions
 
         var isUnchecked: Bool { if case .field = self { true } else { false } }
     }
@@ -282,7 +283,9 @@ final class Feeds {
             try checkQuestions(of: submission)
             if inlet == .since { return try missed.ask(submission) }
             let key: Key =
-                inlet == .get ? .questions : name.map { .topic($0) } ?? submission.feed.map { .field($0) } ?? .nobody
+                inlet == .get
+                ? .questions
+                : name.map { .topic(Array($0.utf8)) } ?? submission.feed.map { .field(Array($0.utf8)) } ?? .nobody
             if name != nil { submission.feed = name }
             try pass(submission, to: try feed(key, at: now), at: now)
         } catch {
@@ -301,7 +304,7 @@ final class Feeds {
         guard cameras.isEmpty || cameras.contains(camera) else {
             throw WireError(.unknownCamera, field: "camera", "this node has no camera \"\(camera)\"")
         }
-        guard feed?.contains("/") != true else {
+        guard feed?.utf8.contains(UInt8(ascii: "/")) != true else {
             throw WireError(.invalidValue, field: "feed", "the topic ends with one name, CAMERA/gesture/FEED")
         }
     }

@@ -65,27 +65,32 @@ package struct NodeTopics: Sendable {
         guard let parts = parts(of: topic), parts.count == 2, ["camera", "settings"].contains(parts[1]) else {
             return nil
         }
-        return String(parts[0])
+        return parts[0]
     }
 
     /// What a topic that takes lines says: the camera, the kind of lines, and whose they are. The camera's name, and what
     /// is behind the kind, are as they came.
     func incoming(_ topic: String) -> (camera: String, inlet: Inlet, feed: String?)? {
-        guard let parts = parts(of: topic), parts.count >= 2, let inlet = Inlet(rawValue: String(parts[1])) else {
+        guard let parts = parts(of: topic), parts.count >= 2, let inlet = Inlet(rawValue: parts[1]) else {
             return nil
         }
-        return (String(parts[0]), inlet, parts.count > 2 ? parts[2...].joined(separator: "/") : nil)
+        return (parts[0], inlet, parts.count > 2 ? parts[2...].joined(separator: "/") : nil)
     }
 
-    private func parts(of topic: String) -> [Substring]? {
-        guard topic.hasPrefix(prefix) else { return nil }
-        return topic.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
+    /// The levels of a topic behind the node's, by bytes, as MQTT has it: a mark that combines with a `/` is a level's first.
+    private func parts(of topic: String) -> [String]? {
+        guard topic.utf8.starts(with: prefix.utf8) else { return nil }
+        let levels = topic.utf8.dropFirst(prefix.utf8.count).split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return levels.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
 /// Whether replies may go to a topic that a publisher asks for. The bridge may publish what publishers may not: below
 /// `gimbal/` replies are only told where nobody takes them for anything else.
 func isResponseTopic(_ topic: String) -> Bool {
-    1...1024 ~= topic.utf8.count && !topic.contains("+") && !topic.contains("#") && !topic.hasPrefix("$")
-        && (!topic.hasPrefix("gimbal/") || topic.hasPrefix("gimbal/reply/"))
+    let bytes = topic.utf8
+    return 1...1024 ~= bytes.count && !bytes.contains(UInt8(ascii: "+")) && !bytes.contains(UInt8(ascii: "#"))
+        && !bytes.starts(with: "$".utf8)
+        && (!bytes.starts(with: "gimbal/".utf8) || bytes.starts(with: "gimbal/reply/".utf8))
 }

@@ -525,6 +525,17 @@ import Testing
         #expect(texts(client).allSatisfy { !$0.contains("limit-reached") })
     }
 
+    @Test func twoSpellingsOfANameAreTwoPublishersAndNoneIsPassedOver() {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        for feed in ["caf\u{e9}", "cafe\u{301}", "\u{301}x"] {
+            publish(#"{"type":"pan","phase":"began","number":1}"#, "gesture/\(feed)", from: client)
+            publish(#"{"type":"pan","phase":"wrong","number":2}"#, "gesture/\(feed)", from: client)
+        }
+        #expect(source.node?.feedCount == 3)
+        #expect(texts(client).filter { $0.contains("invalid-value") }.count == 3)
+    }
+
     @Test func whoeverOnlyAsksMakesNoCamera() {
         let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/nowhere/error")

@@ -158,11 +158,12 @@ final class SimulatedFleet {
     func unsubscribe(_ filter: String, _ process: SimulatedProcess) { process.session?.filters.remove(filter) }
 
     static func fits(_ topic: String, _ filter: String) -> Bool {
-        let (topic, filter) = (topic.split(separator: "/"), filter.split(separator: "/"))
-        let isOpen = filter.last == "#"
+        func levels(_ text: String) -> [[UInt8]] { text.utf8.split(separator: UInt8(ascii: "/")).map(Array.init) }
+        let (topic, filter) = (levels(topic), levels(filter))
+        let isOpen = filter.last == Array("#".utf8)
         let fixed = isOpen ? filter.dropLast() : filter[...]
         return (topic.count == fixed.count || (isOpen && topic.count > fixed.count))
-            && zip(topic, fixed).allSatisfy { $1 == "+" || $0 == $1 }
+            && zip(topic, fixed).allSatisfy { $1 == Array("+".utf8) || $0 == $1 }
     }
 
     // MARK: Time
