@@ -3,6 +3,7 @@
 import Glibc
 import MQTTBridge
 import MapCamera
+import UnixSocket
 
 final class Views {
     private let height: Double
@@ -65,13 +66,22 @@ final class Views {
 
     /// Writes a file in the place of what was there, so that nobody reads half of it.
     private func write(_ text: String, to path: String) {
-        let new = path + ".new"
-        let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { return log(.error, "\(new): \(unsafe String(cString: strerror(errno)))") }
-        let bytes = Array(text.utf8)
-        let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        guard close(descriptor) == 0, count == bytes.count, unsafe rename(new, path) == 0 else {
-            return log(.error, "\(path): \(unsafe String(cString: strerror(errno)))")
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { String(path[...$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        do throws(SystemError) {
+            let (new, descriptor) = try TemporaryFile.make(in: folder, named: name, ending: ".new")
+            // Whoever shows it is another user, often.
+            _ = fchmod(descriptor, 0o644)
+            let bytes = Array(text.utf8)
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard close(descriptor) == 0, count == bytes.count, unsafe rename(new, path) == 0 else {
+                let error = SystemError(path)
+                _ = unlink(new)
+                throw error
+            }
+        } catch {
+            log(.error, "\(error)")
         }
     }
 

@@ -14,6 +14,13 @@ private struct Running: Sendable {
     let socket: String
 
     /// Blocking calls of a test must not hold one of the threads that tasks share.
+    static func onAThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+        let result: Result<Void, any Error> = await withCheckedContinuation { done in
+            Thread { done.resume(returning: Result { try body() }) }.start()
+        }
+        try result.get()
+    }
+
     static func with(
         _ limits: Limits = Limits(), guests: [String] = [], map: StyledMap? = nil,
         _ body: @escaping @Sendable (Running) throws -> Void
@@ -32,12 +39,11 @@ private struct Running: Sendable {
         let first = try #require(await iterator.next())
         let port = try #require(first.local.split(separator: ":").last.flatMap { Int($0) })
         let running = Running(port: port, tokens: options.tokens, socket: daemon.socket)
-        let result: Result<Void, any Error> = await withCheckedContinuation { done in
-            Thread { done.resume(returning: Result { try body(running) }) }.start()
-        }
+        var failure: (any Error)?
+        do { try await onAThread { try body(running) } } catch { failure = error }
         server.cancel()
         _ = try? await server.value
-        try result.get()
+        if let failure { throw failure }
         withExtendedLifetime(daemon) {}
     }
 
@@ -169,15 +175,17 @@ private struct Running: Sendable {
         var iterator = links.makeAsyncIterator()
         let port = try #require(await iterator.next()?.local.split(separator: ":").last.flatMap { Int($0) })
         let running = Running(port: port, tokens: options.tokens, socket: path)
-        let (client, page) = try running.open()
-        #expect(try client.object("daemon")["connected"] as? Bool == false)
-        #expect(try running.post(#"{"type":"ping"}"#, page: page) == 502)
-        let daemon = try DaemonProcess(socket: path)
-        #expect(try client.object("daemon")["connected"] as? Bool == true)
-        #expect(try running.post(#"{"type":"ping","id":5}"#, page: page) == 204)
-        #expect(try client.object("pong")["id"] as? Int == 5)
-        _ = daemon.end(SIGKILL)
-        #expect(try client.object("daemon")["connected"] as? Bool == false)
+        try await Running.onAThread {
+            let (client, page) = try running.open()
+            #expect(try client.object("daemon")["connected"] as? Bool == false)
+            #expect(try running.post(#"{"type":"ping"}"#, page: page) == 502)
+            let daemon = try DaemonProcess(socket: path)
+            #expect(try client.object("daemon")["connected"] as? Bool == true)
+            #expect(try running.post(#"{"type":"ping","id":5}"#, page: page) == 204)
+            #expect(try client.object("pong")["id"] as? Int == 5)
+            _ = daemon.end(SIGKILL)
+            #expect(try client.object("daemon")["connected"] as? Bool == false)
+        }
         server.cancel()
         _ = try? await server.value
     }
