@@ -63,7 +63,6 @@ package final class CameraMirror: LinkReader {
     private var backoff = Backoff(first: 100, longest: 5000)
     /// Why there was no daemon, as it has been said last.
     private var absence: String?
-    private var hasSaidSame = false
 
     /// - Parameter show: is told each position that the source has, with the offset.
     package init(
@@ -206,20 +205,7 @@ package final class CameraMirror: LinkReader {
         bring(at: now)
     }
 
-    private func bring(at now: Double) {
-        guard let session, !followsItself(session) else { return }
-        attempt { try session.bring(to: goal, at: now) }
-    }
-
-    /// Whether the camera that is followed is that which is moved, as where another process tells a broker of it.
-    private func followsItself(_ session: MirrorSession) -> Bool {
-        let isSame = session.epoch != nil && session.epoch == source.standing?.epoch
-        if isSame, !hasSaidSame {
-            outside.say(.warning, "\(settings.local ?? "") would follow itself: it is not moved")
-        }
-        hasSaidSame = isSame
-        return isSame
-    }
+    private func bring(at now: Double) { attempt { try session?.bring(to: goal, at: now) } }
 
     /// What cannot be written as a line is said, and not sent.
     private func attempt(_ body: () throws -> Void) {
@@ -250,7 +236,7 @@ package final class CameraMirror: LinkReader {
             outside.say(.warning, "node \"\(settings.node)\" has said nothing for long: it is taken for lost")
             bring(at: now)
         }
-        if let session, !followsItself(session) { attempt { try session.advance(to: goal, at: now) } }
+        attempt { try session?.advance(to: goal, at: now) }
     }
 
     /// Lets go of the daemon: what holds the camera is cancelled.

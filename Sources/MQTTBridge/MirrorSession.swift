@@ -57,8 +57,6 @@ final class MirrorSession {
     private var lastID = 0
     private var turn = Turn.free
     private var local = Local.unknown
-    /// The camera's epoch, which no other camera has.
-    private(set) var epoch: String?
     /// Whether our gesture holds the camera.
     private var isHolding = false
     private var lastSent: CameraPosition?
@@ -124,15 +122,12 @@ final class MirrorSession {
     private func note(_ event: CameraEvent) -> Outcome {
         switch event {
         case .subscribed(let now):
-            epoch = now.epoch
             local = .resting(PrintedPosition(now.position))
             return .subscribed
         case .removed: return .removed
         case .moveStarted(let move), .cameraChanged(let move): local = .moving(PrintedPosition(move.position))
         case .idle(let move): local = .resting(PrintedPosition(move.position))
-        case .reset(let reset):
-            epoch = reset.epoch
-            local = .resting(PrintedPosition(reset.position))
+        case .reset(let reset): local = .resting(PrintedPosition(reset.position))
         case .lagged(let lagged):
             let position = PrintedPosition(lagged.position)
             if case .moving = local { local = .moving(position) } else { local = .resting(position) }

@@ -632,29 +632,6 @@ import Testing
         #expect(state.generation == 1 && state.instance == "a1")
     }
 
-    @Test func aCameraThatFollowsItselfByAnotherProcessIsLeftAlone() throws {
-        let fleet = SimulatedFleet(seed: 5)
-        fleet.hosts = [HubHost()]
-        fleet.connect(SimulatedBridge(fleet, fleet.hosts[0], node: settings("left")))
-        let mirror = SimulatedBridge(
-            fleet, fleet.hosts[0], node: nil, mirror: CameraMirror.Settings(node: "left", camera: "main", local: "main")
-        )
-        fleet.connect(mirror)
-        fleet.pass(2500)
-        let feeder = fleet.hosts[0].connect()
-        for line in [
-            #"{"type":"pan","phase":"began"}"#, #"{"type":"pan","phase":"changed","translation":{"x":50,"y":9}}"#,
-            #"{"type":"pan","phase":"ended","velocity":{"x":0,"y":0}}"#,
-        ] {
-            feeder.send(line)
-            fleet.pass(100)
-        }
-        feeder.send(#"{"type":"await-idle","id":1,"timeoutMs":5000}"#)
-        fleet.pass(6000)
-        #expect(feeder.lines().last?.contains("at-rest") == true)
-        #expect(mirror.log.filter { $0.contains("follow itself") }.count == 1)
-    }
-
     @Test func ofTwoThatComeAtOnceOneIsTheNode() {
         for seed in 1...20 {
             let fleet = SimulatedFleet(seed: UInt64(seed))
