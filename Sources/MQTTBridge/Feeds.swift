@@ -156,7 +156,7 @@ private final class Feed: LinkReader {
 
     static let mostPending = 256
     /// The most questions of one that wait.
-    private static let mostPendingOfOne = 64
+    static let mostPendingOfOne = 64
     /// What waits for the daemon to take it.
     static let mostUnsent = 1 << 20
 
@@ -345,26 +345,31 @@ final class Feeds {
     private var publishers: Int { feeds[.questions] == nil ? feeds.count : feeds.count - 1 }
 
     private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(WireError) {
-        guard !feed.isBusy, !feed.hasEnough(of: submission) else {
-            throw WireError(
-                .limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
-        }
+        var missing = 0
         // Questions come by one connection, whoever asks: each counts for itself.
         if let number = submission.number, submission.inlet != .get {
             let expected = (feed.lastNumber ?? number - 1) + 1
             // It has come before, or comes too late: what came behind it says more. It is no sign of life, so that a
             // publisher that has begun to count anew is not passed over for ever.
             guard number >= expected else { return }
-            feed.lastNumber = number
-            if number > expected {
-                replies.send(
-                    WireError(
-                        .missedLines, field: "number",
-                        "\(number - expected) lines before number \(number) did not come"),
-                    to: submission)
-            }
+            missing = number - expected
         }
         feed.lastHeard = now
+        guard !feed.isBusy else {
+            throw WireError(
+                .limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
+        }
+        guard !feed.hasEnough(of: submission) else {
+            throw WireError(
+                .limitReached, "\(Feed.mostPendingOfOne) of these questions wait for an answer; this one was not taken")
+        }
+        // What was not taken may come again under its number.
+        if let number = submission.number, submission.inlet != .get { feed.lastNumber = number }
+        if missing > 0, let number = submission.number {
+            replies.send(
+                WireError(.missedLines, field: "number", "\(missing) lines before number \(number) did not come"),
+                to: submission)
+        }
         feed.send(submission)
     }
 

@@ -212,8 +212,8 @@ struct GimbalMQTT: ParsableCommand {
         guard counts.count == 4, 1...64 ~= counts[2], 1...64 ~= counts[3], 0..<counts[2] ~= counts[0],
             0..<counts[3] ~= counts[1]
         else { throw ValidationError("--tile X,Y must be within --of N,M, of at most 64 each") }
-        guard screen.x >= 1, screen.y >= 1, bezel.map({ $0.x >= 0 && $0.y >= 0 }) ?? true else {
-            throw ValidationError("--screen must be from 1,1 on, and --bezel from 0,0 on")
+        guard bezel.map({ $0.x >= 0 && $0.y >= 0 }) ?? true else {
+            throw ValidationError("--bezel must be from 0,0 on")
         }
         var wall = WallTile(
             column: counts[0], row: counts[1], columns: counts[2], rows: counts[3], width: screen.x, height: screen.y)

@@ -77,7 +77,7 @@ final class Views {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             guard close(descriptor) == 0, count == bytes.count, unsafe rename(new, path) == 0 else {
                 let error = SystemError(path)
-                _ = unlink(new)
+                _ = unsafe unlink(new)
                 throw error
             }
         } catch {

@@ -218,6 +218,11 @@ def marks(figures):
     def share(server, subscribers, place):
         return figures.ratio("cpu", "broadcast", "gimbal", server, **in_broadcast(subscribers, 64, place))
 
+    def redis(subscribers, place, figure="cpu"):
+        mine = cost(subscribers, place)
+        theirs = figures.get(figure, "broadcast", "redis", **in_broadcast(subscribers, 64, place))
+        return theirs / mine if mine and theirs else None
+
     def floor(workload, figure, **parameters):
         return figures.ratio(figure, workload, "gimbal", "relay", **parameters)
 
@@ -230,14 +235,17 @@ def marks(figures):
         rows += [
             (f"a line to 1 subscriber, µs; {words}", cost(1, place), 0.7, True),
             (f"a delivery to 100, µs; {words}", cost(100, place), 0.06, True),
+            (f"Redis, 10 subscribers, times as much; {words}", redis(10, place), 2, False),
+            (f"Redis at its least, 100 subscribers; {words}", redis(100, place, "cpu_min"), 2.5, False),
+            (f"Redis, 100 subscribers; {words}", redis(100, place), 4, False),
+            (f"Redis, 1,000 subscribers; {words}", redis(1000, place), 5, False),
             (f"a delivery to 100, of the relay's; {words}", share("relay", 100, place), 1.1, True),
             (f"a delivery to 1,000, of the relay's; {words}", share("relay", 1000, place), 1.1, True),
         ]
-    # Where each has a core of its own, half of the time is the kernel's waking the other: that of all is alike.
     rows += [(f"{of}, of {name}'s; {PLACES['one']}", share(server, subscribers, "one"), limit, True)
              for of, name, server, subscribers, limit in (
                  ("a line without subscribers", "Redis", "redis", 0, 1), ("a line to 1", "Redis", "redis", 1, 0.8),
-                 ("a line to 1", "NATS", "nats", 1, 0.9), ("a delivery to 10", "Redis", "redis", 10, 0.5),
+                 ("a line to 1", "NATS", "nats", 1, 0.9),
                  ("a delivery to 100", "Redis", "redis", 100, 0.33), ("a delivery to 1,000", "Redis", "redis", 1000, 0.25))]
     for subscribers, limit in ((10, 1.05), (100, 1.1)):
         rows.append((f"a line at a time to {subscribers}, of the relay's",

@@ -574,6 +574,12 @@ import Testing
         source.makeRoom(0)
         for number in 2...258 { publish(pan(number), "gesture/a", from: client) }
         #expect(texts(client).map { $0.contains("limit-reached") } == [true])
+        // Whoever goes on publishing is not taken for quiet because the daemon is.
+        fleet.pass(9000)
+        publish(pan(258), "gesture/a", from: client)
+        fleet.pass(9000)
+        #expect(texts(client).map { $0.contains("limit-reached") } == [true])
+        #expect(source.node?.feedCount == 1)
         source.makeRoom(nil)
         fleet.pass(100)
         publish(#"{"type":"pan","phase":"wrong","number":258}"#, "gesture/a", from: client)
