@@ -55,10 +55,7 @@ final class Sender {
         turns.add(work: emission.lines)
         counters.events += UInt64(emission.events)
         guard changed.insert(camera) else { return }
-        for subscription in camera.readers.subscriptions {
-            subscription.peer.output.insert(subscription)
-            enqueue(subscription.peer)
-        }
+        for subscription in camera.readers.subscriptions { enqueue(subscription) }
     }
 
     // MARK: Replies
@@ -145,6 +142,13 @@ final class Sender {
 
     // MARK: The end of the turn
 
+    /// Has a subscription's peer sent what its camera has emitted.
+    private func enqueue(_ subscription: Subscription) {
+        let peer = subscription.peer
+        peer.output.insert(subscription)
+        enqueue(peer)
+    }
+
     /// Has a peer sent what it has to read, at the end of the turn.
     func enqueue(_ peer: Peer) {
         if peer.output.enqueue() { queue.append(peer) }
@@ -195,7 +199,7 @@ final class Sender {
                 return .unfinished
             }
             peer.output.removeSent()
-            if offered == 0 || peer.output.pending.isEmpty { return .sent }
+            if offered == 0 || !peer.output.hasUnsentEvents { return .sent }
         }
     }
 
@@ -203,15 +207,14 @@ final class Sender {
     ///
     /// - Returns: whether that is all. Otherwise what was taken is noted.
     private func sendRun(_ peer: Peer) -> Bool {
-        guard peer.subscriptions.all.count == 1, peer.output.unreadBytes == 0 else { return false }
-        let subscription = peer.subscriptions.all[0]
+        guard peer.output.pending.count == 1, peer.output.unreadBytes == 0 else { return false }
+        let subscription = peer.output.pending[0]
         guard let run = subscription.wholeRun else { return false }
         let taken = unsafe peer.outlet.send(run.bytes)
         turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
         if unsafe taken == run.bytes.count {
             counters.bytesOut += UInt64(taken)
             subscription.sent(upTo: run.entries.upperBound)
-            peer.output.removeSent()
             return true
         }
         offer.removeAll()
