@@ -73,6 +73,10 @@ let package = Package(
             name: "Libevent", dependencies: [.target(name: "CLibevent", condition: programs)], cSettings: gnu,
             swiftSettings: strict),
         .target(name: "UnixSocket", swiftSettings: strict),
+
+        // What programs that run as services have in common: a log, a clock, and what the service manager passes.
+        .target(name: "Service", dependencies: ["GimbalProtocol", "UnixSocket"], swiftSettings: strict),
+
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CPrefetch"),
         .systemLibrary(name: "CPipe"),
@@ -84,7 +88,8 @@ let package = Package(
 
         // Cameras beyond this machine: a node at an MQTT broker and mirrors of others, without a socket and without a clock.
         .target(
-            name: "MQTTBridge", dependencies: ["GimbalProtocol", "Gestures", "MapCamera"], swiftSettings: strict),
+            name: "MQTTBridge", dependencies: ["GimbalProtocol", "Gestures", "MapCamera", "Service"],
+            swiftSettings: strict),
 
         // A picture of what a trace does to a camera, as a pure function.
         .target(
@@ -97,7 +102,7 @@ let package = Package(
             swiftSettings: strict),
 
         .executableTarget(
-            name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "UnixSocket", "CMalloc"],
+            name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "Service", "UnixSocket", "CMalloc"],
             cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(
@@ -131,7 +136,7 @@ let package = Package(
             sources: ["CameraTests.swift"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
-        .testTarget(name: "MQTTBridgeTests", dependencies: ["MQTTBridge", "Hub", "TestSupport"]),
+        .testTarget(name: "MQTTBridgeTests", dependencies: ["MQTTBridge", "Hub", "Service", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
             name: "PlottingTests",
@@ -140,7 +145,7 @@ let package = Package(
             name: "GimbalClientTests",
             dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "gimbald", "gimbal", "TestSupport"]),
         .testTarget(name: "CommandLineTests", dependencies: ["gimbal", "GimbalProtocol", "TestSupport"]),
-        .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "Libevent", "TestSupport"]),
+        .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "Libevent", "Service", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -164,7 +169,8 @@ if Context.environment["GIMBAL_MQTT"] != nil {
         .executableTarget(
             name: "gimbal-mqtt",
             dependencies: [
-                "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "UnixSocket", "CMosquitto",
+                "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "Service", "UnixSocket",
+                "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             cSettings: gnu, swiftSettings: strict),
@@ -203,7 +209,7 @@ if Context.environment["GIMBAL_WEB"] != nil {
         .executableTarget(
             name: "gimbal-web",
             dependencies: [
-                "WebServer", "GimbalProtocol", "UnixSocket",
+                "WebServer", "GimbalProtocol", "Service", "UnixSocket",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

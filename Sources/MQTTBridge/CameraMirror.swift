@@ -4,6 +4,7 @@
 
 import GimbalProtocol
 import MapCamera
+import Service
 
 extension CameraPosition {
     /// A position that prints as this one does, and that a camera can have: zoom and viewing angle are rounded apart, and at

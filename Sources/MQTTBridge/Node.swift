@@ -3,6 +3,7 @@
 // Invariant: nothing is told, and no line taken, by a process that is not the node's owner.
 
 import GimbalProtocol
+import Service
 
 package final class Node {
     package struct Settings: Sendable {

@@ -3,6 +3,7 @@
 // Invariant: what the broker keeps of a camera is, once it rests, how it rests.
 
 import GimbalProtocol
+import Service
 
 final class NodeCameras: LinkReader {
     /// How a camera stands, and what the broker knows of it.

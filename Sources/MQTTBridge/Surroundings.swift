@@ -1,6 +1,8 @@
 // What the bridge needs from outside: a broker, a daemon and somebody to tell. The process has sockets and a thread for it,
 // the tests a broker and a hub in memory. Times are milliseconds of one monotonic clock, and always come in as arguments.
 
+import Service
+
 /// A message for the broker.
 package struct Publication: Equatable, Sendable {
     package var topic: String
@@ -60,9 +62,6 @@ package protocol LinkReader: AnyObject {
     func ended(_ reason: String, at now: Double)
 }
 
-/// How much a line of the log matters.
-package enum Weight: Sendable { case error, warning, info, debug }
-
 package protocol Surroundings: AnyObject {
     /// Connects to the daemon.
     ///
@@ -75,7 +74,7 @@ package protocol Surroundings: AnyObject {
     /// Asks for messages, and for those that the broker has kept, once more where they have been asked for before.
     func subscribe(_ filter: String)
     func unsubscribe(_ filter: String)
-    func say(_ weight: Weight, _ text: @autoclosure () -> String)
+    func say(_ level: LogLevel, _ text: @autoclosure () -> String)
     /// The process must end: what it is to do, another does.
     func refuse(_ reason: String)
 }

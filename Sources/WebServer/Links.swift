@@ -104,4 +104,7 @@ package enum Addresses {
 
     /// An address as it stands in a link.
     package static func inLink(_ address: String) -> String { address.contains(":") ? "[\(address)]" : address }
+
+    /// Whether a text is a host's name or address, as far as its form tells; with a port it is none.
+    package static func isHost(_ text: String) -> Bool { Origin("http://" + inLink(text)) != nil }
 }

@@ -95,7 +95,8 @@ extension Tokens {
 
     /// The beginning of a file; `nil` if there is none.
     private static func contents(_ path: String) throws(FileError) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // A pipe that nobody writes to is not waited for.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw error("cannot read", path)
@@ -103,6 +104,7 @@ extension Tokens {
         defer { _ = close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw error("cannot read", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(description: "\(path) is no regular file") }
         guard status.st_mode & 0o077 == 0 else {
             throw FileError(description: "\(path) is open to other users, and must have the mode 0600")
         }

@@ -5,6 +5,7 @@ import GimbalProtocol
 import Glibc
 import MQTTBridge
 import MapCamera
+import Service
 import UnixSocket
 
 @main
@@ -228,7 +229,7 @@ struct GimbalMQTT: ParsableCommand {
 
     mutating func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        let log = Log(level: logLevel.weight, isJournal: SocketPath.environmentValue("JOURNAL_STREAM") != nil)
+        let log = Log(of: "gimbal-mqtt", level: logLevel)
         let instance = String(UInt64.random(in: .min ... .max), radix: 16)
         var settings = Broker.Settings(addresses: broker, clientID: "gimbal-\(instance)")
         settings.certificates = Certificates(authority: ca, own: certificate, key: key)
@@ -304,15 +305,4 @@ enum MQTTVersion: String, ExpressibleByArgument, CaseIterable {
     case three = "3.1.1"
 }
 
-enum LogLevel: String, ExpressibleByArgument, CaseIterable {
-    case error, warning, info, debug
-
-    var weight: Weight {
-        switch self {
-        case .error: .error
-        case .warning: .warning
-        case .info: .info
-        case .debug: .debug
-        }
-    }
-}
+extension LogLevel: ExpressibleByArgument {}

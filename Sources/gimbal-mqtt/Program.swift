@@ -6,6 +6,7 @@ import GimbalProtocol
 import Glibc
 import Libevent
 import MQTTBridge
+import Service
 
 final class Program: Surroundings {
     /// sysexits.h: the name is taken, the system does not do what it must.
@@ -40,12 +41,8 @@ final class Program: Surroundings {
         (self.socketPath, self.log) = (socketPath, log)
     }
 
-    /// Milliseconds of the system's monotonic clock.
-    var now: Double {
-        var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
-    }
+    /// Milliseconds of the monotonic clock.
+    var now: Double { MonotonicClock.now }
 
     // MARK: The loop
 
@@ -167,7 +164,7 @@ final class Program: Surroundings {
         broker.unsubscribe(filter)
     }
 
-    func say(_ weight: Weight, _ text: @autoclosure () -> String) { log(weight, text()) }
+    func say(_ level: LogLevel, _ text: @autoclosure () -> String) { log(level, text()) }
 
     func refuse(_ reason: String) {
         log(.error, reason)
@@ -187,29 +184,5 @@ final class Program: Surroundings {
         log(.error, reason)
         status = Self.osError
         end = now
-    }
-}
-
-/// Lines to standard error, with the journal's priorities where the journal reads them.
-struct Log: Sendable {
-    let level: Weight
-    let isJournal: Bool
-
-    func callAsFunction(_ weight: Weight, _ text: @autoclosure () -> String) {
-        guard weight.priority <= level.priority else { return }
-        let line = (isJournal ? "<\(weight.priority)>" : "gimbal-mqtt: ") + text().printable + "\n"
-        _ = unsafe Array(line.utf8).withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
-}
-
-extension Weight {
-    /// syslog's number.
-    fileprivate var priority: Int {
-        switch self {
-        case .error: 3
-        case .warning: 4
-        case .info: 6
-        case .debug: 7
-        }
     }
 }

@@ -3,6 +3,7 @@
 import Glibc
 import MQTTBridge
 import MapCamera
+import Service
 import UnixSocket
 
 final class Views {

@@ -5,6 +5,7 @@ import ArgumentParser
 import Dispatch
 import GimbalProtocol
 import Glibc
+import Service
 import Synchronization
 import UnixSocket
 import WebServer
@@ -116,6 +117,9 @@ struct GimbalWeb: AsyncParsableCommand {
                 "\(name) \(wrong): an origin is scheme, host and port, such as https://map.example or "
                     + "http://localhost:5173, with nothing behind them. There is no way to allow all.")
         }
+        if let wrong = host.first(where: { !Addresses.isHost($0) }) {
+            throw ValidationError("--host \(wrong): a name of the server or its address, without a port.")
+        }
         guard (mapStyle == nil) == (mapEngine == nil), mapStyle != nil || mapOrigin.isEmpty else {
             throw ValidationError("--map-style and --map-engine belong together, and --map-origin to them.")
         }
@@ -170,14 +174,13 @@ struct GimbalWeb: AsyncParsableCommand {
         return options
     }
 
-    /// The listening socket that a service manager has passed. (sd_listen_fds(3))
+    /// The listening socket that a service manager has passed.
     private static func passedSocket() -> CInt? {
-        let isMeant = SocketPath.environmentValue("LISTEN_PID") == "\(getpid())"
-        let count = SocketPath.environmentValue("LISTEN_FDS")
-        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
-        guard isMeant, count.flatMap({ Int($0) }) ?? 0 > 0, fcntl(3, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
-        _ = fcntl(3, F_SETFL, fcntl(3, F_GETFL) | O_NONBLOCK)
-        return 3
+        let passed = ManagerVariables(Log(of: "gimbal-web", level: .warning)).takeDescriptors().map(\.descriptor)
+        for descriptor in passed.dropFirst() { _ = close(descriptor) }
+        guard let socket = passed.first else { return nil }
+        _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
+        return socket
     }
 
     private func serve(_ options: ServerOptions) async throws {

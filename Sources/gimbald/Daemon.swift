@@ -1,11 +1,12 @@
 // The process: sockets, signals, the service manager, and the turn of the loop. A turn reads what has come, does what is
 // due, sends everything in one go for each client, and only then frees what is over.
 
+import GimbalProtocol
 import Glibc
 import Hub
 import Libevent
+import Service
 import UnixSocket
-import GimbalProtocol
 
 final class Daemon {
     let loop: EventLoop
@@ -60,7 +61,7 @@ final class Daemon {
         var generator = SystemRandomNumberGenerator()
         hub = Hub(
             limits: options.limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
-            memory: inheritance.file, at: Self.monotonicMilliseconds())
+            memory: inheritance.file, at: MonotonicClock.now)
         let folder =
             options.stateDirectory ?? StateKeeper.standardFolder(environment: SocketPath.environmentValue)
         keeper = try folder.map { [hub, loop] in try StateKeeper($0, of: hub, loop, log) }
@@ -114,13 +115,7 @@ final class Daemon {
     }
 
     /// Milliseconds of the monotonic clock.
-    func now() -> Double { Self.monotonicMilliseconds() }
-
-    private static func monotonicMilliseconds() -> Double {
-        var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
-    }
+    func now() -> Double { MonotonicClock.now }
 
     /// Lets the loop wait no longer than until the next deadline; a far one is looked at again every hour.
     private func armDeadline() throws {

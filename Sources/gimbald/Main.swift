@@ -2,10 +2,12 @@
 
 import Glibc
 import Libevent
+import Service
 import UnixSocket
 
 @main
 struct Main {
+    private static let name = "gimbald"
     // sysexits.h
     private static let usage: CInt = 64
     private static let unavailable: CInt = 69
@@ -18,8 +20,8 @@ struct Main {
         signal(SIGXFSZ, SIG_IGN)  // nor is a limit of files' sizes: what is saved fails with a word.
         Signals.block()
         var level = LogLevel.info
-        let log = Log(level: level, environment: SocketPath.environmentValue)
-        let manager = ServiceManager(environment: SocketPath.environmentValue, log)
+        let log = Log(of: name, level: level)
+        let manager = ServiceManager(log)
         do {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
             level = options.logLevel
@@ -30,7 +32,7 @@ struct Main {
             }
         } catch {
             let (status, message) = explain(error)
-            Log(level: level, environment: SocketPath.environmentValue)(.error, message)
+            Log(of: name, level: level)(.error, message)
             // What fails at the end is no failure to start.
             if status != ioError { manager.report(startFailure: message) }
             exit(status)
@@ -39,7 +41,7 @@ struct Main {
 
     private static func run(_ options: Options, _ manager: ServiceManager) throws {
         Memory.prepare()
-        let log = Log(level: options.logLevel, environment: SocketPath.environmentValue)
+        let log = Log(of: name, level: options.logLevel)
         try Daemon(options, log, manager).run()
     }
 

@@ -3,12 +3,10 @@
 // a process of a few megabytes.
 
 import Glibc
+import Service
 
 /// The service manager that started this process, if one did.
 struct ServiceManager {
-    /// The first descriptor that a manager passes. (SD_LISTEN_FDS_START)
-    private static let firstDescriptor: CInt = 3
-
     /// What stored descriptors are called.
     enum Stored: String, Equatable {
         case state = "gimbal-state"
@@ -34,33 +32,16 @@ struct ServiceManager {
     /// The shortest watchdog's time that is honoured, in microseconds.
     private static let shortestWatchdog: UInt64 = 10_000
 
-    /// Reads the environment, and takes from it what is meant for this process alone. What is no such number as it has to
-    /// be is as if it were not there, but for a word in the log.
-    init(environment: (String) -> String?, _ log: Log) {
-        func number<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
-            guard let text = environment(name) else { return nil }
-            let isDecimal = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            if isDecimal, let number = Number(text), range.contains(number) { return number }
-            log(.warning, "\(name)=\(text) is ignored: it must be a number from \(range.lowerBound) on")
-            return nil
-        }
-        notifySocket = environment("NOTIFY_SOCKET")
+    /// Reads the environment, and takes from it what is meant for this process alone.
+    init(_ log: Log) {
+        let variables = ManagerVariables(log)
+        notifySocket = variables["NOTIFY_SOCKET"]
         channel = notifySocket == nil ? -1 : Self.openChannel()
-        let own = getpid()
-        let isWatched = environment("WATCHDOG_PID") == nil || number("WATCHDOG_PID", 1...CInt.max) == own
-        let watchdog = isWatched ? number("WATCHDOG_USEC", Self.shortestWatchdog...(UInt64.max - 1)) : nil
+        let isWatched = variables["WATCHDOG_PID"] == nil || variables.namesThisProcess("WATCHDOG_PID")
+        let watchdog = isWatched ? variables.number("WATCHDOG_USEC", Self.shortestWatchdog...(UInt64.max - 1)) : nil
         watchdogVariable = watchdog.map(String.init)
         watchdogInterval = watchdog.map { Double($0) / 1000 / 2 }
-        let isMeant = environment("LISTEN_PID") != nil && number("LISTEN_PID", 1...CInt.max) == own
-        let count = isMeant ? number("LISTEN_FDS", 0...(CInt.max - Self.firstDescriptor)) ?? 0 : 0
-        let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
-        for index in 0..<Int(count) {
-            let descriptor = Self.firstDescriptor + CInt(index)
-            guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
-                log(.warning, "LISTEN_FDS=\(count), but descriptor \(descriptor) is not open")
-                break
-            }
-            let name = index < names.count ? String(names[index]) : ""
+        for (name, descriptor) in variables.takeDescriptors() {
             if let name = Stored(rawValue: name) {
                 stored.append((name, descriptor))
             } else {
@@ -68,9 +49,7 @@ struct ServiceManager {
                 sockets.append((descriptor, SocketKind(descriptorName: name)))
             }
         }
-        for name in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
-            unsafe unsetenv(name)
-        }
+        variables.remove(["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"])
     }
 
     /// Gives the environment what was taken from it, for the process that this one becomes.

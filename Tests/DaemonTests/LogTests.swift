@@ -1,6 +1,7 @@
 // What the daemon logs, and what it says when it cannot start.
 
 import Foundation
+import Service
 import TestSupport
 import Testing
 

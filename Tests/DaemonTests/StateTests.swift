@@ -2,6 +2,7 @@
 
 import Foundation
 import Libevent
+import Service
 import TestSupport
 import Testing
 
@@ -43,7 +44,7 @@ import Testing
 
     @Test func whatChangesBetweenTwoSlicesIsInTheLastSave() throws {
         let host = HubHost()
-        let log = Log(level: .error) { _ in nil }
+        let log = Log(of: "gimbald", level: .error)
         let keeper = try StateKeeper(folder.path, of: host.hub, EventLoop(), log)
         let client = host.connect()
         for number in 100..<400 {

@@ -3,6 +3,7 @@
 
 import GimbalProtocol
 import MQTTBridge
+import Service
 import TestSupport
 
 /// How badly messages fare.
@@ -236,7 +237,7 @@ final class SimulatedBridge: SimulatedProcess {
         func subscribe(_ filter: String) { bridge.fleet.subscribe(filter, bridge) }
         func unsubscribe(_ filter: String) { bridge.fleet.unsubscribe(filter, bridge) }
 
-        func say(_ weight: Weight, _ text: @autoclosure () -> String) {
+        func say(_ level: LogLevel, _ text: @autoclosure () -> String) {
             bridge.log.append(text())
         }
 

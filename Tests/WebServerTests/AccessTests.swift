@@ -153,6 +153,19 @@ import Testing
         #expect(throws: Tokens.FileError.self) { try Tokens(file: path) }
     }
 
+    @Test func tokensAreNotReadFromAPipeThatNobodyWritesTo() throws {
+        let path = TemporaryPath.fresh("tokens")
+        defer { unlink(path) }
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: Tokens.FileError.self) { try Tokens(file: path) }
+    }
+
+    @Test(arguments: ["map.example", "192.168.0.2", "fe80::1", "wall_7", "MAP.Example"])
+    func aServerMayGoByANameOrAnAddress(_ text: String) { #expect(Addresses.isHost(text)) }
+
+    @Test(arguments: ["", "a b/c", "map.example:443", "https://map.example", "map.example/", "[fe80::1]"])
+    func aServerDoesNotGoByAnythingElse(_ text: String) { #expect(!Addresses.isHost(text)) }
+
     @Test(arguments: [
         "", "short\nshorter\n", "aaaaaaaaaaaaaaaa\naaaaaaaaaaaaaaaa\n", "aaaaaaaaaaaaaaaa\nbbbbbbbb bbbbbbbb\n",
     ])

@@ -144,4 +144,11 @@ final class HTTPClient {
         }
         throw Failure()
     }
+
+    /// Reads until a line tells of a camera's last event, by whatever event: a server that was slow is told what it missed.
+    func read(untilSeq last: Int) throws {
+        var seq = 0
+        while seq < last { seq = max(seq, try object()["seq"] as? Int ?? 0) }
+        #expect(seq == last)
+    }
 }

@@ -1,10 +1,11 @@
 // What clients do, for `--log-level debug`: who comes and goes, which camera it makes or removes, and which of its lines are
 // refused. A client that errs or connects in a loop does not fill the journal: so many lines a second, then a count.
 
+import GimbalProtocol
 import Glibc
 import Hub
+import Service
 import UnixSocket
-import GimbalProtocol
 
 struct ClientLog {
     private let log: Log

@@ -3,6 +3,7 @@
 
 import Glibc
 import Libevent
+import Service
 import UnixSocket
 
 struct ListeningSockets {

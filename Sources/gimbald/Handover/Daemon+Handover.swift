@@ -3,6 +3,7 @@
 
 import Glibc
 import Hub
+import Service
 import UnixSocket
 
 /// How the daemon makes room for the process after it.

@@ -3,6 +3,7 @@
 
 import Glibc
 import Hub
+import Service
 import UnixSocket
 
 struct Inheritance {

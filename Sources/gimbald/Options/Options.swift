@@ -3,6 +3,7 @@
 
 import Glibc
 import Hub
+import Service
 import UnixSocket
 
 /// What the command line asks for.
@@ -189,10 +190,10 @@ extension Options {
 
     private static let others = [
         choice(
-            "--log-level", "LEVEL", ["error", "warning", "info", "debug"],
+            "--log-level", "LEVEL", LogLevel.allCases.map(\.rawValue),
             help: { "\($0), to standard error (default: \(standard.logLevel))" }
         ) { options, word in
-            guard let level = LogLevel(name: word) else { return false }
+            guard let level = LogLevel(rawValue: word) else { return false }
             options.logLevel = level
             return true
         },

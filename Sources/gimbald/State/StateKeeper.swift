@@ -5,6 +5,7 @@
 import Glibc
 import Hub
 import Libevent
+import Service
 import UnixSocket
 
 @safe final class StateKeeper {

@@ -1,0 +1,49 @@
+// Lines to standard error, with the journal's priorities where the journal reads them. What is logged is one line each: a
+// path, a file's content or what a client sent cannot pass for another one.
+
+import GimbalProtocol
+import Glibc
+import UnixSocket
+
+/// How much a line of a log matters.
+package enum LogLevel: String, CaseIterable, Comparable, Sendable {
+    // From what matters most to what matters least.
+    case error, warning, info, debug
+
+    /// syslog's number, which the journal takes as "<N>" in front of a line.
+    fileprivate var priority: Int {
+        switch self {
+        case .error: 3
+        case .warning: 4
+        case .info: 6
+        case .debug: 7
+        }
+    }
+
+    package static func < (a: LogLevel, b: LogLevel) -> Bool { a.priority < b.priority }
+}
+
+/// What a program that runs as a service tells those who look after it.
+package struct Log: Sendable {
+    private let name: String
+    package let level: LogLevel
+    private let isJournal: Bool
+
+    /// - Parameters:
+    ///   - name: the program's; it stands before each line, unless the journal reads them, which knows it.
+    ///   - level: nothing beyond it is logged.
+    package init(of name: String, level: LogLevel) {
+        (self.name, self.level) = (name, level)
+        isJournal = SocketPath.environmentValue("JOURNAL_STREAM") != nil
+    }
+
+    package func callAsFunction(_ level: LogLevel, _ message: @autoclosure () -> String) {
+        guard level <= self.level else { return }
+        let line = (isJournal ? "<\(level.priority)>" : "\(name): ") + message()
+        let bytes = Array((line.printable + "\n").utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+/// Such as "1 client" and "2 clients".
+package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -1,0 +1,49 @@
+// What a service manager passes to a process that it starts: descriptors, and numbers in variables. (sd_listen_fds(3))
+
+import Glibc
+import UnixSocket
+
+/// Variables of the environment by which a service manager tells something to one process alone.
+package struct ManagerVariables {
+    private let log: Log
+
+    package init(_ log: Log) { self.log = log }
+
+    package subscript(name: String) -> String? { SocketPath.environmentValue(name) }
+
+    /// A variable that has to be a decimal number. What is none, or out of range, is as if it were not there, but for a word
+    /// in the log.
+    package func number<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
+        guard let text = self[name] else { return nil }
+        let isDecimal = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        if isDecimal, let number = Number(text), range.contains(number) { return number }
+        log(.warning, "\(name)=\(text) is ignored: it must be a number from \(range.lowerBound) on")
+        return nil
+    }
+
+    /// Whether a variable names this process, by its number.
+    package func namesThisProcess(_ name: String) -> Bool { number(name, 1...CInt.max) == getpid() }
+
+    /// Takes variables out of the environment: programs that this one starts are not meant.
+    package func remove(_ names: [String]) { for name in names { unsafe unsetenv(name) } }
+
+    /// The descriptors that were passed, each with the name that its unit gives it, or none; no program gets them that this one
+    /// starts. Then the variables that told of them are gone.
+    package func takeDescriptors() -> [(name: String, descriptor: CInt)] {
+        defer { remove(["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]) }
+        let first: CInt = 3  // SD_LISTEN_FDS_START
+        guard self["LISTEN_PID"] != nil, namesThisProcess("LISTEN_PID") else { return [] }
+        let count = number("LISTEN_FDS", 0...(CInt.max - first)) ?? 0
+        let names = (self["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        var passed: [(name: String, descriptor: CInt)] = []
+        for index in 0..<Int(count) {
+            let descriptor = first + CInt(index)
+            guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+                log(.warning, "LISTEN_FDS=\(count), but descriptor \(descriptor) is not open")
+                break
+            }
+            passed.append((index < names.count ? String(names[index]) : "", descriptor))
+        }
+        return passed
+    }
+}
