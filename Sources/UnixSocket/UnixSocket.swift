@@ -109,7 +109,8 @@ public final class ListeningSocket {
 public enum UnixSocket {
     /// Connects to a path; the descriptor blocks, unless the flags of socket(2) say otherwise.
     ///
-    /// - Parameter timeout: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever.
+    /// - Parameter timeout: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever. A descriptor
+    ///   that does not block never waits.
     /// - Throws: `EAGAIN` when that is over; `EPERM` if the path lies in a folder of this user's name below /tmp that
     ///   others made or may enter.
     public static func connect(_ path: String, flags: CInt = 0, timeout: Int? = nil) throws(SystemError) -> CInt {

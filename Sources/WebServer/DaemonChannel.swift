@@ -27,7 +27,8 @@ final class DaemonChannel: Sendable {
     ) async throws {
         let descriptor: CInt
         do {
-            descriptor = try UnixSocket.connect(toFirstOf: paths, flags: CInt(SOCK_NONBLOCK.rawValue), timeout: 1000)
+            // A daemon with a full queue is one that is not there yet.
+            descriptor = try UnixSocket.connect(toFirstOf: paths, flags: CInt(SOCK_NONBLOCK.rawValue))
         } catch {
             throw NoDaemon(description: error.attempts.last.map { "\($0.error)" } ?? "there is no daemon")
         }

@@ -24,7 +24,8 @@ final class Follower: Sendable {
         var settings: PageLine?
         var position: PageLine?
         var replay: PageLine?
-        var gestures: PageLine?
+        /// The types of gestures that pages were told of last, and when.
+        var toldGestures: (types: [String], timeMs: Double) = ([], 0)
         var fingers: [Int: PageLine] = [:]
         var reporter = GestureReporter()
         var active = ActiveGestures<Void>(limit: mostGestures)
@@ -37,9 +38,36 @@ final class Follower: Sendable {
             GestureKind.allCases.filter { kind in active.all.contains { $0.key.kind == kind } }.map(\.type)
         }
 
-        var lines: [PageLine] {
-            [beginning, settings, position, replay, gestures].compactMap(\.self)
+        func lines(of name: String) -> [PageLine] {
+            let (types, timeMs) = toldGestures
+            let gestures: PageLine? = types.isEmpty ? nil : .gestures(types, camera: name, timeMs: timeMs)
+            return [beginning, settings, position, replay, gestures].compactMap(\.self)
                 + fingers.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    /// The daemon, as far as it is there.
+    fileprivate enum Daemon {
+        case away(reason: String)
+        /// It has taken a connection, and not told of its cameras yet.
+        case connected(DaemonChannel, absence: String)
+        /// It has said that it serves nobody more.
+        case refusing(DaemonChannel, reason: String)
+        case here(DaemonChannel)
+
+        var channel: DaemonChannel? {
+            switch self {
+            case .away: nil
+            case .connected(let channel, _), .refusing(let channel, _), .here(let channel): channel
+            }
+        }
+
+        /// Why there is no daemon; `nil` while there is one.
+        var absence: String? {
+            switch self {
+            case .away(let reason), .connected(_, let reason), .refusing(_, let reason): reason
+            case .here: nil
+            }
         }
     }
 
@@ -47,14 +75,14 @@ final class Follower: Sendable {
         private var decoder = RequestDecoder()
         var cameras: [String: Camera] = [:]
         var outboxes: [ObjectIdentifier: PageOutbox] = [:]
-        var link: DaemonChannel?
-        /// Why there is no daemon; `nil` while there is one.
-        var problem: String? = "not connected yet"
+        var daemon = Daemon.away(reason: "not connected yet")
+        /// How many attempts have failed since a daemon was there.
+        var attempts = 0
 
         /// What holds now, for a page that has heard nothing yet.
         var news: [PageLine] {
-            [PageLine.daemon(problem: problem)]
-                + cameras.sorted { $0.key < $1.key }.flatMap(\.value.lines)
+            [PageLine.daemon(absence: daemon.absence)]
+                + cameras.sorted { $0.key < $1.key }.flatMap { name, camera in camera.lines(of: name) }
         }
 
         func tell(_ line: PageLine) {
@@ -69,8 +97,8 @@ final class Follower: Sendable {
     /// From now on the outbox gets all lines; the first of them tell what holds now.
     func add(_ outbox: PageOutbox) {
         state.withLock { state in
-            for line in state.news { outbox.add(line) }
             state.outboxes[ObjectIdentifier(outbox)] = outbox
+            outbox.begin()
         }
     }
 
@@ -86,7 +114,7 @@ final class Follower: Sendable {
             case .over: return nil
             case .nothing: return []
             case .lines(let bytes): return bytes
-            case .missed(let counts, var bytes):
+            case .anew(let counts, var bytes):
                 for (camera, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
                     bytes += PageLine.lagged(camera: camera, missed: count).bytes
                 }
@@ -103,41 +131,28 @@ final class Follower: Sendable {
 
     /// Follows the daemon until the task is cancelled: whenever it goes away, it is looked for again.
     func run() async {
-        var attempts = 0
         while !Task.isCancelled {
             let (ends, end) = AsyncStream<Void>.makeStream()
             do {
-                let link = try await DaemonChannel(
+                let channel = try await DaemonChannel(
                     paths, on: group, receive: { [weak self] line in self?.handle(line) }, end: { end.finish() })
-                state.withLock { state in
-                    state.link = link
-                    state.problem = nil
-                    state.cameras = [:]
-                    state.tell(.daemon(problem: nil))
-                }
-                link.send(
+                state.withLock { $0.daemon = .connected(channel, absence: $0.daemon.absence ?? "") }
+                channel.send(
                     try ClientRequest.subscribeAll(kinds: EventKind.movements.union([.replay, .marker])).line(
                         id: Self.id))
-                attempts = 0
                 for await _ in ends {}
-                link.close()
-                lose("the daemon ended the connection")
+                channel.close()
+                state.withLock { $0.lose() }
             } catch {
-                lose("\(error)")
+                state.withLock { $0.note(.away(reason: "\(error)")) }
             }
-            try? await Task.sleep(for: Self.reconnection.delay(before: attempts))
-            attempts += 1
+            let delay = state.withLock { state in
+                defer { state.attempts += 1 }
+                return Self.reconnection.delay(before: state.attempts)
+            }
+            try? await Task.sleep(for: delay)
         }
-        state.withLock { $0.link?.close() }
-    }
-
-    private func lose(_ problem: String) {
-        state.withLock { state in
-            state.link = nil
-            guard state.problem != problem else { return }
-            state.problem = problem
-            state.tell(.daemon(problem: problem))
-        }
+        state.withLock { $0.daemon.channel?.close() }
     }
 
     private func handle(_ bytes: ArraySlice<UInt8>) {
@@ -150,9 +165,7 @@ final class Follower: Sendable {
                 state.cameras[camera.camera]?.settings = settings
                 if state.cameras[camera.camera] != nil { state.tell(settings) }
             case .replay(let status): state.handle(.replay(status), bytes, isAnswer: true)
-            case .error(let error) where error.line == 0:
-                state.problem = "\(error)"
-                state.tell(.daemon(problem: "\(error)"))
+            case .error(let error) where error.line == 0: state.refused("\(error)")
             default: break
             }
         }
@@ -160,12 +173,44 @@ final class Follower: Sendable {
 }
 
 extension Follower.State {
+    // MARK: The daemon
+
+    /// The daemon begins to tell of its cameras.
+    private mutating func answered() {
+        guard case .connected(let channel, _) = daemon else { return }
+        (daemon, attempts, cameras) = (.here(channel), 0, [:])
+        tell(.daemon(absence: nil))
+    }
+
+    /// The daemon serves nobody more, and says why.
+    fileprivate mutating func refused(_ reason: String) {
+        if let channel = daemon.channel { note(.refusing(channel, reason: reason)) }
+    }
+
+    /// The connection has ended.
+    fileprivate mutating func lose() {
+        if case .refusing(_, let reason) = daemon {
+            note(.away(reason: reason))
+        } else {
+            note(.away(reason: "the daemon ended the connection"))
+        }
+    }
+
+    /// Tells of it where that is new.
+    fileprivate mutating func note(_ daemon: Follower.Daemon) {
+        let before = self.daemon.absence
+        self.daemon = daemon
+        if daemon.absence != before { tell(.daemon(absence: daemon.absence)) }
+    }
+
+    // MARK: Cameras
+
     /// Handles an event of a camera: it changes what holds, and is told.
     fileprivate mutating func handle(_ event: CameraEvent, _ bytes: ArraySlice<UInt8>, isAnswer: Bool) {
         let name = event.camera
         var line = PageLine(bytes, nil, of: name)
         switch event {
-        case .subscribedToAll: return
+        case .subscribedToAll: return answered()
         case .subscribed:
             // It comes for all cameras first, with what moves them; then this camera's is asked for, with all that it tells.
             if !isAnswer {
@@ -186,9 +231,12 @@ extension Follower.State {
                 cameras[name]?.beginning = line
                 cameras[name]?.position = nil
             }
-            if case .reset = event {
+            switch event {
+            case .reset:
                 cameras[name]?.fingers = [:]
                 ask(.getCamera, name)
+            case .lagged: return forgetInput(of: name, behind: line)
+            default: break
             }
         case .cameraChanged:
             line.subject = .position(camera: name)
@@ -215,14 +263,27 @@ extension Follower.State {
         else { return }
         if cameras[input.camera]?.follow(requests) == true { ask(.getCamera, input.camera) }
         guard let types = cameras[input.camera]?.activeTypes, types != before else { return }
-        let gestures = PageLine.gestures(types, camera: input.camera, timeMs: input.timeMs)
-        cameras[input.camera]?.gestures = types.isEmpty ? nil : gestures
-        tell(gestures)
+        cameras[input.camera]?.toldGestures = (types, input.timeMs)
+        tell(.gestures(types, camera: input.camera, timeMs: input.timeMs))
+    }
+
+    /// What a camera was fed in a gap is not known: its fingers that are down are told again, its gestures begin anew.
+    private mutating func forgetInput(of name: String, behind gap: PageLine) {
+        tell(gap)
+        ask(.getCamera, name)
+        guard var camera = cameras[name] else { return }
+        camera.fingers = [:]
+        (camera.reporter, camera.active) = (GestureReporter(), ActiveGestures(limit: Follower.Camera.mostGestures))
+        if !camera.toldGestures.types.isEmpty {
+            camera.toldGestures.types = []
+            tell(.gestures([], camera: name, timeMs: camera.toldGestures.timeMs))
+        }
+        cameras[name] = camera
     }
 
     private func ask(_ request: ClientRequest, _ camera: String) {
         guard let line = try? request.line(camera: camera, id: Follower.id, creates: false) else { return }
-        link?.send(line)
+        daemon.channel?.send(line)
     }
 }
 
@@ -262,9 +323,10 @@ extension PageLine {
 
     static let alive = PageLine(["type": .string("alive")])
 
-    static func daemon(problem: String?) -> PageLine {
-        var object: JSONObject = ["type": .string("daemon"), "connected": .bool(problem == nil)]
-        if let problem { object["reason"] = .string(problem) }
+    /// - Parameter absence: why there is no daemon; `nil` if there is one.
+    static func daemon(absence: String?) -> PageLine {
+        var object: JSONObject = ["type": .string("daemon"), "connected": .bool(absence == nil)]
+        if let absence { object["reason"] = .string(absence) }
         return PageLine(object)
     }
 

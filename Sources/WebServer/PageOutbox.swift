@@ -39,20 +39,30 @@ final class PageOutbox: Sendable {
     enum Batch: Equatable {
         case nothing
         case lines([UInt8])
-        /// The page was too slow: how many events of which camera it will not see. What holds now has to follow.
-        case missed([String: Int], replies: [UInt8])
+        /// The page knows nothing yet, or was too slow: how many events of which camera it will not see. What holds now has
+        /// to follow.
+        case anew(missed: [String: Int], replies: [UInt8])
+        case over
+    }
+
+    /// What becomes of lines.
+    private enum Phase {
+        /// They wait for the page.
+        case following
+        /// They are thrown away, and counted for each camera: the page is to be told what holds now.
+        case behind(missed: [String: Int])
+        /// The page is let go.
         case over
     }
 
     private struct State {
+        var phase = Phase.following
         var lines: [PageLine?] = []
         var indices: [Subject: Int] = [:]
         var count = 0
         var bytes = 0
         var replies: [UInt8] = []
-        var missed: [String: Int] = [:]
-        var isBehind = false
-        var isOver = false
+
         /// What was replaced while it waited needs no word: `seq` shows it. Only what is thrown away is counted.
         mutating func add(_ line: PageLine) {
             if let subject = line.subject, let index = indices[subject], let old = lines[index] {
@@ -78,16 +88,14 @@ final class PageOutbox: Sendable {
             }
         }
 
-        mutating func throwAway() {
-            for case let line? in lines { note(line) }
-            lines = []
-            indices = [:]
-            count = 0
-            bytes = 0
-            isBehind = true
+        mutating func fallBehind() {
+            var missed: [String: Int] = [:]
+            for case let line? in lines { Self.count(line, in: &missed) }
+            phase = .behind(missed: missed)
+            (lines, indices, count, bytes) = ([], [:], 0, 0)
         }
 
-        mutating func note(_ line: PageLine) {
+        static func count(_ line: PageLine, in missed: inout [String: Int]) {
             if let camera = line.camera { missed[camera, default: 0] += line.isCounted ? 1 : 0 }
         }
     }
@@ -101,33 +109,43 @@ final class PageOutbox: Sendable {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Has the page told what holds now, and then every line.
+    func begin() {
+        state.withLock { $0.fallBehind() }
+        signal.yield()
+    }
+
     /// Adds a line.
     func add(_ line: PageLine) {
-        let isOver = state.withLock { state in
-            guard !state.isOver else { return false }
+        let isTooMuch = state.withLock { state in
             if line.isReply {
                 state.replies += line.bytes
-                state.isOver = state.replies.count > Self.mostReplyBytes
-            } else if state.isBehind {
-                state.note(line)
-            } else {
-                state.add(line)
-                if state.count > Self.mostLines || state.bytes > Self.mostBytes { state.throwAway() }
+                return state.replies.count > Self.mostReplyBytes
             }
-            return state.isOver
+            switch state.phase {
+            case .following:
+                state.add(line)
+                if state.count > Self.mostLines || state.bytes > Self.mostBytes { state.fallBehind() }
+            case .behind(var missed):
+                State.count(line, in: &missed)
+                state.phase = .behind(missed: missed)
+            case .over: break
+            }
+            return false
         }
-        if isOver { finish() } else { signal.yield() }
+        if isTooMuch { finish() } else { signal.yield() }
     }
 
     /// Takes what waits.
     func take() -> Batch {
         state.withLock { state in
             defer { state.replies = [] }
-            if state.isOver { return .over }
-            if state.isBehind {
-                defer { state.missed = [:] }
-                state.isBehind = false
-                return .missed(state.missed, replies: state.replies)
+            switch state.phase {
+            case .over: return .over
+            case .behind(let missed):
+                state.phase = .following
+                return .anew(missed: missed, replies: state.replies)
+            case .following: break
             }
             guard state.count > 0 || !state.replies.isEmpty else { return .nothing }
             var bytes: [UInt8] = []
@@ -144,7 +162,7 @@ final class PageOutbox: Sendable {
 
     /// Lets the page go.
     func finish() {
-        state.withLock { $0.isOver = true }
+        state.withLock { $0.phase = .over }
         signal.finish()
     }
 }

@@ -10,11 +10,21 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// Where a connection is between its requests and their answers.
+    private enum Phase {
+        /// Nothing has come of the next request.
+        case idle
+        /// The request's body comes; one that was refused may be answered already.
+        case receiving(isAnswered: Bool)
+        /// All of the request is there, and not all of the answer is sent.
+        case answering
+    }
+
     private let limits: Limits
     private var deadline: Scheduled<Void>?
+    private var phase = Phase.idle
     /// Bytes of the request's body that may still come.
     private var left = 0
-    private var isRead = true
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -31,22 +41,37 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head:
             left = limits.recordingBytes + limits.lineBytes
-            isRead = false
+            phase = .receiving(isAnswered: false)
             set(limits.requestTime, context)
         case .body(let bytes):
             left -= bytes.readableBytes
             if left < 0 { return context.close(promise: nil) }
         case .end:
-            isRead = true
-            deadline?.cancel()
+            if case .receiving(isAnswered: true) = phase {
+                wait(context)
+            } else {
+                phase = .answering
+                deadline?.cancel()
+            }
         }
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // What is left of a request that was refused still has its deadline.
-        if case .end = unwrapOutboundIn(data), isRead { set(limits.idleTime, context) }
+        if case .end = unwrapOutboundIn(data) {
+            switch phase {
+            // What is left of a request that was refused still has its deadline.
+            case .receiving: phase = .receiving(isAnswered: true)
+            case .answering, .idle: wait(context)
+            }
+        }
         context.write(data, promise: promise)
+    }
+
+    /// Waits for the next request.
+    private func wait(_ context: ChannelHandlerContext) {
+        phase = .idle
+        set(limits.idleTime, context)
     }
 
     private func set(_ time: TimeAmount, _ context: ChannelHandlerContext) {

@@ -184,7 +184,7 @@ struct Responder: Sendable {
         var fields = fields
         fields[.contentType] = "application/x-ndjson"
         var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
-        page.outbox.add(links.introduction(of: page, limits, map))
+        try await body.write(ByteBuffer(bytes: links.introduction(of: page, limits, map).bytes))
         follower.add(page.outbox)
         let guardian = StallGuard(limits.stallTime, channel)
         var last = ContinuousClock.now - Self.frame

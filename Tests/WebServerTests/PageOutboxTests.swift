@@ -40,7 +40,7 @@ import Testing
         #expect(text(outbox.take()) != nil)
         for seq in 0..<(3 * PageOutbox.mostLines) { outbox.add(boundary("b\(seq)")) }
         outbox.add(moved(1, camera: "left"))
-        #expect(outbox.take() == .missed(["main": 3 * PageOutbox.mostLines, "left": 1], replies: []))
+        #expect(outbox.take() == .anew(missed: ["main": 3 * PageOutbox.mostLines, "left": 1], replies: []))
         #expect(outbox.take() == .nothing)
         outbox.add(moved(2))
         #expect(text(outbox.take()) == "c2 ")
@@ -51,14 +51,14 @@ import Testing
         let large = PageLine(
             bytes: Array(repeating: 0x20, count: PageOutbox.mostBytes / 4), camera: "main", isCounted: true)
         for _ in 0..<5 { outbox.add(large) }
-        #expect(outbox.take() == .missed(["main": 5], replies: []))
+        #expect(outbox.take() == .anew(missed: ["main": 5], replies: []))
     }
 
     @Test func repliesAreKeptWhileAPageIsBehind() {
         let outbox = PageOutbox()
         for seq in 0...PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
         outbox.add(.reply(Array("ok".utf8)[...]))
-        #expect(outbox.take() == .missed(["main": PageOutbox.mostLines + 1], replies: Array("ok\n".utf8)))
+        #expect(outbox.take() == .anew(missed: ["main": PageOutbox.mostLines + 1], replies: Array("ok\n".utf8)))
     }
 
     @Test func aPageThatReadsNoReplyIsLetGo() {

@@ -513,7 +513,12 @@ private struct Running: Sendable {
             let idle = try HTTPClient(server.port)
             idle.request("GET", "/icon.svg")
             _ = try idle.answer()
-            for slow in [silent, half, body, idle] { #expect(slow.isEnded()) }
+            // Its answer comes before its last byte.
+            let refused = try HTTPClient(server.port)
+            refused.request("POST", "/lines", server.fields("none").merging(["Content-Length": "1"]) { $1 })
+            #expect(try refused.answer().status == 401)
+            refused.send("x")
+            for slow in [silent, half, body, idle, refused] { #expect(slow.isEnded()) }
             // A stream has nothing to ask any more, and goes on.
             #expect(try server.post(#"{"type":"ping","id":1}"#, page: page) == 204)
             #expect(try client.object("pong")["id"] as? Int == 1)
@@ -530,6 +535,27 @@ private struct Running: Sendable {
                 #expect(client.isEnded(), "\(garbage.debugDescription)")
             }
             #expect(try server.answer("GET", "/").status == 200)
+        }
+    }
+
+    @Test func aPageThatBeginsIsToldOfEveryCameraThereIsAndNothingOfItIsMissed() async throws {
+        try await Running.with { server in
+            let client = try SocketClient(server.socket)
+            // Each has a beginning, settings and a position to tell of: more lines than are kept for a page.
+            let count = 200
+            for number in 0..<count {
+                try client.send(#"{"type":"move","camera":"c\#(number)","update":{"kind":"zoom-to","zoom":5}}"#)
+            }
+            try client.send(#"{"type":"ping"}"#)
+            _ = try client.receive(until: "pong")
+            let (first, _) = try server.open(server.tokens.watch)
+            for _ in 0..<count { _ = try first.object("camera") }
+            let (page, _) = try server.open(server.tokens.watch)
+            var told: [String: Int] = [:]
+            while told["camera", default: 0] < count {
+                told[try #require(try page.object()["type"] as? String), default: 0] += 1
+            }
+            #expect(told["subscribed"] == count && told["missed"] == nil)
         }
     }
 

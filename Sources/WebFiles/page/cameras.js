@@ -177,6 +177,8 @@ export class Cameras {
             camera.move(message);
             return true;
         case "lagged":
+            // The fingers that are down come next.
+            camera.surfaces.clear();
             camera.epoch = message.epoch ?? camera.epoch;
             camera.move(message);
             return true;

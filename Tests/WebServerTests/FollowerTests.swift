@@ -1,0 +1,68 @@
+// The one connection to the daemon that pages are told from: what they hear when the daemon refuses it, and of what was missed.
+
+import Foundation
+import NIOPosix
+import TestSupport
+import Testing
+import UnixSocket
+
+@testable import WebServer
+
+@Suite struct FollowerTests {
+    /// Follows a daemon as long as the body runs, for one page: what it is told is asked for as text.
+    private func following(_ socket: String, _ body: (_ told: () async -> String) async throws -> Void) async throws {
+        let follower = Follower([socket], on: MultiThreadedEventLoopGroup.singleton)
+        let outbox = PageOutbox()
+        follower.add(outbox)
+        let task = Task { await follower.run() }
+        var all = ""
+        try await body {
+            all += String(decoding: follower.take(outbox) ?? [], as: UTF8.self)
+            return all
+        }
+        task.cancel()
+        await task.value
+    }
+
+    private func accepted(_ socket: ListeningSocket) async throws -> CInt {
+        while true {
+            let client = accept(socket.descriptor, nil, nil)
+            if client >= 0 { return client }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func aDaemonThatRefusesTheConnectionIsNotThereAndItsReasonIsTold() async throws {
+        let daemon = try DaemonProcess(["--max-connections", "1"])
+        var first: SocketClient? = try SocketClient(daemon.socket)
+        try first?.send(#"{"type":"ping"}"#)
+        _ = try first?.receive(until: "pong")
+        try await following(daemon.socket) { told in
+            try await waitUntil("the daemon's own reason is told") { await told().contains("there is 1 connection") }
+            #expect(await !told().contains(#""connected":true"#))
+            first = nil
+            try await waitUntil("the daemon is there") { await told().contains(#""connected":true"#) }
+        }
+        withExtendedLifetime(daemon) {}
+    }
+
+    @Test func gesturesThatMayHaveEndedInAGapAreNotShownAsActive() async throws {
+        let path = TemporaryPath.fresh("daemon")
+        let listening = try ListeningSocket(path: path, mode: 0o600)
+        defer { listening.remove() }
+        let lines = [
+            #"{"type":"subscribed","camera":"*","cameras":1}"#,
+            #"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}}"#,
+            #"{"type":"gesture","camera":"main","timeMs":5,"line":{"type":"pan","phase":"began"}}"#,
+            #"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}}"#,
+        ]
+        try await following(path) { told in
+            let client = try await accepted(listening)
+            defer { close(client) }
+            let text = lines.joined(separator: "\n") + "\n"
+            #expect(write(client, text, text.utf8.count) == text.utf8.count)
+            try await waitUntil("the pan is told") { await told().contains(#""gestures":["pan"]"#) }
+            try await waitUntil("its end is told") { await told().contains(#""gestures":[]"#) }
+        }
+    }
+}
