@@ -16,7 +16,7 @@ import MapCamera
 /// given out. That it did is told by another ``/GimbalProtocol/CameraEvent/subscribed(_:)``. The missed events then follow; where the
 /// daemon does not have them any more, ``/GimbalProtocol/CameraEvent/lagged(_:)`` tells how many they were.
 public struct CameraEvents: AsyncSequence, Sendable {
-    let path: String
+    let socket: DaemonSocket
     let monitor: ConnectionMonitor
     /// `nil` is all.
     let camera: String?
@@ -90,7 +90,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 return event
             case .error(let error) where error.line == 0 && attempts != nil:
                 // The daemon takes no connection now.
-                throw GimbalConnectionError.unreachable(path: events.path, reason: "\(error)")
+                throw GimbalConnectionError.unreachable(path: events.socket.path, reason: "\(error)")
             case .error(let error):
                 throw error
             default:
@@ -99,7 +99,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
         }
 
         private mutating func subscribe() throws -> LineConnection {
-            let connection = try LineConnection(path: events.path, monitor: events.monitor)
+            let connection = try LineConnection(path: events.socket.path, monitor: events.monitor)
             let request: ClientRequest =
                 if events.camera == nil {
                     .subscribeAll(kinds: events.kinds, delivery: events.delivery, since: points.forAllCameras())

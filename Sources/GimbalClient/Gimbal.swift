@@ -13,8 +13,9 @@ import UnixSocket
 ///
 /// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
 public final class Gimbal: Sendable {
-    /// The path of the daemon's socket.
-    public let path: String
+    let socket: DaemonSocket
+    /// The path of the daemon's socket. Where none was named it is looked for anew by each connection.
+    public var path: String { socket.path }
     /// How long the daemon may take to answer what only asks; `nil` is for ever.
     public let timeout: Duration?
     private let link = Mutex<RequestLink?>(nil)
@@ -29,7 +30,7 @@ public final class Gimbal: Sendable {
     ///   - timeout: how long the daemon may take to answer what only asks, as ``stats()`` and ``RemoteCamera/state()`` do,
     ///     before they throw ``GimbalConnectionError/noAnswer(within:)``; `nil` is for ever.
     public init(path: String? = nil, timeout: Duration? = .seconds(30)) {
-        self.path = SocketPath.forClient(path)
+        socket = DaemonSocket(option: path)
         self.timeout = timeout
     }
 
@@ -75,7 +76,7 @@ public final class Gimbal: Sendable {
         since: [String: ResumePoint] = [:], reconnecting: Reconnection = Reconnection()
     ) -> CameraEvents {
         CameraEvents(
-            path: path, monitor: monitor, camera: nil, kinds: kinds, delivery: delivery, since: since,
+            socket: socket, monitor: monitor, camera: nil, kinds: kinds, delivery: delivery, since: since,
             reconnection: reconnecting)
     }
 
@@ -170,4 +171,11 @@ extension ClientRequest {
             false
         }
     }
+}
+
+/// Where the daemon's socket is: at the path that was named, or where there is one when somebody connects.
+struct DaemonSocket: Sendable {
+    let option: String?
+
+    var path: String { SocketPath.forClient(option) }
 }

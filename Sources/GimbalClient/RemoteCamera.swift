@@ -197,7 +197,7 @@ public struct RemoteCamera: Sendable {
         since: ResumePoint? = nil, reconnecting: Reconnection = Reconnection()
     ) -> CameraEvents {
         CameraEvents(
-            path: gimbal.path, monitor: gimbal.monitor, camera: name, kinds: kinds, delivery: delivery,
+            socket: gimbal.socket, monitor: gimbal.monitor, camera: name, kinds: kinds, delivery: delivery,
             since: since.map { [name: $0] } ?? [:],
             reconnection: reconnecting)
     }

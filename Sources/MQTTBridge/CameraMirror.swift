@@ -52,8 +52,9 @@ package final class CameraMirror: LinkReader {
     private let settings: Settings
     private let topics: NodeTopics
     private var source = MirrorSource()
-    /// When the broker is asked anew, as nothing has come for long; and as it is not known whether what came is the newest.
+    /// When the broker is asked anew, since nothing has come for long.
     private var nextRefresh: Double?
+    /// When it is asked anew, since it is not known whether what came is the newest.
     private var nextDoubt: Double?
     /// How soon the broker is asked anew while the camera moves: then something comes all the time, unless a finger rests.
     private var movingRefresh: Backoff
@@ -62,8 +63,11 @@ package final class CameraMirror: LinkReader {
 
     private var daemon = Daemon.none
     private var backoff = Backoff(first: 100, longest: 5000)
-    /// Why there was no daemon, as it has been said last.
+    /// Why there was no daemon, and why it did not move the camera, as that has been said last.
     private var absence: String?
+    private var refusal: String?
+    /// What outputs beside the daemon have been told last.
+    private var shown: (position: CameraPosition, isMoving: Bool)?
 
     /// - Parameter show: is told each position that the source has, with the offset.
     package init(
@@ -161,9 +165,7 @@ package final class CameraMirror: LinkReader {
             return outside.say(.warning, "\(delivery.topic): what came is no state of a camera")
         }
         switch source.saw(standing, stamp, isRetained: delivery.isRetained, at: now) {
-        case .news:
-            session?.goalHasChanged()
-            if let position = goalPosition { show?(position, source.isMoving) }
+        case .news: session?.goalHasChanged()
         case .nothing: break
         case .doubt: askSoon(at: now)
         }
@@ -194,19 +196,30 @@ package final class CameraMirror: LinkReader {
         switch session.handle(line, at: now) {
         case .goesOn: break
         case .subscribed:
-            absence = nil
+            (absence, refusal) = (nil, nil)
             backoff.reset()
         case .removed:
             session.close()
             daemon = .away(nextAttempt: -.infinity)
         case .refused(let error):
+            // Each position that comes may be refused for the same reason.
+            guard refusal != "\(error)" else { break }
+            refusal = "\(error)"
             outside.say(.warning, "the daemon refuses to move \(settings.local ?? ""): \(error)")
         case .failed(let error): return lost("the daemon refuses: \(error)", at: now)
         }
         bring(at: now)
     }
 
-    private func bring(at now: Double) { attempt { try session?.bring(to: goal, at: now) } }
+    /// Brings this side's camera, and what shows it elsewhere, where the source is.
+    private func bring(at now: Double) {
+        attempt { try session?.bring(to: goal, at: now) }
+        guard let show, let position = goalPosition else { return }
+        let isMoving = source.isMoving
+        guard shown?.position != position || shown?.isMoving != isMoving else { return }
+        shown = (position, isMoving)
+        show(position, isMoving)
+    }
 
     /// What cannot be written as a line is said, and not sent.
     private func attempt(_ body: () throws -> Void) {

@@ -1,8 +1,26 @@
 // Lines in: what others publish for a node's cameras goes to the daemon, and what it answers goes back. Whoever publishes has
 // a connection to the daemon of its own, so that gestures of two never mix, and those of one that is quiet are cancelled.
-// Invariant: each line is answered once by the daemon or by an error here; answers find the request that they belong to.
+// Invariant: each line that is taken is answered once, by the daemon or by an error here, and answers find their requests.
 
 import GimbalProtocol
+
+/// Whose lines they are. A name in the topic is the broker's to check; one in the line is not, and is never taken for it.
+enum Publisher: Hashable {
+    // By bytes: to a broker's access control two spellings of an accent are two names.
+    case topic([UInt8])
+    case field([UInt8])
+    case unnamed
+
+    var name: String? {
+        switch self {
+        case .topic(let name), .field(let name): String(decoding: name, as: UTF8.self)
+        case .unnamed: nil
+        }
+    }
+
+    /// Whether the broker vouches for the name.
+    var isChecked: Bool { if case .topic = self { true } else { false } }
+}
 
 /// What was published: one request, or a frame of them.
 struct Submission {
@@ -10,15 +28,16 @@ struct Submission {
     let inlet: Inlet
     let responseTopic: String?
     let correlation: [UInt8]?
-    /// What the publisher calls itself, if it says.
-    var feed: String?
+    private(set) var publisher: Publisher
     var isFrame = false
     var requests: [JSONObject] = []
     /// The place of the line among those of its publisher, if it counts them.
     var number: Int?
 
-    init(_ delivery: Delivery, camera: String, inlet: Inlet) {
+    /// - Parameter name: the publisher's, where the topic ends with one.
+    init(_ delivery: Delivery, camera: String, inlet: Inlet, publisher name: String?) {
         (self.camera, self.inlet) = (camera, inlet)
+        publisher = name.map { .topic(Array($0.utf8)) } ?? .unnamed
         responseTopic = delivery.responseTopic.flatMap { isResponseTopic($0) ? $0 : nil }
         correlation = delivery.correlation
     }
@@ -47,7 +66,7 @@ struct Submission {
             }
         default: throw WireError(.invalidValue, "a line is an object, or an array of objects")
         }
-        feed = requests[0]["feed"]?.string
+        if !publisher.isChecked, let name = requests[0]["feed"]?.string { publisher = .field(Array(name.utf8)) }
         number = requests[0]["number"]?.integer
         if inlet == .since, isFrame { throw WireError(.invalidValue, "what is asked for here is one object") }
         if inlet != .since { for index in requests.indices { try address(&requests[index]) } }
@@ -133,9 +152,9 @@ struct Replies {
         var line = LineWriter()
         line.write(",\"topic\":")
         line.write(string: submission.inlet.rawValue)
-        if let feed = submission.feed {
+        if let name = submission.publisher.name {
             line.write(",\"feed\":")
-            line.write(string: feed)
+            line.write(string: name)
         }
         return line.bytes
     }
@@ -178,10 +197,14 @@ private final class Feed: LinkReader {
     var isBusy: Bool { pending.count >= Self.mostPending || (link?.unsentBytes ?? 0) > Self.mostUnsent }
     var isWaiting: Bool { !pending.isEmpty }
 
-    /// Whether one of those who ask by this connection has as many questions that wait as one may have.
+    /// Whether one of those who ask by this connection has as many questions that wait as one may have. All for whose names
+    /// no broker vouches are one: anybody can make up as many as he likes.
     func hasEnough(of submission: Submission) -> Bool {
         guard submission.inlet == .get, pending.count >= Self.mostPendingOfOne else { return false }
-        return pending.values.count { $0.submission.feed == submission.feed } >= Self.mostPendingOfOne
+        func isSame(_ other: Publisher) -> Bool {
+            submission.publisher.isChecked ? other == submission.publisher : !other.isChecked
+        }
+        return pending.values.count { isSame($0.submission.publisher) } >= Self.mostPendingOfOne
     }
 
     func send(_ submission: Submission) {
@@ -238,12 +261,11 @@ private final class Feed: LinkReader {
 }
 
 final class Feeds {
-    /// Whose lines they are. A name in the topic is the broker's to check; one in the line is not, and is never taken for it.
+    /// What a connection to the daemon is for: one publisher's lines, or the questions of all.
     private enum Key: Hashable {
-        // By bytes: to a broker's access control two spellings of an accent are two names.
-        case topic([UInt8]), field([UInt8]), nobody, questions
+        case lines(Publisher), questions
 
-        var isUnchecked: Bool { if case .field = self { true } else { false } }
+        var isUnchecked: Bool { if case .lines(.field) = self { true } else { false } }
     }
 
     private unowned let outside: any Surroundings
@@ -272,7 +294,7 @@ final class Feeds {
     func received(_ delivery: Delivery, at now: Double) {
         // An empty payload is how somebody has the broker forget a line that was retained.
         guard let (camera, inlet, name) = topics.incoming(delivery.topic), !delivery.payload.isEmpty else { return }
-        var submission = Submission(delivery, camera: camera, inlet: inlet)
+        var submission = Submission(delivery, camera: camera, inlet: inlet, publisher: name)
         do throws(WireError) {
             try check(camera: camera, feed: name)
             guard !delivery.isRetained else {
@@ -282,11 +304,7 @@ final class Feeds {
             try submission.read(delivery.payload)
             try checkQuestions(of: submission)
             if inlet == .since { return try missed.ask(submission) }
-            let key: Key =
-                inlet == .get
-                ? .questions
-                : name.map { .topic(Array($0.utf8)) } ?? submission.feed.map { .field(Array($0.utf8)) } ?? .nobody
-            if name != nil { submission.feed = name }
+            let key: Key = inlet == .get ? .questions : .lines(submission.publisher)
             try pass(submission, to: try feed(key, at: now), at: now)
         } catch {
             // Nobody follows the errors of a camera that cannot be.
@@ -336,8 +354,8 @@ final class Feeds {
         let isFull: Bool
         switch key {
         case .questions: isFull = false
-        case .field: isFull = 2 * feeds.keys.count(where: \.isUnchecked) >= most || publishers >= most
-        case .topic, .nobody: isFull = publishers >= most
+        case .lines(.field): isFull = 2 * feeds.keys.count(where: \.isUnchecked) >= most || publishers >= most
+        case .lines: isFull = publishers >= most
         }
         guard !isFull else { throw WireError(.limitReached, "at most \(most) publish to a node at one time") }
     }
@@ -349,15 +367,14 @@ final class Feeds {
         // Questions come by one connection, whoever asks: each counts for itself.
         if let number = submission.number, submission.inlet != .get {
             let expected = (feed.lastNumber ?? number - 1) + 1
-            // It has come before, or comes too late: what came behind it says more. It is no sign of life, so that a
-            // publisher that has begun to count anew is not passed over for ever.
+            // A duplicate, or one that comes too late: it is dropped without an answer, for what came behind it says more.
+            // It does not put off the timeout: after that, a publisher that has begun to count anew is taken.
             guard number >= expected else { return }
             missing = number - expected
         }
         feed.lastHeard = now
         guard !feed.isBusy else {
-            throw WireError(
-                .limitReached, "the daemon has \(Feed.mostPending) lines to answer; this one was not taken")
+            throw WireError(.limitReached, "the daemon has not answered what came before; this line was not taken")
         }
         guard !feed.hasEnough(of: submission) else {
             throw WireError(

@@ -43,31 +43,36 @@ final class MirrorSession {
     private enum LocalSettings { case asked, known(CameraSettings) }
 
     /// Whether something may be sent to move or to set the camera.
-    private enum Turn {
+    private enum Sending {
         case free
         /// Not before the answer to this request, nor before a time.
         case waitingForAnswer(Int, then: Double?)
         /// Not before this time: the camera does not go where it is to be.
         case waiting(until: Double)
+        /// Not before this time, for the daemon has refused to move it: another goal changes nothing about that.
+        case refused(until: Double)
     }
 
     private let link: any DaemonLink
     /// The camera's name.
     private let name: String
     private var lastID = 0
-    private var turn = Turn.free
+    private var sending = Sending.free
     private var local = Local.unknown
     /// Whether our gesture holds the camera.
     private var isHolding = false
     private var lastSent: CameraPosition?
     private var settings = LocalSettings.asked
-    /// When the daemon is asked for the settings, and before when it is not told again what it was told in vain.
+    /// When the daemon is asked for the settings next.
     private var nextLook: Double
+    /// Before that the settings are not sent again: the daemon has not taken them the last time.
     private var nextSetting = -Double.infinity
-    private var patience = Backoff(first: 200, longest: mostPatience)
+    /// How long to wait before a camera that did not go where it was to be is brought there again.
+    private var retryDelay = Backoff(first: 200, longest: longestRetryDelay)
+    private var refusalDelay = Backoff(first: 200, longest: 2000)
     private var lastTry = -Double.infinity
     private var moves = MoveReader()
-    private static let mostPatience = 10_000.0
+    private static let longestRetryDelay = 10_000.0
 
     /// Begins a connection.
     ///
@@ -84,7 +89,7 @@ final class MirrorSession {
     /// Whether the camera is where it is to be, at rest, and set to what it is to be set to.
     func isThere(_ goal: MirrorGoal) -> Bool {
         guard let position = goal.position, isSetRight(goal), !goal.isMoving, !isHolding else { return false }
-        if case .waitingForAnswer = turn { return false }
+        if case .waitingForAnswer = sending { return false }
         return local == .resting(PrintedPosition(position))
     }
 
@@ -105,33 +110,27 @@ final class MirrorSession {
         case .error(let error):
             guard answers(read.id) else { return .failed(error) }
             (isHolding, lastSent) = (false, nil)
-            turn = .waiting(until: now + patience.next())
+            sending = .refused(until: now + refusalDelay.next())
             return .refused(error)
-        default: _ = answers(read.id)
+        default: if answers(read.id) { refusalDelay.reset() }
         }
         return .goesOn
     }
 
     /// Whether a line with this id answers the request that is under way, which then is over.
     private func answers(_ id: RequestID?) -> Bool {
-        guard case .waitingForAnswer(let number, let time) = turn, id == .number(number) else { return false }
-        turn = time.map { .waiting(until: $0) } ?? .free
+        guard case .waitingForAnswer(let number, let time) = sending, id == .number(number) else { return false }
+        sending = time.map { .waiting(until: $0) } ?? .free
         return true
     }
 
     private func note(_ event: CameraEvent) -> Outcome {
-        switch event {
-        case .subscribed(let now):
-            local = .resting(PrintedPosition(now.position))
+        if case .removed = event { return .removed }
+        guard let position = event.position.map(PrintedPosition.init) else { return .goesOn }
+        local = event.isMoving ?? isMoving ? .moving(position) : .resting(position)
+        if case .subscribed = event {
+            local = .resting(position)
             return .subscribed
-        case .removed: return .removed
-        case .moveStarted(let move), .cameraChanged(let move): local = .moving(PrintedPosition(move.position))
-        case .idle(let move): local = .resting(PrintedPosition(move.position))
-        case .reset(let reset): local = .resting(PrintedPosition(reset.position))
-        case .lagged(let lagged):
-            let position = PrintedPosition(lagged.position)
-            if case .moving = local { local = .moving(position) } else { local = .resting(position) }
-        case .subscribedToAll, .input, .touch, .replay, .marker: break
         }
         return .goesOn
     }
@@ -140,11 +139,11 @@ final class MirrorSession {
 
     /// What is to be tried is another thing than before.
     func goalHasChanged() {
-        patience.reset()
-        switch turn {
-        case .free: break
-        case .waiting: turn = .free
-        case .waitingForAnswer(let number, _): turn = .waitingForAnswer(number, then: nil)
+        retryDelay.reset()
+        switch sending {
+        case .free, .refused: break
+        case .waiting: sending = .free
+        case .waitingForAnswer(let number, _): sending = .waitingForAnswer(number, then: nil)
         }
     }
 
@@ -157,11 +156,11 @@ final class MirrorSession {
     /// Brings the camera where it is to be, as far as it is time.
     func bring(to goal: MirrorGoal, at now: Double) throws {
         guard let here = position, isFree(at: now) else { return }
-        turn = .free
+        sending = .free
         if case .known(let local) = settings, let wanted = goal.settings(beside: local), wanted != local,
             nextSetting <= now
         {
-            nextSetting = now + Self.mostPatience
+            nextSetting = now + Self.longestRetryDelay
             settings = .asked
             // What it has come to is the last answer; the camera may have moved by it.
             return try send(wanted.requests + [.getCamera], nil)
@@ -175,8 +174,8 @@ final class MirrorSession {
             try send([.gesture(GestureEvent(.position, .ended, goal.position.map { .position($0) }))], goal.position)
         } else if let position = goal.position, here != PrintedPosition(position), !isMoving || lastSent != position {
             // It has jumped, or somebody here has moved the camera.
-            if now - lastTry > 2 * Self.mostPatience { patience.reset() }
-            let retry = lastSent == position ? now + patience.next() : nil
+            if now - lastTry > 2 * Self.longestRetryDelay { retryDelay.reset() }
+            let retry = lastSent == position ? now + retryDelay.next() : nil
             lastTry = now
             try send(
                 [
@@ -196,10 +195,10 @@ final class MirrorSession {
     private var isMoving: Bool { if case .moving = local { true } else { false } }
 
     private func isFree(at now: Double) -> Bool {
-        switch turn {
+        switch sending {
         case .free: true
         case .waitingForAnswer: false
-        case .waiting(let end): end <= now
+        case .waiting(let end), .refused(let end): end <= now
         }
     }
 
@@ -211,7 +210,7 @@ final class MirrorSession {
             requests.count == 1
             ? try requests[0].line(camera: name, id: .number(lastID))
             : try ClientRequest.line(frame: requests, camera: name, ids: [.number(lastID)])
-        turn = .waitingForAnswer(lastID, then: retry)
+        sending = .waitingForAnswer(lastID, then: retry)
         link.send(line)
     }
 
@@ -219,9 +218,7 @@ final class MirrorSession {
 
     /// - Parameter goal: the daemon is asked what its camera is set to where that matters.
     func deadline(_ goal: MirrorGoal) -> Double? {
-        var end: Double?
-        if case .waiting(let time) = turn { end = time }
-        return .earliest(end, goal.settings == nil ? nil : nextLook)
+        .earliest(endOfWaiting, goal.settings == nil ? nil : nextLook)
     }
 
     func advance(to goal: MirrorGoal, at now: Double) throws {
@@ -230,7 +227,14 @@ final class MirrorSession {
             // One that does not read is asked no more.
             if link.unsentBytes == 0 { link.send(try ClientRequest.getCamera.line(camera: name, creates: false)) }
         }
-        if case .waiting(let end) = turn, end <= now { try bring(to: goal, at: now) }
+        if let end = endOfWaiting, end <= now { try bring(to: goal, at: now) }
+    }
+
+    private var endOfWaiting: Double? {
+        switch sending {
+        case .waiting(let end), .refused(let end): end
+        case .free, .waitingForAnswer: nil
+        }
     }
 }
 

@@ -34,14 +34,16 @@ package final class Node {
     private let settings: Settings
     package let topics: NodeTopics
     private let outbox: BrokerOutbox
-    private var claim: NodeClaim
-    private var cameras: NodeCameras?
+    private let claim: NodeClaim
+    private let cameras: NodeCameras
     private let feeds: Feeds
-    /// When no more is asked about what the broker has kept.
-    private var endOfKept: Double?
+    /// When it is no longer asked for what the broker retains of the node's cameras.
+    private var endOfRetained: Double?
     /// When the state is told again.
     private var nextState: Double?
-    /// When all is told anew that the broker keeps, since it has refused some of it.
+    /// What the cameras had counted when the state was told last; `nil` where it is to be told anew.
+    private var toldChanges: Int?
+    /// When all is told anew that the broker retains, since it has refused some of it.
     private var nextRetelling: Double?
     private var refusals = Backoff(first: 1000, longest: 60_000)
     /// How many replies were said to have found no room, and when that is said again.
@@ -57,9 +59,8 @@ package final class Node {
         feeds = Feeds(
             outside, topics, outbox, cameras: settings.cameras, timeout: settings.feedTimeout, most: settings.mostFeeds)
         cameras = NodeCameras(
-            outside, topics, outbox, wanted: settings.cameras, tellsEvents: settings.tellsEvents,
-            interval: 1000 / settings.rate
-        ) { [unowned self] in (claim.instance, claim.generation) }
+            outside, topics, outbox, StampSource(settings.name, claim), wanted: settings.cameras,
+            tellsEvents: settings.tellsEvents, interval: 1000 / settings.rate)
     }
 
     /// Whether this process is the node.
@@ -81,7 +82,7 @@ package final class Node {
     private func state(_ word: NodeState.Word, reason: String? = nil) -> NodeState {
         NodeState(
             word, node: settings.name, instance: settings.instance, generation: claim.generation,
-            version: settings.version, cameras: (cameras?.names ?? []).filter(isWanted), interval: settings.interval,
+            version: settings.version, cameras: cameras.names.filter(isWanted), interval: settings.interval,
             reason: reason)
     }
 
@@ -90,17 +91,18 @@ package final class Node {
     // MARK: The broker
 
     package func connected(at now: Double) {
+        guard !isEnding else { return }
         refusals.reset()
         outside.subscribe(topics.state)
         outside.subscribe(topics.claim)
-        for filter in topics.allKept { outside.subscribe(filter) }
+        for filter in topics.retainedFilters { outside.subscribe(filter) }
         act(on: claim.connected(at: now), at: now)
     }
 
     package func disconnected(at now: Double) {
         claim.disconnected()
         outbox.close()
-        (endOfKept, nextState, nextRetelling) = (nil, nil, nil)
+        (endOfRetained, nextState, nextRetelling) = (nil, nil, nil)
         readOn()
     }
 
@@ -116,11 +118,13 @@ package final class Node {
     }
 
     private func readOn() {
-        cameras?.readOn()
+        cameras.readOn()
         feeds.missed.readOn()
     }
 
     package func received(_ delivery: Delivery, at now: Double) {
+        // After its last word the node says nothing more, whoever asks.
+        guard !isEnding else { return }
         if delivery.topic == topics.state {
             guard let state = NodeState(delivery.payload) else { return }
             act(on: claim.saw(state, isRetained: delivery.isRetained), at: now)
@@ -128,9 +132,9 @@ package final class Node {
             // One that a broker keeps is nobody's any more.
             guard !delivery.isRetained, let other = Claim(delivery.payload) else { return }
             act(on: claim.saw(claimOf: other.instance, at: now), at: now)
-        } else if let name = topics.camera(ofKept: delivery.topic) {
+        } else if let name = topics.camera(ofRetained: delivery.topic) {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
-            cameras?.sawKept(name)
+            cameras.sawRetained(name)
             if let (_, stamp) = CameraStanding.read(delivery.payload) { claim.saw(generation: stamp.generation) }
         } else if claim.isOwner, settings.takesLines {
             feeds.received(delivery, at: now)
@@ -161,19 +165,20 @@ package final class Node {
         outside.say(.info, "this is node \"\(settings.name)\"")
         outbox.open()
         tellState(at: now)
-        endOfKept = now + NodeClaim.patience
+        endOfRetained = now + NodeClaim.answerTime
         if settings.takesLines { for filter in topics.inlets { outside.subscribe(filter) } }
-        cameras?.opened(at: now)
-        cameras?.clearKept()
+        cameras.opened(at: now)
+        cameras.clearStale()
         feeds.missed.readOn()
     }
 
     private func tellState(at now: Double) {
-        guard outbox.isOpen, let cameras else { return }
+        guard outbox.isOpen else { return }
         let absence = cameras.absence.map { "no daemon: \($0)" }
         let state = state(absence == nil ? .ready : .disconnected, reason: absence)
         // Where there is no room for it, it is told in a later turn.
-        cameras.hasNews = !outbox.send(Publication(topics.state, state.payload, isRetained: true))
+        let isSent = outbox.send(Publication(topics.state, state.payload, isRetained: true))
+        toldChanges = isSent ? cameras.changes : nil
         nextState = now + settings.interval
     }
 
@@ -181,26 +186,26 @@ package final class Node {
 
     package var deadline: Double? {
         if isEnding { return nil }
-        return .earliest(claim.deadline, cameras?.deadline, feeds.deadline, endOfKept, nextState, nextRetelling)
+        return .earliest(claim.deadline, cameras.deadline, feeds.deadline, endOfRetained, nextState, nextRetelling)
     }
 
     /// Does what is due, and tells what has changed. To be called at the end of every turn.
     package func advance(to now: Double) {
         guard !isEnding else { return }
         act(on: claim.advance(to: now), at: now)
-        if let end = endOfKept, end <= now {
-            endOfKept = nil
-            for filter in topics.allKept { outside.unsubscribe(filter) }
+        if let end = endOfRetained, end <= now {
+            endOfRetained = nil
+            for filter in topics.retainedFilters { outside.unsubscribe(filter) }
         }
         if let due = nextRetelling, due <= now {
             nextRetelling = nil
             tellState(at: now)
-            cameras?.opened(at: now)
+            cameras.opened(at: now)
         }
-        cameras?.advance(to: now)
+        cameras.advance(to: now)
         feeds.advance(to: now)
         tellDropped(at: now)
-        if cameras?.hasNews == true || nextState.map({ $0 <= now }) == true { tellState(at: now) }
+        if toldChanges != cameras.changes || nextState.map({ $0 <= now }) == true { tellState(at: now) }
     }
 
     // MARK: The end
@@ -208,7 +213,7 @@ package final class Node {
     /// Says that the node is gone, and lets go of the daemon.
     package func end(at now: Double) {
         if claim.isOwner {
-            cameras?.tellRest(at: now)
+            cameras.tellRest(at: now)
             var state = state(.disconnected, reason: "the bridge has ended")
             state.interval = nil
             outbox.send(Publication(topics.state, state.payload, isRetained: true))
@@ -219,6 +224,6 @@ package final class Node {
     private func close() {
         isEnding = true
         feeds.close()
-        cameras?.close()
+        cameras.close()
     }
 }

@@ -6,12 +6,31 @@ import GimbalProtocol
 import Service
 
 final class NodeCameras: LinkReader {
-    /// How a camera stands, and what the broker knows of it.
-    private struct Shown {
+    /// A camera as it stands, and when the broker was told last.
+    private struct Published {
         var standing: CameraStanding
-        /// Whether the broker does not know yet.
-        var isNew = true
         var lastSent = -Double.infinity
+    }
+
+    /// The daemon, as far as it is there.
+    private enum Daemon {
+        case away(reason: String, nextAttempt: Double)
+        /// Connected; how many cameras there are has not been said. Before, there was no daemon for that reason.
+        case connected(any DaemonLink, absence: String)
+        /// It tells of all its cameras: of so many more. It has not told yet of these, which were there before.
+        case listing(any DaemonLink, remaining: Int, unseen: Set<String>)
+        /// All are known. What the daemon says of all of them later is about new ones, which were not told while this side did not
+        /// read.
+        case listed(any DaemonLink)
+        /// Nothing is told any more.
+        case closed
+
+        var link: (any DaemonLink)? {
+            switch self {
+            case .connected(let link, _), .listing(let link, _, _), .listed(let link): link
+            case .away, .closed: nil
+            }
+        }
     }
 
     private unowned let outside: any Surroundings
@@ -20,50 +39,48 @@ final class NodeCameras: LinkReader {
     private let wanted: Set<String>
     private let tellsEvents: Bool
     private let interval: Double
-    private let claim: () -> (instance: String, generation: Int)
-    private lazy var settings = NodeSettings(topics, outbox) { [unowned self] in stamp() }
+    private let stamps: StampSource
+    private let settings: NodeSettings
     private var moves = MoveReader()
 
-    private var link: (any DaemonLink)?
+    private var daemon = Daemon.away(reason: "not connected yet", nextAttempt: -.infinity)
     private var backoff = Backoff(first: 100, longest: 5000)
-    private var nextAttempt: Double? = -.infinity
     /// How far the cameras had been read when the connection was made, for what was missed since.
     private var points = ResumePoints()
-    private var cameras: [String: Shown] = [:]
-    /// Those whose newest state is told later: when it is time, or when there is room.
+    private var cameras: [String: Published] = [:]
+    /// Those of which the broker does not know the newest: it is told when it is time, and when there is room.
     private var late: Set<String> = []
-    /// Whether the daemon has said how many cameras there are. What it says of all of them later is about new ones, which
-    /// were not told while this side did not read.
-    private var isListed = false
-    /// What the daemon has not told of again since it came back, and how many cameras it has yet to tell of.
-    private var untold: (names: Set<String>, count: Int)?
-    /// Cameras that the broker keeps, as far as is known, and that may be there no more: it forgets them as there is room.
-    private var kept: Set<String> = []
-    /// Counts what is told of cameras, from 1.
-    private var lastNumber = 0
-    /// Why there is no daemon.
-    private(set) var absence: String? = "not connected yet"
-    /// Whether `$state` has changed.
-    var hasNews = true
+    /// Cameras that the broker retains, as far as is known, and that may be there no more: it forgets them as there is room.
+    private var stale: Set<String> = []
+    /// Counts what changes what `$state` says.
+    private(set) var changes = 0
 
     init(
-        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, wanted: Set<String>,
-        tellsEvents: Bool, interval: Double, claim: @escaping () -> (instance: String, generation: Int)
+        _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource,
+        wanted: Set<String>, tellsEvents: Bool, interval: Double
     ) {
-        (self.outside, self.topics, self.outbox, self.wanted) = (outside, topics, outbox, wanted)
-        (self.tellsEvents, self.interval, self.claim) = (tellsEvents, interval, claim)
+        (self.outside, self.topics, self.outbox, self.stamps) = (outside, topics, outbox, stamps)
+        (self.wanted, self.tellsEvents, self.interval) = (wanted, tellsEvents, interval)
+        settings = NodeSettings(topics, outbox, stamps)
     }
 
     var names: [String] { cameras.keys.sorted() }
 
+    /// Why there is no daemon; `nil` while there is one.
+    var absence: String? {
+        switch daemon {
+        case .away(let reason, _), .connected(_, let reason): reason
+        case .listing, .listed: nil
+        case .closed: "the bridge has ended"
+        }
+    }
+
     // MARK: The daemon
 
     private func connect(at now: Double) {
-        nextAttempt = nil
         do {
             let link = try outside.connect(self)
-            self.link = link
-            (isListed, untold) = (false, nil)
+            daemon = .connected(link, absence: absence ?? "")
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.standing.seq, epoch: $0.standing.epoch) })
             let request = ClientRequest.subscribeAll(
                 delivery: tellsEvents ? .every : .latest, since: tellsEvents ? points.forAllCameras() : [:])
@@ -71,17 +88,16 @@ final class NodeCameras: LinkReader {
             settings.begin(at: now)
             link.isReading = !outbox.isFull
         } catch {
-            noteAbsence("\(error)", at: now)
+            lost("\(error)", at: now)
         }
     }
 
-    private func noteAbsence(_ reason: String, at now: Double) {
-        if absence != reason { outside.say(.warning, "no daemon: \(reason)") }
-        if absence == nil { hasNews = true }
-        absence = reason
-        link = nil
+    private func lost(_ reason: String, at now: Double) {
+        let before = absence
+        if before != reason { outside.say(.warning, "no daemon: \(reason)") }
+        if before == nil { changes += 1 }
+        daemon = .away(reason: reason, nextAttempt: now + backoff.next())
         settings.begin(at: nil)
-        nextAttempt = now + backoff.next()
         tellRest(at: now)
     }
 
@@ -93,18 +109,17 @@ final class NodeCameras: LinkReader {
         }
     }
 
-    func ended(_ reason: String, at now: Double) { noteAbsence(reason, at: now) }
+    func ended(_ reason: String, at now: Double) { lost(reason, at: now) }
 
     /// Ends the connection; nothing is told any more.
     func close() {
-        link?.close()
-        link = nil
-        nextAttempt = nil
+        daemon.link?.close()
+        daemon = .closed
     }
 
     /// Reads on as far as there is room.
     func readOn() {
-        guard let link, link.isReading == outbox.isFull else { return }
+        guard let link = daemon.link, link.isReading == outbox.isFull else { return }
         link.isReading = !outbox.isFull
     }
 
@@ -118,46 +133,45 @@ final class NodeCameras: LinkReader {
 
     private func handle(_ event: CameraEvent, _ line: ArraySlice<UInt8>, at now: Double) {
         backoff.reset()
-        if case .subscribedToAll(let count) = event { return begin(count, at: now) }
-        guard wanted.isEmpty || wanted.contains(event.camera) else { return countTold(event) }
+        if case .subscribedToAll(let count) = event { return begin(count) }
+        guard wanted.isEmpty || wanted.contains(event.camera) else { return countListed(event) }
         let gap = points.note(event)
         note(event, at: now)
         if tellsEvents {
             outbox.send(Publication(topics.event(event.camera), Array(line)))
             if let gap { outbox.send(Publication(topics.event(gap.camera), gap.line)) }
         }
-        countTold(event)
+        countListed(event)
         readOn()
     }
 
     private func refused(_ error: GimbalError, at now: Double) {
-        link?.close()
-        noteAbsence("the daemon refuses: \(error)", at: now)
+        daemon.link?.close()
+        lost("the daemon refuses: \(error)", at: now)
     }
 
     /// All cameras are told of next.
-    private func begin(_ count: Int, at now: Double) {
-        guard !isListed else { return }
-        isListed = true
-        if absence != nil { (absence, hasNews) = (nil, true) }
-        untold = (Set(cameras.keys), count)
-        forgetUntold()
+    private func begin(_ count: Int) {
+        guard case .connected(let link, _) = daemon else { return }
+        changes += 1
+        list(link, remaining: count, unseen: Set(cameras.keys))
     }
 
-    private func countTold(_ event: CameraEvent) {
-        guard case .subscribed(let now) = event, var left = untold else { return }
-        left.names.remove(now.camera)
-        left.count -= 1
-        untold = left
-        forgetUntold()
+    private func countListed(_ event: CameraEvent) {
+        guard case .subscribed(let now) = event, case .listing(let link, let remaining, var unseen) = daemon else {
+            return
+        }
+        unseen.remove(now.camera)
+        list(link, remaining: remaining - 1, unseen: unseen)
     }
 
-    /// Cameras that the daemon has no more since it came back, or that another run of this node has left with the broker.
-    private func forgetUntold() {
-        guard let left = untold, left.count <= 0 else { return }
-        for name in left.names.sorted() { remove(name) }
-        untold = nil
-        clearKept()
+    /// When all have been told of, those go that the daemon does not have any more, or that another run of this node has left with
+    /// the broker.
+    private func list(_ link: any DaemonLink, remaining: Int, unseen: Set<String>) {
+        guard remaining <= 0 else { return daemon = .listing(link, remaining: remaining, unseen: unseen) }
+        daemon = .listed(link)
+        for name in unseen.sorted() { remove(name) }
+        clearStale()
     }
 
     // MARK: How each stands
@@ -166,75 +180,63 @@ final class NodeCameras: LinkReader {
         let name = event.camera
         if case .removed = event { return remove(name) }
         guard let seq = event.seq, let position = event.position else { return }
-        let before = cameras[name]
-        if before == nil { hasNews = true }
-        var shown =
-            before
-            ?? Shown(standing: CameraStanding(camera: name, epoch: "", seq: seq, isMoving: false, position: position))
-        shown.isNew = true
-        (shown.standing.seq, shown.standing.position) = (seq, position)
-        (shown.standing.timeMs, shown.standing.reason) = (event.timeMs, event.move?.reason)
+        if cameras[name] == nil { changes += 1 }
+        var published =
+            cameras[name]
+            ?? Published(
+                standing: CameraStanding(camera: name, epoch: "", seq: seq, isMoving: false, position: position))
+        (published.standing.seq, published.standing.position) = (seq, position)
+        (published.standing.timeMs, published.standing.reason) = (event.timeMs, event.move?.reason)
+        if let isMoving = event.isMoving { published.standing.isMoving = isMoving }
         switch event {
         case .subscribed(let present):
-            (shown.standing.epoch, shown.standing.isMoving) = (present.epoch, false)
-            link.map { settings.ask(name, by: $0) }
+            (published.standing.epoch, published.standing.isMoving) = (present.epoch, false)
+            if let link = daemon.link { settings.ask(name, by: link) }
         case .lagged(let lagged):
-            (shown.standing.epoch, shown.standing.isMoving) = (lagged.epoch ?? shown.standing.epoch, false)
-        case .reset(let reset):
-            (shown.standing.epoch, shown.standing.isMoving) =
-                (reset.epoch ?? shown.standing.epoch, reset.moving != nil)
+            (published.standing.epoch, published.standing.isMoving) = (
+                lagged.epoch ?? published.standing.epoch, false
+            )
+        case .reset(let reset): published.standing.epoch = reset.epoch ?? published.standing.epoch
         case .moveStarted:
             // The change that it announces comes right behind it, and is what is told.
-            shown.standing.isMoving = true
-            cameras[name] = shown
+            cameras[name] = published
             return
-        case .cameraChanged: shown.standing.isMoving = true
-        case .idle: shown.standing.isMoving = false
+        case .cameraChanged, .idle: break
         case .input, .touch, .replay, .marker, .removed, .subscribedToAll: return
         }
-        cameras[name] = shown
-        if isDue(shown, at: now) { tell(name, at: now) } else { late.insert(name) }
+        cameras[name] = published
+        if isDue(published, at: now) { tell(name, at: now) } else { late.insert(name) }
     }
 
     /// Whether the broker is told now: what rests at once, what moves so many times a second.
-    private func isDue(_ shown: Shown, at now: Double) -> Bool {
-        !shown.standing.isMoving || now >= shown.lastSent + interval
+    private func isDue(_ camera: Published, at now: Double) -> Bool {
+        !camera.standing.isMoving || now >= camera.lastSent + interval
     }
 
     private func remove(_ name: String) {
         guard cameras.removeValue(forKey: name) != nil else { return }
         late.remove(name)
-        hasNews = true
-        kept.insert(name)
-        clearKept()
+        changes += 1
+        stale.insert(name)
+        clearStale()
     }
 
-    /// Tells how a camera stands, for the broker to keep.
+    /// Tells how a camera stands, for the broker to retain; later, where there is no room.
     private func tell(_ name: String, at now: Double) {
-        guard let shown = cameras[name], outbox.isOpen else { return }
-        guard !shown.standing.isMoving || outbox.hasRoom else {
+        guard let standing = cameras[name]?.standing, outbox.isOpen else { return }
+        // What rests is known to be there; what moves is soon told again.
+        let isThere = !standing.isMoving || outbox.hasRoom
+        guard isThere,
+            outbox.send(
+                Publication(
+                    topics.camera(name), standing.payload(stamps.next()), isRetained: true,
+                    isAcknowledged: !standing.isMoving))
+        else {
             late.insert(name)
             return
         }
-        // What rests is known to be there; what moves is soon told again.
-        let publication = Publication(
-            topics.camera(name), shown.standing.payload(stamp()), isRetained: true,
-            isAcknowledged: !shown.standing.isMoving)
-        let isSent = outbox.send(publication)
-        cameras[name]?.isNew = !isSent
-        if isSent {
-            cameras[name]?.lastSent = now
-            late.remove(name)
-        } else {
-            late.insert(name)
-        }
-    }
-
-    /// Who tells a payload, and the next number.
-    private func stamp() -> Stamp {
-        let (instance, generation) = claim()
-        lastNumber += 1
-        return Stamp(node: topics.node, instance: instance, generation: generation, number: lastNumber)
+        cameras[name]?.lastSent = now
+        late.remove(name)
     }
 
     /// The broker is there, and this process is the node: all is told anew.
@@ -246,19 +248,19 @@ final class NodeCameras: LinkReader {
 
     // MARK: What an older run has left
 
-    /// The broker has kept this camera.
-    func sawKept(_ name: String) {
+    /// The broker retains this camera.
+    func sawRetained(_ name: String) {
         guard cameras[name] == nil else { return }
-        kept.insert(name)
-        clearKept()
+        stale.insert(name)
+        clearStale()
     }
 
     /// Where it is known which cameras there are, has the broker forget the others, as far as there is room.
-    func clearKept() {
-        guard absence == nil, untold == nil, !kept.isEmpty, !outbox.isFull else { return }
-        for name in kept.sorted() {
+    func clearStale() {
+        guard case .listed = daemon, !stale.isEmpty, !outbox.isFull else { return }
+        for name in stale.sorted() {
             guard !outbox.isFull else { return }
-            kept.remove(name)
+            stale.remove(name)
             guard cameras[name] == nil else { continue }
             outbox.send(Publication(topics.camera(name), [], isRetained: true))
             settings.remove(name)
@@ -269,18 +271,19 @@ final class NodeCameras: LinkReader {
 
     var deadline: Double? {
         let due = late.compactMap { cameras[$0] }.filter(\.standing.isMoving).map { $0.lastSent + interval }.min()
+        var attempt: Double?
+        if case .away(_, let next) = daemon { attempt = next }
         // Where there is no room, the loop turns when there is some.
-        return .earliest(outbox.hasRoom ? due : nil, nextAttempt, settings.deadline)
+        return .earliest(outbox.hasRoom ? due : nil, attempt, settings.deadline)
     }
 
     func advance(to now: Double) {
-        if let attempt = nextAttempt, attempt <= now { connect(at: now) }
-        if let link { settings.advance(to: now, by: link) { names } }
+        if case .away(_, let attempt) = daemon, attempt <= now { connect(at: now) }
+        if let link = daemon.link { settings.advance(to: now, by: link) { names } }
         guard outbox.isOpen else { return }
-        clearKept()
+        clearStale()
         for name in late.sorted() {
-            guard let shown = cameras[name], shown.isNew else { continue }
-            if isDue(shown, at: now) { tell(name, at: now) }
+            if let camera = cameras[name], isDue(camera, at: now) { tell(name, at: now) }
         }
     }
 }

@@ -3,7 +3,7 @@
 // Invariant: nothing but a claim is published before this process is the node's owner.
 
 /// Who may publish as a node.
-struct NodeClaim {
+final class NodeClaim {
     /// What is to be done.
     enum Step: Equatable {
         case none
@@ -17,87 +17,99 @@ struct NodeClaim {
         case refuse
     }
 
-    private enum Standing: Equatable { case away, claiming(until: Double, isEchoed: Bool), owner, refused }
+    private enum State: Equatable {
+        /// The broker cannot be reached.
+        case away
+        /// This process has said that it wants to be the node, and waits until that comes back: then others have heard it, too.
+        case claiming(until: Double)
+        /// Now an owner answers, if there is one.
+        case heard(until: Double)
+        case owner
+        /// Another process is the node.
+        case refused
+    }
 
     /// How long an owner has to answer a claim, in milliseconds, once that has come back to this process.
-    static let patience = 2000.0
+    static let answerTime = 2000.0
     /// How long the claim has to come back: whoever may not read it goes on without that.
     static let longestEcho = 10_000.0
 
     let instance: String
     private(set) var generation = 0
-    private var standing = Standing.away
+    private var state = State.away
 
     init(instance: String) { self.instance = instance }
 
-    var isOwner: Bool { standing == .owner }
-    var deadline: Double? { if case .claiming(let end, _) = standing { end } else { nil } }
+    var isOwner: Bool { state == .owner }
+
+    /// When this process is the node, if nobody says anything else.
+    var deadline: Double? {
+        switch state {
+        case .claiming(let end), .heard(let end): end
+        case .away, .owner, .refused: nil
+        }
+    }
 
     /// The broker can be reached.
-    mutating func connected(at now: Double) -> Step {
-        guard standing != .refused else { return .none }
-        standing = .claiming(until: now + Self.longestEcho, isEchoed: false)
+    func connected(at now: Double) -> Step {
+        guard state != .refused else { return .none }
+        state = .claiming(until: now + Self.longestEcho)
         return .claim
     }
 
-    mutating func disconnected() { if standing != .refused { standing = .away } }
+    func disconnected() { if state != .refused { state = .away } }
 
-    mutating func advance(to now: Double) -> Step {
-        guard case .claiming(let end, _) = standing, end <= now else { return .none }
+    func advance(to now: Double) -> Step {
+        guard let deadline, deadline <= now else { return .none }
         return own(generation + 1)
     }
 
-    private mutating func own(_ generation: Int) -> Step {
-        standing = .owner
+    private func own(_ generation: Int) -> Step {
+        state = .owner
         self.generation = generation
         return .own
     }
 
-    private mutating func refuse() -> Step {
-        standing = .refused
+    private func refuse() -> Step {
+        state = .refused
         return .refuse
     }
 
     /// The node's state, as the broker has kept it or as somebody tells it now.
-    mutating func saw(_ state: NodeState, isRetained: Bool) -> Step {
-        switch standing {
+    func saw(_ told: NodeState, isRetained: Bool) -> Step {
+        switch state {
         case .away, .refused: return .none
-        case .claiming:
+        case .claiming, .heard:
             // Nobody has been the node since this process was.
-            if state.instance == instance, generation > 0 { return own(generation) }
-            generation = max(generation, state.generation)
-            return state.instance != instance && !state.isOver && !isRetained ? refuse() : .none
+            if told.instance == instance, generation > 0 { return own(generation) }
+            generation = max(generation, told.generation)
+            return told.instance != instance && !told.isOver && !isRetained ? refuse() : .none
         case .owner:
             // The will of an earlier connection of this process: a server that the network has lost says it late.
-            guard state.instance != instance else { return state.word == .lost ? .tellState : .none }
-            // The last word of one that was the node before, or what a broker had kept that was out of sight.
-            if state.isOver || isRetained {
-                generation = max(generation, state.generation + 1)
+            guard told.instance != instance else { return told.word == .lost ? .tellState : .none }
+            // The last word of an earlier owner, or what a member of a cluster has kept that could not be reached.
+            if told.isOver || isRetained {
+                generation = max(generation, told.generation + 1)
                 return .tellState
             }
-            return (generation, instance) < (state.generation, state.instance) ? refuse() : .tellState
+            return (generation, instance) < (told.generation, told.instance) ? refuse() : .tellState
         }
     }
 
     /// A generation of the node, as the broker has kept it with a camera: a will does not tell it.
-    mutating func saw(generation other: Int) {
-        if case .claiming = standing { generation = max(generation, other) }
-    }
+    func saw(generation other: Int) { if deadline != nil { generation = max(generation, other) } }
 
     /// A process wants to be the node.
-    mutating func saw(claimOf other: String, at now: Double) -> Step {
+    func saw(claimOf other: String, at now: Double) -> Step {
         guard other != instance else {
-            // What an owner answers comes as soon as this has.
-            if case .claiming(_, isEchoed: false) = standing {
-                standing = .claiming(until: now + Self.patience, isEchoed: true)
-            }
+            if case .claiming = state { state = .heard(until: now + Self.answerTime) }
             return .none
         }
-        switch standing {
+        switch state {
         case .away, .refused: return .none
         case .owner: return .tellState
         // One of two that want it at one time. The other may not have heard this one's claim.
-        case .claiming: return instance > other ? .claim : refuse()
+        case .claiming, .heard: return instance > other ? .claim : refuse()
         }
     }
 }

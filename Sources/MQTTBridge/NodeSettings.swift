@@ -7,21 +7,20 @@ import GimbalProtocol
 final class NodeSettings {
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
-    /// Who tells it, and the next number.
-    private let stamp: () -> Stamp
+    private let stamps: StampSource
     /// What the daemon has answered, and what is told.
     private var settings: [String: CameraSettings] = [:]
     /// Of whom the answer has not come.
     private var asked: Set<String> = []
     private var nextQuestion: Double?
-    /// Who is asked next; as many at one time at most.
-    private var turn: ArraySlice<String> = []
+    /// Cameras that are to be asked for yet; as many at one time at most.
+    private var unasked: ArraySlice<String> = []
     private static let mostQuestions = 256
     /// How often a daemon is asked, in milliseconds.
     static let interval = 1000.0
 
-    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, stamp: @escaping () -> Stamp) {
-        (self.topics, self.outbox, self.stamp) = (topics, outbox, stamp)
+    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource) {
+        (self.topics, self.outbox, self.stamps) = (topics, outbox, stamps)
     }
 
     /// A connection to the daemon begins, or is over: what was asked by another one is not answered.
@@ -44,9 +43,9 @@ final class NodeSettings {
     func advance(to now: Double, by link: any DaemonLink, _ names: () -> [String]) {
         guard let question = nextQuestion, question <= now else { return }
         nextQuestion = now + Self.interval
-        if turn.isEmpty { turn = ArraySlice(names()) }
-        for name in turn.prefix(Self.mostQuestions) { ask(name, by: link) }
-        turn = turn.dropFirst(Self.mostQuestions)
+        if unasked.isEmpty { unasked = ArraySlice(names()) }
+        for name in unasked.prefix(Self.mostQuestions) { ask(name, by: link) }
+        unasked = unasked.dropFirst(Self.mostQuestions)
     }
 
     /// Handles a line of the daemon's; `false` if it answers no question of this.
@@ -68,7 +67,7 @@ final class NodeSettings {
 
     private func tell(_ name: String) {
         guard let known = settings[name], outbox.isOpen else { return }
-        let payload = ToldSettings(camera: name, settings: known).payload(stamp())
+        let payload = ToldSettings(camera: name, settings: known).payload(stamps.next())
         // Where there is no room for it, it is told when it is asked for again.
         if !outbox.send(Publication(topics.settings(name), payload, isRetained: true)) { settings[name] = nil }
     }

@@ -56,12 +56,12 @@ package struct NodeTopics: Sendable {
     package func inlet(_ inlet: Inlet, of name: String) -> String { prefix + name + "/" + inlet.rawValue }
 
     /// What the broker is asked for to see which cameras it has kept.
-    var allKept: [String] { [camera("+"), settings("+")] }
+    var retainedFilters: [String] { [camera("+"), settings("+")] }
     /// What the broker is asked for to get lines.
     var inlets: [String] { Inlet.allCases.map { inlet($0, of: "+") + "/#" } }
 
     /// The camera of a topic that has what the broker has kept of it.
-    func camera(ofKept topic: String) -> String? {
+    func camera(ofRetained topic: String) -> String? {
         guard let parts = parts(of: topic), parts.count == 2, ["camera", "settings"].contains(parts[1]) else {
             return nil
         }

@@ -50,8 +50,8 @@ public enum SocketPath {
         return (own + system).reduce(into: []) { paths, path in if !paths.contains(path) { paths.append(path) } }
     }
 
-    /// The path of a client that keeps to one: the first candidate that is a socket which this process may use, else the
-    /// first.
+    /// Where a client connects now: the first candidate that is a socket which this process may use, else the first. A daemon
+    /// that comes later may be at another one.
     public static func forClient(
         _ option: String?, environment: (String) -> String? = environmentValue
     ) -> String {

@@ -44,8 +44,8 @@ final class Broker {
     private let loop: EventLoop
     private var phase = Phase.waiting(until: -.infinity)
     private var backoff = Backoff(first: 100, longest: 10_000)
-    /// Counts attempts: each is at the next address.
-    private var turn = 0
+    /// How many attempts there have been: each is at the next address.
+    private var attempts = 0
     /// Becomes readable when an attempt is over.
     private let (wake, waking): (CInt, CInt)
     private var watcher: ClosureWatcher?
@@ -86,7 +86,7 @@ final class Broker {
         switch phase {
         case .waiting(let end):
             guard end <= now else { return [] }
-            let attempt = ConnectionAttempt(settings, settings.addresses[turn % settings.addresses.count], waking)
+            let attempt = ConnectionAttempt(settings, settings.addresses[attempts % settings.addresses.count], waking)
             phase = .connecting(attempt, until: now + Self.longestAttempt)
             attempt.begin()
             return []
@@ -118,7 +118,7 @@ final class Broker {
 
     /// Waits for the next attempt. Not all that were cut off at one time come back at one time.
     private func lost(_ reason: String, at now: Double) -> BrokerNews {
-        turn += 1
+        attempts += 1
         phase = .waiting(until: now + backoff.next() * Double.random(in: 0.5...1))
         return .disconnected(reason)
     }
@@ -137,9 +137,9 @@ final class Broker {
 
     func unsubscribe(_ filter: String) { connection?.unsubscribe(filter) }
 
-    /// Ends the connection in good order, so that the broker publishes no will.
-    func end() {
+    /// Ends the connection: in good order, so that the broker publishes no will, or by closing it.
+    func end(publishesWill: Bool) {
         if case .connecting(let attempt, _) = phase { attempt.abandon() }
-        connection?.disconnect()
+        if !publishesWill { connection?.disconnect() }
     }
 }

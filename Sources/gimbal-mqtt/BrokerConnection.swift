@@ -77,6 +77,7 @@ import MQTTBridge
     }
 
     private func fail(_ reason: String) {
+        guard failure == nil else { return }
         stop()
         (failure, hasMore) = (reason, false)
     }
@@ -126,16 +127,24 @@ import MQTTBridge
                 client, &number, publication.topic, CInt($0.count), $0.baseAddress,
                 publication.isAcknowledged ? 1 : 0, publication.isRetained, properties)
         }
-        switch result {
-        case MOSQ_ERR_SUCCESS.rawValue: return number
-        case MOSQ_ERR_NO_CONN.rawValue, MOSQ_ERR_CONN_LOST.rawValue: return nil
-        default:
-            // It is more than this broker takes in one packet, or what it does not know. Nobody is to wait for that.
-            lastUnsent -= 1
-            news.append(.acknowledged(lastUnsent, refusal: ConnectionAttempt.text(result)))
-            return lastUnsent
+        if result == MOSQ_ERR_SUCCESS.rawValue { return number }
+        guard Self.refusals.contains(result) else {
+            // The connection is over; what is not acknowledged goes out by the next one.
+            fail(ConnectionAttempt.text(result))
+            return nil
         }
+        // Nobody is to wait for that.
+        lastUnsent -= 1
+        news.append(.acknowledged(lastUnsent, refusal: ConnectionAttempt.text(result)))
+        return lastUnsent
     }
+
+    /// What is wrong with a message and not with the connection: it is more than this broker takes in one packet, or something
+    /// that it does not know.
+    private static let refusals = [
+        MOSQ_ERR_INVAL, MOSQ_ERR_NOT_SUPPORTED, MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET,
+        MOSQ_ERR_MALFORMED_UTF8, MOSQ_ERR_QOS_NOT_SUPPORTED, MOSQ_ERR_RETAIN_NOT_SUPPORTED, MOSQ_ERR_DUPLICATE_PROPERTY,
+    ].map(\.rawValue)
 
     /// Subscribes by QoS 0: sessions are clean, so a broken connection loses by QoS 1 what it loses by QoS 0, and a cluster would
     /// have to store first what it then passes on.

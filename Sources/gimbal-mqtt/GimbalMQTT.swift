@@ -21,7 +21,8 @@ struct GimbalMQTT: ParsableCommand {
             access control to say: whoever may publish to CAMERA/gesture and CAMERA/set moves cameras.
 
             The daemon's socket is --socket PATH, else $GIMBAL_SOCKET, else the first of these that is there: gimbal.sock in \
-            $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, the system's /run/gimbal/gimbal.sock.
+            $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, the system's /run/gimbal/gimbal.sock and \
+            /run/gimbal/watch.sock.
 
             Broker and daemon may come and go: both are waited for, and afterwards all is told again.
 
@@ -239,7 +240,7 @@ struct GimbalMQTT: ParsableCommand {
         let own = node.map { nodeSettings($0, instance) }
         settings.will = own.map { Node.will($0) }
         do {
-            let program = try Program(socketPath: SocketPath.forClient(socket), broker: settings, log)
+            let program = try Program(socket: socket, broker: settings, log)
             let node = own.map { Node($0, program) }
             let status = try program.run(node, try mirrors(program, log))
             Glibc.exit(status)

@@ -7,15 +7,17 @@ import Glibc
 import Libevent
 import MQTTBridge
 import Service
+import UnixSocket
 
 final class Program: Surroundings {
     /// sysexits.h: the name is taken, the system does not do what it must.
     static let (unavailable, osError): (CInt, CInt) = (69, 71)
     /// As long as the broker has to acknowledge the last words, in milliseconds.
-    private static let patience = 2000.0
+    private static let longestLastWord = 2000.0
 
     private let loop: EventLoop
-    private let socketPath: String
+    /// The path of the daemon's socket, where one was named.
+    private let socketOption: String?
     private let broker: Broker
     private let log: Log
     private var node: Node?
@@ -31,14 +33,20 @@ final class Program: Surroundings {
     private var isConnected = false
     private var lastReason: String?
     private var lastRefusal: String?
-    /// When the end is not waited for any longer.
-    private var end: Double?
-    private var status: CInt = 0
+    private var ending: Ending?
 
-    init(socketPath: String, broker: Broker.Settings, _ log: Log) throws {
+    /// How the program ends.
+    private enum Ending {
+        /// As soon as the broker has the node's last word, or at this time.
+        case lastWord(until: Double)
+        /// At once. Where it is sudden, the broker is to publish the will.
+        case atOnce(status: CInt, isSudden: Bool)
+    }
+
+    init(socket: String?, broker: Broker.Settings, _ log: Log) throws {
         loop = try EventLoop()
         self.broker = try Broker(broker, loop)
-        (self.socketPath, self.log) = (socketPath, log)
+        (socketOption, self.log) = (socket, log)
     }
 
     /// Milliseconds of the monotonic clock.
@@ -59,10 +67,10 @@ final class Program: Surroundings {
         while !isOver {
             let now = now
             for news in broker.advance(to: now) { handle(news, at: now) }
-            for link in waiting {
-                link.deliver()
-            }
-            waiting.removeAll()
+            // A link that has more comes again in the next turn.
+            var links: [SocketLink] = []
+            swap(&links, &waiting)
+            for link in links { link.deliver() }
             node?.advance(to: now)
             for mirror in mirrors { mirror.advance(to: now) }
             askAgain(at: now)
@@ -74,24 +82,44 @@ final class Program: Surroundings {
             }
             try loop.turn(waits: broker.mayWait() && waiting.isEmpty)
         }
-        broker.end()
-        return status
+        return end()
     }
 
+    /// Leaves the broker; where it does not have the node's last word, so that it publishes the will.
+    ///
+    /// - Returns: the exit status.
+    private func end() -> CInt {
+        switch ending {
+        case .atOnce(let status, let isSudden):
+            broker.end(publishesWill: isSudden)
+            return status
+        case .lastWord, nil:
+            broker.end(publishesWill: hasUnacknowledged)
+            return 0
+        }
+    }
+
+    private var hasUnacknowledged: Bool { (node?.unacknowledged ?? 0) > 0 }
+
     private var deadline: Double? {
+        var end: Double?
+        if case .lastWord(let time) = ending { end = time }
         let times = [broker.deadline, node?.deadline, end, refused.values.map(\.next).min()] + mirrors.map(\.deadline)
         return times.compactMap { $0 }.filter(\.isFinite).min()
     }
 
     private var isOver: Bool {
-        guard let end else { return false }
-        return !isConnected || (node?.unacknowledged ?? 0) == 0 || now >= end
+        switch ending {
+        case nil: false
+        case .lastWord(let end): !isConnected || !hasUnacknowledged || now >= end
+        case .atOnce: true
+        }
     }
 
     private func beginEnd() {
-        guard end == nil else { return }
+        guard ending == nil else { return }
         let now = now
-        end = now + Self.patience
+        ending = .lastWord(until: now + Self.longestLastWord)
         node?.end(at: now)
         for mirror in mirrors { mirror.close() }
     }
@@ -145,7 +173,7 @@ final class Program: Surroundings {
     // MARK: Surroundings
 
     func connect(_ reader: any LinkReader) throws -> any DaemonLink {
-        try SocketLink(loop, path: socketPath, reader, self)
+        try SocketLink(loop, path: SocketPath.forClient(socketOption), reader, self)
     }
 
     var hasRoom: Bool { broker.hasRoom }
@@ -168,8 +196,7 @@ final class Program: Surroundings {
 
     func refuse(_ reason: String) {
         log(.error, reason)
-        status = Self.unavailable
-        end = now
+        ending = .atOnce(status: Self.unavailable, isSudden: false)
     }
 
     // MARK: Links
@@ -182,7 +209,6 @@ final class Program: Surroundings {
 
     func fail(_ reason: String) {
         log(.error, reason)
-        status = Self.osError
-        end = now
+        ending = .atOnce(status: Self.osError, isSudden: true)
     }
 }

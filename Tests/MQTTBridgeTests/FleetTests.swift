@@ -565,6 +565,50 @@ import Testing
         #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
     }
 
+    @Test func whoeverAsksUnderManyNamesIsOneWhoAsks() {
+        let (fleet, source, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
+        let client = foreign(fleet, "answers/good", "answers/bad")
+        for number in 0..<300 {
+            let line = #"{"type":"await-idle","feed":"bad\#(number)"}"#
+            source.receive(Delivery("gimbal/left/main/get", Array(line.utf8), responseTopic: "answers/bad"))
+            fleet.pass(20)
+        }
+        #expect(texts(client).filter { $0.contains("limit-reached") }.count == 236)
+        let ping = Array(#"{"type":"ping","id":"a"}"#.utf8)
+        source.receive(Delivery("gimbal/left/main/get/good", ping, responseTopic: "answers/good"))
+        fleet.pass(20)
+        #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
+    }
+
+    @Test(arguments: [#"{"type":"nope","feed":"bob"}"#, #"{"type":"#, #"{"type":"pan","phase":"nope","feed":"bob"}"#])
+    func anErrorNamesThePublisherThatTheTopicNames(_ line: String) {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        publish(line, "gesture/alice", from: client)
+        #expect(texts(client).map { $0.contains(#""feed":"alice""#) && !$0.contains("bob") } == [true])
+    }
+
+    @Test func aCameraThatMovesIsToldAnewOnceThereIsRoomAndNobodyTurnsUntilThen() throws {
+        let (fleet, source, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pan","phase":"began"}"#)
+        feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
+        fleet.pass(200)
+        fleet.stopBroker(forgets: true)
+        fleet.isUp = true
+        fleet.weather.congestion = 1
+        fleet.connect(source)
+        fleet.pass(3000)
+        #expect(fleet.retained["gimbal/left/main/camera"] == nil)
+        fleet.weather.congestion = 0
+        fleet.pass(200)
+        let told = String(decoding: try #require(fleet.retained["gimbal/left/main/camera"]), as: UTF8.self)
+        #expect(told.contains(#""moving":true"#))
+        #expect(try #require(source.node?.deadline) > fleet.now)
+    }
+
     @Test func aLineThatWasNotTakenMayComeAgain() {
         let (fleet, source, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
@@ -605,6 +649,22 @@ import Testing
     }
 
     // MARK: Who is the node
+
+    @Test func aNodeThatHasSaidItsLastWordSaysNothingMore() {
+        let (fleet, source, _) = pair()
+        let client = foreign(fleet, "gimbal/left/#")
+        fleet.pass(50)
+        source.node?.end(at: fleet.now)
+        fleet.pass(50)
+        #expect(texts(client).last?.contains(#""state":"disconnected""#) == true)
+        publish(#"{"type":"get-camera"}"#, "get", from: client)
+        let other = SimulatedBridge(fleet, fleet.hosts[1], node: settings("left", "zz"))
+        fleet.connect(other)
+        fleet.pass(5000)
+        #expect(source.node?.feedCount == 0 && other.refusal == nil)
+        let states = texts(client).filter { $0.contains(#""state":"#) }
+        #expect(!states.isEmpty && states.allSatisfy { $0.contains(#""instance":"zz""#) })
+    }
 
     @Test func aSecondBridgeOfTheSameNameIsRefusedAndTheFirstGoesOn() {
         let (fleet, source, _) = pair()
@@ -716,6 +776,40 @@ import Testing
         #expect(words.filter { $0 == "camera-changed" }.count > 15)
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
         #expect(follower.mirror?.isThere == true)
+    }
+
+    @Test func aMirrorThatTheDaemonRefusesToMoveSaysSoOnceAndGoesOnWhenItMay() throws {
+        let (fleet, source, follower) = pair()
+        let player = fleet.hosts[1].connect()
+        player.send(#"{"type":"trace","version":1,"camera":"copy"}"#)
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pan","phase":"began"}"#)
+        for _ in 0..<100 {
+            feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":5,"y":0}}"#)
+            fleet.pass(40)
+        }
+        feeder.send(#"{"type":"pan","phase":"ended"}"#)
+        #expect(follower.log.filter { $0.contains("refuses to move") }.count == 1)
+        player.close()
+        fleet.pass(5000)
+        #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
+        withExtendedLifetime(source) {}
+    }
+
+    @Test func whatIsShownBesideTheDaemonRestsWhenTheSourceIsLost() throws {
+        let (fleet, source, follower) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pan","phase":"began"}"#)
+        feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":5,"y":0}}"#)
+        fleet.pass(200)
+        #expect(follower.shown.last?.isMoving == true)
+        source.die()
+        fleet.pass(1000)
+        let count = follower.shown.count
+        #expect(follower.shown.last?.isMoving == false)
+        // Nothing is shown twice.
+        fleet.pass(5000)
+        #expect(follower.shown.count == count)
     }
 
     @Test func whatComesLateOrTwiceMovesNoMirror() throws {

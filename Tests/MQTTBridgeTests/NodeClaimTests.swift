@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct NodeClaimTests {
     private func owner(_ instance: String) -> NodeClaim {
-        var claim = NodeClaim(instance: instance)
+        let claim = NodeClaim(instance: instance)
         _ = claim.connected(at: 0)
         #expect(claim.advance(to: NodeClaim.longestEcho) == .own)
         return claim
@@ -19,7 +19,7 @@ import Testing
 
     @Test(arguments: [NodeState.Word.ready, .disconnected])
     func ofTwoOwnersOneIsLeftAfterAWordFromEach(_ word: NodeState.Word) {
-        var (one, other) = (owner("a"), owner("b"))
+        let (one, other) = (owner("a"), owner("b"))
         var words = 0
         var next: (teller: String, step: NodeClaim.Step) = ("a", .tellState)
         while next.step == .tellState, words < 100 {
@@ -36,17 +36,17 @@ import Testing
     @Test func aNodeThatHasEndedOrIsLostMakesRoom() {
         let gone = owner("z")
         for last in [state(.disconnected, of: gone, interval: nil), state(.lost, of: gone)] {
-            var newcomer = NodeClaim(instance: "a")
+            let newcomer = NodeClaim(instance: "a")
             _ = newcomer.connected(at: 0)
             #expect(newcomer.saw(last, isRetained: false) == .none)
             #expect(newcomer.advance(to: NodeClaim.longestEcho) == .own && newcomer.generation == 2)
-            var sitting = owner("a")
+            let sitting = owner("a")
             #expect(sitting.saw(last, isRetained: false) == .tellState && sitting.generation == 2)
         }
     }
 
     @Test func anOwnerHasTwoSecondsToAnswerOnceTheClaimHasComeBack() {
-        var claim = NodeClaim(instance: "a")
+        let claim = NodeClaim(instance: "a")
         #expect(claim.connected(at: 0) == .claim)
         #expect(claim.saw(claimOf: "a", at: 2600) == .none && claim.deadline == 4600)
         // Another word of it prolongs nothing.

@@ -3,6 +3,7 @@
 
 import GimbalProtocol
 import MQTTBridge
+import MapCamera
 import Service
 import TestSupport
 
@@ -251,6 +252,8 @@ final class SimulatedBridge: SimulatedProcess {
     private(set) var node: Node?
     private(set) var mirror: CameraMirror?
     var log: [String] = []
+    /// What the mirror has shown beside the daemon's camera.
+    var shown: [(position: CameraPosition, isMoving: Bool)] = []
     var refusal: String?
     /// Whether connections to the daemon can be made.
     var hasDaemon = true
@@ -262,7 +265,9 @@ final class SimulatedBridge: SimulatedProcess {
         let world = World(self)
         self.world = world
         if let node { self.node = Node(node, world) }
-        if let mirror { self.mirror = CameraMirror(mirror, world) }
+        if let mirror {
+            self.mirror = CameraMirror(mirror, world) { [unowned self] in shown.append(($0, isMoving: $1)) }
+        }
     }
 
     private func connectToDaemon(_ reader: any LinkReader) throws -> Link {

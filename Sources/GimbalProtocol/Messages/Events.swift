@@ -146,6 +146,16 @@ extension CameraEvent {
         }
     }
 
+    /// Whether the camera moves from now on; `nil` where the event says nothing of that.
+    package var isMoving: Bool? {
+        switch self {
+        case .moveStarted, .cameraChanged: true
+        case .idle: false
+        case .reset(let reset): reset.moving != nil
+        case .subscribed, .subscribedToAll, .input, .touch, .replay, .marker, .lagged, .removed: nil
+        }
+    }
+
     /// The kind, if it is one that a subscriber chooses.
     public var kind: EventKind? {
         switch self {

@@ -13,6 +13,21 @@ package struct Stamp: Equatable, Sendable {
     package var number: Int
 }
 
+/// Stamps what a node tells.
+final class StampSource {
+    private let node: String
+    private let claim: NodeClaim
+    private var lastNumber = 0
+
+    init(_ node: String, _ claim: NodeClaim) { (self.node, self.claim) = (node, claim) }
+
+    /// The stamp of the next message.
+    func next() -> Stamp {
+        lastNumber += 1
+        return Stamp(node: node, instance: claim.instance, generation: claim.generation, number: lastNumber)
+    }
+}
+
 extension LineWriter {
     /// Writes the last members of a payload.
     mutating func stamp(_ stamp: Stamp) {

@@ -117,7 +117,7 @@ struct Web: ParsableCommand {
             // One that is there and does not let us in, or does not answer, is nobody to take the place of.
             let candidates = options.candidates
             guard failure.status == .unavailable, candidates.allSatisfy(Self.isFree) else { throw failure }
-            return socket ?? SocketPath.environmentValue("GIMBAL_SOCKET") ?? SocketPath.standard()
+            return candidates.first
         }
     }
 
