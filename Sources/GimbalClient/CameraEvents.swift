@@ -175,7 +175,7 @@ public struct Reconnection: Sendable {
     /// No attempt at all: the end of the connection ends the sequence with an error.
     public static let never = Reconnection(attempts: 0)
 
-    /// The delay before an attempt, of which the first is 0.
+    /// The delay before an attempt; attempts count from 0.
     package func delay(before attempt: Int) -> Duration {
         // Beyond 2^30 no delay is below the longest one that anybody would ask for.
         min(firstDelay * (1 << min(attempt, 30)), longestDelay)

@@ -148,7 +148,7 @@ final class Page: Sendable {
                 try await link.sendAndWait(trace[start..<min(start + Self.piece, trace.count)])
             }
         } catch {
-            // It was ended, by a steering hand or by the next recording.
+            // It was ended, by an `end-replay` request or by the next recording.
             return
         }
     }

@@ -256,9 +256,17 @@ private enum Browser {
         // What a browser says of itself is nothing for the link's reader.
         unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        // Signals that this program ignores end a browser.
+        var attributes = unsafe posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        unsafe sigfillset(&signals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(&attributes, CShort(POSIX_SPAWN_SETSIGDEF))
         let words = unsafe [strdup(program), strdup(argument), nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
-        _ = unsafe posix_spawn(&process, program, &actions, nil, words, environ)
+        _ = unsafe posix_spawn(&process, program, &actions, &attributes, words, environ)
     }
 }

@@ -66,7 +66,9 @@ struct ReplayClock {
         return min(start + time / speed, lastStep + longestWait)
     }
 
-    /// Where the trace is, between what was played last and what comes next; `nil` where that is not known.
+    /// Where the trace is, between what was played last and what comes next.
+    ///
+    /// - Parameter next: `nil` where that is not known.
     func position(at now: Double, after last: Double, before next: Double?) -> Double {
         if let held { return held }
         if isUnlimited { return last }

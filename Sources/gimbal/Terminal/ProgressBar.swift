@@ -21,7 +21,7 @@ struct ProgressBar {
         isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
     }
 
-    /// How long to wait between two updates, in milliseconds; `nil` if there is nothing to update.
+    /// How long to wait before ``update(_:)`` is called again, in milliseconds; `nil` if there is nothing to update.
     var timeout: Int? { isOn ? 100 : nil }
 
     /// Draws the line if it is time to.

@@ -1,6 +1,7 @@
 // Keeps the cameras in a file: when to save, what to do with what is found at the start, and what to say of trouble.
 // A disk may take seconds to flush, and there is no way to have it done without waiting: so a thread of its own writes,
-// one save at a time. It gets bytes and a descriptor, and shares nothing else with the loop.
+// one save at a time. It gets bytes and a descriptor, and shares nothing else with the loop. Only before the first turn does
+// the loop itself write: nobody is served until the file no longer says that its cameras are the last.
 
 import Glibc
 import Hub
@@ -37,8 +38,8 @@ import UnixSocket
     /// Whether the last attempt failed: then nothing more is said until one succeeds.
     private var isFailing = false
 
-    /// The writer's end and ours of a pipe: it tells that a save is over.
-    private let bell: (write: CInt, read: CInt)
+    /// A pipe by which the thread tells that a save is over.
+    private let pipe: (writable: CInt, readable: CInt)
     private var watcher: ClosureWatcher?
 
     /// The folder where no option names one: the service manager's.
@@ -53,10 +54,10 @@ import UnixSocket
         self.log = log
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw SystemError("pipe2") }
-        bell = (ends[1], ends[0])
+        pipe = (ends[1], ends[0])
         hub.tracksChanges = true
-        let watcher = ClosureWatcher(loop, bell.read) { [unowned self] in
-            ring()
+        let watcher = ClosureWatcher(loop, pipe.readable) { [unowned self] in
+            saveIsOver()
         }
         try watcher.wait(for: [.read, .persist])
         self.watcher = watcher
@@ -172,7 +173,7 @@ import UnixSocket
         work = .none
         guard text.hasChanged else { return }
         do throws(SystemError) {
-            work = .saving(try Saving(text.cameras, isLast: false, in: try openFileToWrite(), bell: bell.write))
+            work = .saving(try Saving(text.cameras, isLast: false, in: try openFileToWrite(), pipe: pipe.writable))
             text.hasChanged = false
         } catch {
             changedAt = now
@@ -198,9 +199,9 @@ import UnixSocket
     }
 
     /// Takes note that the writer is through.
-    private func ring() {
+    private func saveIsOver() {
         var byte: UInt8 = 0
-        guard unsafe read(bell.read, &byte, 1) == 1, case .saving(let saving) = work else { return }
+        guard unsafe read(pipe.readable, &byte, 1) == 1, case .saving(let saving) = work else { return }
         saving.isOver = true
     }
 
@@ -228,7 +229,7 @@ import UnixSocket
     }
 
     /// How long a disk is waited for in the end, in seconds.
-    private static let mostAttempts = 60
+    private static let longestLastSave = 60
 
     /// Saves what the cameras have come to in the end, and waits for it.
     ///
@@ -238,7 +239,7 @@ import UnixSocket
             needsTime()
             if case .saving(let saving) = work { try waitFor(saving, needsTime) }
             collectAll()
-            let last = try Saving(text.cameras, isLast: true, in: try openFileToWrite(), bell: bell.write)
+            let last = try Saving(text.cameras, isLast: true, in: try openFileToWrite(), pipe: pipe.writable)
             work = .saving(last)
             try waitFor(last, needsTime)
             succeeded()
@@ -251,9 +252,9 @@ import UnixSocket
 
     /// Waits for a save. What a disk does not take in a minute is given up.
     private func waitFor(_ saving: Saving, _ needsTime: () -> Void) throws(SystemError) {
-        for _ in 0..<Self.mostAttempts where !saving.isOver {
-            var end = pollfd(fd: bell.read, events: CShort(POLLIN), revents: 0)
-            if unsafe poll(&end, 1, 1000) > 0 { ring() } else { needsTime() }
+        for _ in 0..<Self.longestLastSave where !saving.isOver {
+            var end = pollfd(fd: pipe.readable, events: CShort(POLLIN), revents: 0)
+            if unsafe poll(&end, 1, 1000) > 0 { saveIsOver() } else { needsTime() }
         }
         guard saving.isOver else { throw SystemError("write", code: ETIMEDOUT) }
         work = .none
@@ -266,17 +267,17 @@ private final class Saving {
     private let cameras: SavedText.Cameras
     private let isLast: Bool
     private let file: StateFile
-    private let bell: CInt
-    /// Whether the bell has rung for it. The loop's, not the thread's.
+    private let pipe: CInt
+    /// Whether the loop has read from the pipe that it is over. The loop's, not the thread's.
     var isOver = false
     /// The thread's until it has been joined.
     private var error: SystemError?
     private var thread = pthread_t()
 
-    init(_ cameras: SavedText.Cameras, isLast: Bool, in file: StateFile, bell: CInt) throws(SystemError) {
+    init(_ cameras: SavedText.Cameras, isLast: Bool, in file: StateFile, pipe: CInt) throws(SystemError) {
         (self.cameras, self.isLast) = (cameras, isLast)
         self.file = file
-        self.bell = bell
+        self.pipe = pipe
         // Sound: the thread has a reference of its own, and lets go of it when it is through.
         let this = unsafe Unmanaged.passRetained(self)
         // No signal is this thread's: while the process restarts those that it waits for have to stay pending, or the next
@@ -302,7 +303,7 @@ private final class Saving {
     private func run() {
         do throws(SystemError) { try file.write(cameras.bytes(isLast: isLast)) } catch { self.error = error }
         var byte: UInt8 = 0
-        _ = unsafe write(bell, &byte, 1)
+        _ = unsafe write(pipe, &byte, 1)
     }
 
     /// Waits until the thread is through; says what went wrong.
