@@ -103,7 +103,7 @@ final class ConnectionMonitor: Sendable {
     }
 
     /// This side has ended a connection.
-    func left(_ id: Int) {
+    func closed(_ id: Int) {
         shared.withLock { shared in
             let wasAnswering = shared.answering.remove(id) != nil
             if wasAnswering, shared.answering.isEmpty { shared.change(to: .idle) }

@@ -18,7 +18,7 @@ public final class Gimbal: Sendable {
     public var path: String { socket.path }
     /// How long the daemon may take to answer what only asks; `nil` is for ever.
     public let timeout: Duration?
-    private let link = Mutex<RequestLink?>(nil)
+    private let connection = Mutex<RequestConnection?>(nil)
     let monitor = ConnectionMonitor()
 
     /// A daemon at a socket; nothing is sent yet.
@@ -47,11 +47,11 @@ public final class Gimbal: Sendable {
 
     /// Ends the connection of the requests; those that wait for an answer fail. The daemon cancels their gestures.
     public func close() {
-        let link = link.withLock { link in
-            defer { link = nil }
-            return link
+        let connection = connection.withLock { connection in
+            defer { connection = nil }
+            return connection
         }
-        link?.close()
+        connection?.close()
     }
 
     /// The camera of a name: 1 to 64 of `A-Z a-z 0-9 . _ -`. The daemon makes it with the first request for it.
@@ -116,7 +116,7 @@ public final class Gimbal: Sendable {
     func ask<Answer: Sendable>(
         _ request: ClientRequest, camera: String? = nil, _ parse: (ServerMessage) -> Answer?
     ) async throws -> Answer {
-        let answers = try await openLink().answers(
+        let answers = try await openConnection().answers(
             to: [request], camera: camera, within: request.isQuestion ? timeout : nil)
         if case .error(let error)? = answers.first { throw error }
         guard let answer = answers.first.flatMap(parse) else {
@@ -143,18 +143,18 @@ public final class Gimbal: Sendable {
     }
 
     private func answers(to frame: [ClientRequest], camera: String) async throws -> [ServerMessage] {
-        let answers = try await openLink().answers(to: frame, camera: camera)
+        let answers = try await openConnection().answers(to: frame, camera: camera)
         let errors = answers.compactMap { if case .error(let error) = $0 { error } else { nil } }
         // All members of a rejected frame are answered by an error. The one at fault names its field.
         if let error = errors.first(where: { $0.field != nil }) ?? errors.first { throw error }
         return answers
     }
 
-    private func openLink() throws -> RequestLink {
-        try link.withLock { link in
-            if let link, link.isAlive { return link }
-            let new = try RequestLink(path: path, monitor: monitor)
-            link = new
+    private func openConnection() throws -> RequestConnection {
+        try connection.withLock { connection in
+            if let connection, connection.isAlive { return connection }
+            let new = try RequestConnection(path: path, monitor: monitor)
+            connection = new
             return new
         }
     }

@@ -101,7 +101,7 @@ final class LineConnection: Sendable {
     ///
     /// - Parameter error: why it is of no more use; `nil` where it is not wanted any more.
     func close(because error: GimbalConnectionError? = nil) {
-        if let error { monitor.lost(id, error) } else { monitor.left(id) }
+        if let error { monitor.lost(id, error) } else { monitor.closed(id) }
         let reader = state.withLock { $0.close() }
         reader?.resume()
     }

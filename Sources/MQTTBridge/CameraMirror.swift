@@ -18,7 +18,7 @@ extension CameraPosition {
     }
 }
 
-package final class CameraMirror: LinkReader {
+package final class CameraMirror: DaemonReader {
     package struct Settings: Sendable {
         /// The node and the camera that are followed.
         package var node: String
@@ -87,7 +87,7 @@ package final class CameraMirror: LinkReader {
     }
 
     private var goalPosition: CameraPosition? {
-        guard var position = source.standing?.position else { return nil }
+        guard var position = source.status?.position else { return nil }
         if settings.bearingOffset != 0 { position.bearing = wrap360(position.bearing + settings.bearingOffset) }
         return position.unrounded
     }
@@ -142,7 +142,7 @@ package final class CameraMirror: LinkReader {
             source.settingsRemoved()
             return askSoon(at: now)
         }
-        guard let (told, stamp) = ToldSettings.read(delivery.payload) else {
+        guard let (told, stamp) = RetainedSettings.read(delivery.payload) else {
             return outside.say(.warning, "\(delivery.topic): what came is no settings of a camera")
         }
         switch source.saw(told.settings, stamp, isRetained: delivery.isRetained) {
@@ -161,10 +161,10 @@ package final class CameraMirror: LinkReader {
             source.removed()
             return askSoon(at: now)
         }
-        guard let (standing, stamp) = CameraStanding.read(delivery.payload) else {
+        guard let (status, stamp) = CameraStatus.read(delivery.payload) else {
             return outside.say(.warning, "\(delivery.topic): what came is no state of a camera")
         }
-        switch source.saw(standing, stamp, isRetained: delivery.isRetained, at: now) {
+        switch source.saw(status, stamp, isRetained: delivery.isRetained, at: now) {
         case .news: session?.goalHasChanged()
         case .nothing: break
         case .doubt: askSoon(at: now)
@@ -175,8 +175,8 @@ package final class CameraMirror: LinkReader {
 
     private func connect(_ name: String, at now: Double) {
         do {
-            let link = try outside.connect(self)
-            daemon = .here(try MirrorSession(link, name, viewport: settings.tile?.viewport, at: now))
+            let connection = try outside.connect(self)
+            daemon = .here(try MirrorSession(connection, name, viewport: settings.tile?.viewport, at: now))
         } catch {
             lost("\(error)", at: now)
         }

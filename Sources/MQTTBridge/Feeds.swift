@@ -165,7 +165,7 @@ struct Replies {
 }
 
 /// Who publishes lines, as one connection to the daemon.
-private final class Feed: LinkReader {
+private final class Feed: DaemonReader {
     /// A line whose answers are not all there.
     private struct Pending {
         let submission: Submission
@@ -181,7 +181,7 @@ private final class Feed: LinkReader {
 
     private let replies: Replies
     private let onEnd: (String, Double) -> Void
-    private(set) var link: (any DaemonLink)?
+    private(set) var connection: (any DaemonConnection)?
     private var lastLine = 0
     private var pending: [Int: Pending] = [:]
     var lastHeard = 0.0
@@ -192,9 +192,9 @@ private final class Feed: LinkReader {
         (self.replies, self.onEnd) = (replies, onEnd)
     }
 
-    func connect(_ outside: any Surroundings) throws { link = try outside.connect(self) }
+    func connect(_ outside: any Surroundings) throws { connection = try outside.connect(self) }
 
-    var isBusy: Bool { pending.count >= Self.mostPending || (link?.unsentBytes ?? 0) > Self.mostUnsent }
+    var isBusy: Bool { pending.count >= Self.mostPending || (connection?.unsentBytes ?? 0) > Self.mostUnsent }
     var isWaiting: Bool { !pending.isEmpty }
 
     /// Whether one of those who ask by this connection has as many questions that wait as one may have. All for whose names
@@ -210,7 +210,7 @@ private final class Feed: LinkReader {
     func send(_ submission: Submission) {
         lastLine += 1
         pending[lastLine] = Pending(submission: submission, ids: submission.ids)
-        link?.send(submission.line(numbered: lastLine * RequestDecoder.largestFrame))
+        connection?.send(submission.line(numbered: lastLine * RequestDecoder.largestFrame))
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
@@ -251,8 +251,8 @@ private final class Feed: LinkReader {
 
     /// Ends the connection: what is not answered may have been done or not.
     func close(because reason: String) {
-        link?.close()
-        link = nil
+        connection?.close()
+        connection = nil
         for (_, waiting) in pending.sorted(by: { $0.key < $1.key }) {
             replies.send(WireError(.unavailable, "no answer: \(reason)"), to: waiting.submission)
         }

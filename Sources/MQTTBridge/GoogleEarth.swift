@@ -34,10 +34,10 @@ package struct EarthView: Equatable, Sendable {
 
     /// The eye: R·sin θ behind the target and R·cos θ above it, on the plane that touches the earth there.
     package var eye: Eye {
-        let (turn, angle) = (position.bearing * .pi / 180, position.viewingAngle * .pi / 180)
+        let (bearing, angle) = (position.bearing * .pi / 180, position.viewingAngle * .pi / 180)
         let target = Globe.axes(at: position.target)
-        let ahead = target.east * sin(turn) + target.north * cos(turn)
-        let right = target.east * cos(turn) + target.north * -sin(turn)
+        let ahead = target.east * sin(bearing) + target.north * cos(bearing)
+        let right = target.east * cos(bearing) + target.north * -sin(bearing)
         let look = ahead * sin(angle) + target.up * -cos(angle)
         let (place, altitude) = Globe.place(of: Globe.point(at: position.target) + look * -range)
         let there = Globe.axes(at: place)

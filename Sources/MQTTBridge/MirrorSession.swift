@@ -53,7 +53,7 @@ final class MirrorSession {
         case refused(until: Double)
     }
 
-    private let link: any DaemonLink
+    private let connection: any DaemonConnection
     /// The camera's name.
     private let name: String
     private var lastID = 0
@@ -77,14 +77,14 @@ final class MirrorSession {
     /// Begins a connection.
     ///
     /// - Parameter viewport: the camera's, where it is not the source's.
-    init(_ link: any DaemonLink, _ name: String, viewport: Viewport?, at now: Double) throws {
-        (self.link, self.name, nextLook) = (link, name, now)
+    init(_ connection: any DaemonConnection, _ name: String, viewport: Viewport?, at now: Double) throws {
+        (self.connection, self.name, nextLook) = (connection, name, now)
         var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: name)
         if let viewport { lines += try ClientRequest.setViewport(viewport).line(camera: name) }
-        link.send(lines)
+        connection.send(lines)
     }
 
-    func close() { link.close() }
+    func close() { connection.close() }
 
     /// Whether the camera is where it is to be, at rest, and set to what it is to be set to.
     func isThere(_ goal: MirrorGoal) -> Bool {
@@ -211,7 +211,7 @@ final class MirrorSession {
             ? try requests[0].line(camera: name, id: .number(lastID))
             : try ClientRequest.line(frame: requests, camera: name, ids: [.number(lastID)])
         sending = .waitingForAnswer(lastID, then: retry)
-        link.send(line)
+        connection.send(line)
     }
 
     // MARK: Time
@@ -225,7 +225,9 @@ final class MirrorSession {
         if goal.settings != nil, nextLook <= now {
             nextLook = now + NodeSettings.interval
             // One that does not read is asked no more.
-            if link.unsentBytes == 0 { link.send(try ClientRequest.getCamera.line(camera: name, creates: false)) }
+            if connection.unsentBytes == 0 {
+                connection.send(try ClientRequest.getCamera.line(camera: name, creates: false))
+            }
         }
         if let end = endOfWaiting, end <= now { try bring(to: goal, at: now) }
     }

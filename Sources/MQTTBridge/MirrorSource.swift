@@ -5,7 +5,7 @@ import GimbalProtocol
 
 /// What is known of the camera that is followed: which of the messages about it is the newest, whoever was the node.
 struct MirrorSource {
-    private var newest: (standing: CameraStanding, stamp: Stamp)?
+    private var newest: (status: CameraStatus, stamp: Stamp)?
     private var newestSettings: (settings: CameraSettings, stamp: Stamp)?
     private var state: NodeState?
     /// As long as a node may say nothing before it is taken for lost, in milliseconds.
@@ -19,12 +19,12 @@ struct MirrorSource {
     /// What a message means for who follows.
     enum Meaning: Equatable { case news, nothing, doubt }
 
-    var standing: CameraStanding? { newest?.standing }
+    var status: CameraStatus? { newest?.status }
     var settings: CameraSettings? { newestSettings?.settings }
 
     /// Whether the camera moves, as far as anybody can know: not where its node is gone.
     var isMoving: Bool {
-        guard isConnected, !isSilent, let newest, newest.standing.isMoving else { return false }
+        guard isConnected, !isSilent, let newest, newest.status.isMoving else { return false }
         guard let state else { return true }
         return state.word == .ready && state.instance == newest.stamp.instance
     }
@@ -59,10 +59,10 @@ struct MirrorSource {
 
     mutating func settingsRemoved() { newestSettings = nil }
 
-    mutating func saw(_ standing: CameraStanding, _ stamp: Stamp, isRetained: Bool, at now: Double) -> Meaning {
+    mutating func saw(_ status: CameraStatus, _ stamp: Stamp, isRetained: Bool, at now: Double) -> Meaning {
         if !isRetained { heard(at: now) }
         let meaning = meaning(of: stamp, after: newest?.stamp, isRetained)
-        if meaning == .news { newest = (standing, stamp) }
+        if meaning == .news { newest = (status, stamp) }
         return meaning
     }
 

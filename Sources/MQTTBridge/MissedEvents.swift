@@ -3,29 +3,29 @@
 
 import GimbalProtocol
 
-private final class Asking: LinkReader {
+private final class MissedEventsRequest: DaemonReader {
     private let submission: Submission
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
     private let replies: Replies
-    private let onEnd: (Asking) -> Void
-    private var link: (any DaemonLink)?
+    private let onEnd: (MissedEventsRequest) -> Void
+    private var connection: (any DaemonConnection)?
     /// The last event that had happened when this was asked.
     private var end: Int?
 
     init(
         _ submission: Submission, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ replies: Replies,
-        onEnd: @escaping (Asking) -> Void
+        onEnd: @escaping (MissedEventsRequest) -> Void
     ) {
         (self.submission, self.topics, self.outbox) = (submission, topics, outbox)
         (self.replies, self.onEnd) = (replies, onEnd)
     }
 
     func begin(_ outside: any Surroundings, since: ResumePoint) throws {
-        let link = try outside.connect(self)
-        self.link = link
-        link.send(try ClientRequest.subscribe(since: since).line(camera: submission.camera, creates: false))
-        link.isReading = !outbox.isFull
+        let connection = try outside.connect(self)
+        self.connection = connection
+        connection.send(try ClientRequest.subscribe(since: since).line(camera: submission.camera, creates: false))
+        connection.isReading = !outbox.isFull
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
@@ -61,10 +61,10 @@ private final class Asking: LinkReader {
         return since == now.seq && submission.requests.first?["epoch"] == .string(now.epoch) || now.seq == 0
     }
 
-    func readOn() { link?.isReading = !outbox.isFull }
+    func readOn() { connection?.isReading = !outbox.isFull }
 
     func ended(_ reason: String, at now: Double) {
-        link = nil
+        connection = nil
         replies.send(WireError(.unavailable, "the daemon went away: \(reason)"), to: submission)
         onEnd(self)
     }
@@ -75,8 +75,8 @@ private final class Asking: LinkReader {
     }
 
     func close() {
-        link?.close()
-        link = nil
+        connection?.close()
+        connection = nil
     }
 }
 
@@ -88,7 +88,7 @@ final class MissedEvents {
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
     private let replies: Replies
-    private var asking: [Asking] = []
+    private var asking: [MissedEventsRequest] = []
 
     init(_ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ replies: Replies) {
         (self.outside, self.topics, self.outbox, self.replies) = (outside, topics, outbox, replies)
@@ -108,7 +108,7 @@ final class MissedEvents {
         guard asking.count < Self.most else {
             throw WireError(.limitReached, "at most \(Self.most) ask for what they have missed at one time")
         }
-        let new = Asking(submission, topics, outbox, replies) { [weak self] done in
+        let new = MissedEventsRequest(submission, topics, outbox, replies) { [weak self] done in
             self?.asking.removeAll { $0 === done }
         }
         do {

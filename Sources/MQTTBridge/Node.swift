@@ -135,7 +135,7 @@ package final class Node {
         } else if let name = topics.camera(ofRetained: delivery.topic) {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
             cameras.sawRetained(name)
-            if let (_, stamp) = CameraStanding.read(delivery.payload) { claim.saw(generation: stamp.generation) }
+            if let (_, stamp) = CameraStatus.read(delivery.payload) { claim.saw(generation: stamp.generation) }
         } else if claim.isOwner, settings.takesLines {
             feeds.received(delivery, at: now)
         }

@@ -5,10 +5,10 @@
 import GimbalProtocol
 import Service
 
-final class NodeCameras: LinkReader {
+final class NodeCameras: DaemonReader {
     /// A camera as it stands, and when the broker was told last.
     private struct Published {
-        var standing: CameraStanding
+        var status: CameraStatus
         var lastSent = -Double.infinity
     }
 
@@ -16,18 +16,18 @@ final class NodeCameras: LinkReader {
     private enum Daemon {
         case away(reason: String, nextAttempt: Double)
         /// Connected; how many cameras there are has not been said. Before, there was no daemon for that reason.
-        case connected(any DaemonLink, absence: String)
+        case connected(any DaemonConnection, absence: String)
         /// It tells of all its cameras: of so many more. It has not told yet of these, which were there before.
-        case listing(any DaemonLink, remaining: Int, unseen: Set<String>)
+        case listing(any DaemonConnection, remaining: Int, unseen: Set<String>)
         /// All are known. What the daemon says of all of them later is about new ones, which were not told while this side did not
         /// read.
-        case listed(any DaemonLink)
+        case listed(any DaemonConnection)
         /// Nothing is told any more.
         case closed
 
-        var link: (any DaemonLink)? {
+        var connection: (any DaemonConnection)? {
             switch self {
-            case .connected(let link, _), .listing(let link, _, _), .listed(let link): link
+            case .connected(let connection, _), .listing(let connection, _, _), .listed(let connection): connection
             case .away, .closed: nil
             }
         }
@@ -79,14 +79,14 @@ final class NodeCameras: LinkReader {
 
     private func connect(at now: Double) {
         do {
-            let link = try outside.connect(self)
-            daemon = .connected(link, absence: absence ?? "")
-            points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.standing.seq, epoch: $0.standing.epoch) })
+            let connection = try outside.connect(self)
+            daemon = .connected(connection, absence: absence ?? "")
+            points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.status.seq, epoch: $0.status.epoch) })
             let request = ClientRequest.subscribeAll(
                 delivery: tellsEvents ? .every : .latest, since: tellsEvents ? points.forAllCameras() : [:])
-            link.send(try request.line())
+            connection.send(try request.line())
             settings.begin(at: now)
-            link.isReading = !outbox.isFull
+            connection.isReading = !outbox.isFull
         } catch {
             lost("\(error)", at: now)
         }
@@ -103,8 +103,8 @@ final class NodeCameras: LinkReader {
 
     /// What moves is not known to move any more.
     func tellRest(at now: Double) {
-        for name in names where cameras[name]?.standing.isMoving == true {
-            cameras[name]?.standing.isMoving = false
+        for name in names where cameras[name]?.status.isMoving == true {
+            cameras[name]?.status.isMoving = false
             tell(name, at: now)
         }
     }
@@ -113,14 +113,14 @@ final class NodeCameras: LinkReader {
 
     /// Ends the connection; nothing is told any more.
     func close() {
-        daemon.link?.close()
+        daemon.connection?.close()
         daemon = .closed
     }
 
     /// Reads on as far as there is room.
     func readOn() {
-        guard let link = daemon.link, link.isReading == outbox.isFull else { return }
-        link.isReading = !outbox.isFull
+        guard let connection = daemon.connection, connection.isReading == outbox.isFull else { return }
+        connection.isReading = !outbox.isFull
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
@@ -146,30 +146,31 @@ final class NodeCameras: LinkReader {
     }
 
     private func refused(_ error: GimbalError, at now: Double) {
-        daemon.link?.close()
+        daemon.connection?.close()
         lost("the daemon refuses: \(error)", at: now)
     }
 
     /// All cameras are told of next.
     private func begin(_ count: Int) {
-        guard case .connected(let link, _) = daemon else { return }
+        guard case .connected(let connection, _) = daemon else { return }
         changes += 1
-        list(link, remaining: count, unseen: Set(cameras.keys))
+        list(connection, remaining: count, unseen: Set(cameras.keys))
     }
 
     private func countListed(_ event: CameraEvent) {
-        guard case .subscribed(let now) = event, case .listing(let link, let remaining, var unseen) = daemon else {
+        guard case .subscribed(let now) = event, case .listing(let connection, let remaining, var unseen) = daemon
+        else {
             return
         }
         unseen.remove(now.camera)
-        list(link, remaining: remaining - 1, unseen: unseen)
+        list(connection, remaining: remaining - 1, unseen: unseen)
     }
 
     /// When all have been told of, those go that the daemon does not have any more, or that another run of this node has left with
     /// the broker.
-    private func list(_ link: any DaemonLink, remaining: Int, unseen: Set<String>) {
-        guard remaining <= 0 else { return daemon = .listing(link, remaining: remaining, unseen: unseen) }
-        daemon = .listed(link)
+    private func list(_ connection: any DaemonConnection, remaining: Int, unseen: Set<String>) {
+        guard remaining <= 0 else { return daemon = .listing(connection, remaining: remaining, unseen: unseen) }
+        daemon = .listed(connection)
         for name in unseen.sorted() { remove(name) }
         clearStale()
     }
@@ -184,19 +185,19 @@ final class NodeCameras: LinkReader {
         var published =
             cameras[name]
             ?? Published(
-                standing: CameraStanding(camera: name, epoch: "", seq: seq, isMoving: false, position: position))
-        (published.standing.seq, published.standing.position) = (seq, position)
-        (published.standing.timeMs, published.standing.reason) = (event.timeMs, event.move?.reason)
-        if let isMoving = event.isMoving { published.standing.isMoving = isMoving }
+                status: CameraStatus(camera: name, epoch: "", seq: seq, isMoving: false, position: position))
+        (published.status.seq, published.status.position) = (seq, position)
+        (published.status.timeMs, published.status.reason) = (event.timeMs, event.move?.reason)
+        if let isMoving = event.isMoving { published.status.isMoving = isMoving }
         switch event {
         case .subscribed(let present):
-            (published.standing.epoch, published.standing.isMoving) = (present.epoch, false)
-            if let link = daemon.link { settings.ask(name, by: link) }
+            (published.status.epoch, published.status.isMoving) = (present.epoch, false)
+            if let connection = daemon.connection { settings.ask(name, by: connection) }
         case .lagged(let lagged):
-            (published.standing.epoch, published.standing.isMoving) = (
-                lagged.epoch ?? published.standing.epoch, false
+            (published.status.epoch, published.status.isMoving) = (
+                lagged.epoch ?? published.status.epoch, false
             )
-        case .reset(let reset): published.standing.epoch = reset.epoch ?? published.standing.epoch
+        case .reset(let reset): published.status.epoch = reset.epoch ?? published.status.epoch
         case .moveStarted:
             // The change that it announces comes right behind it, and is what is told.
             cameras[name] = published
@@ -210,7 +211,7 @@ final class NodeCameras: LinkReader {
 
     /// Whether the broker is told now: what rests at once, what moves so many times a second.
     private func isDue(_ camera: Published, at now: Double) -> Bool {
-        !camera.standing.isMoving || now >= camera.lastSent + interval
+        !camera.status.isMoving || now >= camera.lastSent + interval
     }
 
     private func remove(_ name: String) {
@@ -223,14 +224,14 @@ final class NodeCameras: LinkReader {
 
     /// Tells how a camera stands, for the broker to retain; later, where there is no room.
     private func tell(_ name: String, at now: Double) {
-        guard let standing = cameras[name]?.standing, outbox.isOpen else { return }
+        guard let status = cameras[name]?.status, outbox.isOpen else { return }
         // What rests is known to be there; what moves is soon told again.
-        let isThere = !standing.isMoving || outbox.hasRoom
+        let isThere = !status.isMoving || outbox.hasRoom
         guard isThere,
             outbox.send(
                 Publication(
-                    topics.camera(name), standing.payload(stamps.next()), isRetained: true,
-                    isAcknowledged: !standing.isMoving))
+                    topics.camera(name), status.payload(stamps.next()), isRetained: true,
+                    isAcknowledged: !status.isMoving))
         else {
             late.insert(name)
             return
@@ -270,7 +271,7 @@ final class NodeCameras: LinkReader {
     // MARK: Time
 
     var deadline: Double? {
-        let due = late.compactMap { cameras[$0] }.filter(\.standing.isMoving).map { $0.lastSent + interval }.min()
+        let due = late.compactMap { cameras[$0] }.filter(\.status.isMoving).map { $0.lastSent + interval }.min()
         var attempt: Double?
         if case .away(_, let next) = daemon { attempt = next }
         // Where there is no room, the loop turns when there is some.
@@ -279,7 +280,7 @@ final class NodeCameras: LinkReader {
 
     func advance(to now: Double) {
         if case .away(_, let attempt) = daemon, attempt <= now { connect(at: now) }
-        if let link = daemon.link { settings.advance(to: now, by: link) { names } }
+        if let connection = daemon.connection { settings.advance(to: now, by: connection) { names } }
         guard outbox.isOpen else { return }
         clearStale()
         for name in late.sorted() {

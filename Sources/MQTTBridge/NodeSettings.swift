@@ -30,21 +30,21 @@ final class NodeSettings {
     }
 
     /// Asks for the settings of a camera, unless the answer is on its way.
-    func ask(_ name: String, by link: any DaemonLink) {
+    func ask(_ name: String, by connection: any DaemonConnection) {
         guard asked.insert(name).inserted,
             let line = try? ClientRequest.getCamera.line(camera: name, id: .text(name), creates: false)
         else { return }
-        link.send(line)
+        connection.send(line)
     }
 
     var deadline: Double? { nextQuestion }
 
     /// Asks again when it is time: all of them, or where there are many the next ones.
-    func advance(to now: Double, by link: any DaemonLink, _ names: () -> [String]) {
+    func advance(to now: Double, by connection: any DaemonConnection, _ names: () -> [String]) {
         guard let question = nextQuestion, question <= now else { return }
         nextQuestion = now + Self.interval
         if unasked.isEmpty { unasked = ArraySlice(names()) }
-        for name in unasked.prefix(Self.mostQuestions) { ask(name, by: link) }
+        for name in unasked.prefix(Self.mostQuestions) { ask(name, by: connection) }
         unasked = unasked.dropFirst(Self.mostQuestions)
     }
 
@@ -67,7 +67,7 @@ final class NodeSettings {
 
     private func tell(_ name: String) {
         guard let known = settings[name], outbox.isOpen else { return }
-        let payload = ToldSettings(camera: name, settings: known).payload(stamps.next())
+        let payload = RetainedSettings(camera: name, settings: known).payload(stamps.next())
         // Where there is no room for it, it is told when it is asked for again.
         if !outbox.send(Publication(topics.settings(name), payload, isRetained: true)) { settings[name] = nil }
     }

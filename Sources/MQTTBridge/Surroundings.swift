@@ -43,7 +43,7 @@ package struct Delivery: Equatable, Sendable {
 }
 
 /// A connection to the daemon. What is sent waits inside until the daemon takes it.
-package protocol DaemonLink: AnyObject {
+package protocol DaemonConnection: AnyObject {
     /// Sends lines, each with its LF.
     func send(_ bytes: [UInt8])
     /// Whether lines are read. Those that are not wait with the daemon, by whose rules they are delivered.
@@ -55,7 +55,7 @@ package protocol DaemonLink: AnyObject {
 }
 
 /// Who reads a connection to the daemon.
-package protocol LinkReader: AnyObject {
+package protocol DaemonReader: AnyObject {
     /// A line has come, without its LF.
     func received(_ line: ArraySlice<UInt8>, at now: Double)
     /// The daemon has ended the connection; nothing more comes by it.
@@ -66,7 +66,7 @@ package protocol Surroundings: AnyObject {
     /// Connects to the daemon.
     ///
     /// - Throws: why nobody can be reached.
-    func connect(_ reader: any LinkReader) throws -> any DaemonLink
+    func connect(_ reader: any DaemonReader) throws -> any DaemonConnection
     /// Whether what is published now goes out at once; where not, it waits behind what the broker has not taken yet.
     var hasRoom: Bool { get }
     /// Sends a message to the broker, as long as there is a connection. A token comes back as `acknowledged`.

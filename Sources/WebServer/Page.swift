@@ -18,14 +18,14 @@ final class Page: Sendable {
     private let state: Mutex<State>
 
     /// A connection to the daemon, or the attempt to make one.
-    private struct Link {
+    private struct Connection {
         let number: Int
         let channel: Task<DaemonChannel, any Error>
     }
 
     private struct State {
-        var link: Link?
-        var lastLink = 0
+        var connection: Connection?
+        var lastConnection = 0
         var recording: DaemonChannel?
         var meter: RateMeter
         var isOver = false
@@ -40,12 +40,12 @@ final class Page: Sendable {
     /// Ends the page: the daemon cancels its fingers and gestures, and its recording.
     func finish() {
         outbox.finish()
-        let (link, recording) = state.withLock { state in
+        let (connection, recording) = state.withLock { state in
             state.isOver = true
-            return (state.link, state.recording)
+            return (state.connection, state.recording)
         }
         recording?.close()
-        Task { try? await link?.channel.value.close() }
+        Task { try? await connection?.channel.value.close() }
     }
 
     // MARK: Lines
@@ -56,11 +56,11 @@ final class Page: Sendable {
             throw HTTPRefusal(.tooManyRequests, "too many requests; put more lines into one", retryAfter: 1)
         }
         try Self.check(bytes)
-        let link = try await openLink()
-        guard link.isWritable else {
+        let connection = try await openConnection()
+        guard connection.isWritable else {
             throw HTTPRefusal(.serviceUnavailable, "the daemon has not taken the lines before", retryAfter: 1)
         }
-        link.send(bytes.last == 0x0a ? bytes : bytes + [0x0a])
+        connection.send(bytes.last == 0x0a ? bytes : bytes + [0x0a])
     }
 
     /// Refuses what a page may not ask for by itself. What else is wrong with a line, the daemon says best.
@@ -88,31 +88,31 @@ final class Page: Sendable {
     }
 
     /// The page's connection to the daemon; made when it is needed, and anew once it has ended.
-    private func openLink() async throws(HTTPRefusal) -> DaemonChannel {
-        let link = state.withLock { state -> Link? in
+    private func openConnection() async throws(HTTPRefusal) -> DaemonChannel {
+        let connection = state.withLock { state -> Connection? in
             guard !state.isOver else { return nil }
-            if let link = state.link { return link }
-            let number = state.lastLink + 1
-            let forget: @Sendable () -> Void = { [weak self] in self?.forgetLink(number) }
+            if let connection = state.connection { return connection }
+            let number = state.lastConnection + 1
+            let forget: @Sendable () -> Void = { [weak self] in self?.forgetConnection(number) }
             let channel = Task { [paths, group, outbox] in
                 try await DaemonChannel(paths, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
             }
-            let link = Link(number: number, channel: channel)
-            (state.link, state.lastLink) = (link, number)
-            return link
+            let connection = Connection(number: number, channel: channel)
+            (state.connection, state.lastConnection) = (connection, number)
+            return connection
         }
-        guard let link else { throw HTTPRefusal(.gone, "this page's stream has ended") }
+        guard let connection else { throw HTTPRefusal(.gone, "this page's stream has ended") }
         do {
-            return try await link.channel.value
+            return try await connection.channel.value
         } catch {
-            forgetLink(link.number)
+            forgetConnection(connection.number)
             throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }
     }
 
     /// Forgets a connection that is over, and none that has been made since.
-    private func forgetLink(_ number: Int) {
-        state.withLock { if $0.link?.number == number { $0.link = nil } }
+    private func forgetConnection(_ number: Int) {
+        state.withLock { if $0.connection?.number == number { $0.connection = nil } }
     }
 
     // MARK: Recordings
@@ -122,30 +122,30 @@ final class Page: Sendable {
     func openRecording() async throws(HTTPRefusal) -> DaemonChannel {
         setRecording(nil)
         do {
-            let link = try await DaemonChannel(
+            let connection = try await DaemonChannel(
                 paths, on: group, receive: { [outbox] in outbox.add(.reply($0)) }, end: {})
-            setRecording(link)
-            return link
+            setRecording(connection)
+            return connection
         } catch {
             throw HTTPRefusal(.badGateway, "there is no daemon: \(error)", retryAfter: 1)
         }
     }
 
-    private func setRecording(_ link: DaemonChannel?) {
+    private func setRecording(_ connection: DaemonChannel?) {
         let (before, isOver) = state.withLock { state in
-            defer { state.recording = link }
+            defer { state.recording = connection }
             return (state.recording, state.isOver)
         }
         before?.close()
-        if isOver { link?.close() }
+        if isOver { connection?.close() }
     }
 
     /// Plays a trace, as fast as the daemon reads it.
-    func play(_ trace: [UInt8], over link: DaemonChannel) async {
+    func play(_ trace: [UInt8], over connection: DaemonChannel) async {
         // The daemon reads as far ahead as it wants to; what is left waits here.
         do {
             for start in stride(from: 0, to: trace.count, by: Self.piece) {
-                try await link.sendAndWait(trace[start..<min(start + Self.piece, trace.count)])
+                try await connection.sendAndWait(trace[start..<min(start + Self.piece, trace.count)])
             }
         } catch {
             // It was ended, by an `end-replay` request or by the next recording.

@@ -123,9 +123,9 @@ struct Responder: Sendable {
             do throws(HTTPRefusal) {
                 let bytes = try await body(of: request, atMost: limits.recordingBytes)
                 let trace = try Recording.trace(bytes, camera: camera)
-                let link = try await page.openRecording()
+                let connection = try await page.openRecording()
                 Task {
-                    await page.play(trace, over: link)
+                    await page.play(trace, over: connection)
                     pages.endRecording()
                 }
             } catch {

@@ -28,8 +28,8 @@ final class Program: Surroundings {
     private var filters: [CInt: String] = [:]
     /// What the broker has refused to tell, and when it is asked again.
     private var refused: [String: (next: Double, backoff: Backoff)] = [:]
-    private var buried: [SocketLink] = []
-    private var waiting: [SocketLink] = []
+    private var retired: [SocketConnection] = []
+    private var waiting: [SocketConnection] = []
     private var isConnected = false
     private var lastReason: String?
     private var lastRefusal: String?
@@ -67,14 +67,14 @@ final class Program: Surroundings {
         while !isOver {
             let now = now
             for news in broker.advance(to: now) { handle(news, at: now) }
-            // A link that has more comes again in the next turn.
-            var links: [SocketLink] = []
-            swap(&links, &waiting)
-            for link in links { link.deliver() }
+            // A connection that has more comes again in the next turn.
+            var connections: [SocketConnection] = []
+            swap(&connections, &waiting)
+            for connection in connections { connection.deliver() }
             node?.advance(to: now)
             for mirror in mirrors { mirror.advance(to: now) }
             askAgain(at: now)
-            buried.removeAll()
+            retired.removeAll()
             if let next = deadline {
                 try timer.wait(for: .timeout, milliseconds: next - self.now)
             } else {
@@ -172,8 +172,8 @@ final class Program: Surroundings {
 
     // MARK: Surroundings
 
-    func connect(_ reader: any LinkReader) throws -> any DaemonLink {
-        try SocketLink(loop, path: SocketPath.forClient(socketOption), reader, self)
+    func connect(_ reader: any DaemonReader) throws -> any DaemonConnection {
+        try SocketConnection(loop, path: SocketPath.forClient(socketOption), reader, self)
     }
 
     var hasRoom: Bool { broker.hasRoom }
@@ -199,13 +199,13 @@ final class Program: Surroundings {
         ending = .atOnce(status: Self.unavailable, isSudden: false)
     }
 
-    // MARK: Links
+    // MARK: Connections to the daemon
 
-    /// Has a link deliver what it has read, in the next turn.
-    func later(_ link: SocketLink) { waiting.append(link) }
+    /// Has a connection deliver what it has read, in the next turn.
+    func later(_ connection: SocketConnection) { waiting.append(connection) }
 
-    /// Lets go of a link when the turn is over.
-    func bury(_ link: SocketLink) { buried.append(link) }
+    /// Lets go of a connection when the turn is over.
+    func retire(_ connection: SocketConnection) { retired.append(connection) }
 
     func fail(_ reason: String) {
         log(.error, reason)

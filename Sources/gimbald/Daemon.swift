@@ -41,7 +41,7 @@ final class Daemon {
         /// It takes nothing more, and sends until a time what has not been read.
         case ending(by: Double)
         /// The next process has everything.
-        case left
+        case handedOver
     }
 
     var phase = Phase.running
@@ -232,7 +232,7 @@ final class Daemon {
         case .running, .departing(.restart, _): break
         case .departing(.leaveToManager, _): return phase = .departing(.leaveToManager, by: now())
         case .ending: return phase = .ending(by: now())
-        case .left: return
+        case .handedOver: return
         }
         let end = now() + Self.graceMs
         log(.info, "ending")
@@ -253,7 +253,7 @@ final class Daemon {
     var hasAnybodyUnsent: Bool { clients.all.contains { $0.peer?.hasUnsent == true } }
 
     private var isOver: Bool {
-        if case .left = phase { return true }
+        if case .handedOver = phase { return true }
         guard case .ending(let end) = phase else { return false }
         return now() >= end || !hasAnybodyUnsent
     }
@@ -263,7 +263,7 @@ extension Daemon.Phase {
     /// When something is due at the latest.
     fileprivate var deadline: Double? {
         switch self {
-        case .running, .left: nil
+        case .running, .handedOver: nil
         case .departing(_, let end), .ending(let end): end
         }
     }

@@ -167,7 +167,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         let pid = daemon.process.processIdentifier
         kill(pid, SIGSTOP)
         let errors = await withTaskGroup { group in
-            for _ in 0...RequestLink.mostWaiting {
+            for _ in 0...RequestConnection.mostWaiting {
                 group.addTask {
                     let refused = await error { try await gimbal.ping() }
                     // Only one comes back as long as the daemon is stopped.

@@ -229,21 +229,21 @@ import Testing
             // Others may write it with spaces, and with members that are not known yet.
             let spaced = Array(String(decoding: payload, as: UTF8.self).replacing(",", with: ", ").utf8)
             let longer = payload.dropLast() + Array(#","more":[1]}"#.utf8)
-            if let (standing, stamp) = CameraStanding.read(payload) {
+            if let (status, stamp) = CameraStatus.read(payload) {
                 counts.cameras += 1
-                #expect(standing.payload(stamp) == payload)
-                for other in [spaced, longer] { #expect(try #require(CameraStanding.read(other)) == (standing, stamp)) }
+                #expect(status.payload(stamp) == payload)
+                for other in [spaced, longer] { #expect(try #require(CameraStatus.read(other)) == (status, stamp)) }
                 let elsewhere = String(decoding: payload, as: UTF8.self).replacing("\"zoom\":", with: "\"zoom\":9")
-                #expect(CameraStanding.read(Array(elsewhere.utf8)) == nil)
+                #expect(CameraStatus.read(Array(elsewhere.utf8)) == nil)
             } else {
                 counts.settings += 1
-                let (told, stamp) = try #require(ToldSettings.read(payload))
+                let (told, stamp) = try #require(RetainedSettings.read(payload))
                 #expect(told.payload(stamp) == payload)
-                for other in [spaced, longer] { #expect(try #require(ToldSettings.read(other)) == (told, stamp)) }
+                for other in [spaced, longer] { #expect(try #require(RetainedSettings.read(other)) == (told, stamp)) }
             }
             for end in payload.indices {
-                #expect(CameraStanding.read(Array(payload[..<end])) == nil)
-                #expect(ToldSettings.read(Array(payload[..<end])) == nil)
+                #expect(CameraStatus.read(Array(payload[..<end])) == nil)
+                #expect(RetainedSettings.read(Array(payload[..<end])) == nil)
             }
         }
         #expect(counts.cameras > 2 && counts.settings > 0, "\(counts)")

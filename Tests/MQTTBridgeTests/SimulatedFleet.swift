@@ -202,14 +202,14 @@ final class SimulatedFleet {
 
 /// A process that has a node, mirrors, or both, beside a daemon.
 final class SimulatedBridge: SimulatedProcess {
-    private final class Link: DaemonLink {
+    private final class Connection: DaemonConnection {
         let peer: HubPeer
-        weak var reader: (any LinkReader)?
+        weak var reader: (any DaemonReader)?
         var isReading = true
         var isClosed = false
         var unsentBytes: Int { 0 }
 
-        init(_ peer: HubPeer, _ reader: any LinkReader) { (self.peer, self.reader) = (peer, reader) }
+        init(_ peer: HubPeer, _ reader: any DaemonReader) { (self.peer, self.reader) = (peer, reader) }
 
         func send(_ bytes: [UInt8]) { if !isClosed { peer.send(bytes) } }
 
@@ -225,7 +225,7 @@ final class SimulatedBridge: SimulatedProcess {
         unowned let bridge: SimulatedBridge
         init(_ bridge: SimulatedBridge) { self.bridge = bridge }
 
-        func connect(_ reader: any LinkReader) throws -> any DaemonLink {
+        func connect(_ reader: any DaemonReader) throws -> any DaemonConnection {
             try bridge.connectToDaemon(reader)
         }
 
@@ -248,7 +248,7 @@ final class SimulatedBridge: SimulatedProcess {
     struct NoDaemon: Error {}
 
     let host: HubHost
-    private var links: [Link] = []
+    private var connections: [Connection] = []
     private(set) var node: Node?
     private(set) var mirror: CameraMirror?
     var log: [String] = []
@@ -270,30 +270,30 @@ final class SimulatedBridge: SimulatedProcess {
         }
     }
 
-    private func connectToDaemon(_ reader: any LinkReader) throws -> Link {
+    private func connectToDaemon(_ reader: any DaemonReader) throws -> Connection {
         guard hasDaemon else { throw NoDaemon() }
-        let link = Link(host.connect(), reader)
-        links.append(link)
-        return link
+        let connection = Connection(host.connect(), reader)
+        connections.append(connection)
+        return connection
     }
 
     /// As many more bytes go to the bridge from its daemon; `nil` for all that come.
-    func makeRoom(_ bytes: Int?) { for link in links { link.peer.makeRoom(bytes) } }
+    func makeRoom(_ bytes: Int?) { for connection in connections { connection.peer.makeRoom(bytes) } }
 
     /// The daemon has gone, or has begun anew: all connections are over.
     func loseDaemon() {
-        let lost = links
-        links = []
-        for link in lost where !link.isClosed {
-            link.isClosed = true
-            link.reader?.ended("gone", at: fleet.now)
+        let lost = connections
+        connections = []
+        for connection in lost where !connection.isClosed {
+            connection.isClosed = true
+            connection.reader?.ended("gone", at: fleet.now)
         }
     }
 
     /// The process dies: the daemon sees its connections end.
     func die() {
-        for link in links { link.close() }
-        links = []
+        for connection in connections { connection.close() }
+        connections = []
         fleet.cut(self)
         fleet.processes.removeAll { $0 === self }
         (node, mirror) = (nil, nil)
@@ -320,17 +320,17 @@ final class SimulatedBridge: SimulatedProcess {
     override func refused(_ token: Int) { node?.refused(token, at: fleet.now) }
 
     override func turn() {
-        for link in links {
-            guard link.isReading, !link.isClosed else { continue }
-            for line in link.peer.lines() where !link.isClosed {
-                link.reader?.received(ArraySlice(Array(line.utf8)), at: fleet.now)
+        for connection in connections {
+            guard connection.isReading, !connection.isClosed else { continue }
+            for line in connection.peer.lines() where !connection.isClosed {
+                connection.reader?.received(ArraySlice(Array(line.utf8)), at: fleet.now)
             }
-            if link.peer.isOver, !link.isClosed {
-                link.isClosed = true
-                link.reader?.ended("gone", at: fleet.now)
+            if connection.peer.isOver, !connection.isClosed {
+                connection.isClosed = true
+                connection.reader?.ended("gone", at: fleet.now)
             }
         }
-        links.removeAll(where: \.isClosed)
+        connections.removeAll(where: \.isClosed)
         node?.advance(to: fleet.now)
         mirror?.advance(to: fleet.now)
     }

@@ -50,18 +50,16 @@ import UnixSocket
         let path = TemporaryPath.fresh("daemon")
         let listening = try ListeningSocket(path: path, mode: 0o600)
         defer { listening.remove() }
-        let lines = [
-            #"{"type":"subscribed","camera":"*","cameras":1}"#,
-            #"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}}"#,
-            #"{"type":"gesture","camera":"main","timeMs":5,"line":{"type":"pan","phase":"began"}}"#,
-            #"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}}"#,
-        ]
+        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
         try await following(path) { told in
             let client = try await accepted(listening)
             defer { close(client) }
-            let text = lines.joined(separator: "\n") + "\n"
-            #expect(write(client, text, text.utf8.count) == text.utf8.count)
+            func say(_ line: String) { #expect(write(client, line + "\n", line.utf8.count + 1) > 0) }
+            say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
+            say(#"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#)
+            say(#"{"type":"gesture","camera":"main","timeMs":5,"line":{"type":"pan","phase":"began"}}"#)
             try await waitUntil("the pan is told") { await told().contains(#""gestures":["pan"]"#) }
+            say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(position)}"#)
             try await waitUntil("its end is told") { await told().contains(#""gestures":[]"#) }
         }
     }

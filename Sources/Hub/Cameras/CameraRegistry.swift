@@ -1,19 +1,19 @@
 // Which cameras there are, by their names; which of them are there only to be watched; and which have changed since they
 // were saved. What follows for clients when a camera comes or goes is the business of `CameraRunner`.
-// Invariant: `ephemeral` are those of `cameras` whose standing is that. They are not saved, and count apart from the others.
+// Invariant: `ephemeral` are those of `cameras` whose lifetime is that. They are not saved, and count apart from the others.
 
 import GimbalProtocol
 
 final class CameraRegistry {
     /// What the registry knows of a camera. It is kept in the camera, and only the registry changes it.
     struct Registration {
-        fileprivate(set) var standing = HostedCamera.Standing.permanent
+        fileprivate(set) var lifetime = HostedCamera.Lifetime.permanent
         /// A number that no other camera of the registry has, and as low as can be.
         fileprivate(set) var slot = 0
         /// Whether it may have changed since it was saved.
         fileprivate var isUnsaved = false
 
-        init(_ standing: HostedCamera.Standing = .permanent) { self.standing = standing }
+        init(_ lifetime: HostedCamera.Lifetime = .permanent) { self.lifetime = lifetime }
     }
 
     private let limits: Limits
@@ -93,9 +93,9 @@ final class CameraRegistry {
     // MARK: They come and go
 
     /// Makes a camera that is not there yet.
-    func make(_ name: String, _ standing: HostedCamera.Standing, at now: Double) -> HostedCamera {
+    func make(_ name: String, _ lifetime: HostedCamera.Lifetime, at now: Double) -> HostedCamera {
         let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, environment)
-        camera.registration = Registration(standing)
+        camera.registration = Registration(lifetime)
         insert(camera)
         names.insert(name)
         return camera
@@ -131,7 +131,7 @@ final class CameraRegistry {
 
     func remove(_ camera: HostedCamera) {
         makePermanent(camera)
-        camera.registration.standing = .removed
+        camera.registration.lifetime = .removed
         // Peers that sent something to it may refer to it for long.
         camera.log.freeMemory()
         camera.registration.isUnsaved = false
@@ -144,7 +144,7 @@ final class CameraRegistry {
     /// Notes that a camera is not only there to be watched any more.
     func makePermanent(_ camera: HostedCamera) {
         guard camera.isEphemeral else { return }
-        camera.registration.standing = .permanent
+        camera.registration.lifetime = .permanent
         noteChange(camera)
         ephemeral.removeAll { $0 === camera }
     }

@@ -9,7 +9,7 @@ import Touches
 
 final class HostedCamera {
     /// Who a camera is there for.
-    enum Standing {
+    enum Lifetime {
         /// For everybody, until it is removed.
         case permanent
         /// Only for clients that may only watch, for as long as one of them has subscribed to it.
@@ -116,9 +116,9 @@ final class HostedCamera {
 
     /// The camera that everybody sees: another one, where a replay goes elsewhere on this one.
     var seen: HostedCamera { replay?.camera ?? self }
-    var standing: Standing { registration.standing }
-    var isRemoved: Bool { standing == .removed }
-    var isEphemeral: Bool { standing == .ephemeral }
+    var lifetime: Lifetime { registration.lifetime }
+    var isRemoved: Bool { lifetime == .removed }
+    var isEphemeral: Bool { lifetime == .ephemeral }
 
     var camera: Camera { moment.camera }
     var gestures: GestureTracker { moment.gestures }

@@ -48,7 +48,7 @@ struct Admission {
                 "camera must be \"\(replay.cameraName)\" in this trace, or left out")
         }
         if let replay = peer.replay, replay.movesNothing, requests[index].body.isOfTraces { return }
-        if camera?.standing != .permanent || earlier.removesCamera { try admitNew(index, camera, &earlier) }
+        if camera?.lifetime != .permanent || earlier.removesCamera { try admitNew(index, camera, &earlier) }
         try admitBody(index, camera, &earlier)
     }
 
@@ -62,7 +62,7 @@ struct Admission {
             let name = cameraName(request)
             let camera = self.camera(of: request)
             if case .command(.removeCamera) = request.body {
-                cameras.remove(name, isPermanent: camera?.standing == .permanent)
+                cameras.remove(name, isPermanent: camera?.lifetime == .permanent)
             } else if makesCamera(request, cameras.isRemoved(name) ? nil : camera) {
                 cameras.made.insert(name)
             }
@@ -287,7 +287,7 @@ struct Admission {
     ///
     /// - Parameter present: the camera, where there is one.
     private func makesCamera(_ request: Request, _ present: HostedCamera?) -> Bool {
-        if present?.standing == .permanent { return false }
+        if present?.lifetime == .permanent { return false }
         switch request.body {
         case .query where !request.creates, .awaitIdle where !request.creates: return false
         case .subscribe where peer.isWatchOnly: return present == nil

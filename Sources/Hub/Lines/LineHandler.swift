@@ -88,7 +88,7 @@ final class LineHandler {
     }
 
     private func isFree(_ camera: HostedCamera) -> Bool {
-        camera.standing == .permanent && camera.gestures.count < fewGestures
+        camera.lifetime == .permanent && camera.gestures.count < fewGestures
     }
 
     /// Handles a line that is one live gesture.

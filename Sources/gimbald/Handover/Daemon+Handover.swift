@@ -34,8 +34,8 @@ extension Daemon {
         // From now on signals wait for the next process; what was caught before is looked at, or it would be lost.
         Signals.block()
         try loop.turn(waits: false)
-        if case .departing(departure, _) = phase { phase = leaveEverything(departure) ? .left : .running }
-        if case .left = phase { return }
+        if case .departing(departure, _) = phase { phase = leaveEverything(departure) ? .handedOver : .running }
+        if case .handedOver = phase { return }
         Signals.unblock()
     }
 

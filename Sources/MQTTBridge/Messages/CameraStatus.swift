@@ -5,7 +5,7 @@ import GimbalProtocol
 import MapCamera
 
 /// How a camera of a node stands.
-package struct CameraStanding: Equatable, Sendable {
+package struct CameraStatus: Equatable, Sendable {
     package var camera: String
     package var epoch: String
     /// The number of the camera's last event.
@@ -17,7 +17,7 @@ package struct CameraStanding: Equatable, Sendable {
     package var position: CameraPosition
 }
 
-extension CameraStanding {
+extension CameraStatus {
     /// The payload that tells it.
     package func payload(_ stamp: Stamp) -> [UInt8] {
         var line = LineWriter(capacity: 512)
@@ -45,17 +45,17 @@ extension CameraStanding {
     }
 
     /// Reads a payload; `nil` if it is none, or tells of what no camera can be.
-    package static func read(_ payload: [UInt8]) -> (standing: CameraStanding, stamp: Stamp)? {
+    package static func read(_ payload: [UInt8]) -> (status: CameraStatus, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-state"), let stamp = Stamp(members),
             let camera = members["camera"]?.string, let epoch = members["epoch"]?.string,
             let seq = members["seq"]?.integer, let isMoving = members["moving"]?.bool,
             let position = members["position"].flatMap({ try? CameraPosition($0) }), position.isPossible
         else { return nil }
-        let standing = CameraStanding(
+        let status = CameraStatus(
             camera: camera, epoch: epoch, seq: seq, timeMs: members["timeMs"]?.number,
             reason: (members["reason"]?.string).flatMap(MoveReason.init(rawValue:)), isMoving: isMoving,
             position: position)
-        return (standing, stamp)
+        return (status, stamp)
     }
 }
 

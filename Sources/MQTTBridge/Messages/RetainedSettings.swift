@@ -4,12 +4,12 @@
 import GimbalProtocol
 
 /// What a camera of a node is set to.
-package struct ToldSettings: Equatable, Sendable {
+package struct RetainedSettings: Equatable, Sendable {
     package var camera: String
     package var settings: CameraSettings
 }
 
-extension ToldSettings {
+extension RetainedSettings {
     /// The payload that tells it.
     package func payload(_ stamp: Stamp) -> [UInt8] {
         var line = LineWriter(capacity: 512)
@@ -22,10 +22,10 @@ extension ToldSettings {
     }
 
     /// Reads a payload; `nil` if it is none, or tells of what no camera can be set to.
-    package static func read(_ payload: [UInt8]) -> (told: ToldSettings, stamp: Stamp)? {
+    package static func read(_ payload: [UInt8]) -> (told: RetainedSettings, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-settings"), let stamp = Stamp(members),
             let camera = members["camera"]?.string, let settings = try? CameraSettings(.object(members))
         else { return nil }
-        return (ToldSettings(camera: camera, settings: settings), stamp)
+        return (RetainedSettings(camera: camera, settings: settings), stamp)
     }
 }

@@ -4,7 +4,7 @@
 
 import Synchronization
 
-final class RequestLink: Sendable {
+final class RequestConnection: Sendable {
     /// The most bytes of a line, by the protocol.
     static let longestRequest = RequestDecoder.longestLine
     /// More than a line has requests, for each of them has more than a byte.
@@ -46,7 +46,7 @@ final class RequestLink: Sendable {
 
     init(path: String, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
         connection = try LineConnection(path: path, monitor: monitor)
-        // It ends with the connection, and the connection with the link.
+        // It ends with the connection, and the connection with this object.
         Task { [connection, weak self] in
             do {
                 while let line = try await connection.line() {

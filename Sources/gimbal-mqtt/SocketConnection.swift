@@ -7,16 +7,16 @@ import Libevent
 import MQTTBridge
 import UnixSocket
 
-final class SocketLink: Watcher, DaemonLink {
+final class SocketConnection: Watcher, DaemonConnection {
     private static let piece = 64 << 10
 
     private var socket: LineSocket
-    private weak var reader: (any LinkReader)?
+    private weak var reader: (any DaemonReader)?
     private let program: Program
     private var isClosed = false
     private var isDelivering = false
 
-    init(_ loop: EventLoop, path: String, _ reader: any LinkReader, _ program: Program) throws {
+    init(_ loop: EventLoop, path: String, _ reader: any DaemonReader, _ program: Program) throws {
         socket = LineSocket(try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue)))
         self.reader = reader
         self.program = program
@@ -98,6 +98,6 @@ final class SocketLink: Watcher, DaemonLink {
         isClosed = true
         stop()
         _ = Glibc.close(socket.descriptor)
-        program.bury(self)
+        program.retire(self)
     }
 }
