@@ -51,21 +51,21 @@ final class Follower: Sendable {
         case away(reason: String)
         /// It has taken a connection, and not told of its cameras yet.
         case connected(DaemonChannel, absence: String)
-        /// It has said that it serves nobody more.
-        case refusing(DaemonChannel, reason: String)
+        /// It has said why it does not serve this connection, which it ends: maybe before that is seen to be made.
+        case refusing(reason: String)
         case here(DaemonChannel)
 
         var channel: DaemonChannel? {
             switch self {
-            case .away: nil
-            case .connected(let channel, _), .refusing(let channel, _), .here(let channel): channel
+            case .away, .refusing: nil
+            case .connected(let channel, _), .here(let channel): channel
             }
         }
 
         /// Why there is no daemon; `nil` while there is one.
         var absence: String? {
             switch self {
-            case .away(let reason), .connected(_, let reason), .refusing(_, let reason): reason
+            case .away(let reason), .connected(_, let reason), .refusing(let reason): reason
             case .here: nil
             }
         }
@@ -136,7 +136,7 @@ final class Follower: Sendable {
             do {
                 let channel = try await DaemonChannel(
                     paths, on: group, receive: { [weak self] line in self?.handle(line) }, end: { end.finish() })
-                state.withLock { $0.daemon = .connected(channel, absence: $0.daemon.absence ?? "") }
+                state.withLock { $0.connected(channel) }
                 channel.send(
                     try ClientRequest.subscribeAll(kinds: EventKind.movements.union([.replay, .marker])).line(
                         id: Self.id))
@@ -175,6 +175,10 @@ final class Follower: Sendable {
 extension Follower.State {
     // MARK: The daemon
 
+    fileprivate mutating func connected(_ channel: DaemonChannel) {
+        if case .away(let reason) = daemon { daemon = .connected(channel, absence: reason) }
+    }
+
     /// The daemon begins to tell of its cameras.
     private mutating func answered() {
         guard case .connected(let channel, _) = daemon else { return }
@@ -182,14 +186,12 @@ extension Follower.State {
         tell(.daemon(absence: nil))
     }
 
-    /// The daemon serves nobody more, and says why.
-    fileprivate mutating func refused(_ reason: String) {
-        if let channel = daemon.channel { note(.refusing(channel, reason: reason)) }
-    }
+    /// The daemon does not serve this connection, and says why.
+    fileprivate mutating func refused(_ reason: String) { note(.refusing(reason: reason)) }
 
     /// The connection has ended.
     fileprivate mutating func lose() {
-        if case .refusing(_, let reason) = daemon {
+        if case .refusing(let reason) = daemon {
             note(.away(reason: reason))
         } else {
             note(.away(reason: "the daemon ended the connection"))
