@@ -37,9 +37,10 @@ public struct RemoteCamera: Sendable {
     /// Sends gestures and commands as one frame: they are applied in order and together, or not at all.
     ///
     /// - Parameter frame: at most 64 gestures, commands and settings.
+    /// - Precondition: nothing else is in it: what a trace may not have has answers of its own.
     public func send(_ frame: [ClientRequest]) async throws {
         precondition(
-            frame.allSatisfy(\.isAnsweredByOk), "a frame of a camera is made of gestures, commands and settings")
+            frame.allSatisfy(\.body.isOfTraces), "a frame of a camera is made of gestures, commands and settings")
         try await gimbal.send(frame, camera: name)
     }
 
@@ -200,17 +201,5 @@ public struct RemoteCamera: Sendable {
             socket: gimbal.socket, monitor: gimbal.monitor, camera: name, kinds: kinds, delivery: delivery,
             since: since.map { [name: $0] } ?? [:],
             reconnection: reconnecting)
-    }
-}
-
-extension ClientRequest {
-    /// Whether nothing but `ok` or an error answers it: gestures, commands and settings.
-    fileprivate var isAnsweredByOk: Bool {
-        switch body {
-        case .gesture, .touch, .command, .marker: true
-        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello, .trace, .traceEnd,
-            .steerReplay:
-            false
-        }
     }
 }

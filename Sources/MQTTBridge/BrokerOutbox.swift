@@ -26,7 +26,7 @@ package final class BrokerOutbox {
     /// - Returns: whether there is room for it.
     @discardableResult
     func send(_ publication: Publication) -> Bool {
-        guard publication.isAcknowledged else {
+        guard publication.qos == .atLeastOnce else {
             guard hasRoom else { return false }
             outside.publish(publication, token: nil)
             return true

@@ -7,14 +7,26 @@ import GimbalProtocol
 struct MirrorSource {
     private var newest: (status: CameraStatus, stamp: Stamp)?
     private var newestSettings: (settings: CameraSettings, stamp: Stamp)?
-    private var state: NodeState?
+    private var node = Node.unreachable
     /// As long as a node may say nothing before it is taken for lost, in milliseconds.
     private var longestSilence = NodeState.usualInterval * NodeState.mostSilentIntervals
-    /// When the node is taken for lost, if it says nothing more.
-    private(set) var silenceDeadline: Double?
-    private var isSilent = false
-    /// Whether the broker can be reached.
-    private var isConnected = false
+
+    /// The node, as far as anybody can know.
+    private enum Node {
+        /// The broker cannot be reached.
+        case unreachable
+        /// It has said its state, or may yet. If it says nothing more until a time, it is taken for lost.
+        case heard(NodeState?, lostAt: Double?)
+        /// It has said nothing for long: nobody may be left to publish its will.
+        case silent(NodeState?)
+
+        var state: NodeState? {
+            switch self {
+            case .heard(let state, _), .silent(let state): state
+            case .unreachable: nil
+            }
+        }
+    }
 
     /// What a message means for who follows.
     enum Meaning: Equatable { case news, nothing, doubt }
@@ -22,36 +34,29 @@ struct MirrorSource {
     var status: CameraStatus? { newest?.status }
     var settings: CameraSettings? { newestSettings?.settings }
 
+    /// When the node is taken for lost, if it says nothing more.
+    var silenceDeadline: Double? { if case .heard(_, let end) = node { end } else { nil } }
+
     /// Whether the camera moves, as far as anybody can know: not where its node is gone.
     var isMoving: Bool {
-        guard isConnected, !isSilent, let newest, newest.status.isMoving else { return false }
+        guard case .heard(let state, _) = node, let newest, newest.status.isMoving else { return false }
         guard let state else { return true }
         return state.word == .ready && state.instance == newest.stamp.instance
     }
 
-    mutating func connected(at now: Double) {
-        (isConnected, state) = (true, nil)
-        heard(at: now)
-    }
+    mutating func connected(at now: Double) { node = .heard(nil, lostAt: now + longestSilence) }
 
-    mutating func disconnected() { (isConnected, silenceDeadline) = (false, nil) }
+    mutating func disconnected() { node = .unreachable }
 
     mutating func saw(_ state: NodeState, at now: Double) {
-        self.state = state
         longestSilence = (state.interval ?? NodeState.usualInterval) * NodeState.mostSilentIntervals
-        heard(at: now)
-        if state.word != .ready { silenceDeadline = nil }
+        node = .heard(state, lostAt: state.word == .ready ? now + longestSilence : nil)
     }
 
-    /// The node has said something, or the broker begins to tell what it keeps of it.
-    private mutating func heard(at now: Double) { (isSilent, silenceDeadline) = (false, now + longestSilence) }
-
-    /// Takes a node for lost that has said nothing for long: nobody may be left to publish its will.
-    ///
-    /// - Returns: whether that is new.
+    /// - Returns: whether the node is taken for lost from now on.
     mutating func noteSilence(at now: Double) -> Bool {
-        guard let end = silenceDeadline, end <= now else { return false }
-        (isSilent, silenceDeadline) = (true, nil)
+        guard case .heard(let state, let end?) = node, end <= now else { return false }
+        node = .silent(state)
         return true
     }
 
@@ -60,7 +65,7 @@ struct MirrorSource {
     mutating func settingsRemoved() { newestSettings = nil }
 
     mutating func saw(_ status: CameraStatus, _ stamp: Stamp, isRetained: Bool, at now: Double) -> Meaning {
-        if !isRetained { heard(at: now) }
+        if !isRetained { node = .heard(node.state, lostAt: now + longestSilence) }
         let meaning = meaning(of: stamp, after: newest?.stamp, isRetained)
         if meaning == .news { newest = (status, stamp) }
         return meaning
@@ -75,7 +80,7 @@ struct MirrorSource {
     private func meaning(of told: Stamp, after known: Stamp?, _ isRetained: Bool) -> Meaning {
         guard let known else { return .news }
         if told.instance == known.instance { return told.number > known.number ? .news : .nothing }
-        let isOfOwner = state?.word == .ready && state?.instance == told.instance
+        let isOfOwner = node.state?.word == .ready && node.state?.instance == told.instance
         if isRetained || isOfOwner || told.generation > known.generation { return .news }
         // What the broker has kept says which of them is right.
         return .doubt

@@ -76,7 +76,7 @@ package final class Node {
         let state = NodeState(
             .lost, node: settings.name, instance: settings.instance, generation: 0, version: settings.version)
         return Publication(
-            NodeTopics(settings.name).state, state.payload, isRetained: true, isAcknowledged: false)
+            NodeTopics(settings.name).state, state.payload, isRetained: true, qos: .atMostOnce)
     }
 
     private func state(_ word: NodeState.Word, reason: String? = nil) -> NodeState {

@@ -231,7 +231,7 @@ final class NodeCameras: DaemonReader {
             outbox.send(
                 Publication(
                     topics.camera(name), status.payload(stamps.next()), isRetained: true,
-                    isAcknowledged: !status.isMoving))
+                    qos: status.isMoving ? .atMostOnce : .atLeastOnce))
         else {
             late.insert(name)
             return

@@ -3,23 +3,30 @@
 
 import Service
 
+/// MQTT's quality of service, as far as it is used here.
+package enum QoS: CInt, Sendable {
+    /// The message may be lost.
+    case atMostOnce = 0
+    /// The broker acknowledges it, and may have it twice.
+    case atLeastOnce = 1
+}
+
 /// A message for the broker.
 package struct Publication: Equatable, Sendable {
     package var topic: String
     package var payload: [UInt8]
     /// Whether the broker keeps it for whoever subscribes later.
     package var isRetained = false
-    /// Whether the broker acknowledges it (QoS 1). Otherwise it may be lost (QoS 0).
-    package var isAcknowledged = true
+    package var qos = QoS.atLeastOnce
     /// What a reply repeats of the request, by MQTT 5.
     package var correlation: [UInt8]?
 
     package init(
-        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, isAcknowledged: Bool = true,
+        _ topic: String, _ payload: [UInt8], isRetained: Bool = false, qos: QoS = .atLeastOnce,
         correlation: [UInt8]? = nil
     ) {
         (self.topic, self.payload, self.isRetained) = (topic, payload, isRetained)
-        (self.isAcknowledged, self.correlation) = (isAcknowledged, correlation)
+        (self.qos, self.correlation) = (qos, correlation)
     }
 }
 

@@ -125,7 +125,7 @@ import MQTTBridge
         let result = unsafe publication.payload.withUnsafeBytes {
             unsafe mosquitto_publish_v5(
                 client, &number, publication.topic, CInt($0.count), $0.baseAddress,
-                publication.isAcknowledged ? 1 : 0, publication.isRetained, properties)
+                publication.qos.rawValue, publication.isRetained, properties)
         }
         if result == MOSQ_ERR_SUCCESS.rawValue { return number }
         guard Self.refusals.contains(result) else {

@@ -160,7 +160,7 @@ final class ConnectionAttempt: Sendable {
             try Self.check(
                 unsafe will.payload.withUnsafeBytes {
                     unsafe mosquitto_will_set(
-                        client, will.topic, CInt($0.count), $0.baseAddress, will.isAcknowledged ? 1 : 0, will.isRetained
+                        client, will.topic, CInt($0.count), $0.baseAddress, will.qos.rawValue, will.isRetained
                     )
                 })
         }

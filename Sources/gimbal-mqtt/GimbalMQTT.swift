@@ -277,7 +277,8 @@ struct GimbalMQTT: ParsableCommand {
         let views =
             viewsync == nil && kml == nil
             ? nil
-            : try Views(viewsync: viewsync, kml: kml, height: tile?.wallHeight ?? screen?.y ?? 844, log)
+            : try Views(
+                viewsync: viewsync, kml: kml, height: tile?.wallHeight ?? screen?.y ?? Viewport.standard.height, log)
         return try followed().enumerated().map { index, source in
             var settings = CameraMirror.Settings(
                 node: source.node, camera: source.camera, local: local.isEmpty ? nil : local[index])

@@ -103,7 +103,7 @@ final class SimulatedFleet {
 
     func publish(_ publication: Publication, from process: SimulatedProcess, token: Int? = nil) {
         guard let session = process.session else { return }
-        if !publication.isAcknowledged, random.chance(weather.loss) { return }
+        if publication.qos == .atMostOnce, random.chance(weather.loss) { return }
         // One connection keeps its order.
         session.lastUp = max(session.lastUp, now + Double.random(in: 0...3, using: &random))
         session.up.append(
@@ -127,7 +127,9 @@ final class SimulatedFleet {
             else { continue }
             var delivery = Delivery(publication.topic, publication.payload)
             delivery.correlation = publication.correlation
-            deliver(delivery, isAcknowledged: publication.isAcknowledged, byQoS1: process.subscribesByQoS1, to: session)
+            deliver(
+                delivery, isAcknowledged: publication.qos == .atLeastOnce, byQoS1: process.subscribesByQoS1, to: session
+            )
         }
     }
 

@@ -61,7 +61,8 @@ extension CameraStatus {
 
 extension CameraPosition {
     fileprivate var isPossible: Bool {
-        -85...85 ~= target.latitude && -180..<180 ~= target.longitude && ZoomRange.limits ~= zoom
+        -LatLng.latitudeLimit...LatLng.latitudeLimit ~= target.latitude && -180..<180 ~= target.longitude
+            && ZoomRange.limits ~= zoom
             && 0..<360 ~= bearing && 0...90 ~= viewingAngle
     }
 }
