@@ -46,19 +46,19 @@ final class Broker {
     private var backoff = Backoff(first: 100, longest: 10_000)
     /// How many attempts there have been: each is at the next address.
     private var attempts = 0
-    /// Becomes readable when an attempt is over.
-    private let (wake, waking): (CInt, CInt)
+    /// A pipe by which an attempt's thread tells that it is over.
+    private let pipe: (readable: CInt, writable: CInt)
     private var watcher: ClosureWatcher?
 
     init(_ settings: Settings, _ loop: EventLoop) throws {
         (self.settings, self.loop) = (settings, loop)
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { throw SystemError("pipe2") }
-        (wake, waking) = (ends[0], ends[1])
+        pipe = (ends[0], ends[1])
         _ = mosquitto_lib_init()
-        let watcher = ClosureWatcher(loop, wake) { [wake] in
+        let watcher = ClosureWatcher(loop, pipe.readable) { [pipe] in
             var byte: UInt8 = 0
-            _ = unsafe read(wake, &byte, 1)
+            _ = unsafe read(pipe.readable, &byte, 1)
         }
         try watcher.wait(for: [.read, .persist])
         self.watcher = watcher
@@ -86,7 +86,7 @@ final class Broker {
         switch phase {
         case .waiting(let end):
             guard end <= now else { return [] }
-            let attempt = ConnectionAttempt(settings, settings.addresses[attempts % settings.addresses.count], waking)
+            let attempt = ConnectionAttempt(settings, settings.addresses[attempts % settings.addresses.count], pipe.writable)
             phase = .connecting(attempt, until: now + Self.longestAttempt)
             attempt.begin()
             return []

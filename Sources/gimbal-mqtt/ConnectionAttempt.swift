@@ -32,11 +32,11 @@ final class ConnectionAttempt: Sendable {
     let address: BrokerAddress
     private let settings: Broker.Settings
     /// A descriptor that a byte is written to when the outcome is there.
-    private let waking: CInt
+    private let pipe: CInt
     private let state = Mutex(State.waiting)
 
-    init(_ settings: Broker.Settings, _ address: BrokerAddress, _ waking: CInt) {
-        (self.settings, self.address, self.waking) = (settings, address, waking)
+    init(_ settings: Broker.Settings, _ address: BrokerAddress, _ pipe: CInt) {
+        (self.settings, self.address, self.pipe) = (settings, address, pipe)
     }
 
     func begin() {
@@ -49,7 +49,7 @@ final class ConnectionAttempt: Sendable {
             }
             guard !isAbandoned else { return Self.free(end) }
             var one: UInt8 = 1
-            _ = unsafe write(self.waking, &one, 1)
+            _ = unsafe write(self.pipe, &one, 1)
         }
     }
 
