@@ -2,6 +2,7 @@
 // skips or keeps them as the delivery says. Invariant: what was missed is told, never passed over.
 
 import MapCamera
+import UnixSocket
 
 /// What a camera does, one event at a time, or what all of them do; ``RemoteCamera/events(_:delivery:since:reconnecting:)``
 /// and ``Gimbal/events(_:delivery:since:reconnecting:)`` make it.
@@ -90,7 +91,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 return event
             case .error(let error) where error.line == 0 && attempts != nil:
                 // The daemon takes no connection now.
-                throw GimbalConnectionError.unreachable(path: events.socket.path, reason: "\(error)")
+                throw GimbalConnectionError.unreachable(path: connection.path, reason: "\(error)")
             case .error(let error):
                 throw error
             default:
@@ -99,7 +100,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
         }
 
         private mutating func subscribe() throws -> LineConnection {
-            let connection = try LineConnection(path: events.socket.path, monitor: events.monitor)
+            let connection = try LineConnection(events.socket, monitor: events.monitor)
             let request: ClientRequest =
                 if events.camera == nil {
                     .subscribeAll(kinds: events.kinds, delivery: events.delivery, since: points.forAllCameras())

@@ -14,7 +14,7 @@ import UnixSocket
 /// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
 public final class Gimbal: Sendable {
     let socket: DaemonSocket
-    /// The path of the daemon's socket. Where none was named it is looked for anew by each connection.
+    /// The path of the daemon's socket: where it was reached last, before that the first place that is looked at.
     public var path: String { socket.path }
     /// How long the daemon may take to answer what only asks; `nil` is for ever.
     public let timeout: Duration?
@@ -30,7 +30,7 @@ public final class Gimbal: Sendable {
     ///   - timeout: how long the daemon may take to answer what only asks, as ``stats()`` and ``RemoteCamera/state()`` do,
     ///     before they throw ``GimbalConnectionError/noAnswer(within:)``; `nil` is for ever.
     public init(path: String? = nil, timeout: Duration? = .seconds(30)) {
-        socket = DaemonSocket(option: path)
+        socket = DaemonSocket(candidates: SocketPath.candidates(path))
         self.timeout = timeout
     }
 
@@ -153,7 +153,7 @@ public final class Gimbal: Sendable {
     private func openConnection() throws -> RequestConnection {
         try connection.withLock { connection in
             if let connection, connection.isAlive { return connection }
-            let new = try RequestConnection(path: path, monitor: monitor)
+            let new = try RequestConnection(socket, monitor: monitor)
             connection = new
             return new
         }
@@ -171,11 +171,4 @@ extension ClientRequest {
             false
         }
     }
-}
-
-/// Where the daemon's socket is: at the path that was named, or where there is one when somebody connects.
-struct DaemonSocket: Sendable {
-    let option: String?
-
-    var path: String { SocketPath.forClient(option) }
 }

@@ -15,6 +15,8 @@ final class LineConnection: Sendable {
     private static let queue = DispatchQueue(label: "gimbal connections")
 
     private let state: Mutex<State>
+    /// Where the daemon's socket is.
+    let path: String
     private let monitor: ConnectionMonitor
     /// What the monitor knows this connection by.
     private let id: Int
@@ -39,8 +41,7 @@ final class LineConnection: Sendable {
         var writable: (any DispatchSourceWrite)?
         var hasAnswered = false
 
-        init(path: String) throws(SystemError) {
-            let descriptor = try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue))
+        init(_ descriptor: CInt) {
             socket = LineSocket(descriptor)
             readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: LineConnection.queue)
             // A descriptor's number may not be anybody else's before its source is done with it.
@@ -71,13 +72,16 @@ final class LineConnection: Sendable {
     /// Connects to the daemon's socket.
     ///
     /// - Parameter monitor: is told that the daemon answers, and of the end of it.
-    init(path: String, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
+    init(_ socket: DaemonSocket, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
         self.monitor = monitor
         id = monitor.begin()
-        do throws(SystemError) {
-            state = Mutex(try State(path: path))
+        do throws(NoConnection) {
+            let (descriptor, path) = try socket.connect()
+            self.path = path
+            state = Mutex(State(descriptor))
         } catch {
-            let error = GimbalConnectionError.unreachable(path: path, reason: "\(error)")
+            let error = GimbalConnectionError.unreachable(
+                path: error.mainAttempt?.path ?? socket.path, reason: "\(error)")
             monitor.lost(id, error)
             throw error
         }

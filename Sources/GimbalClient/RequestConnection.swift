@@ -3,6 +3,7 @@
 // cancellation.
 
 import Synchronization
+import UnixSocket
 
 final class RequestConnection: Sendable {
     /// The most bytes of a line, by the protocol.
@@ -44,8 +45,8 @@ final class RequestConnection: Sendable {
         var failure: (any Error)?
     }
 
-    init(path: String, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
-        connection = try LineConnection(path: path, monitor: monitor)
+    init(_ socket: DaemonSocket, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
+        connection = try LineConnection(socket, monitor: monitor)
         // It ends with the connection, and the connection with this object.
         Task { [connection, weak self] in
             do {

@@ -195,8 +195,9 @@ package final class CameraMirror: DaemonReader {
         guard let session else { return }
         switch session.handle(line, at: now) {
         case .goesOn: break
+        case .taken: refusal = nil
         case .subscribed:
-            (absence, refusal) = (nil, nil)
+            absence = nil
             backoff.reset()
         case .removed:
             session.close()
@@ -205,7 +206,7 @@ package final class CameraMirror: DaemonReader {
             // Each position that comes may be refused for the same reason.
             guard refusal != "\(error)" else { break }
             refusal = "\(error)"
-            outside.say(.warning, "the daemon refuses to move \(settings.local ?? ""): \(error)")
+            outside.say(.warning, "the daemon does not let \(settings.local ?? "") follow: \(error)")
         case .failed(let error): return lost("the daemon refuses: \(error)", at: now)
         }
         bring(at: now)

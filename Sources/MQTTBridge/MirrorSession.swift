@@ -30,7 +30,9 @@ final class MirrorSession {
         case subscribed
         /// The camera is no more. It is made again by the next connection.
         case removed
-        /// The daemon does not move the camera.
+        /// The daemon has done what was asked.
+        case taken
+        /// The daemon does not move or set the camera.
         case refused(GimbalError)
         /// The daemon refuses the connection.
         case failed(GimbalError)
@@ -108,11 +110,17 @@ final class MirrorSession {
         case .event(let event): return note(event)
         case .camera(let state): settings = .known(state.settings)
         case .error(let error):
-            guard answers(read.id) else { return .failed(error) }
+            guard answers(read.id) else {
+                // A frame that is refused has an error for each member that could be at fault.
+                return error.line == 0 || local == .unknown ? .failed(error) : .goesOn
+            }
             (isHolding, lastSent) = (false, nil)
             sending = .refused(until: now + refusalDelay.next())
             return .refused(error)
-        default: if answers(read.id) { refusalDelay.reset() }
+        default:
+            guard answers(read.id) else { break }
+            refusalDelay.reset()
+            return .taken
         }
         return .goesOn
     }

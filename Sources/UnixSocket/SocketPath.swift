@@ -50,22 +50,6 @@ public enum SocketPath {
         return (own + system).reduce(into: []) { paths, path in if !paths.contains(path) { paths.append(path) } }
     }
 
-    /// Where a client connects now: the first candidate that is a socket which this process may use, else the first. A daemon
-    /// that comes later may be at another one.
-    public static func forClient(
-        _ option: String?, environment: (String) -> String? = environmentValue
-    ) -> String {
-        let paths = candidates(option, environment: environment)
-        return paths.first(where: isUsable) ?? paths.first ?? standard(environment: environment)
-    }
-
-    private static func isUsable(_ path: String) -> Bool {
-        var status = stat()
-        let isSocket = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
-        let mayConnect = unsafe access(path, W_OK) == 0
-        return isSocket && mayConnect && (try? checkFolder(of: path)) != nil
-    }
-
     public static func environmentValue(_ name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }

@@ -1,6 +1,7 @@
 // Stream sockets of the file system: listening on one that is nobody else's, and connecting to one.
 
 import Glibc
+import Synchronization
 
 /// A socket file that this process listens on. A lock file beside it tells a living daemon's socket from a stale one.
 public final class ListeningSocket {
@@ -139,14 +140,15 @@ public enum UnixSocket {
 
     /// Connects to the first of several paths where a daemon lets this process in.
     ///
+    /// - Returns: the descriptor, and the path that it is connected to.
     /// - Throws: `NoConnection`, when nobody does, or when one does not answer in time.
     public static func connect(
         toFirstOf paths: [String], flags: CInt = 0, timeout: Int? = nil
-    ) throws(NoConnection) -> CInt {
+    ) throws(NoConnection) -> (descriptor: CInt, path: String) {
         var attempts: [NoConnection.Attempt] = []
         for path in paths {
             do {
-                return try connect(path, flags: flags, timeout: timeout)
+                return (try connect(path, flags: flags, timeout: timeout), path)
             } catch {
                 attempts.append(NoConnection.Attempt(path: path, error: error))
                 guard NoConnection.passedOver.contains(error.code) else { break }
@@ -157,7 +159,7 @@ public enum UnixSocket {
 }
 
 /// What was tried in vain at each of the paths that a client looked at.
-public struct NoConnection: Error, Sendable {
+public struct NoConnection: Error, Sendable, CustomStringConvertible {
     public struct Attempt: Sendable {
         public let path: String
         public let error: SystemError
@@ -167,4 +169,33 @@ public struct NoConnection: Error, Sendable {
 
     /// Errors of places that are not for this process, so that it looks at the next one.
     static let passedOver = [ENOENT, ENOTDIR, ECONNREFUSED, EACCES, EPERM]
+
+    /// The attempt that tells most: the last one where there was something, otherwise the first.
+    public var mainAttempt: Attempt? { attempts.last { $0.error.code != ENOENT } ?? attempts.first }
+
+    public var description: String { mainAttempt.map { "\($0.error)" } ?? "there is no daemon" }
+}
+
+/// Where the daemon is, for a client with several connections. They all go to one daemon, as long as it listens; only then is it
+/// looked for at the other places.
+public final class DaemonSocket: Sendable {
+    private let candidates: [String]
+    private let last = Mutex<String?>(nil)
+
+    /// - Parameter candidates: the places that are looked at, at least one; see ``SocketPath/candidates(_:environment:)``.
+    public init(candidates: [String]) { self.candidates = candidates }
+
+    /// Where a daemon was reached last; before that, the first place that is looked at.
+    public var path: String { last.withLock { $0 } ?? candidates[0] }
+
+    /// Connects; the descriptor does not block.
+    ///
+    /// - Throws: `NoConnection`, when nobody lets this process in.
+    public func connect() throws(NoConnection) -> (descriptor: CInt, path: String) {
+        let first = path
+        let connected = try UnixSocket.connect(
+            toFirstOf: [first] + candidates.filter { $0 != first }, flags: CInt(SOCK_NONBLOCK.rawValue))
+        last.withLock { $0 = connected.path }
+        return connected
+    }
 }

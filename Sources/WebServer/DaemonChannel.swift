@@ -6,11 +6,6 @@ import NIOCore
 import NIOPosix
 import UnixSocket
 
-/// A connection that cannot be made.
-package struct NoDaemon: Error, CustomStringConvertible {
-    package let description: String
-}
-
 /// A connection to the daemon.
 final class DaemonChannel: Sendable {
     private let channel: any Channel
@@ -18,20 +13,14 @@ final class DaemonChannel: Sendable {
     /// Connects.
     ///
     /// - Parameters:
-    ///   - paths: where the daemon may be; the first that takes a connection is it.
     ///   - receive: is given each line, without its LF.
     ///   - end: is told that nothing more comes.
     init(
-        _ paths: [String], on group: any EventLoopGroup, receive: @escaping @Sendable (ArraySlice<UInt8>) -> Void,
+        _ socket: DaemonSocket, on group: any EventLoopGroup, receive: @escaping @Sendable (ArraySlice<UInt8>) -> Void,
         end: @escaping @Sendable () -> Void
     ) async throws {
-        let descriptor: CInt
-        do {
-            // A daemon with a full queue is one that is not there yet.
-            descriptor = try UnixSocket.connect(toFirstOf: paths, flags: CInt(SOCK_NONBLOCK.rawValue))
-        } catch {
-            throw NoDaemon(description: error.attempts.last.map { "\($0.error)" } ?? "there is no daemon")
-        }
+        // A daemon with a full queue is one that is not there yet.
+        let descriptor = try socket.connect().descriptor
         channel = try await ClientBootstrap(group: group)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

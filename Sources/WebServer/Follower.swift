@@ -7,9 +7,10 @@ import GimbalProtocol
 import JSONLines
 import NIOCore
 import Synchronization
+import UnixSocket
 
 final class Follower: Sendable {
-    private let paths: [String]
+    private let socket: DaemonSocket
     private let group: any EventLoopGroup
     private let state = Mutex(State())
 
@@ -90,15 +91,15 @@ final class Follower: Sendable {
         }
     }
 
-    init(_ paths: [String], on group: any EventLoopGroup) { (self.paths, self.group) = (paths, group) }
+    init(_ socket: DaemonSocket, on group: any EventLoopGroup) { (self.socket, self.group) = (socket, group) }
 
     // MARK: Pages
 
-    /// From now on the outbox gets all lines; the first of them tell what holds now.
-    func add(_ outbox: PageOutbox) {
+    /// Has the outbox's page told an introduction, what holds when its lines are first taken, and all lines after that.
+    func add(_ outbox: PageOutbox, _ introduction: PageLine) {
         state.withLock { state in
             state.outboxes[ObjectIdentifier(outbox)] = outbox
-            outbox.begin()
+            outbox.begin(with: introduction.bytes)
         }
     }
 
@@ -114,12 +115,12 @@ final class Follower: Sendable {
             case .over: return nil
             case .nothing: return []
             case .lines(let bytes): return bytes
-            case .anew(let counts, var bytes):
+            case .beginning(let bytes): return bytes + state.news.flatMap(\.bytes)
+            case .missed(let counts, var bytes):
                 for (camera, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
                     bytes += PageLine.lagged(camera: camera, missed: count).bytes
                 }
-                for line in state.news { bytes += line.bytes }
-                return bytes
+                return bytes + state.news.flatMap(\.bytes)
             }
         }
     }
@@ -135,7 +136,7 @@ final class Follower: Sendable {
             let (ends, end) = AsyncStream<Void>.makeStream()
             do {
                 let channel = try await DaemonChannel(
-                    paths, on: group, receive: { [weak self] line in self?.handle(line) }, end: { end.finish() })
+                    socket, on: group, receive: { [weak self] line in self?.handle(line) }, end: { end.finish() })
                 state.withLock { $0.connected(channel) }
                 channel.send(
                     try ClientRequest.subscribeAll(kinds: EventKind.movements.union([.replay, .marker])).line(
@@ -269,13 +270,15 @@ extension Follower.State {
         tell(.gestures(types, camera: input.camera, timeMs: input.timeMs))
     }
 
-    /// What a camera was fed in a gap is not known: its fingers that are down are told again, its gestures begin anew.
+    /// What happened to a camera in a gap is not known: its fingers and its replay are told again, its gestures begin anew.
     private mutating func forgetInput(of name: String, behind gap: PageLine) {
         tell(gap)
         ask(.getCamera, name)
+        ask(.getReplay, name)
         guard var camera = cameras[name] else { return }
-        camera.fingers = [:]
-        (camera.reporter, camera.active) = (GestureReporter(), ActiveGestures(limit: Follower.Camera.mostGestures))
+        (camera.fingers, camera.replay) = ([:], nil)
+        camera.reporter = GestureReporter()
+        _ = camera.active.cancelAll()
         if !camera.toldGestures.types.isEmpty {
             camera.toldGestures.types = []
             tell(.gestures([], camera: name, timeMs: camera.toldGestures.timeMs))

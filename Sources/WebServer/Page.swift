@@ -6,6 +6,7 @@ import GimbalProtocol
 import JSONLines
 import NIOCore
 import Synchronization
+import UnixSocket
 
 /// A page, from the beginning of its stream to its end.
 final class Page: Sendable {
@@ -13,7 +14,7 @@ final class Page: Sendable {
     let id = Tokens.made()
     let role: Role
     let outbox = PageOutbox()
-    private let paths: [String]
+    private let socket: DaemonSocket
     private let group: any EventLoopGroup
     private let state: Mutex<State>
 
@@ -31,8 +32,8 @@ final class Page: Sendable {
         var isOver = false
     }
 
-    init(_ role: Role, _ paths: [String], on group: any EventLoopGroup, _ limits: Limits) {
-        (self.role, self.paths, self.group) = (role, paths, group)
+    init(_ role: Role, _ socket: DaemonSocket, on group: any EventLoopGroup, _ limits: Limits) {
+        (self.role, self.socket, self.group) = (role, socket, group)
         state = Mutex(
             State(meter: RateMeter(perSecond: limits.requestsPerSecond, atOnce: limits.requestsAtOnce)))
     }
@@ -94,8 +95,8 @@ final class Page: Sendable {
             if let connection = state.connection { return connection }
             let number = state.lastConnection + 1
             let forget: @Sendable () -> Void = { [weak self] in self?.forgetConnection(number) }
-            let channel = Task { [paths, group, outbox] in
-                try await DaemonChannel(paths, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
+            let channel = Task { [socket, group, outbox] in
+                try await DaemonChannel(socket, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
             }
             let connection = Connection(number: number, channel: channel)
             (state.connection, state.lastConnection) = (connection, number)
@@ -123,7 +124,7 @@ final class Page: Sendable {
         setRecording(nil)
         do {
             let connection = try await DaemonChannel(
-                paths, on: group, receive: { [outbox] in outbox.add(.reply($0)) }, end: {})
+                socket, on: group, receive: { [outbox] in outbox.add(.reply($0)) }, end: {})
             setRecording(connection)
             return connection
         } catch {

@@ -39,14 +39,17 @@ final class PageOutbox: Sendable {
     enum Batch: Equatable {
         case nothing
         case lines([UInt8])
-        /// The page knows nothing yet, or was too slow: how many events of which camera it will not see. What holds now has
-        /// to follow.
-        case anew(missed: [String: Int], replies: [UInt8])
+        /// The page knows nothing yet: these come first, and what holds now has to follow.
+        case beginning([UInt8])
+        /// The page was too slow: how many events of which camera it will not see. What holds now has to follow.
+        case missed([String: Int], replies: [UInt8])
         case over
     }
 
     /// What becomes of lines.
     private enum Phase {
+        /// They are thrown away: the page is to be told what holds now, behind these bytes.
+        case beginning([UInt8])
         /// They wait for the page.
         case following
         /// They are thrown away, and counted for each camera: the page is to be told what holds now.
@@ -109,9 +112,9 @@ final class PageOutbox: Sendable {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Has the page told what holds now, and then every line.
-    func begin() {
-        state.withLock { $0.fallBehind() }
+    /// Has the page told these bytes, then what holds at that time, and every line after that.
+    func begin(with introduction: [UInt8]) {
+        state.withLock { if case .following = $0.phase { $0.phase = .beginning(introduction) } }
         signal.yield()
     }
 
@@ -129,7 +132,7 @@ final class PageOutbox: Sendable {
             case .behind(var missed):
                 State.count(line, in: &missed)
                 state.phase = .behind(missed: missed)
-            case .over: break
+            case .beginning, .over: break
             }
             return false
         }
@@ -142,9 +145,12 @@ final class PageOutbox: Sendable {
             defer { state.replies = [] }
             switch state.phase {
             case .over: return .over
+            case .beginning(let introduction):
+                state.phase = .following
+                return .beginning(introduction + state.replies)
             case .behind(let missed):
                 state.phase = .following
-                return .anew(missed: missed, replies: state.replies)
+                return .missed(missed, replies: state.replies)
             case .following: break
             }
             guard state.count > 0 || !state.replies.isEmpty else { return .nothing }

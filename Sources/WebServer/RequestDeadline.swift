@@ -10,19 +10,12 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Where a connection is between its requests and their answers.
-    private enum Phase {
-        /// Nothing has come of the next request.
-        case idle
-        /// The request's body comes; one that was refused may be answered already.
-        case receiving(isAnswered: Bool)
-        /// All of the request is there, and not all of the answer is sent.
-        case answering
-    }
-
     private let limits: Limits
     private var deadline: Scheduled<Void>?
-    private var phase = Phase.idle
+    /// Whether the body of a request is still to come.
+    private var isReceiving = false
+    /// How many requests have no answer yet: a client may send the next one before.
+    private var unanswered = 0
     /// Bytes of the request's body that may still come.
     private var left = 0
 
@@ -41,37 +34,32 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head:
             left = limits.recordingBytes + limits.lineBytes
-            phase = .receiving(isAnswered: false)
+            unanswered += 1
+            isReceiving = true
             set(limits.requestTime, context)
         case .body(let bytes):
             left -= bytes.readableBytes
             if left < 0 { return context.close(promise: nil) }
         case .end:
-            if case .receiving(isAnswered: true) = phase {
-                wait(context)
-            } else {
-                phase = .answering
-                deadline?.cancel()
-            }
+            isReceiving = false
+            wait(context)
         }
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .end = unwrapOutboundIn(data) {
-            switch phase {
-            // What is left of a request that was refused still has its deadline.
-            case .receiving: phase = .receiving(isAnswered: true)
-            case .answering, .idle: wait(context)
-            }
+            unanswered -= 1
+            wait(context)
         }
         context.write(data, promise: promise)
     }
 
-    /// Waits for the next request.
+    /// Waits for the next request, or for nothing while there is something to answer. What is left of a request that was
+    /// refused still has its deadline.
     private func wait(_ context: ChannelHandlerContext) {
-        phase = .idle
-        set(limits.idleTime, context)
+        if isReceiving { return }
+        if unanswered > 0 { deadline?.cancel() } else { set(limits.idleTime, context) }
     }
 
     private func set(_ time: TimeAmount, _ context: ChannelHandlerContext) {

@@ -4,13 +4,14 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import UnixSocket
 
 struct Responder: Sendable {
     let access: Access
     let limits: Limits
     let pages: Pages
     let follower: Follower
-    let paths: [String]
+    let socket: DaemonSocket
     let group: any EventLoopGroup
     /// The links of a page that feeds, and of one that watches.
     let links: Links
@@ -109,7 +110,7 @@ struct Responder: Sendable {
         switch (request.method, path) {
         case (.get, "/stream"):
             try access.checkReader(request.head)
-            let page = Page(try access.role(of: request.head), paths, on: group, limits)
+            let page = Page(try access.role(of: request.head), socket, on: group, limits)
             try pages.add(page)
             return .stream(page)
         case (.post, "/lines"):
@@ -184,8 +185,7 @@ struct Responder: Sendable {
         var fields = fields
         fields[.contentType] = "application/x-ndjson"
         var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
-        try await body.write(ByteBuffer(bytes: links.introduction(of: page, limits, map).bytes))
-        follower.add(page.outbox)
+        follower.add(page.outbox, links.introduction(of: page, limits, map))
         let guardian = StallGuard(limits.stallTime, channel)
         var last = ContinuousClock.now - Self.frame
         for await _ in page.outbox.signals {

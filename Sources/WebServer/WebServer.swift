@@ -10,6 +10,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import Synchronization
+import UnixSocket
 
 /// What a server is told.
 package struct ServerOptions: Sendable {
@@ -31,8 +32,8 @@ package struct ServerOptions: Sendable {
 
     /// How pages draw a map, where they do not do it by themselves.
     package var map: StyledMap?
-    /// Where the daemon may be.
-    package var daemonPaths: [String]
+    /// Where the daemon is.
+    package var daemon: DaemonSocket
     package var listening: Listening
     package var certificate: Certificate?
     /// More names that the server goes by, without a port.
@@ -44,8 +45,8 @@ package struct ServerOptions: Sendable {
     package var tokens = Tokens()
     package var limits = Limits()
 
-    package init(daemonPaths: [String], listening: Listening) {
-        (self.daemonPaths, self.listening) = (daemonPaths, listening)
+    package init(daemon: DaemonSocket, listening: Listening) {
+        (self.daemon, self.listening) = (daemon, listening)
     }
 }
 
@@ -86,7 +87,7 @@ package enum WebServer {
         ready: @escaping @Sendable (Links) throws -> Void
     ) async throws {
         let limits = options.limits
-        let (follower, pages) = (Follower(options.daemonPaths, on: group), Pages(limits))
+        let (follower, pages) = (Follower(options.daemon, on: group), Pages(limits))
         let handler = Mutex<Responder?>(nil)
         let respond: HTTPChannelHandler.Responder = { request, writer, channel in
             // It is there before the first connection is taken.
@@ -103,7 +104,7 @@ package enum WebServer {
         let begin: (Links, Access) throws -> Void = { links, access in
             handler.withLock {
                 $0 = Responder(
-                    access: access, limits: limits, pages: pages, follower: follower, paths: options.daemonPaths,
+                    access: access, limits: limits, pages: pages, follower: follower, socket: options.daemon,
                     group: group, links: links, map: options.map)
             }
             try ready(links)

@@ -86,7 +86,8 @@ final class Broker {
         switch phase {
         case .waiting(let end):
             guard end <= now else { return [] }
-            let attempt = ConnectionAttempt(settings, settings.addresses[attempts % settings.addresses.count], pipe.writable)
+            let attempt = ConnectionAttempt(
+                settings, settings.addresses[attempts % settings.addresses.count], pipe.writable)
             phase = .connecting(attempt, until: now + Self.longestAttempt)
             attempt.begin()
             return []

@@ -240,7 +240,7 @@ struct GimbalMQTT: ParsableCommand {
         let own = node.map { nodeSettings($0, instance) }
         settings.will = own.map { Node.will($0) }
         do {
-            let program = try Program(socket: socket, broker: settings, log)
+            let program = try Program(DaemonSocket(candidates: SocketPath.candidates(socket)), broker: settings, log)
             let node = own.map { Node($0, program) }
             let status = try program.run(node, try mirrors(program, log))
             Glibc.exit(status)

@@ -16,8 +16,7 @@ final class Program: Surroundings {
     private static let longestLastWord = 2000.0
 
     private let loop: EventLoop
-    /// The path of the daemon's socket, where one was named.
-    private let socketOption: String?
+    private let daemon: DaemonSocket
     private let broker: Broker
     private let log: Log
     private var node: Node?
@@ -43,10 +42,10 @@ final class Program: Surroundings {
         case atOnce(status: CInt, isSudden: Bool)
     }
 
-    init(socket: String?, broker: Broker.Settings, _ log: Log) throws {
+    init(_ daemon: DaemonSocket, broker: Broker.Settings, _ log: Log) throws {
         loop = try EventLoop()
         self.broker = try Broker(broker, loop)
-        (socketOption, self.log) = (socket, log)
+        (self.daemon, self.log) = (daemon, log)
     }
 
     /// Milliseconds of the monotonic clock.
@@ -99,7 +98,8 @@ final class Program: Surroundings {
         }
     }
 
-    private var hasUnacknowledged: Bool { (node?.unacknowledged ?? 0) > 0 }
+    /// Whether the broker has not taken all that the node has said; one that is not the owner says nothing.
+    private var hasUnacknowledged: Bool { node.map { $0.isOwner && $0.unacknowledged > 0 } ?? false }
 
     private var deadline: Double? {
         var end: Double?
@@ -173,7 +173,7 @@ final class Program: Surroundings {
     // MARK: Surroundings
 
     func connect(_ reader: any DaemonReader) throws -> any DaemonConnection {
-        try SocketConnection(loop, path: SocketPath.forClient(socketOption), reader, self)
+        try SocketConnection(loop, daemon, reader, self)
     }
 
     var hasRoom: Bool { broker.hasRoom }

@@ -16,8 +16,8 @@ final class SocketConnection: Watcher, DaemonConnection {
     private var isClosed = false
     private var isDelivering = false
 
-    init(_ loop: EventLoop, path: String, _ reader: any DaemonReader, _ program: Program) throws {
-        socket = LineSocket(try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue)))
+    init(_ loop: EventLoop, _ daemon: DaemonSocket, _ reader: any DaemonReader, _ program: Program) throws {
+        socket = LineSocket(try daemon.connect().descriptor)
         self.reader = reader
         self.program = program
         super.init(loop, socket.descriptor)

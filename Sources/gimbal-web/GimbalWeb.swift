@@ -157,7 +157,7 @@ struct GimbalWeb: AsyncParsableCommand {
     private func options() throws -> ServerOptions {
         let passed = Self.passedSocket()
         var options = ServerOptions(
-            daemonPaths: SocketPath.candidates(socket),
+            daemon: DaemonSocket(candidates: SocketPath.candidates(socket)),
             listening: passed.map { .descriptor($0) }
                 ?? .address(listen == "localhost" ? "127.0.0.1" : listen, port: port))
         if let tlsCertificate, let tlsKey {
@@ -176,9 +176,13 @@ struct GimbalWeb: AsyncParsableCommand {
 
     /// The listening socket that a service manager has passed.
     private static func passedSocket() -> CInt? {
-        let passed = ManagerVariables(Log(of: "gimbal-web", level: .warning)).takeDescriptors().map(\.descriptor)
-        for descriptor in passed.dropFirst() { _ = close(descriptor) }
+        let log = Log(of: "gimbal-web", level: .warning)
+        let passed = ManagerVariables(log).takeDescriptors().map(\.descriptor)
         guard let socket = passed.first else { return nil }
+        if passed.count > 1 {
+            log(.warning, "\(passed.count) sockets were passed; only the first is served")
+            for descriptor in passed.dropFirst() { _ = close(descriptor) }
+        }
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
         return socket
     }
@@ -256,14 +260,17 @@ private enum Browser {
         // What a browser says of itself is nothing for the link's reader.
         unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        // Signals that this program ignores end a browser.
+        // No signal that this program, or its thread, ignores or blocks is kept from a browser, and ^C is not for it.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var signals = sigset_t()
         unsafe sigfillset(&signals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(&attributes, CShort(POSIX_SPAWN_SETSIGDEF))
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        unsafe posix_spawnattr_setflags(&attributes, CShort(flags))
         let words = unsafe [strdup(program), strdup(argument), nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0

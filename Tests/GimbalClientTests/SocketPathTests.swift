@@ -34,8 +34,30 @@ import UnixSocket
         let listening = try ListeningSocket(path: stale, mode: 0o600)
         close(listening.descriptor)
         let paths = ["/nonexistent/gimbal.sock", stale, "/etc/passwd/gimbal.sock"]
-        close(try UnixSocket.connect(toFirstOf: paths + [daemon.socket]))
+        let connected = try UnixSocket.connect(toFirstOf: paths + [daemon.socket])
+        close(connected.descriptor)
+        #expect(connected.path == daemon.socket)
         let error = #expect(throws: NoConnection.self) { try UnixSocket.connect(toFirstOf: paths) }
         #expect(error?.attempts.map(\.path) == paths)
+    }
+
+    @Test func connectionsOfOneClientGoToOneDaemonAsLongAsItListens() throws {
+        let later = try DaemonProcess()
+        let folder = URL(fileURLWithPath: later.socket).deletingLastPathComponent()
+        let first = folder.path + "/first.sock"
+        let socket = DaemonSocket(candidates: [first, later.socket])
+        #expect(socket.path == first)
+        func path() throws -> String {
+            let connected = try socket.connect()
+            close(connected.descriptor)
+            return connected.path
+        }
+        #expect(try path() == later.socket)
+        // One that comes at a place that is looked at before is not this client's, as long as its own is there.
+        let other = try DaemonProcess(socket: first)
+        #expect(try path() == later.socket)
+        #expect(later.end(SIGTERM) == 0)
+        #expect(try path() == first && socket.path == first)
+        withExtendedLifetime(other) {}
     }
 }

@@ -602,6 +602,7 @@ import Testing
         fleet.connect(source)
         fleet.pass(3000)
         #expect(fleet.retained["gimbal/left/main/camera"] == nil)
+        #expect(try #require(source.node?.deadline) > fleet.now)
         fleet.weather.congestion = 0
         fleet.pass(200)
         let told = String(decoding: try #require(fleet.retained["gimbal/left/main/camera"]), as: UTF8.self)
@@ -789,7 +790,7 @@ import Testing
             fleet.pass(40)
         }
         feeder.send(#"{"type":"pan","phase":"ended"}"#)
-        #expect(follower.log.filter { $0.contains("refuses to move") }.count == 1)
+        #expect(follower.log.filter { $0.contains("does not let copy follow") }.count == 1)
         player.close()
         fleet.pass(5000)
         #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))

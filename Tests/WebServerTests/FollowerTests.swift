@@ -11,25 +11,26 @@ import UnixSocket
 @Suite struct FollowerTests {
     /// Follows a daemon as long as the body runs, for one page: what it is told is asked for as text.
     private func following(_ socket: String, _ body: (_ told: () async -> String) async throws -> Void) async throws {
-        let follower = Follower([socket], on: MultiThreadedEventLoopGroup.singleton)
+        let follower = Follower(DaemonSocket(candidates: [socket]), on: MultiThreadedEventLoopGroup.singleton)
         let outbox = PageOutbox()
-        follower.add(outbox)
+        follower.add(outbox, PageLine(["type": .string("page")]))
         let task = Task { await follower.run() }
+        defer { task.cancel() }
         var all = ""
         try await body {
             all += String(decoding: follower.take(outbox) ?? [], as: UTF8.self)
             return all
         }
-        task.cancel()
-        await task.value
     }
 
     private func accepted(_ socket: ListeningSocket) async throws -> CInt {
-        while true {
-            let client = accept(socket.descriptor, nil, nil)
-            if client >= 0 { return client }
-            try await Task.sleep(for: .milliseconds(5))
+        var client: CInt = -1
+        try await waitUntil("somebody connects") {
+            await Task.yield()
+            client = accept(socket.descriptor, nil, nil)
+            return client >= 0
         }
+        return client
     }
 
     @Test func aDaemonThatRefusesTheConnectionIsNotThereAndItsReasonIsTold() async throws {
@@ -57,10 +58,16 @@ import UnixSocket
             func say(_ line: String) { #expect(write(client, line + "\n", line.utf8.count + 1) > 0) }
             say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
             say(#"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#)
+            say(#"{"type":"gesture","camera":"main","timeMs":4,"line":{"type":"set-gestures","rotate":false}}"#)
             say(#"{"type":"gesture","camera":"main","timeMs":5,"line":{"type":"pan","phase":"began"}}"#)
             try await waitUntil("the pan is told") { await told().contains(#""gestures":["pan"]"#) }
             say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(position)}"#)
             try await waitUntil("its end is told") { await told().contains(#""gestures":[]"#) }
+            // What the camera takes is known over the gap.
+            for type in ["rotate", "tilt"] {
+                say(#"{"type":"gesture","camera":"main","timeMs":9,"line":{"type":"\#(type)","phase":"began"}}"#)
+            }
+            try await waitUntil("the tilt alone is told") { await told().contains(#""gestures":["tilt"]"#) }
         }
     }
 }

@@ -40,10 +40,23 @@ import Testing
         #expect(text(outbox.take()) != nil)
         for seq in 0..<(3 * PageOutbox.mostLines) { outbox.add(boundary("b\(seq)")) }
         outbox.add(moved(1, camera: "left"))
-        #expect(outbox.take() == .anew(missed: ["main": 3 * PageOutbox.mostLines, "left": 1], replies: []))
+        #expect(outbox.take() == .missed(["main": 3 * PageOutbox.mostLines, "left": 1], replies: []))
         #expect(outbox.take() == .nothing)
         outbox.add(moved(2))
         #expect(text(outbox.take()) == "c2 ")
+    }
+
+    @Test func aPageThatBeginsHasMissedNothing() {
+        let outbox = PageOutbox()
+        outbox.begin(with: Array("page ".utf8))
+        outbox.add(boundary("began"))
+        outbox.add(.reply(Array("ok".utf8)[...]))
+        #expect(outbox.take() == .beginning(Array("page ok\n".utf8)))
+        outbox.add(boundary("idle"))
+        #expect(text(outbox.take()) == "idle ")
+        outbox.finish()
+        outbox.begin(with: [])
+        #expect(outbox.take() == .over)
     }
 
     @Test func manyBytesAreAsMuchAsManyLines() {
@@ -51,14 +64,14 @@ import Testing
         let large = PageLine(
             bytes: Array(repeating: 0x20, count: PageOutbox.mostBytes / 4), camera: "main", isCounted: true)
         for _ in 0..<5 { outbox.add(large) }
-        #expect(outbox.take() == .anew(missed: ["main": 5], replies: []))
+        #expect(outbox.take() == .missed(["main": 5], replies: []))
     }
 
     @Test func repliesAreKeptWhileAPageIsBehind() {
         let outbox = PageOutbox()
         for seq in 0...PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
         outbox.add(.reply(Array("ok".utf8)[...]))
-        #expect(outbox.take() == .anew(missed: ["main": PageOutbox.mostLines + 1], replies: Array("ok\n".utf8)))
+        #expect(outbox.take() == .missed(["main": PageOutbox.mostLines + 1], replies: Array("ok\n".utf8)))
     }
 
     @Test func aPageThatReadsNoReplyIsLetGo() {

@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import TestSupport
 import Testing
+import UnixSocket
 
 @testable import WebServer
 
@@ -26,7 +27,8 @@ private struct Running: Sendable {
         _ body: @escaping @Sendable (Running) throws -> Void
     ) async throws {
         let daemon = try DaemonProcess()
-        var options = ServerOptions(daemonPaths: [daemon.socket], listening: .address("127.0.0.1", port: 0))
+        var options = ServerOptions(
+            daemon: DaemonSocket(candidates: [daemon.socket]), listening: .address("127.0.0.1", port: 0))
         options.limits = limits
         options.map = map
         options.guests = Set(guests.compactMap(Origin.init))
@@ -165,9 +167,9 @@ private struct Running: Sendable {
 
     @Test func aDaemonThatGoesIsToldAndOneThatComesIsFound() async throws {
         var options = ServerOptions(
-            daemonPaths: [TemporaryPath.fresh("sock")], listening: .address("127.0.0.1", port: 0))
+            daemon: DaemonSocket(candidates: [TemporaryPath.fresh("sock")]), listening: .address("127.0.0.1", port: 0))
         options.tokens = Tokens()
-        let path = options.daemonPaths[0]
+        let path = options.daemon.path
         // The daemon is killed below, and leaves them.
         defer { for name in [path, path + ".lock"] { unlink(name) } }
         let (links, ready) = AsyncStream<Links>.makeStream()
@@ -549,13 +551,16 @@ private struct Running: Sendable {
             try client.send(#"{"type":"ping"}"#)
             _ = try client.receive(until: "pong")
             let (first, _) = try server.open(server.tokens.watch)
-            for _ in 0..<count { _ = try first.object("camera") }
+            // The server knows all of them.
+            var known: Set<String> = []
+            while known.count < count { known.insert(try #require(try first.object("camera")["camera"] as? String)) }
             let (page, _) = try server.open(server.tokens.watch)
-            var told: [String: Int] = [:]
-            while told["camera", default: 0] < count {
-                told[try #require(try page.object()["type"] as? String), default: 0] += 1
+            var told: [String: Set<String>] = [:]
+            while told["camera", default: []].count < count {
+                let line = try page.object()
+                told[try #require(line["type"] as? String), default: []].insert(line["camera"] as? String ?? "")
             }
-            #expect(told["subscribed"] == count && told["missed"] == nil)
+            #expect(told["subscribed"] == known && told["missed"] == nil)
         }
     }
 
@@ -637,7 +642,8 @@ private struct Running: Sendable {
         ("0.0.0.0", false, false), ("0.0.0.0", true, true), ("127.0.0.1", false, true),
     ])
     func othersConnectOnlyWhereThatWasSaid(_ address: String, _ isSaid: Bool, _ starts: Bool) async throws {
-        var options = ServerOptions(daemonPaths: ["/nowhere"], listening: .address(address, port: 0))
+        var options = ServerOptions(
+            daemon: DaemonSocket(candidates: ["/nowhere"]), listening: .address(address, port: 0))
         options.isOpenWithoutTLS = isSaid
         let (links, ready) = AsyncStream<Links>.makeStream()
         let server = Task { [options] in

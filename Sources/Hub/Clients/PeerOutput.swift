@@ -113,20 +113,13 @@ struct PeerOutput {
     /// Whether there is an event that has not been sent.
     var hasUnsentEvents: Bool { pending.contains { $0.hasUnsent } }
 
-    /// Forgets those that have been sent what there was, but for one that is alone: nearly always the next event is its, too.
-    /// To be called once their cameras are looked at anew.
-    mutating func removeSent() {
-        // Nearly always that is all of them.
-        while pending.count > 1, let last = pending.popLast() {
-            if last.hasUnsent {
-                pending.append(last)
-                break
-            }
-            last.membership.isPending = false
-        }
+    /// Forgets subscriptions that have been sent what there was. To be called once their cameras are looked at anew.
+    ///
+    /// - Parameter last: stays: the next event is nearly always of the same camera, and it need not be put in again.
+    mutating func removeSent(butFor last: Subscription?) {
         guard pending.count > 1 else { return }
         pending.removeAll { subscription in
-            if !subscription.hasUnsent { subscription.membership.isPending = false }
+            if subscription !== last, !subscription.hasUnsent { subscription.membership.isPending = false }
             return !subscription.membership.isPending
         }
     }

@@ -198,7 +198,7 @@ final class Sender {
                 unfinished.append(peer)
                 return .unfinished
             }
-            peer.output.removeSent()
+            peer.output.removeSent(butFor: offer.runs.last?.subscription)
             if offered == 0 || !peer.output.hasUnsentEvents { return .sent }
         }
     }

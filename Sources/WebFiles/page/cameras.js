@@ -177,8 +177,10 @@ export class Cameras {
             camera.move(message);
             return true;
         case "lagged":
-            // The fingers that are down come next.
+            // The fingers that are down come next, and a replay if there is one.
             camera.surfaces.clear();
+            camera.replay = null;
+            camera.isMoving = false;
             camera.epoch = message.epoch ?? camera.epoch;
             camera.move(message);
             return true;

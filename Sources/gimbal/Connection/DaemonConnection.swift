@@ -39,7 +39,8 @@ final class DaemonConnection {
         do {
             socket = LineSocket(
                 try UnixSocket.connect(
-                    toFirstOf: options.candidates, timeout: Int(min(timeout, 1e12).rounded(.up))))
+                    toFirstOf: options.candidates, timeout: Int(min(timeout, 1e12).rounded(.up))
+                ).descriptor)
         } catch {
             try Interrupt.check()
             throw Self.failure(error, options, timeout)
