@@ -48,6 +48,8 @@ public struct CameraRecord: Sendable {
     fileprivate var stream: CameraStream
     /// The lines that tell it, as `gimbal run` prints them.
     fileprivate let bytes: [UInt8]
+    /// Whether it is what a trace makes of a camera, as golden files are.
+    fileprivate let isRun: Bool
 
     /// What a trace makes of a camera of this process. No daemon is needed.
     ///
@@ -56,7 +58,7 @@ public struct CameraRecord: Sendable {
         let file = trace.lastPathComponent
         do {
             let whole = try Trace(Data(contentsOf: trace))
-            try self.init(file, try TraceRun.events(of: whole))
+            try self.init(file, try TraceRun.events(of: whole), isRun: true)
             if let viewport = whole.header.header?.viewport { stream.viewport = viewport }
         } catch let error as TraceError {
             throw CameraFileError(description: "\(file) \(error)")
@@ -88,9 +90,9 @@ public struct CameraRecord: Sendable {
         try self.init(name, Array(table.utf8))
     }
 
-    private init(_ name: String, _ bytes: [UInt8]) throws {
+    private init(_ name: String, _ bytes: [UInt8], isRun: Bool = false) throws {
         self.name = name
-        self.bytes = bytes
+        (self.bytes, self.isRun) = (bytes, isRun)
         let reader = StreamReader()
         var splitter = LineSplitter()
         func read(_ line: LineSplitter.Line) throws { try reader.read(line.text, number: line.number) }
@@ -127,8 +129,8 @@ public func expectCamera(
     _ record: CameraRecord, matches golden: URL, within tolerance: CameraTolerance = .exact,
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> Bool {
-    if ProcessInfo.processInfo.environment["GIMBAL_UPDATE"] == "1" {
-        try Data(record.bytes).write(to: golden)
+    if record.isRun, ProcessInfo.processInfo.environment["GIMBAL_UPDATE"] == "1" {
+        try Data(record.bytes).write(to: golden, options: .atomic)
         return true
     }
     var expected = try CameraRecord(log: golden)

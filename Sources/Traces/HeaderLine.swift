@@ -61,11 +61,12 @@ package struct HeaderLine: Sendable {
     /// The header of the same trace, to be played as fast as possible where nobody steers it: it does not pause, and one that
     /// would be played for ever is played once.
     ///
+    /// - Parameter isOnce: whether that holds for any that is played several times.
     /// - Throws: as ``set(_:)`` does.
-    package func atHighestSpeed() throws(TraceError) -> HeaderLine {
+    package func atHighestSpeed(isOnce: Bool = false) throws(TraceError) -> HeaderLine {
         var header = self
         try header.set([("speed", .string("max")), ("paused", nil), ("pauseOnMarkers", nil)])
-        if self.header?.playback.loop == .forever { try header.set([("loop", nil)]) }
+        if isOnce || self.header?.playback.loop == .forever { try header.set([("loop", nil)]) }
         return header
     }
 

@@ -33,10 +33,11 @@ package struct Shrinker {
         return smallest
     }
 
+    /// - Returns: whether the trace still fails; `nil` if no more may be asked.
     private mutating func ask(
         _ trace: Trace, _ smallest: inout Trace, _ fails: (Trace) throws -> Bool
-    ) rethrows -> Bool {
-        guard left > 0 else { return false }
+    ) rethrows -> Bool? {
+        guard left > 0 else { return nil }
         left -= 1
         asked += 1
         guard try fails(trace) else { return false }
@@ -46,7 +47,7 @@ package struct Shrinker {
 
     /// Leaves out runs of parts, long ones first.
     private static func drop<Part>(
-        _ parts: [Part], _ lines: ([Part]) -> [Trace.Line], _ ask: ([Trace.Line]) throws -> Bool
+        _ parts: [Part], _ lines: ([Part]) -> [Trace.Line], _ ask: ([Trace.Line]) throws -> Bool?
     ) rethrows {
         var parts = parts
         var length = parts.count
@@ -55,7 +56,8 @@ package struct Shrinker {
             while start < parts.count {
                 var fewer = parts
                 fewer.removeSubrange(start..<min(start + length, parts.count))
-                if try ask(lines(fewer)) { parts = fewer } else { start += length }
+                guard let stillFails = try ask(lines(fewer)) else { return }
+                if stillFails { parts = fewer } else { start += length }
             }
             length = min(length / 2, parts.count)
         }
@@ -90,7 +92,8 @@ package struct Shrinker {
                 }
                 var trace = smallest
                 trace.lines[index] = Trace.Line((fewer.count == 1 ? fewer[0] : .array(fewer)).bytes)
-                if try ask(trace, &smallest, fails) { members = fewer } else { position += 1 }
+                guard let stillFails = try ask(trace, &smallest, fails) else { return }
+                if stillFails { members = fewer } else { position += 1 }
             }
         }
     }
@@ -100,7 +103,7 @@ package struct Shrinker {
         for name in members.map(\.name) where name != "type" && name != "version" {
             var trace = smallest
             guard (try? trace.header.set([(name, nil)])) != nil else { continue }
-            _ = try ask(trace, &smallest, fails)
+            guard try ask(trace, &smallest, fails) != nil else { return }
         }
     }
 }

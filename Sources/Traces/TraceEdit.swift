@@ -27,8 +27,17 @@ package enum TraceEdit: Sendable {
 extension Trace {
     /// Makes a change.
     ///
-    /// - Throws: `TraceError` for a header that cannot be written anew.
+    /// - Throws: `TraceError` for a header that cannot be written anew, and for a line that a daemon would not take any more.
     package mutating func apply(_ edit: TraceEdit) throws(TraceError) {
+        let before = lines.map(\.requests.isEmpty)
+        try change(edit)
+        for (index, line) in lines.enumerated() where !before[index] && line.requests.isEmpty {
+            throw TraceError(
+                "would have something in line \(index + 2) that no daemon takes: a time or a speed out of range")
+        }
+    }
+
+    private mutating func change(_ edit: TraceEdit) throws(TraceError) {
         switch edit {
         case .viewport(let width, let height):
             var viewport = headerMember("viewport")?.object ?? [:]
@@ -42,7 +51,7 @@ extension Trace {
             if position["zoom"] == nil { position["zoom"] = .number(CameraPosition.initial.zoom) }
             try header.set([("position", .object(position))])
         case .moveTo(let place): try move(to: place)
-        case .speed(let factor): hasten(factor)
+        case .speed(let factor): try hasten(factor)
         case .trimIdle(let longest): try trimIdle(longest)
         case .bounds(let bounds):
             let corners = bounds.map { bounds -> JSONValue in
@@ -99,7 +108,8 @@ extension Trace {
 
     // MARK: Another pace
 
-    private mutating func hasten(_ factor: Double) {
+    private mutating func hasten(_ factor: Double) throws(TraceError) {
+        try changeHeaderTimes { $1 / factor }
         guard let start = startMs else { return }
         // Each surface has a clock of its own, and goes on from where that begins.
         var surfaceStarts: [[UInt8]: Double] = [:]
@@ -122,15 +132,40 @@ extension Trace {
         }
     }
 
+    /// Changes the members of the header that are times, where it has them.
+    private mutating func changeHeaderTimes(_ change: (_ name: String, Double) -> Double?) throws(TraceError) {
+        var members: [(name: String, value: JSONValue?)] = []
+        for name in ["fromMs", "untilMs", "durationMs", "idleTimeLimitMs"] {
+            guard let time = headerMember(name)?.number else { continue }
+            members.append((name, change(name, time).map(JSONValue.time)))
+        }
+        try header.set(members)
+    }
+
     // MARK: Without pauses
 
     private mutating func trimIdle(_ longest: Double) throws(TraceError) {
         let shifts = try pauses().map { max($0 - longest, 0) }
+        let start = startMs ?? 0
         var shift = 0.0
+        /// Where lines were, and where they are.
+        var moved: [(from: Double, to: Double)] = []
         for index in lines.indices {
             shift += shifts[index]
-            guard shift > 0, let time = lines[index].timeMs else { continue }
-            lines[index].set(timeMs: time - shift)
+            guard let time = lines[index].timeMs else { continue }
+            moved.append((time - start, time - start - shift))
+            if shift > 0 { lines[index].set(timeMs: time - shift) }
+        }
+        // Pauses become shorter at their ends.
+        try changeHeaderTimes { name, time in
+            switch name {
+            case "fromMs", "untilMs":
+                let before = moved.last { $0.from <= time }
+                let inPause = time - (before.map { $0.from - $0.to } ?? 0)
+                return moved.first { $0.from > time }.map { min(inPause, $0.to) } ?? inPause
+            case "durationMs": return nil
+            default: return time
+            }
         }
     }
 
@@ -155,9 +190,9 @@ extension Trace {
                 moved = times.last { $0 < line.timeMs ?? last } ?? last
             }
             let time = line.timeMs ?? last
-            let isIdle = active.isEmpty && reporter.fingersDown == 0
+            let isIdle = active.isEmpty && reporter.fingersDown == 0 && !isRejected
             pauses.append(isIdle ? max(time - max(moved, last, tapEnd), 0) : 0)
-            last = time
+            if !isRejected { last = time }
             for request in line.requests where !isRejected {
                 for report in reporter.reports(of: request, at: time) { active.handle(report, ()) }
                 if case .command(let command) = request.body { active.handle(command) }

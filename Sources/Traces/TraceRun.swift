@@ -6,9 +6,9 @@ import Hub
 
 /// A camera of this process that a trace is played into.
 package final class TraceRun {
-    /// A line of the trace and what came of it.
+    /// A line of the trace and what came of it; of much that came of one line, a part.
     package struct Line {
-        /// The line as it was played; `nil` for what the end of the file brings.
+        /// The line as it was played; `nil` for what the end of the file brings, and behind the first part.
         package let line: LineSplitter.Line?
         /// Answers and events with their line feeds, in the order in which they arose.
         package let output: [UInt8]
@@ -42,27 +42,28 @@ package final class TraceRun {
 
     /// Plays a piece of a trace whose header says the highest speed.
     package func play(_ piece: [UInt8], _ body: (Line) throws -> Void) rethrows {
-        try splitter.read(piece) { try body(play($0)) }
+        try splitter.read(piece) { try play($0, body) }
     }
 
     /// Plays a line.
-    package func play(_ line: LineSplitter.Line) -> Line {
-        send(line.ended, from: feeder)
-        return Line(line: line, output: collector.takeAll())
+    package func play(_ line: LineSplitter.Line, _ body: (Line) throws -> Void) rethrows {
+        hub.receive(line.ended.span, from: feeder, at: 0)
+        try turn(line, body)
     }
 
     /// Ends the trace, if it has not ended itself.
     package func finish(_ body: (Line) throws -> Void) rethrows {
-        try splitter.finish { try body(play($0)) }
+        try splitter.finish { try play($0, body) }
         hub.endOfInput(feeder, at: 0)
-        turn()
-        try body(Line(line: nil, output: collector.takeAll()))
+        try turn(nil, body)
     }
 
     /// Whether something other than gestures moves the camera at the moment.
     var movesByItself: Bool { hub.movesByItself(camera) }
 
     /// What a trace makes of a camera, as `gimbal run` prints it: events without an epoch, and `trace-ended`.
+    ///
+    /// One whose header has it played several times is played once.
     ///
     /// - Throws: `TraceError` for a header that cannot be played, `EncodingError` for a camera without a right name.
     package static func events(of trace: Trace) throws -> [UInt8] {
@@ -73,7 +74,7 @@ package final class TraceRun {
                 events += message.withoutEpoch + [0x0a]
             }
         }
-        run.play(try trace.header.atHighestSpeed().bytes + [0x0a], collect)
+        run.play(try trace.header.atHighestSpeed(isOnce: true).bytes + [0x0a], collect)
         for line in trace.lines { run.play(line.bytes + [0x0a], collect) }
         run.finish(collect)
         return events
@@ -89,21 +90,37 @@ package final class TraceRun {
 
     private func send(_ bytes: [UInt8], from peer: Peer) {
         hub.receive(bytes.span, from: peer, at: 0)
-        turn()
+        while turn() {}
     }
 
-    /// Lets the hub do what is due; its time stands still, and only the trace's runs.
-    private func turn() {
-        repeat {
-            hub.advance(to: 0)
-            hub.endTurn(at: 0)
-        } while hub.deadline.map { $0 <= 0 } ?? false
+    /// Lets the hub do what is due, and hands over what that brings: in parts, for a trace may be played many times over.
+    private func turn(_ line: LineSplitter.Line?, _ body: (Line) throws -> Void) rethrows {
+        var line = line
+        while turn() {
+            guard collector.count >= Self.mostAtOnce else { continue }
+            try body(Line(line: line, output: collector.takeAll()))
+            line = nil
+        }
+        try body(Line(line: line, output: collector.takeAll()))
     }
+
+    /// One turn of the hub; its time stands still, and only the trace's runs.
+    ///
+    /// - Returns: whether there is more to do.
+    private func turn() -> Bool {
+        hub.advance(to: 0)
+        hub.endTurn(at: 0)
+        return hub.deadline.map { $0 <= 0 } ?? false
+    }
+
+    /// As many bytes are kept at most, and what one turn brings.
+    private static let mostAtOnce = 1 << 20
 }
 
 /// Takes whatever the hub sends.
 private final class Collector: Outlet {
     private var bytes: [UInt8] = []
+    var count: Int { bytes.count }
 
     func takeAll() -> [UInt8] {
         defer { bytes.removeAll() }

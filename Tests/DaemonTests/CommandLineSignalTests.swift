@@ -72,6 +72,26 @@ private final class Running {
 }
 
 @Suite struct CommandLineSignalTests {
+    @Test(arguments: [["edit", "--speed", "2"], ["cut", "--until", "1s"], ["run"], ["shrink"]])
+    func whatIsMadeOfAPipeThatASignalEndsTakesNoFilesPlace(_ words: [String]) throws {
+        let folder = try Folder()
+        let file = try folder.write("whole.ndjson", "what was there\n")
+        let output = words == ["run"] ? [] : ["-o", file, "--force"]
+        let command = words == ["shrink"] ? ["--", "false", "{}"] : []
+        let running = try Running(words + ["-"] + output + command, readsPipe: true)
+        let line = #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#
+        running.input.fileHandleForWriting.write(Data("{\"type\":\"trace\",\"version\":1}\n\(line)\n".utf8))
+        // It has read all of it, and waits for more.
+        try waitUntil("it waits") {
+            try String(contentsOfFile: "/proc/\(running.process.processIdentifier)/wchan", encoding: .utf8)
+                .contains("pipe")
+        }
+        let (status, _, _) = running.end(SIGINT)
+        #expect(status == -SIGINT || status == 130)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "what was there\n")
+        #expect(folder.names == ["whole.ndjson"])
+    }
+
     /// A trace that takes any of the commands long enough to be interrupted in the middle.
     private static let longTrace: String = {
         var text = #"{"type":"trace","version":1}"# + "\n"

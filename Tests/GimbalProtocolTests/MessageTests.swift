@@ -155,6 +155,17 @@ let everyRequest: [ClientRequest] =
         .subscribeAll(since: ["left": ResumePoint(seq: 1, epoch: "a")]),
     ]
 
+@Suite struct ReceivedLineTests {
+    @Test func aResetWithoutItsEpochKeepsEveryOtherByte() {
+        let place = #"{"target":{"latitude":0.00005,"longitude":-0.000001},"zoom":14.5,"bearing":0,"viewingAngle":0}"#
+        let before = #"{"type":"reset","camera":"epoch","seq":3,"timeMs":0.0001,"position":\#(place)"#
+        for rest in ["", #","moving":"gesture""#] {
+            let line = ReceivedLine(Array((before + #","epoch":"5f0c9a3e71d2b846""# + rest + "}").utf8)[...])
+            #expect(String(decoding: line.withoutEpoch, as: UTF8.self) == before + rest + "}")
+        }
+    }
+}
+
 @Suite struct RequestTests {
     private func decoded(_ line: [UInt8]) throws -> [Request] {
         #expect(line.last == 0x0a && line.count { $0 == 0x0a } == 1)

@@ -25,6 +25,51 @@ import Traces
         return moves
     }
 
+    private func trace(header members: String, _ lines: [String]) throws -> Trace {
+        try Trace(Data(([#"{"type":"trace","version":1\#(members)}"#] + lines).joined(separator: "\n").utf8))
+    }
+
+    private func header(_ trace: Trace, _ name: String) throws -> Double? {
+        try JSONValue(trace.header.bytes)[name]?.number
+    }
+
+    @Test func timesOfTheHeaderKeepPaceWithTheTrace() throws {
+        var slow = try trace(
+            header: #","fromMs":1000,"untilMs":60000,"durationMs":60000,"idleTimeLimitMs":500"#,
+            [#"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#])
+        try slow.apply(.speed(0.5))
+        #expect(try header(slow, "fromMs") == 2000 && header(slow, "untilMs") == 120_000)
+        #expect(try header(slow, "durationMs") == 120_000 && header(slow, "idleTimeLimitMs") == 1000)
+        let moves = [0, 10_000, 10_100, 20_100].map {
+            #"{"type":"move","timeMs":\#($0),"update":{"kind":"zoom-in"}}"#
+        }
+        var trimmed = try trace(header: #","fromMs":5000,"untilMs":10050,"durationMs":20100"#, moves)
+        try trimmed.apply(.trimIdle(300))
+        #expect(trimmed.lines.map(\.timeMs) == [0, 300, 400, 700])
+        // The pause that it began in has become shorter at its end.
+        #expect(try header(trimmed, "fromMs") == 300 && header(trimmed, "untilMs") == 350)
+        #expect(try header(trimmed, "durationMs") == nil)
+    }
+
+    @Test func aLineThatGoesBackInTimeMovesNoOther() throws {
+        let move = { (time: Int) in #"{"type":"move","timeMs":\#(time),"update":{"kind":"zoom-in"}}"# }
+        var trace = try trace(header: "", [0, 10_000, 5, 10_010].map(move))
+        try trace.apply(.trimIdle(300))
+        #expect(trace.lines.map(\.timeMs) == [0, 300, -9695, 310])
+    }
+
+    @Test(arguments: [0.1, 1e-300, 1e300])
+    func anEditThatMakesLinesThatNoDaemonTakesIsRefused(_ factor: Double) throws {
+        var trace = try trace(
+            header: "",
+            [
+                #"{"type":"pan","timeMs":0,"phase":"began"}"#,
+                #"{"type":"pan","timeMs":100,"phase":"ended","velocity":{"x":900,"y":0}}"#,
+                #"{"type":"animate","timeMs":200,"update":{"kind":"zoom-in"},"durationMs":600000}"#,
+            ])
+        #expect(throws: TraceError.self) { try trace.apply(.speed(factor)) }
+    }
+
     @Test(arguments: ["pinch-and-rotate", "pan-fling", "tilt"])
     func theSameFingersElsewhereMoveTheMapAsFar(_ name: String) throws {
         let (before, place) = (try trace(name), LatLng(latitude: -33.9, longitude: 179.95))

@@ -6,6 +6,34 @@ import TestSupport
 import Testing
 import Traces
 
+/// Runs whose header has them played several times.
+@Suite struct RepeatedTraceTests {
+    private let lines = (0..<50).map {
+        #"{"type":"move","timeMs":\#($0),"update":{"kind":"zoom-to","zoom":\#(3 + $0 % 9)}}"#
+    }
+
+    private func header(_ loop: Int) -> String { #"{"type":"trace","version":1,"speed":"max","loop":\#(loop)}"# }
+
+    @Test func whatManyRoundsBringIsHandedOverInParts() throws {
+        let run = try TraceRun(camera: "main")
+        var (parts, largest, resets) = (0, 0, 0)
+        func take(_ played: TraceRun.Line) {
+            parts += 1
+            largest = max(largest, played.output.count)
+            resets += played.messages.count { $0.type == .reset }
+        }
+        run.play(Array(([header(500)] + lines).joined(separator: "\n").utf8), take)
+        run.finish(take)
+        #expect(resets == 500 && parts > 52 && largest < 3 << 20)
+    }
+
+    @Test func whatIsComparedIsPlayedOnce() throws {
+        let once = try TraceRun.events(of: Trace(Data(([header(1)] + lines).joined(separator: "\n").utf8)))
+        let often = try TraceRun.events(of: Trace(Data(([header(3)] + lines).joined(separator: "\n").utf8)))
+        #expect(once == often)
+    }
+}
+
 @Suite struct TraceTests {
     private let sample = #"{"type":"trace","version":1,"camera":"left","speed":2,"own":[1,{"a":null}]}"#
 

@@ -140,7 +140,7 @@ private final class CheckSession {
         try Interrupt.check()
         lines = line.number
         if let played {
-            judge(played.play(readyForPlay(line)))
+            played.play(readyForPlay(line), judge)
         } else if !line.isBlank {
             try begin(line)
         }
@@ -161,7 +161,12 @@ private final class CheckSession {
         do {
             let requests = try decoder.decode(line.text.span)
             if requests.count == 1, case .trace = requests[0].body {
-                let header = try HeaderLine(Array(line.text), of: name).asAWhole()
+                let header: HeaderLine
+                do throws(TraceError) {
+                    header = try HeaderLine(Array(line.text)).asAWhole()
+                } catch {
+                    throw Failure(error, of: name)
+                }
                 return try start(header.camera, line.with(header.bytes))
             }
         } catch let rejection as Rejection where rejection.isHeader {
@@ -172,14 +177,14 @@ private final class CheckSession {
         }
         add(Finding(line: line.number, Self.noHeader))
         try start("main", nil)
-        if let played { judge(played.play(line)) }
+        played?.play(line, judge)
     }
 
     /// Begins a run of a camera behind a header, or one that says nothing where the trace has none of its own.
     private func start(_ camera: String, _ header: LineSplitter.Line?) throws {
         let played = try TraceRun(camera: camera)
         self.played = played
-        if let header { return judge(played.play(header)) }
+        if let header { return played.play(header, judge) }
         played.play(try ClientRequest.trace(TraceHeader(speed: .infinity)).line()) { _ in }
     }
 

@@ -52,7 +52,12 @@ struct Cut: ParsableCommand {
     func run() throws {
         let file = try OutputFile(destination)
         let whole = try Trace(file: trace, number: selection.number)
-        let cut = try whole.cut(fromMs: from?.milliseconds, untilMs: until?.milliseconds)
+        let cut: TraceCut
+        do {
+            cut = try whole.cut(fromMs: from?.milliseconds, untilMs: until?.milliseconds)
+        } catch let error as TraceError {
+            throw Failure(error, of: trace)
+        }
         guard !cut.trace.lines.isEmpty else { throw Failure(.dataError, "\(trace): nothing happens in that time") }
         if cut.rejected > 0 {
             say("\(trace): \(counted(cut.rejected, "line")) left out that a daemon rejects; see \"gimbal check\"")

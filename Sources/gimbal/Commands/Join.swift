@@ -26,7 +26,13 @@ struct Join: ParsableCommand {
     func run() throws {
         let file = try OutputFile(destination)
         let traces = try traces.map { try Trace(file: $0) }
-        try file.write(try Trace.joined(traces).bytes)
+        let joined: Trace
+        do {
+            joined = try Trace.joined(traces)
+        } catch let error as TraceError {
+            throw Failure(error, of: "what is joined")
+        }
+        try file.write(joined.bytes)
         try file.finish()
     }
 }

@@ -62,7 +62,8 @@ private final class PlotSession {
     private var tracks: [(surface: GestureKey.Label, fingers: FingerTracks)] = []
 
     init(_ name: String, _ options: RecordingOptions, _ number: Int?) throws {
-        session = try RunSession(name, options, number: number)
+        session = try RunSession(
+            try InputFile(name, endsBySignal: true), options, number: number, isOnce: true)
     }
 
     /// Lines that were rejected.

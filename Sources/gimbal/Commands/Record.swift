@@ -101,7 +101,10 @@ private final class RecordSession {
         } catch let interrupt as Interrupt {
             // What was fed before the signal is on its way.
             interrupt.accept()
-            try unsubscribe()
+            do { try unsubscribe() } catch {
+                try conclude()
+                throw error
+            }
         } catch is ClosedOutput {
             throw ClosedOutput()
         } catch {

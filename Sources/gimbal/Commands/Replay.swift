@@ -156,7 +156,7 @@ extension TracePlayback.Loop {
     init(typed text: String) throws {
         if text == "forever" {
             self = .forever
-        } else if let times = Int(text), times >= 1, times <= 1 << 53 {
+        } else if let times = Int(text), times >= 1, times < 1 << 53 {
             self = .times(times)
         } else {
             throw ValidationError("write how many times, from 1, or forever.")

@@ -48,9 +48,10 @@ final class InputFile {
     /// Opens the file of an argument by the bytes that were typed: not every name is UTF-8.
     private static func open(_ name: String) -> CInt {
         for index in 1..<max(Int(CommandLine.argc), 1) {
-            guard let argument = unsafe CommandLine.unsafeArgv[index], unsafe String(cString: argument) == name else {
-                continue
-            }
+            // Two spellings of a letter are two files.
+            guard let argument = unsafe CommandLine.unsafeArgv[index],
+                unsafe String(cString: argument).utf8.elementsEqual(name.utf8)
+            else { continue }
             return unsafe Glibc.open(argument, O_RDONLY | O_CLOEXEC)
         }
         return unsafe Glibc.open(name, O_RDONLY | O_CLOEXEC)
@@ -86,11 +87,14 @@ final class InputFile {
         }
     }
 
-    /// The next piece, which stays to be read.
-    func peek() throws -> [UInt8] {
-        let piece = try read()
-        peeked = piece
-        return piece
+    /// The next piece, which stays to be read, and what follows as long as more is needed.
+    func peek(while needsMore: ([UInt8]) -> Bool = { _ in false }) throws -> [UInt8] {
+        var beginning = try read()
+        while beginning.count < Self.pieceSize, needsMore(beginning), case let piece = try read(), !piece.isEmpty {
+            beginning += piece
+        }
+        peeked = beginning
+        return beginning
     }
 
     /// Whether there is a file of this name.

@@ -34,8 +34,17 @@ enum Program {
         if isSilent { unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }
         let copies = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }
+        // What this program ignores is not the other's to ignore.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var ignored = sigset_t()
+        unsafe sigemptyset(&ignored)
+        unsafe sigaddset(&ignored, SIGPIPE)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &ignored)
+        unsafe posix_spawnattr_setflags(&attributes, CShort(POSIX_SPAWN_SETSIGDEF))
         var process: pid_t = 0
-        let error = unsafe posix_spawn(&process, path, &actions, nil, copies, environ)
+        let error = unsafe posix_spawn(&process, path, &actions, &attributes, copies, environ)
         guard error == 0 else { throw Failure(.unavailable, "\(path) cannot be started") }
         return process
     }

@@ -8,7 +8,7 @@ extension Trace {
     /// - Parameter number: which trace of several in the file, from 1.
     /// - Throws: a `Failure` if the file cannot be read, or is no single trace.
     init(file name: String, number: Int? = nil) throws {
-        let reader = try TraceReader(name, RecordingOptions.parse([]), number: number, endsBySignal: true)
+        let reader = try TraceReader(name, RecordingOptions.parse([]), number: number)
         var bytes: [UInt8] = []
         while !reader.isAtEnd { bytes += try reader.read() }
         reader.reportDamage()

@@ -34,19 +34,21 @@ final class RunSession {
         playsAll: Bool = false, showsProgress: Bool = true
     ) throws {
         try self.init(
-            try InputFile(name, endsBySignal: true), options, number: number, camera: camera, playsAll: playsAll,
+            try InputFile(name), options, number: number, camera: camera, playsAll: playsAll,
             showsProgress: showsProgress)
     }
 
     /// Plays a file that is open already.
+    ///
+    /// - Parameter isOnce: whether a trace whose header has it played several times is played once.
     init(
         _ file: InputFile, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
-        playsAll: Bool = false, showsProgress: Bool = true
+        playsAll: Bool = false, isOnce: Bool = false, showsProgress: Bool = true
     ) throws {
         reader = try TraceReader(file, options, number: number)
         var opening = try reader.opening()
         do throws(TraceError) {
-            opening.header = try opening.header.atHighestSpeed()
+            opening.header = try opening.header.atHighestSpeed(isOnce: isOnce)
         } catch {
             throw Failure(error, of: file.name)
         }
@@ -70,7 +72,7 @@ final class RunSession {
         defer { bar.clear() }
         func play(_ line: LineSplitter.Line) throws {
             try Interrupt.check()
-            if !isOver || playsAll { try note(run.play(readyForPlay(line)), body) }
+            if !isOver || playsAll { try run.play(readyForPlay(line)) { try note($0, body) } }
         }
         try splitter.read(opening.blank + opening.header.bytes + [0x0a], play)
         guard opening.header.isRight, rejected == 0 else { throw Failure(.dataError, "\(reader.name) was not played") }
@@ -93,6 +95,7 @@ final class RunSession {
     }
 
     private func note(_ played: Played, _ body: (Played) throws -> Void) throws {
+        try Interrupt.check()
         for message in played.messages {
             switch message.type {
             case .cameraChanged: frames += 1

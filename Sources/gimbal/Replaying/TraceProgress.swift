@@ -25,6 +25,8 @@ struct TraceLength {
     /// The `timeMs` of its first line that has one.
     private(set) var firstTime: Double?
     private var endTime: Double?
+    /// The most that a header may say.
+    private static let longest = 1e14
 
     init() {}
 
@@ -36,7 +38,8 @@ struct TraceLength {
     /// How long it is, in milliseconds.
     var durationMs: Double? {
         guard let firstTime, let endTime, endTime > firstTime else { return nil }
-        return endTime - firstTime
+        // A last line that no daemon takes may say anything.
+        return endTime - firstTime <= Self.longest ? endTime - firstTime : nil
     }
 
     /// What its header says of that, where it does not say it itself.

@@ -33,8 +33,8 @@ struct LoadedStream {
     ///
     /// - Throws: a `Failure` for a file that is none of them, or damaged.
     init(_ name: String, _ options: RecordingOptions, number: Int? = nil) throws {
-        let file = try InputFile(name, endsBySignal: true)
-        if try Self.isStream(file.peek()) {
+        let file = try InputFile(name)
+        if Self.isStream(try file.peek(while: { Self.firstLine(of: $0) == nil })) {
             try self.init(reading: file)
             if let viewport = options.viewport {
                 stream.viewport = Viewport(width: viewport.width, height: viewport.height)
@@ -45,10 +45,14 @@ struct LoadedStream {
     }
 
     private static func isStream(_ beginning: [UInt8]) -> Bool {
-        let lines = beginning.split { $0 == 0x0a || $0 == 0x0d }
-        let isMeant = { (line: ArraySlice<UInt8>) in line.first != UInt8(ascii: "#") && !line.allSatisfy { $0 <= 0x20 }
-        }
-        return lines.first(where: isMeant).map(StreamReader.recognizes) ?? false
+        // The last line of a file may be without its line feed.
+        firstLine(of: beginning + [0x0a]).map(StreamReader.recognizes) ?? false
+    }
+
+    /// The first whole line that is no comment and not blank.
+    private static func firstLine(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        let lines = bytes.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }.dropLast()
+        return lines.first { $0.first != UInt8(ascii: "#") && !$0.allSatisfy { $0 <= 0x20 } }
     }
 
     /// Reads a stream as it stands in a file.
@@ -73,7 +77,7 @@ struct LoadedStream {
     private init(playing file: InputFile, _ options: RecordingOptions, _ number: Int?) throws {
         self.init(file.name)
         isRun = true
-        let session = try RunSession(file, options, number: number)
+        let session = try RunSession(file, options, number: number, isOnce: true)
         let reader = StreamReader()
         var line = 0
         try session.play { played in

@@ -252,7 +252,7 @@ final class TraceSource {
     }
 
     /// The end of a Gimbal trace whose size is known; reading goes on where it was.
-    func lastPiece() -> [UInt8]? { format == .trace ? file.lastPiece() : nil }
+    func lastPiece() -> [UInt8]? { format == .trace && selection == nil ? file.lastPiece() : nil }
 
     /// All of a Gimbal trace whose size is known, unless it has more bytes than that; reading goes on where it was.
     func contents(upTo most: Int) -> [UInt8]? {

@@ -115,7 +115,11 @@ final class TraceSelection {
         var position = 0
         while true {
             let start = position
-            guard let line = framer.next(in: lines.span, at: &position) else { break }
+            guard let line = framer.next(in: lines.span, at: &position) else {
+                // What is left of a line beyond the limit is passed over.
+                if begun == number { selected += lines[start..<position] }
+                break
+            }
             handle(line, lines, start..<position, &selected)
         }
         rest.removeFirst(position)
