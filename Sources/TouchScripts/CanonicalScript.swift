@@ -44,12 +44,18 @@ package struct CanonicalScript: Equatable, Sendable {
     private var fingers: [ScreenPoint?] = []
     private var numbers: [Int?] = []
 
-    /// Puts a script on the grid.
-    package init(_ script: FingerScript) {
+    /// As long as fingers may be down in all, in milliseconds: a tick is kept for each 33 of them.
+    package static let longestMs = 36_000_000.0
+
+    /// Puts a script on the grid; `nil` if its fingers are down too long.
+    package init?(_ script: FingerScript) {
         viewport = script.viewport
+        let sessions = Self.sessions(script.frames)
+        let touchedMs = sessions.reduce(0) { $0 + ($1.last?.timeMs ?? 0) - ($1.first?.timeMs ?? 0) }
+        guard touchedMs <= Self.longestMs else { return nil }
         var previous: TouchFrame?
         var pause = 0.0
-        for session in Self.sessions(script.frames) {
+        for session in sessions {
             if let previous, let first = session.first { pause = max(first.timeMs - previous.timeMs, 0) }
             if pause > 0 { wait(pause) }
             perform(session)
@@ -164,7 +170,13 @@ package struct CanonicalScript: Equatable, Sendable {
 
     /// The fingers at a time between frames, on the straight way.
     private static func touches(_ frames: [TouchFrame], at time: Double) -> [Touch] {
-        let index = frames.firstIndex { $0.timeMs >= time } ?? frames.count - 1
+        // The first frame that is not before, in the middle of ever fewer.
+        var (low, high) = (0, frames.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if frames[middle].timeMs >= time { high = middle } else { low = middle + 1 }
+        }
+        let index = low
         let (next, before) = (frames[index], frames[max(index - 1, 0)])
         guard next.timeMs > before.timeMs else { return next.touches }
         let share = min(max((time - before.timeMs) / (next.timeMs - before.timeMs), 0), 1)

@@ -213,7 +213,8 @@ public struct RecordingReader: Sendable {
             try read(.value, body)
             return position
         }
-        self.splitter = splitter
+        // One that does not end may be anything.
+        self.splitter = splitter.consumed > Self.longestSearch ? nil : splitter
         return 0
     }
 

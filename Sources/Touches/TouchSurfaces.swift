@@ -92,7 +92,7 @@ package struct TouchSurfaces: Sendable {
     ///   - timeMs: what the surface tells; it may go back.
     ///   - isCancelled: whether the fingers that were there before are lost, and have not lifted.
     ///   - tellsAngles: whether the angle between two fingers can be trusted.
-    /// - Returns: `nil` where there was no finger and none has come.
+    /// - Returns: `nil` where there was no finger and none has come, and for one surface too many where all have fingers.
     package mutating func handle(
         _ touches: [Touch], of key: SurfaceKey, at timeMs: Double, isCancelled: Bool = false, tellsAngles: Bool = true
     ) -> Outcome? {
@@ -101,7 +101,10 @@ package struct TouchSurfaces: Sendable {
             surface = all.remove(at: index)
         } else {
             guard !touches.isEmpty else { return nil }
-            if all.count >= limit, let index = all.firstIndex(where: { !$0.isTouched }) { all.remove(at: index) }
+            if all.count >= limit {
+                guard let index = all.firstIndex(where: { !$0.isTouched }) else { return nil }
+                all.remove(at: index)
+            }
             lastNumber += 1
             surface = Surface(key, number: lastNumber)
         }

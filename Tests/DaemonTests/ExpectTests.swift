@@ -164,6 +164,10 @@ import FoundationXML
         #expect(apart.status == 1 && apart.output.count <= 10 && apart.output[0].contains("first apart at"))
         #expect(FileManager.default.fileExists(atPath: path("apart.svg")))
         #expect(try gimbal(nil, ["diff", sample, changed, "--tolerance", "3.5pt"]).status == 0)
+        // A picture takes the place of no input.
+        let before = try String(contentsOfFile: changed, encoding: .utf8)
+        #expect(try gimbal(nil, ["diff", sample, changed, "--plot", changed]).status == 73)
+        #expect(try String(contentsOfFile: changed, encoding: .utf8) == before)
     }
 
     // MARK: Live

@@ -57,6 +57,13 @@ import Testing
 
     @Test func whatCannotBeExportedIsRefused() throws {
         #expect(try gimbal(nil, ["convert", sample("tilt"), "--expected", path("x")]).status == 64)
+        let golden = path("there.ndjson")
+        try "golden".write(toFile: golden, atomically: true, encoding: .utf8)
+        let script = ["convert", sample("tilt"), "--to", "web", "-o", path("made.js"), "--expected", golden]
+        #expect(try gimbal(nil, script).status == 73)
+        #expect(try String(contentsOfFile: golden, encoding: .utf8) == "golden")
+        #expect(!FileManager.default.fileExists(atPath: path("made.js")))
+        #expect(try gimbal(nil, script + ["--force"]).status == 0)
         #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "maestro"]).status == 64)
         #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "web", "--viewport", "1x2"]).status == 64)
         let nothing = try gimbal(nil, ["convert", "-", "--to", "web"], input: "{\"type\":\"trace\",\"version\":1}\n")

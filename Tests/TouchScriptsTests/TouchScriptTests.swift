@@ -12,6 +12,18 @@ import TouchTraces
 import Touches
 import Traces
 
+@Suite struct LongScriptTests {
+    @Test func fingersThatAreDownForDaysAreNotPerformed() {
+        var script = FingerScript(viewport: .standard)
+        let touch = Touch(id: 1, position: ScreenPoint(x: 10, y: 10))
+        script.frames = [
+            TouchFrame(timeMs: 0, touches: [touch]), TouchFrame(timeMs: 1e12, touches: [touch]),
+            TouchFrame(timeMs: 1e12 + 10, touches: []),
+        ]
+        #expect(CanonicalScript(script) == nil)
+    }
+}
+
 @Suite struct TouchScriptTests {
     private static let start = CameraPosition(target: LatLng(latitude: 48.8584, longitude: 2.2945), zoom: 14)
 
@@ -116,7 +128,7 @@ import Traces
         var fingers = MadeFingers(viewport: .standard, seed: 3)
         fingers.makeRandom(for: 20_000)
         fingers.make(.fling)
-        let script = CanonicalScript(fingers.script)
+        let script = try #require(CanonicalScript(fingers.script))
         #expect(script.slots == 2 && script.ticks.count > 100)
         var before: [ScreenPoint?] = [nil, nil]
         var rest = 0
@@ -145,7 +157,7 @@ import Traces
         arguments: [ScriptFormat.webdriver, .devtools, .web, .evemu],
         [MadeGesture.pan, .pinch, .rotate, .tilt, .doubleTap, .random])
     func everyFormIsReadAsTheCameraThatWasTold(_ format: ScriptFormat, _ gesture: MadeGesture) throws {
-        let script = CanonicalScript(made(gesture, seed: 4))
+        let script = try #require(CanonicalScript(made(gesture, seed: 4)))
         let told = try end(trace(script.script))
         let options = TraceOptions(
             surface: SurfaceOptions(viewport: .standard, rotation: .none), position: Self.start)
@@ -162,7 +174,7 @@ import Traces
     }
 
     @Test func uinputIsToldTheReportsOfTheRecordingForEvemuAtTheirTimes() throws {
-        let script = CanonicalScript(made(.pinch, seed: 2))
+        let script = try #require(CanonicalScript(made(.pinch, seed: 2)))
         func lines(_ format: ScriptFormat) -> [String] {
             String(decoding: format.bytes(of: script), as: UTF8.self).split(separator: "\n").map(String.init)
         }
@@ -193,7 +205,7 @@ import Traces
     }
 
     @Test func whatWebDriverWantsIsThere() throws {
-        let script = CanonicalScript(made(.pinch, seed: 2))
+        let script = try #require(CanonicalScript(made(.pinch, seed: 2)))
         let payload = try JSON(String(decoding: ScriptFormat.webdriver.bytes(of: script), as: UTF8.self))
         let sources = try #require(payload["actions"]?.array)
         #expect(sources.count == 2 && Set(sources.compactMap { $0["id"]?.string }).count == 2)

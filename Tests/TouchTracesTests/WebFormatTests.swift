@@ -148,4 +148,16 @@ import TouchTraces
             #"{"actions":[{"type":"pointer","id":"f","actions":[{"type":"pointerDown"},{"type":"pause","duration":1e12}]}]}"#
         #expect(Reading(long).error != nil && Reading(long).frames.isEmpty)
     }
+
+    /// Each source rests while the others do nothing: an hour each, and all of it one after the other.
+    @Test func aScriptIsAsLongAsItsTicksAreTogether() {
+        let hour = #"{"type":"pause","duration":3600000}"#
+        let sources = (0..<3).map { number in
+            let actions = (0..<3).map { $0 == number ? hour : #"{"type":"pause"}"# } + [#"{"type":"pointerDown"}"#]
+            return #"{"type":"pointer","id":"f\#(number)","actions":[\#(actions.joined(separator: ","))]}"#
+        }
+        #expect(Reading("{\"actions\":[\(sources[0])]}").error == nil)
+        let long = Reading("{\"actions\":[\(sources.joined(separator: ","))]}")
+        #expect(long.error != nil && long.frames.isEmpty)
+    }
 }

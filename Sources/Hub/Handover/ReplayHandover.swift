@@ -157,7 +157,7 @@ extension Replays {
         let lines = KeptLines(from: firstLine, parts, isComplete: isComplete)
         let known = { (run: ReplayRun) in (lines?.first ?? 0)...(lines?.end ?? 0) ~= run.line }
         replay.checkpoints = Checkpoints(checkpoints.filter { known($0.run) })
-        guard let lines, seek != nil || known(run.run) || run.run.hasEnded else { return abandon(replay) }
+        guard let lines, seek != nil || known(run.run) else { return abandon(replay) }
         replay.lines = lines
         if let seek, let moment = seek.moment, known(seek.run) {
             replay.seek = Replay.Seek(to: seek.target, from: seek.run, on: shadow(of: camera, from: moment))

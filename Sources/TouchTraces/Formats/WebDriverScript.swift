@@ -38,10 +38,22 @@ struct WebDriverScript {
     mutating func add(_ others: [WebValue.Source]) throws(Damaged) {
         let pointers = others.filter { $0.type == "pointer" }
         guard sources.count + pointers.count <= Self.most else { throw Damaged() }
-        let actions = pointers.flatMap(\.actions)
-        guard actions.allSatisfy(Self.isPlayable), actions.reduce(timeMs, { $0 + ($1.duration ?? 0) }) <= Self.longestMs
+        guard pointers.flatMap(\.actions).allSatisfy(Self.isPlayable),
+            timeMs + Self.duration(sources + pointers) <= Self.longestMs
         else { throw Damaged() }
         sources += pointers
+    }
+
+    /// How long it takes to play sources: each tick as long as its longest action, in milliseconds.
+    private static func duration(_ sources: [WebValue.Source]) -> Double {
+        var ticks: [Double] = []
+        for source in sources {
+            for (index, action) in source.actions.enumerated() {
+                if index == ticks.count { ticks.append(0) }
+                ticks[index] = max(ticks[index], action.duration ?? 0)
+            }
+        }
+        return ticks.reduce(0, +)
     }
 
     private static func isPlayable(_ action: WebValue.Action) -> Bool {

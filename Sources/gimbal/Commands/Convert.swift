@@ -73,11 +73,15 @@ struct Convert: ParsableCommand {
         source.reportDamage()
     }
 
+    /// Writes fingers in a tool's form, and their camera; neither where the other cannot be.
     private func export(_ format: ScriptFormat, into file: OutputFile) throws {
         let export = try TouchExport(recording, options)
         try file.write(export.bytes(as: format))
+        if let expected {
+            try OutputFile.write(
+                try export.golden(), to: expected, besides: [recording], replaces: destination.force)
+        }
         try file.finish()
-        if let expected { try OutputFile.write(try export.golden(), to: expected) }
         try export.reportChanges()
     }
 }

@@ -9,7 +9,8 @@ struct Cut: ParsableCommand {
         discussion: """
             The cut is a trace of its own: its header is the camera at --from, it begins the gestures that are active there, \
             and played it makes the same positions as that stretch of the whole. What happens at the very time of --from \
-            comes before the cut, what happens at that of --until is a part of it; what still moves then is stopped.
+            comes before the cut, but for 0, the beginning; what happens at that of --until is a part of it; what still moves \
+            then is stopped.
 
             Where a fling, an animation or a tap moves the camera at --from, no header can tell all that it is: the cut then \
             begins at the last moment before, which is said on standard error. Lines are written as "gimbal record" writes \

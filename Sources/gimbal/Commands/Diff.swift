@@ -50,7 +50,7 @@ struct Diff: ParsableCommand {
             let title = "\(expected) and \(found)"
             let picture = Overlay(
                 title: title, expected: one.stream, found: other.stream, tolerance: tolerance)
-            try OutputFile.write(picture.svg, to: plot)
+            try OutputFile.write(picture.svg, to: plot, besides: [expected, found])
         }
         let comparison = Comparison(expected: one.stream, found: other.stream, tolerance: tolerance)
         guard let failure = comparison.failure else { return }

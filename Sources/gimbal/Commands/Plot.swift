@@ -94,9 +94,15 @@ private final class PlotSession {
         if isSetting { try learnLimits() }
     }
 
+    /// As many as a daemon has of one camera at a time; more are no picture.
+    private static let mostSurfaces = 64
+
     private func follow(_ fingers: Request.Fingers) {
         let index = tracks.firstIndex { $0.surface == fingers.surface } ?? tracks.count
-        if index == tracks.count { tracks.append((fingers.surface, FingerTracks())) }
+        if index == tracks.count {
+            guard index < Self.mostSurfaces else { return }
+            tracks.append((fingers.surface, FingerTracks()))
+        }
         tracks[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)
     }
 

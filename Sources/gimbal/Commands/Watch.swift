@@ -100,12 +100,24 @@ private final class WatchSession {
         if !options.cameras.isEmpty { connection.queue(try ClientRequest.cameras.line()) }
         try subscribe()
         while left > 0 {
-            let turn = try connection.turn(handle)
+            guard let turn = try nextTurn() else {
+                try reconnect()
+                continue
+            }
             try output.flush()
             if watched.isEmpty, !options.all { throw Failure(.unavailable, "there is no camera left to watch") }
             guard turn.end != nil, left > 0 else { continue }
             guard options.reconnect else { throw Failure.daemonWentAway }
             try reconnect()
+        }
+    }
+
+    /// What comes next; `nil` where a daemon that is to be waited for takes connections and does not answer yet.
+    private func nextTurn() throws -> DaemonConnection.Turn? {
+        do {
+            return try connection.turn(handle)
+        } catch let failure as Failure where failure.status == .unavailable && options.reconnect {
+            return nil
         }
     }
 

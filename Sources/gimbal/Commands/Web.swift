@@ -154,10 +154,10 @@ struct Web: ParsableCommand {
         return daemon
     }
 
-    /// Ends programs, the last one first.
+    /// Ends programs: all are told before one is waited for, so that none stays when this one is ended meanwhile.
     private static func end(_ processes: [pid_t]) {
+        for process in processes.reversed() { _ = kill(process, SIGTERM) }
         for process in processes.reversed() {
-            _ = kill(process, SIGTERM)
             var status: CInt = 0
             while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
         }

@@ -1,5 +1,6 @@
 // Where a subcommand writes what it makes: a file, or standard output. Invariants: a file that is there is replaced only
-// with --force; a file appears under its name when it is whole, or else, as a recording, is whole at every time.
+// with --force, but for reports and pictures of a comparison, which are made anew each time and never take an input's place; a
+// file appears under its name when it is whole, or else, as a recording, is whole at every time.
 
 import ArgumentParser
 import Glibc
@@ -72,13 +73,26 @@ final class OutputFile {
         }
     }
 
-    /// Writes a text into a file, whatever was in it; `-` is standard output.
-    static func write(_ text: String, to name: String) throws {
+    /// Writes a text into a file; `-` is standard output.
+    ///
+    /// - Parameters:
+    ///   - inputs: files that it must not be.
+    ///   - replaces: whether it takes the place of what was there.
+    static func write(_ text: String, to name: String, besides inputs: [String] = [], replaces: Bool = true) throws {
+        if name != "-", let input = inputs.first(where: { isSame($0, name) }) {
+            throw Failure(.cannotCreate, "\(name) is \(input), which is read: name another file")
+        }
         var options = OutputOptions()
-        (options.output, options.force) = (name, true)
+        (options.output, options.force) = (name, replaces)
         let file = try OutputFile(options)
         try file.write(Array(text.utf8))
         try file.finish()
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino && first.st_mode & S_IFMT == S_IFREG
     }
 
     deinit {

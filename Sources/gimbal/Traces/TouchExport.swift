@@ -33,10 +33,10 @@ struct TouchExport {
                 }
                 original = try Trace(bytes).withoutFlings()
                 let fingers = GestureFingers(original)
-                canonical = CanonicalScript(fingers.script)
+                canonical = try Self.canonical(fingers.script)
                 unperformed = fingers.unperformed
             } else {
-                canonical = CanonicalScript(try FingerScript(recording: bytes, traceOptions))
+                canonical = try Self.canonical(try FingerScript(recording: bytes, traceOptions))
                 unperformed = 0
                 original = try Self.converted(bytes, traceOptions).withoutFlings()
             }
@@ -51,6 +51,14 @@ struct TouchExport {
         } catch let error as RecordingError {
             throw Failure(.dataError, "\(name): \(error)")
         }
+    }
+
+    private static func canonical(_ script: FingerScript) throws(TraceError) -> CanonicalScript {
+        guard let canonical = CanonicalScript(script) else {
+            let hours = Int(CanonicalScript.longestMs / 3_600_000)
+            throw TraceError("has fingers down for more than \(hours) hours: cut it")
+        }
+        return canonical
     }
 
     private static func isTrace(_ bytes: [UInt8]) -> Bool {
@@ -98,12 +106,13 @@ struct TouchExport {
 }
 
 extension Trace {
-    /// The same trace, in which no finger throws the map and nothing of its own is told of the replay.
+    /// The same trace, in which no finger throws the map, and which is played once, as a whole.
     fileprivate func withoutFlings() throws(TraceError) -> Trace {
         var trace = self
+        trace.header = try header.asAWhole()
         var switches = (try? JSONValue(header.bytes))?["gestures"]?.object ?? [:]
         switches["fling"] = .bool(false)
-        try trace.header.set([("gestures", .object(switches)), ("speed", .string("max"))])
+        try trace.header.set([("gestures", .object(switches))])
         return trace
     }
 }
