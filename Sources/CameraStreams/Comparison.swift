@@ -1,5 +1,5 @@
-// Two streams against each other: where they first go apart, where they are farthest, and for how much of the time. Both are
-// looked at whenever either of them says something, so nothing between two frames is missed.
+// Compares two streams: where they first differ, where most, and for how much of the time. It compares them at every
+// line of either, so it misses nothing between two frames.
 
 import MapCamera
 

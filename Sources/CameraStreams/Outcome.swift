@@ -74,7 +74,7 @@ package func exactFailure(
 }
 
 extension Statement {
-    /// Holds a stream against the statement; a golden file is for who can read files.
+    /// Checks the statement against a stream; a golden file needs a caller that can read files.
     package func outcome(of stream: CameraStream) -> Outcome { Outcome(text, failure(of: stream)) }
 
     private func failure(of stream: CameraStream) -> Outcome.Failure? {

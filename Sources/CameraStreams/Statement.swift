@@ -1,5 +1,5 @@
-// What is said of a camera beforehand: one statement a line in an .expect file, the same words as options of `gimbal expect`.
-// The words are described in Protocols/test-kit.md.
+// Expectations of a camera: one statement a line in an .expect file, with the same words as options of `gimbal expect`.
+// Protocols/test-kit.md describes the words.
 
 import MapCamera
 

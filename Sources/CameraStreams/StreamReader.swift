@@ -1,6 +1,6 @@
-// Lines of text to a camera's stream: events as Gimbal prints them, an app's own log in JSON, or a table with commas. What a
-// line tells beside the camera is passed over; a line that should tell of it and does not is an error that says what would
-// be right. The formats are described in Protocols/test-kit.md.
+// Turns lines of text into a camera's stream: events as Gimbal prints them, an app's own log in JSON, or a table with
+// commas. It ignores other data in a line; a line without the needed data is an error that says what would be right.
+// Protocols/test-kit.md describes the formats.
 
 import GimbalProtocol
 import MapCamera

@@ -2,7 +2,7 @@
 
 /// What came of the expectations of one trace, log or camera.
 package struct TestReport: Sendable {
-    /// What was looked at: a file's name, or a camera's.
+    /// What was tested: a file's name, or a camera's.
     package let subject: String
     package let outcomes: [Outcome]
     /// How long that took, in seconds.

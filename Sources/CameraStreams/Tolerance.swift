@@ -107,5 +107,5 @@ extension CameraPosition {
     }
 }
 
-/// A time as it is told: seconds with milliseconds.
+/// A time for people: seconds with milliseconds.
 func seconds(_ timeMs: Double) -> String { "\(number(timeMs / 1000, 3)) s" }

@@ -110,7 +110,7 @@ extension ScreenPoint {
 
 private func rounded(_ number: Double, _ units: Double) -> Double { (number * units).rounded() / units }
 
-/// Tells apart the gestures of one camera: who reports it, its kind, and the reporter's own name for it.
+/// Tells apart the gestures of one camera: its reporter, its kind, and the reporter's own name for it.
 public struct GestureKey: Hashable, Sendable {
     /// The reporter's own name for one of several gestures of a kind.
     public enum Label: Hashable, Sendable {
@@ -122,7 +122,7 @@ public struct GestureKey: Hashable, Sendable {
         case text(String)
     }
 
-    /// Who reports the gesture: any number that no other reporter has.
+    /// The reporter of the gesture: any unique number.
     public var feed: Int
     /// The gesture's kind.
     public var kind: GestureKind

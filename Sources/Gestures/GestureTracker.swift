@@ -1,6 +1,6 @@
 // Gesture reports in, camera updates out. Keeps the last value of each active gesture, since reports are cumulative and
-// updates are differences, and the last 100 ms of what may go on by itself, for the velocity that it ends with.
-// Invariant: only gestures that the settings allow are active. A tap never is: it has happened when it is reported.
+// updates are differences, and the last 100 ms of gestures that may go on by themselves, for their final velocity.
+// Invariant: only gestures that the settings allow are active. A tap never is: it is over when it is reported.
 
 import MapCamera
 
@@ -160,8 +160,8 @@ public struct GestureTracker: Sendable {
         return update
     }
 
-    /// Where a gesture is among the active ones. They report in the order in which they began, nearly always: so the one
-    /// behind that which was found last is looked at first.
+    /// The index of an active gesture. They nearly always report in the order in which they began: so this first tries
+    /// the one behind the last hit.
     private mutating func find(_ key: GestureKey) -> Int? {
         var index = lastFound
         for _ in 0..<active.count {
@@ -271,7 +271,7 @@ public struct GestureTracker: Sendable {
         release = .glide(momentum)
     }
 
-    /// What goes on since this frame, if the frame has left no gesture active. To be asked at the end of each frame.
+    /// What goes on since this frame, if the frame has left no gesture active. Call it at the end of each frame.
     public mutating func takeRelease() -> Release? {
         defer { release = nil }
         return isActive ? nil : release

@@ -1,5 +1,5 @@
-// A subscription as a sequence. Nothing is read ahead: while the loop's body works, events wait with the daemon, which
-// skips or keeps them as the delivery says. Invariant: what was missed is told, never passed over.
+// A subscription as a sequence. Nothing is read ahead: while the loop's body works, events wait in the daemon, which
+// skips or keeps them as the delivery says. Invariant: missed events are reported, never passed over.
 
 import MapCamera
 import UnixSocket
@@ -13,9 +13,9 @@ import UnixSocket
 /// ``/GimbalProtocol/GimbalError`` if the daemon refuses the subscription, and ``GimbalConnectionError`` if the daemon
 /// cannot be reached at first, or not again as often as ``Reconnection`` asks for.
 ///
-/// **When the daemon goes away**, the sequence connects again and asks for what came after the last event that it has
-/// given out. That it did is told by another ``/GimbalProtocol/CameraEvent/subscribed(_:)``. The missed events then follow; where the
-/// daemon does not have them any more, ``/GimbalProtocol/CameraEvent/lagged(_:)`` tells how many they were.
+/// **When the daemon goes away**, the sequence connects again and asks for what came after the last event that it
+/// returned. It then returns another ``/GimbalProtocol/CameraEvent/subscribed(_:)``, followed by the missed events; if
+/// the daemon no longer has them, ``/GimbalProtocol/CameraEvent/lagged(_:)`` says how many they were.
 public struct CameraEvents: AsyncSequence, Sendable {
     let socket: DaemonSocket
     let monitor: ConnectionMonitor
@@ -37,7 +37,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
         private var attempts: Int?
         private var isOver = false
         private var points: ResumePoints
-        /// What is told next, before anything is read.
+        /// The event to return next, before anything is read.
         private var gap: CameraEvent?
 
         /// How far the events of each camera have been read, by its name. A later loop, of another process too, may go on

@@ -1,17 +1,17 @@
-// What is known of the way to the daemon, from all connections of a `Gimbal`: they end one after the other, and each is
-// noticed when somebody reads it. Invariant: one outage is told once, by whoever notices it first.
+// The state of the connections of a `Gimbal`, all taken together: they end one after the other, and each end is noticed
+// by its reader. Invariant: one outage is reported once, by the reader that notices it first.
 
 import Synchronization
 
 extension Gimbal {
     /// Whether the daemon can be reached, as far as this side knows.
     public enum ConnectionState: Equatable, Sendable {
-        /// There is no connection: nothing was asked for yet, or this side has ended what there was.
+        /// There is no connection: nothing was requested yet, or this side has closed it.
         case idle
         /// The daemon answers.
         case connected
-        /// A connection ended, or could not be made, for this reason. Sequences of events come back by themselves, as
-        /// their ``Reconnection`` says; a request connects anew when it is made.
+        /// A connection ended, or could not be made, for this reason. Sequences of events reconnect by themselves, as
+        /// their ``Reconnection`` says; the next request reconnects, too.
         case lost(GimbalConnectionError)
     }
 

@@ -1,5 +1,5 @@
-// One import is enough: the requests and replies are the protocol's, and made of the camera's, the gestures' and the fingers' own types,
-// so who uses this module has always to name some of them.
+// One import is enough: requests and replies are the protocol's, made of the camera's, gestures' and fingers' types,
+// and users of this module always have to name some of them.
 
 @_exported import GimbalProtocol
 @_exported import Gestures

@@ -6,9 +6,9 @@ import UnixSocket
 
 /// A daemon, `gimbald`, that owns map cameras.
 ///
-/// It may be used from many tasks at once. What only asks waits for its answer as long as ``timeout`` says; gestures,
+/// It may be used from many tasks at once. Queries wait for their answer as long as ``timeout`` says; gestures,
 /// commands and waits do until their task is cancelled. A request that fails because the connection ended is not sent
-/// again, for nobody knows whether the daemon has done it; the next one connects anew. ``connectionStates`` tells when the
+/// again, since the daemon may or may not have done it; the next one reconnects. ``connectionStates`` reports when the
 /// daemon goes away, and when it is back.
 ///
 /// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
@@ -36,8 +36,8 @@ public final class Gimbal: Sendable {
 
     deinit { close() }
 
-    /// Connects, and makes sure that the daemon speaks this version of the protocol. Who does not call it is connected
-    /// by the first request.
+    /// Connects, and checks that the daemon speaks this version of the protocol. Without it, the first request
+    /// connects.
     ///
     /// - Throws: `GimbalConnectionError` if there is no daemon; ``/GimbalProtocol/GimbalError`` with the code `unsupportedVersion`.
     @discardableResult
@@ -67,7 +67,8 @@ public final class Gimbal: Sendable {
     /// What all cameras do, those that are made later included, from now on or from where somebody stopped reading.
     ///
     /// - Parameters:
-    ///   - kinds: the kinds wanted, ``/GimbalProtocol/EventKind/gesture`` not among them; subscriptions, gaps and resets are told in any case.
+    ///   - kinds: the kinds wanted, except ``/GimbalProtocol/EventKind/gesture``; subscriptions, gaps, resets always
+    ///     come.
     ///   - delivery: what is to be skipped while the reader is slow.
     ///   - since: where to go on, by the cameras' names; see ``CameraEvents/AsyncIterator/resumePoints``.
     ///   - reconnecting: what happens when the daemon goes away.
@@ -103,7 +104,7 @@ public final class Gimbal: Sendable {
         }
     }
 
-    /// Comes back when the daemon has answered, and with that all that was asked before.
+    /// Returns when the daemon has answered this and everything sent before it.
     ///
     /// - Throws: `GimbalConnectionError`.
     public func ping() async throws {
@@ -112,7 +113,7 @@ public final class Gimbal: Sendable {
 
     // MARK: Asking
 
-    /// Sends a request, and takes from the answer what was asked for.
+    /// Sends a request, and extracts the wanted part of the answer.
     func ask<Answer: Sendable>(
         _ request: ClientRequest, camera: String? = nil, _ parse: (ServerMessage) -> Answer?
     ) async throws -> Answer {
@@ -131,7 +132,7 @@ public final class Gimbal: Sendable {
         _ = try await answers(to: frame, camera: camera)
     }
 
-    /// Sends requests that are applied together or not at all, and takes from the last answer what was asked for.
+    /// Sends requests that are applied together or not at all, and extracts the wanted part of the last answer.
     func ask<Answer: Sendable>(
         _ frame: [ClientRequest], camera: String, _ parse: (ServerMessage) -> Answer?
     ) async throws -> Answer {

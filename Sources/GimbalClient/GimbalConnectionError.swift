@@ -1,4 +1,4 @@
-// What goes wrong between this process and the daemon. What the daemon refuses is a `GimbalError`.
+// Errors between this process and the daemon. Refusals by the daemon are `GimbalError`s.
 
 import GimbalProtocol
 
@@ -16,7 +16,7 @@ public enum GimbalConnectionError: Error, Equatable, Sendable {
     case tooManyRequests
     /// The daemon sent a line of more than 1 MiB.
     case lineTooLong
-    /// The daemon sent what is no message, or what answers nothing that was asked: the beginning of it.
+    /// The daemon sent something that is no message, or answers no request: the beginning of it.
     case unexpectedAnswer(String)
 
     /// The error for a line of the daemon's that is not to be: its first 200 bytes, fit to be shown.

@@ -1,4 +1,4 @@
-// Bytes of a daemon, cut into lines: what every connection to one has in common, whoever waits for it and how.
+// Bytes of a daemon, cut into lines: what all connections to one have in common, however they wait.
 
 import GimbalProtocol
 

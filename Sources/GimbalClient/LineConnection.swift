@@ -71,7 +71,7 @@ final class LineConnection: Sendable {
 
     /// Connects to the daemon's socket.
     ///
-    /// - Parameter monitor: is told that the daemon answers, and of the end of it.
+    /// - Parameter monitor: learns that the daemon answers, and of the end of it.
     init(_ socket: DaemonSocket, monitor: ConnectionMonitor) throws(GimbalConnectionError) {
         self.monitor = monitor
         id = monitor.begin()
@@ -92,7 +92,7 @@ final class LineConnection: Sendable {
 
     deinit { close() }
 
-    /// Notes that the daemon has answered: the first time counts, for what is read later may be older than its end.
+    /// Notes that the daemon has answered. Only the first time counts: lines read later may be older than its end.
     func noteAnswer() {
         let isFirst = state.withLock { state in
             defer { state.hasAnswered = true }
@@ -101,7 +101,7 @@ final class LineConnection: Sendable {
         if isFirst { monitor.answered(id) }
     }
 
-    /// Ends the connection; who waits for a line is told.
+    /// Closes the connection, and wakes a task that waits for a line.
     ///
     /// - Parameter error: why it is of no more use; `nil` where it is not wanted any more.
     func close(because error: GimbalConnectionError? = nil) {
@@ -129,7 +129,7 @@ final class LineConnection: Sendable {
         }
     }
 
-    /// What there is to read.
+    /// The result of an attempt to read.
     private enum Piece {
         case line(ArraySlice<UInt8>)
         case nothing

@@ -1,5 +1,5 @@
-// A daemon's socket, read and written in lines: what all connections of our own have in common, whoever waits for one and how.
-// Invariant: no call blocks. Who made it closes the descriptor.
+// A daemon's socket, read and written in lines: what all our own connections have in common, however they wait.
+// Invariant: no call blocks. The caller that made it closes the descriptor.
 
 import Glibc
 import UnixSocket
@@ -15,10 +15,10 @@ package struct LineSocket {
 
     package let descriptor: CInt
     private var incoming = LineBuffer()
-    /// What is to be sent, of which the first `sent` bytes are.
+    /// The bytes to send, of which the first `sent` are gone.
     private var outgoing: [UInt8] = []
     private var sent = 0
-    /// Whether the daemon still reads. Where it is gone, what it said before is still to be read, and then the end.
+    /// Whether the daemon still reads. If it is gone, its earlier output can still be read, and then the end.
     package private(set) var canSend = true
 
     package init(_ descriptor: CInt) { self.descriptor = descriptor }

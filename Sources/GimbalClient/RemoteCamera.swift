@@ -44,8 +44,8 @@ public struct RemoteCamera: Sendable {
         try await gimbal.send(frame, camera: name)
     }
 
-    /// Tells the daemon where the fingers on a surface are, for it to recognize gestures, and comes back when it has taken
-    /// them. To be called whenever one of them has landed, moved or lifted.
+    /// Sends the daemon the fingers on a surface, from which it recognizes gestures, and returns when the daemon has
+    /// taken them. Call it whenever one of them has landed, moved or lifted.
     ///
     /// - Parameters:
     ///   - touches: all fingers that are on the surface now, at most 256, in points of the camera's viewport; none where all
@@ -104,7 +104,7 @@ public struct RemoteCamera: Sendable {
     public func animateToRest(
         _ update: CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default
     ) async throws -> CameraRest {
-        // In one frame, so that nobody else's request can come between.
+        // In one frame, so that no other request can come between.
         try await gimbal.ask([.animate(update, durationMs: durationMs, easing: easing), .awaitIdle()], camera: name) {
             if case .atRest(let rest) = $0 { rest } else { nil }
         }
@@ -189,7 +189,7 @@ public struct RemoteCamera: Sendable {
     /// What the camera does, from now on or from where somebody stopped reading.
     ///
     /// - Parameters:
-    ///   - kinds: the kinds wanted; the subscription itself, gaps and resets are told in any case.
+    ///   - kinds: the kinds wanted; the subscription itself, gaps and resets always come.
     ///   - delivery: what is to be skipped while the reader is slow.
     ///   - since: where to go on; see ``CameraEvents/AsyncIterator/resumePoint``.
     ///   - reconnecting: what happens when the daemon goes away.

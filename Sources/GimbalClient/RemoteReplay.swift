@@ -1,4 +1,4 @@
-// The replay on a camera, steered from outside: each method is one request and its answer. Whoever may feed the camera may
+// Steering the replay on a camera: each method is one request and its answer. Any client that may feed the camera may
 // steer, over a connection that is not the replay's own.
 
 import GimbalProtocol
@@ -43,7 +43,7 @@ extension RemoteCamera {
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs.
     public func endReplay() async throws { try await steer(.endReplay) }
 
-    /// Names the present of the camera, for those who follow or record it.
+    /// Names the present of the camera, for clients that follow or record it.
     ///
     /// - Parameter label: 1 to 256 bytes.
     public func mark(_ label: String) async throws { try await send([.marker(label: label)]) }

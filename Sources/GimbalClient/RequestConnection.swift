@@ -1,6 +1,5 @@
-// Requests over one connection, and which answer belongs to whom. Each line that is sent has a ticket, which the ids of
-// its requests tell. Invariant: who waits is told exactly once: the answers, that the connection ended, or a
-// cancellation.
+// Requests over one connection, and their answers. Each line has a ticket, which is part of the ids of its requests.
+// Invariant: a waiting task is resumed exactly once: with the answers, or an error such as the end of the connection.
 
 import Synchronization
 import UnixSocket
@@ -8,7 +7,7 @@ import UnixSocket
 final class RequestConnection: Sendable {
     /// The most bytes of a line, by the protocol.
     static let longestRequest = RequestDecoder.longestLine
-    /// More than a line has requests, for each of them has more than a byte.
+    /// More than the requests in a line, since each takes more than a byte.
     private static let idsOfLine = longestRequest
     /// The most lines that may wait for their answers.
     static let mostWaiting = 1024
@@ -18,7 +17,7 @@ final class RequestConnection: Sendable {
 
     /// A line that was sent, and what has come back.
     private struct Waiter {
-        /// Who waits; `nil` if that was cancelled.
+        /// The waiting task; `nil` if it was cancelled.
         var continuation: CheckedContinuation<[ServerMessage], any Error>?
         /// Counts the connection's lines from 1, as errors do.
         let line: Int
@@ -41,7 +40,7 @@ final class RequestConnection: Sendable {
         var lastTicket = 0
         var lastLine = 0
         var waiters: [Int: Waiter] = [:]
-        /// Why nothing can be asked any more.
+        /// Why no more requests can be sent.
         var failure: (any Error)?
     }
 
@@ -130,7 +129,7 @@ final class RequestConnection: Sendable {
         }
     }
 
-    /// Ends the waiting for a line's answers. What comes of them later is nobody's.
+    /// Stops waiting for a line's answers. Later ones are ignored.
     private func giveUp(_ ticket: Int, _ error: any Error) {
         let continuation = shared.withLock { shared in
             shared.waiters[ticket]?.timer?.cancel()
@@ -167,12 +166,12 @@ final class RequestConnection: Sendable {
             // A newer daemon may have something to say to everybody.
             break
         default:
-            // Whoever waits for this answer would wait for ever.
+            // The request behind this answer would wait for ever.
             throw GimbalConnectionError.unexpected(bytes)
         }
     }
 
-    /// Notes an answer, and finishes the line if it was the last one; `false` if nobody has asked for it.
+    /// Notes an answer, and finishes the line if it was the last one; `false` if no request has this id.
     private func note(_ message: ServerMessage, ticket: Int, index: Int) -> Bool {
         let (isExpected, answers) = shared.withLock { shared -> (Bool, [ServerMessage]?) in
             guard let waiter = shared.waiters[ticket], waiter.answers.indices.contains(index),

@@ -63,8 +63,8 @@ public enum ClientRequest: Sendable {
     case subscribe(kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: ResumePoint? = nil)
     /// Ends a subscription.
     case unsubscribe
-    /// Asks for the events of all cameras, those to come included, in place of all subscriptions of the connection;
-    /// with how far each camera's have been read, by its name. What cameras are fed cannot be asked for.
+    /// Asks for the events of all cameras, including future ones, replacing all subscriptions of the connection; with
+    /// how far each camera's events have been read, by its name. It cannot ask for the cameras' input.
     case subscribeAll(
         kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: [String: ResumePoint] = [:])
     /// Ends all subscriptions of the connection.
@@ -111,7 +111,7 @@ extension ClientRequest {
     ///
     /// - Parameters:
     ///   - camera: 1 to 64 of `A-Z a-z 0-9 . _ -`; "main" where it is left out.
-    ///   - id: what its reply is to carry; without one it is answered only by an error, or by what it asks for.
+    ///   - id: the id for its reply; without one, it gets only an error or the data that it asks for.
     ///   - timeMs: milliseconds of the trace's clock, for a line of a trace. The own time of a gesture, or of touches, goes
     ///     before it.
     ///   - creates: whether a camera is made that is not there. If not, the answer is an error of the code

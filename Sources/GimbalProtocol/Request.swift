@@ -1,6 +1,6 @@
-// What a client may ask: the list of all requests, as values, and the switches that read and write them by their type. What
-// each is made of stands in the file of its family. A request that is added gets a case here; the compiler asks for the
-// rest. The names of all members stand here, too. A request borrows nothing: only its id is a place in its line.
+// All requests of clients as values, and the switches that read and write them by their type. The contents of each are
+// in the file of its family. A new request gets a case here; the compiler asks for the rest. The names of all members
+// are here, too. A request borrows nothing: only its id is a place in its line.
 
 import Gestures
 import JSONLines

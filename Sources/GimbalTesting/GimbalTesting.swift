@@ -115,8 +115,8 @@ public struct CameraRecord: Sendable {
 
 /// Expects that a camera did what a golden file says, at the same times.
 ///
-/// A failure is recorded as an issue, with what was found and a picture of both ways as attachments. With
-/// `GIMBAL_UPDATE=1` in the environment the golden file is written anew instead, if what was found is a trace's.
+/// A failure is recorded as an issue, with the actual events and a picture of both ways as attachments. With
+/// `GIMBAL_UPDATE=1` in the environment the golden file is rewritten instead, if the record is a trace's.
 ///
 /// - Parameters:
 ///   - record: what the camera did.

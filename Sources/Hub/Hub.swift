@@ -1,5 +1,6 @@
-// All that the daemon decides, without any I/O. Bytes and time come in by `receive` and `advance`; bytes go out at the end of
-// a turn, through each peer's outlet; deadlines are told. So it is driven by a socket's loop and by a test's seed alike.
+// All that the daemon decides, without any I/O. Bytes and time come in by `receive` and `advance`; bytes go out at the
+// end of a turn, through each peer's outlet; `deadline` says when to call next. So a socket's loop and a test's seed
+// drive it alike.
 //
 // This is the face of the parts that do the work (`HubParts`, `Intake`). The way of a line through them is drawn in
 // Sources/README.md. Times are milliseconds of one monotonic clock.
@@ -29,7 +30,7 @@ import GimbalProtocol
     /// The name and version that `hello` tells.
     package var server: String { parts.server }
 
-    /// Is told what a log may tell, and by whose outlet; `nil` where nobody logs it.
+    /// Receives what a log may tell, with the client's outlet; `nil` if nobody logs it.
     package var observer: ((Note, any Outlet) -> Void)? {
         get { parts.observer.tell }
         set { parts.observer.tell = newValue }
@@ -59,7 +60,8 @@ import GimbalProtocol
         parts.runner.cancelGestures(of: peer, at: now)
     }
 
-    /// The client is gone without a word, as who writes and closes is: what it sent is still handled, but its replay stops.
+    /// The client is gone without a word, as after writing and closing: its input is still handled, but its replay
+    /// stops.
     public func hangUp(_ peer: Peer, at now: Double) {
         guard !peer.isClosed else { return }
         if peer.replay != nil || peer.input.isDiscarding { return close(peer, at: now) }
@@ -75,7 +77,7 @@ import GimbalProtocol
         intake.attend(to: peer, at: now)
     }
 
-    /// The client reads no more: what it would be told is dropped.
+    /// The client reads no more: its output is dropped.
     private func stopSending(to peer: Peer) {
         parts.subscriptions.forget(peer)
         parts.waits.forget(peer)
@@ -106,7 +108,7 @@ import GimbalProtocol
 
     // MARK: Time
 
-    /// When `advance` is to be called next, at the latest; `nil` if nothing is due. To be asked at the end of a turn.
+    /// When to call `advance` next, at the latest; `nil` if nothing is due. Ask at the end of a turn.
     public var deadline: Double? {
         if parts.turns.isAnybodyWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
         let earliest = min(
@@ -122,8 +124,8 @@ import GimbalProtocol
         parts.clients.advance(to: now) { close($0, at: now) }
     }
 
-    /// Sends everything that the turn has brought; then serves those that wait for their turn, and sends what that brings.
-    /// So nobody who asked for little waits for what others asked for.
+    /// Sends everything that the turn has brought; then serves peers that wait for their turn, and sends what that
+    /// brings. So a client that asked for little does not wait for what others asked for.
     public func endTurn(at now: Double) {
         parts.sender.resumeUnfinished()
         sendNews(at: now)

@@ -11,13 +11,13 @@ struct HubParts {
     let registry: CameraRegistry
     /// Who is connected.
     let clients: ClientRegistry
-    /// What is sent to whom.
+    /// Sends replies and events to peers.
     let sender: Sender
-    /// What is wrong with lines.
+    /// Answers invalid lines.
     let errors: ErrorReplies
-    /// Who has subscribed to what.
+    /// The subscriptions of all peers.
     let subscriptions: Subscriptions
-    /// Who waits for a camera's rest.
+    /// Requests that wait for a camera's rest.
     let waits: RestWaits
     /// Cameras in time.
     let runner: CameraRunner

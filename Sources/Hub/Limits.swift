@@ -3,9 +3,9 @@
 import GimbalProtocol
 import Touches
 
-/// The limits of a hub and of who brings clients to it.
+/// The limits of a hub and of the transports that bring clients to it.
 public struct Limits: Sendable {
-    /// Clients at one time. Who brings them counts them.
+    /// Clients at one time. The transport counts them.
     public var connections = 1024
     /// Clients of one user at one time: half of all, unless it is set.
     public var connectionsPerUser: Int {

@@ -1,4 +1,4 @@
-// What is wrong with a text that should be JSON. What that means to whoever sent it is for the protocol to say.
+// What is wrong with a text that should be JSON. The protocol decides what that means to its sender.
 
 /// Why a text was not read.
 package struct JSONError: Error, Equatable, Sendable {

@@ -1,6 +1,6 @@
-// Strict JSON (RFC 8259) of one line, read once into a flat list of nodes that is kept from line to line: no allocation.
-// Stricter than most readers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no message: whoever makes
-// a tape says which members' names it is to know by their numbers.
+// Strict JSON (RFC 8259) of one line, read once into a flat list of nodes that is kept from line to line: no
+// allocation. Stricter than most readers: duplicate keys, lone surrogates and bad UTF-8 are errors. It knows no
+// message: its creator lists the member names that it numbers.
 
 /// The values of one line.
 @usableFromInline @safe package struct JSONTape: ~Copyable {
@@ -37,8 +37,8 @@
     /// Names have a bit each up to this number; those from it on share the last.
     @inlinable static var sharedBit: UInt8 { 63 }
 
-    // Sound: `base` has room for `mostMembers` nodes and one that is being read, of which the first `count` are initialized
-    // (nodes are trivial), and is freed only here. Who asks for a node from outside is checked; the links between nodes
+    // Sound: `base` has room for `mostMembers` nodes and the one being read, of which the first `count` are initialized
+    // (nodes are trivial), and is freed only here. Access to a node from outside is checked; the links between nodes
     // stay below `count`.
     @usableFromInline let base = UnsafeMutablePointer<Node>.allocate(capacity: Self.mostMembers + 1)
     @usableFromInline var count = 0
@@ -70,7 +70,7 @@
     /// The node of an object's member, by the number of its name.
     @inlinable @inline(__always)
     package func child(of object: Int, name: UInt8) -> Int? {
-        // What is no object has something else there than the names that it has.
+        // Other nodes have something else than the bits of known names there.
         guard self[object].kind == .object, self[object].payload & Self.bit(name) != 0 else { return nil }
         return name < Self.sharedBit ? member(of: object, name: name) : rareMember(of: object, name: name)
     }

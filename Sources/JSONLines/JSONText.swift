@@ -1,6 +1,6 @@
-// The words of JSON (RFC 8259): space, strings, numbers and literals, each read where it stands in a line.
-// Every function takes a position and says where what it read ends: a position that is never in memory is what the speed
-// of reading hangs on. Nothing here knows what the words are part of.
+// The tokens of JSON (RFC 8259): space, strings, numbers and literals, each read in place. Every function takes a
+// position and returns where the token ends: keeping the position in a register is what makes reading fast. Nothing
+// here knows what the tokens are part of.
 
 #if canImport(Glibc)
 import Glibc

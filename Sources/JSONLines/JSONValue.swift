@@ -1,6 +1,6 @@
-// JSON as a value, for what is not read thousands of times a second: answers in a client, a header that is changed in one
-// member, what a command prints. Invariants: what is read is as strict as the tape is, members keep their order, and
-// reading nests no deeper than a limit.
+// JSON as a value, where speed does not matter: answers in a client, a header with one member to change, the output of
+// a command. Invariants: reading is as strict as the tape, members keep their order, and reading nests no deeper than a
+// limit.
 
 /// A value of JSON.
 package enum JSONValue: Equatable, Sendable {

@@ -1,5 +1,5 @@
-// The unknown names of the objects of one line, so that one that stands twice is found without a comparison with all that
-// came before: whoever sends many names must not make the line slow to read.
+// The unknown names in the objects of one line, so that a duplicate is found without comparing it with all earlier
+// names: a client that sends many names must not make the line slow to read.
 
 /// Which unknown names the objects of a line have.
 struct UnknownNames {

@@ -1,5 +1,5 @@
-// libevent's loop, one turn at a time. This module knows nothing of what it is used for.
-// Rule for all of it: nothing is freed inside a callback; who owns an event frees it between turns.
+// libevent's loop, one turn at a time. This module does not know what it is used for.
+// Rule for all of it: nothing is freed inside a callback; the owner of an event frees it between turns.
 
 import CLibevent
 import Glibc

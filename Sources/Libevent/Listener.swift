@@ -7,7 +7,7 @@ import Glibc
 
 /// A listening socket in a loop.
 ///
-/// libevent's own `evconnlistener` accepts until nobody is left who wants to connect, which may be never.
+/// libevent's own `evconnlistener` accepts until nobody wants to connect any more, which may be never.
 @safe public final class Listener: Watcher {
     private let descriptor: CInt
     private let accept: (CInt) -> Void
@@ -23,7 +23,7 @@ import Glibc
     ///
     /// - Parameters:
     ///   - accept: takes a connected descriptor, non-blocking and closed on exec.
-    ///   - trouble: is told of errors; the listener goes on after a second.
+    ///   - trouble: receives errors; the listener continues after a second.
     public init(
         _ loop: EventLoop, _ descriptor: CInt, accept: @escaping (CInt) -> Void,
         trouble: @escaping (LibeventError) -> Void
@@ -48,7 +48,7 @@ import Glibc
             let flags = CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
             let accepted = unsafe accept4(descriptor, __SOCKADDR_ARG(), nil, flags)
             guard accepted >= 0 else {
-                // Who has gone already, as accept(2) tells it, is no trouble.
+                // A client that has already gone, as accept(2) reports it, is no trouble.
                 if ![EAGAIN, EINTR, ECONNABORTED].contains(errno) { failed() }
                 return
             }

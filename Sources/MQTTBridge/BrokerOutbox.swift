@@ -1,5 +1,5 @@
-// Messages on their way to the broker: those that it acknowledges are kept until it has, in order, and sent again over the
-// next connection. Invariant: they are limited; whoever has events to send waits while it is full.
+// Messages on their way to the broker. Those that it acknowledges are kept in order until then, and sent again over the
+// next connection. Invariant: they are limited; senders of events wait while the outbox is full.
 
 package final class BrokerOutbox {
     /// The most unacknowledged messages that events may fill, and the most with replies, which come beside them.
@@ -9,7 +9,7 @@ package final class BrokerOutbox {
     private unowned let outside: any Surroundings
     private var pending: [(token: Int, publication: Publication)] = []
     private var lastToken = 0
-    /// How many messages found no room and are not told anew, as what the broker keeps is: replies.
+    /// How many messages found no room and are lost: replies. (Retained messages are published again.)
     private(set) var dropped = 0
     /// Whether messages go out: the broker is there, and this process is the node.
     private(set) var isOpen = false
@@ -57,7 +57,7 @@ package final class BrokerOutbox {
         for (token, publication) in pending { outside.publish(publication, token: token) }
     }
 
-    /// The broker is away. What it keeps for others is not sent again as it was: it is told anew.
+    /// The broker is away. Retained messages are not sent again: the node publishes the newest instead.
     func close() {
         isOpen = false
         pending.removeAll(where: \.publication.isRetained)

@@ -31,7 +31,7 @@ package final class CameraMirror: DaemonReader {
         package var keepsViewport = false
         /// The screen's part of a wall.
         package var tile: WallTile?
-        /// When the broker is asked once more for what it has kept, if nothing has come for so long; in milliseconds.
+        /// After how long without news the mirror asks the broker again for retained messages, in milliseconds.
         package var refresh = 60_000.0
 
         package init(node: String, camera: String, local: String?) {
@@ -41,7 +41,7 @@ package final class CameraMirror: DaemonReader {
 
     /// This side's daemon.
     private enum Daemon {
-        /// None is asked for: the view goes elsewhere alone, or the mirror has ended.
+        /// Not needed: only outputs elsewhere show the view, or the mirror has ended.
         case none
         /// There is none; the next attempt is at this time.
         case away(nextAttempt: Double)
@@ -52,24 +52,24 @@ package final class CameraMirror: DaemonReader {
     private let settings: Settings
     private let topics: NodeTopics
     private var source = MirrorSource()
-    /// When the broker is asked anew, since nothing has come for long.
+    /// When to ask the broker again, since nothing has come for long.
     private var nextRefresh: Double?
-    /// When it is asked anew, since it is not known whether what came is the newest.
+    /// When to ask it again, since the mirror is unsure whether it has the newest message.
     private var nextDoubt: Double?
-    /// How soon the broker is asked anew while the camera moves: then something comes all the time, unless a finger rests.
+    /// How soon to ask the broker again while the camera moves: then messages keep coming, unless a finger rests.
     private var movingRefresh: Backoff
-    /// Is told where the camera is, for outputs beside the daemon.
+    /// Receives where the camera is, for outputs beside the daemon.
     private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
 
     private var daemon = Daemon.none
     private var backoff = Backoff(first: 100, longest: 5000)
-    /// Why there was no daemon, and why it did not move the camera, as that has been said last.
+    /// Why there was no daemon, and why it did not move the camera, as last logged.
     private var absence: String?
     private var refusal: String?
-    /// What outputs beside the daemon have been told last.
+    /// What outputs beside the daemon received last.
     private var shown: (position: CameraPosition, isMoving: Bool)?
 
-    /// - Parameter show: is told each position that the source has, with the offset.
+    /// - Parameter show: receives each position of the source, with the offset.
     package init(
         _ settings: Settings, _ outside: any Surroundings,
         show: ((CameraPosition, _ isMoving: Bool) -> Void)? = nil
@@ -94,7 +94,7 @@ package final class CameraMirror: DaemonReader {
 
     private var session: MirrorSession? { if case .here(let session) = daemon { session } else { nil } }
 
-    /// Whether the camera is where it is to be, at rest, and set to what it is to be set to.
+    /// Whether the camera has reached its goal, at rest, with the right settings.
     package var isThere: Bool { session?.isThere(goal) ?? false }
 
     // MARK: The broker
@@ -152,8 +152,8 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
-    /// Asks the broker what it keeps, where a message does not tell whether it is the newest: that there is none any more has no
-    /// number. Not at once: whoever has two of them would make this side ask for ever.
+    /// Asks the broker for its retained messages if one does not show whether it is the newest: an empty one has no
+    /// number. Not at once: a broker with two of them would make the mirror ask for ever.
     private func askSoon(at now: Double) { nextDoubt = nextDoubt ?? now + 1000 }
 
     private func handle(_ delivery: Delivery, at now: Double) {
@@ -222,7 +222,7 @@ package final class CameraMirror: DaemonReader {
         show(position, isMoving)
     }
 
-    /// What cannot be written as a line is said, and not sent.
+    /// Logs what cannot be written as a line, instead of sending it.
     private func attempt(_ body: () throws -> Void) {
         do {
             try body()
@@ -241,7 +241,7 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
-    /// When the broker is asked anew.
+    /// When to ask the broker again.
     private var nextQuestion: Double? { .earliest(nextRefresh, nextDoubt) }
 
     package func advance(to now: Double) {

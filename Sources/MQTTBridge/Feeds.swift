@@ -1,5 +1,5 @@
-// Lines in: what others publish for a node's cameras goes to the daemon, and what it answers goes back. Whoever publishes has
-// a connection to the daemon of its own, so that gestures of two never mix, and those of one that is quiet are cancelled.
+// Lines in: what others publish for a node's cameras goes to the daemon, and its answers go back. Each publisher has
+// its own connection to the daemon, so that two publishers' gestures never mix, and those of a quiet one are cancelled.
 // Invariant: each line that is taken is answered once, by the daemon or by an error here, and answers find their requests.
 
 import GimbalProtocol
@@ -88,7 +88,7 @@ struct Submission {
                 .invalidValue, field: "camera", "camera must be \"\(camera)\", as the topic says, or left out")
         }
         request["camera"] = .string(camera)
-        // Who may only ask makes no camera, as on a socket.
+        // A publisher that may only ask makes no camera, as on a socket.
         if inlet == .get { request["create"] = .bool(false) }
         request["feed"] = nil
         request["number"] = nil
@@ -125,7 +125,7 @@ struct Replies {
     /// Tells what the daemon answers, with the id that the publisher knows its request by.
     func send(_ answer: Answer, id: JSONValue?, to submission: Submission) {
         if let error = answer.error { return send(WireError(error), id: id, to: submission) }
-        // Where nobody asked for replies, only errors are told.
+        // Without a response topic, only errors are published.
         guard let topic = submission.responseTopic, var members = (try? JSONValue(answer.bytes))?.object else { return }
         members["id"] = id
         publish(JSONValue.object(members).bytes, topic, submission)
@@ -164,7 +164,7 @@ struct Replies {
     }
 }
 
-/// Who publishes lines, as one connection to the daemon.
+/// A publisher of lines, as one connection to the daemon.
 private final class Feed: DaemonReader {
     /// A line whose answers are not all there.
     private struct Pending {
@@ -197,8 +197,8 @@ private final class Feed: DaemonReader {
     var isBusy: Bool { pending.count >= Self.mostPending || (connection?.unsentBytes ?? 0) > Self.mostUnsent }
     var isWaiting: Bool { !pending.isEmpty }
 
-    /// Whether one of those who ask by this connection has as many questions that wait as one may have. All for whose names
-    /// no broker vouches are one: anybody can make up as many as he likes.
+    /// Whether a publisher that asks by this connection has the most waiting questions. All whose names the broker does
+    /// not check count as one: anybody can make up any number of names.
     func hasEnough(of submission: Submission) -> Bool {
         guard submission.inlet == .get, pending.count >= Self.mostPendingOfOne else { return false }
         func isSame(_ other: Publisher) -> Bool {
@@ -364,11 +364,11 @@ final class Feeds {
 
     private func pass(_ submission: Submission, to feed: Feed, at now: Double) throws(WireError) {
         var missing = 0
-        // Questions come by one connection, whoever asks: each counts for itself.
+        // Questions share one connection, so numbers do not apply to them.
         if let number = submission.number, submission.inlet != .get {
             let expected = (feed.lastNumber ?? number - 1) + 1
-            // A duplicate, or one that comes too late: it is dropped without an answer, for what came behind it says more.
-            // It does not put off the timeout: after that, a publisher that has begun to count anew is taken.
+            // A duplicate, or a late line: it is dropped without an answer, since a later line says more. It does not
+            // put off the timeout: after that, a publisher that starts counting again is accepted.
             guard number >= expected else { return }
             missing = number - expected
         }

@@ -42,7 +42,7 @@ package struct EarthView: Equatable, Sendable {
         let (place, altitude) = Globe.place(of: Globe.point(at: position.target) + look * -range)
         let there = Globe.axes(at: place)
         let tilt = acos(min(max(-look.dot(there.up), -1), 1))
-        // Who looks straight down looks nowhere: then the screen's right edge tells.
+        // Looking straight down has no direction: then the screen's right edge decides.
         let heading =
             sin(tilt) > 1e-6
             ? atan2(look.dot(there.east), look.dot(there.north))

@@ -1,11 +1,11 @@
-// One connection of a mirror to its daemon, from the first line to the last: where this side's camera is, and what brings it
-// where it is to be. Invariant: one request is under way at a time, so that what is sent is always the newest.
+// One connection of a mirror to its daemon, from the first line to the last: this side's camera, and the requests that
+// bring it to its goal. Invariant: one request is under way at a time, so the mirror always sends the newest.
 
 import Gestures
 import GimbalProtocol
 import MapCamera
 
-/// Where a camera is to be, and what it is to be set to; `nil` as long as nobody has said.
+/// The position and settings that a camera should have; `nil` as long as they are unknown.
 struct MirrorGoal {
     var position: CameraPosition?
     var settings: CameraSettings?
@@ -14,7 +14,7 @@ struct MirrorGoal {
     /// Whether this side's camera keeps its own viewport.
     var keepsViewport: Bool
 
-    /// What a camera is to be set to that is set so now.
+    /// The settings wanted for a camera that has these settings now.
     func settings(beside local: CameraSettings) -> CameraSettings? {
         guard var goal = settings else { return nil }
         if keepsViewport { goal.viewport = local.viewport }
@@ -51,7 +51,7 @@ final class MirrorSession {
         case waitingForAnswer(Int, then: Double?)
         /// Not before this time: the camera does not go where it is to be.
         case waiting(until: Double)
-        /// Not before this time, for the daemon has refused to move it: another goal changes nothing about that.
+        /// Not before this time: the daemon has refused to move it, and another goal does not change that.
         case refused(until: Double)
     }
 
@@ -65,7 +65,7 @@ final class MirrorSession {
     private var isHolding = false
     private var lastSent: CameraPosition?
     private var settings = LocalSettings.asked
-    /// When the daemon is asked for the settings next.
+    /// When to ask the daemon for the settings next.
     private var nextLook: Double
     /// Before that the settings are not sent again: the daemon has not taken them the last time.
     private var nextSetting = -Double.infinity
@@ -88,7 +88,7 @@ final class MirrorSession {
 
     func close() { connection.close() }
 
-    /// Whether the camera is where it is to be, at rest, and set to what it is to be set to.
+    /// Whether the camera has reached its goal, at rest, with the right settings.
     func isThere(_ goal: MirrorGoal) -> Bool {
         guard let position = goal.position, isSetRight(goal), !goal.isMoving, !isHolding else { return false }
         if case .waitingForAnswer = sending { return false }
@@ -145,7 +145,7 @@ final class MirrorSession {
 
     // MARK: Bringing the camera there
 
-    /// What is to be tried is another thing than before.
+    /// There is a new goal to try.
     func goalHasChanged() {
         retryDelay.reset()
         switch sending {
@@ -155,7 +155,7 @@ final class MirrorSession {
         }
     }
 
-    /// What the camera is to be set to is another thing than before.
+    /// The goal has new settings.
     func settingsHaveChanged(at now: Double) {
         nextSetting = -.infinity
         if case .asked = settings { nextLook = now }
@@ -224,7 +224,7 @@ final class MirrorSession {
 
     // MARK: Time
 
-    /// - Parameter goal: the daemon is asked what its camera is set to where that matters.
+    /// - Parameter goal: the daemon is only asked for settings if the goal has some.
     func deadline(_ goal: MirrorGoal) -> Double? {
         .earliest(endOfWaiting, goal.settings == nil ? nil : nextLook)
     }
@@ -232,7 +232,7 @@ final class MirrorSession {
     func advance(to goal: MirrorGoal, at now: Double) throws {
         if goal.settings != nil, nextLook <= now {
             nextLook = now + NodeSettings.interval
-            // One that does not read is asked no more.
+            // A daemon that does not read gets no more questions.
             if connection.unsentBytes == 0 {
                 connection.send(try ClientRequest.getCamera.line(camera: name, creates: false))
             }

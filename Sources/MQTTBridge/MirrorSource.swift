@@ -1,9 +1,9 @@
-// What a mirror knows of the camera that it follows, whoever tells it, in whatever order, and however often.
-// Invariant: what an older message says never stands in the place of what a newer one has said.
+// What a mirror knows of the camera that it follows, whoever publishes it, in whatever order, and however often.
+// Invariant: an older message never replaces a newer one.
 
 import GimbalProtocol
 
-/// What is known of the camera that is followed: which of the messages about it is the newest, whoever was the node.
+/// The newest known state of the followed camera, whichever process was the node.
 struct MirrorSource {
     private var newest: (status: CameraStatus, stamp: Stamp)?
     private var newestSettings: (settings: CameraSettings, stamp: Stamp)?
@@ -28,7 +28,7 @@ struct MirrorSource {
         }
     }
 
-    /// What a message means for who follows.
+    /// What a message means for a mirror.
     enum Meaning: Equatable { case news, nothing, doubt }
 
     var status: CameraStatus? { newest?.status }

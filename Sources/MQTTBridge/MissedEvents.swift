@@ -1,5 +1,5 @@
-// Events once more, for whoever has missed some: `CAMERA/since`. Each who asks has a connection to the daemon until all that
-// was missed has been told. Invariant: nothing is read faster than the broker takes it.
+// Sends events again that a client has missed: `CAMERA/since`. Each request has a connection to the daemon until all of
+// them are sent. Invariant: nothing is read faster than the broker takes it.
 
 import GimbalProtocol
 
@@ -10,7 +10,7 @@ private final class MissedEventsRequest: DaemonReader {
     private let replies: Replies
     private let onEnd: (MissedEventsRequest) -> Void
     private var connection: (any DaemonConnection)?
-    /// The last event that had happened when this was asked.
+    /// The last event at the time of the request.
     private var end: Int?
 
     init(
@@ -39,7 +39,7 @@ private final class MissedEventsRequest: DaemonReader {
     }
 
     private func tell(_ event: CameraEvent, _ line: ArraySlice<UInt8>) {
-        // The subscription itself is told, too: it says up to where it goes.
+        // The subscription itself is published, too: it says where the missed events end.
         outbox.send(
             Publication(
                 submission.responseTopic ?? topics.missed(submission.camera), Array(line),

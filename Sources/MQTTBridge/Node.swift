@@ -1,6 +1,6 @@
-// A node: the cameras of one daemon at a broker. It says who it is, tells what the cameras do and how they stand, and takes
-// lines for them. The parts do the work: `NodeClaim`, `NodeCameras`, `Feeds`; what goes out goes through the `BrokerOutbox`.
-// Invariant: nothing is told, and no line taken, by a process that is not the node's owner.
+// A node: the cameras of one daemon at a broker. It says who it is, publishes their events and states, and accepts
+// lines for them. The parts do the work: `NodeClaim`, `NodeCameras`, `Feeds`; output goes through the `BrokerOutbox`.
+// Invariant: a process that is not the node's owner publishes nothing and accepts no line.
 
 import GimbalProtocol
 import Service
@@ -8,19 +8,19 @@ import Service
 package final class Node {
     package struct Settings: Sendable {
         package var name: String
-        /// The cameras that are told of, and that lines are taken for; none named is all.
+        /// The cameras that are published and accept lines; empty means all.
         package var cameras: Set<String> = []
-        /// Whether every event is told, and not only how cameras stand.
+        /// Whether every event is published, and not only the cameras' states.
         package var tellsEvents = false
         /// Whether lines are taken.
         package var takesLines = true
-        /// How often a second a camera that moves is told to the broker to keep, at most.
+        /// How often a second the state of a moving camera is published, at most.
         package var rate = 30.0
         /// When a publisher's gestures are cancelled that is quiet, in milliseconds.
         package var feedTimeout = 10_000.0
         /// The most publishers of lines at one time.
         package var mostFeeds = 64
-        /// How often the state is told again, in milliseconds: a broker that dies takes the wills of its clients with it.
+        /// How often the node's state is published again, in milliseconds: a dying broker takes its wills with it.
         package var interval = NodeState.usualInterval
         /// What `$state` says of the program.
         package var version = ""
@@ -39,14 +39,14 @@ package final class Node {
     private let feeds: Feeds
     /// When it is no longer asked for what the broker retains of the node's cameras.
     private var endOfRetained: Double?
-    /// When the state is told again.
+    /// When the node publishes its state again.
     private var nextState: Double?
-    /// What the cameras had counted when the state was told last; `nil` where it is to be told anew.
+    /// The cameras' change count when the state was last published; `nil` to publish it again.
     private var toldChanges: Int?
-    /// When all is told anew that the broker retains, since it has refused some of it.
+    /// When to publish all retained messages again, since the broker has refused some.
     private var nextRetelling: Double?
     private var refusals = Backoff(first: 1000, longest: 60_000)
-    /// How many replies were said to have found no room, and when that is said again.
+    /// How many replies were logged as dropped, and when to log that again.
     private var lastDropped = 0
     private var nextComplaint = -Double.infinity
     private var isEnding = false
@@ -111,7 +111,7 @@ package final class Node {
         readOn()
     }
 
-    /// The broker does not take a message. What it was to keep is told anew later: a right or a quota may come back.
+    /// The broker refuses a message. A retained one is published again later: a right or a quota may come back.
     package func refused(_ token: Int, at now: Double) {
         if outbox.acknowledged(token)?.isRetained == true { nextRetelling = nextRetelling ?? now + refusals.next() }
         readOn()
@@ -141,7 +141,7 @@ package final class Node {
         }
     }
 
-    /// Says it once in a while: whoever floods the node does not flood the log.
+    /// Logs it once in a while: a client that floods the node does not flood the log.
     private func tellDropped(at now: Double) {
         guard outbox.dropped > lastDropped, nextComplaint <= now else { return }
         outside.say(.warning, "\(outbox.dropped - lastDropped) replies found no room")
@@ -176,7 +176,7 @@ package final class Node {
         guard outbox.isOpen else { return }
         let absence = cameras.absence.map { "no daemon: \($0)" }
         let state = state(absence == nil ? .ready : .disconnected, reason: absence)
-        // Where there is no room for it, it is told in a later turn.
+        // If there is no room, a later turn publishes it.
         let isSent = outbox.send(Publication(topics.state, state.payload, isRetained: true))
         toldChanges = isSent ? cameras.changes : nil
         nextState = now + settings.interval
@@ -189,7 +189,7 @@ package final class Node {
         return .earliest(claim.deadline, cameras.deadline, feeds.deadline, endOfRetained, nextState, nextRetelling)
     }
 
-    /// Does what is due, and tells what has changed. To be called at the end of every turn.
+    /// Does what is due, and publishes changes. Call it at the end of every turn.
     package func advance(to now: Double) {
         guard !isEnding else { return }
         act(on: claim.advance(to: now), at: now)

@@ -1,12 +1,12 @@
-// What a node tells of its cameras: what each does, event by event, and how each stands, for the broker to keep. All of it
-// comes by one connection to the daemon, which is read no further than the broker takes it.
-// Invariant: what the broker keeps of a camera is, once it rests, how it rests.
+// What a node publishes of its cameras: each event, and each camera's retained state. All of it comes over one
+// connection to the daemon, which the node reads no faster than the broker takes it.
+// Invariant: the retained state of a resting camera is how it rests.
 
 import GimbalProtocol
 import Service
 
 final class NodeCameras: DaemonReader {
-    /// A camera as it stands, and when the broker was told last.
+    /// A camera's state, and when it was last published.
     private struct Published {
         var status: CameraStatus
         var lastSent = -Double.infinity
@@ -15,14 +15,14 @@ final class NodeCameras: DaemonReader {
     /// The daemon, as far as it is there.
     private enum Daemon {
         case away(reason: String, nextAttempt: Double)
-        /// Connected; how many cameras there are has not been said. Before, there was no daemon for that reason.
+        /// Connected; the number of cameras is not known yet. The absence is why there was no daemon before.
         case connected(any DaemonConnection, absence: String)
         /// It tells of all its cameras: of so many more. It has not told yet of these, which were there before.
         case listing(any DaemonConnection, remaining: Int, unseen: Set<String>)
         /// All are known. What the daemon says of all of them later is about new ones, which were not told while this side did not
         /// read.
         case listed(any DaemonConnection)
-        /// Nothing is told any more.
+        /// Nothing is published any more.
         case closed
 
         var connection: (any DaemonConnection)? {
@@ -45,10 +45,10 @@ final class NodeCameras: DaemonReader {
 
     private var daemon = Daemon.away(reason: "not connected yet", nextAttempt: -.infinity)
     private var backoff = Backoff(first: 100, longest: 5000)
-    /// How far the cameras had been read when the connection was made, for what was missed since.
+    /// How far the node had read the cameras when it connected, to get what it missed since.
     private var points = ResumePoints()
     private var cameras: [String: Published] = [:]
-    /// Those of which the broker does not know the newest: it is told when it is time, and when there is room.
+    /// Cameras whose newest state is not published yet: it is when it is time, and there is room.
     private var late: Set<String> = []
     /// Cameras that the broker retains, as far as is known, and that may be there no more: it forgets them as there is room.
     private var stale: Set<String> = []
@@ -111,7 +111,7 @@ final class NodeCameras: DaemonReader {
 
     func ended(_ reason: String, at now: Double) { lost(reason, at: now) }
 
-    /// Ends the connection; nothing is told any more.
+    /// Ends the connection; nothing is published any more.
     func close() {
         daemon.connection?.close()
         daemon = .closed
@@ -150,7 +150,7 @@ final class NodeCameras: DaemonReader {
         lost("the daemon refuses: \(error)", at: now)
     }
 
-    /// All cameras are told of next.
+    /// The daemon announces all cameras next.
     private func begin(_ count: Int) {
         guard case .connected(let connection, _) = daemon else { return }
         changes += 1
@@ -166,8 +166,8 @@ final class NodeCameras: DaemonReader {
         list(connection, remaining: remaining - 1, unseen: unseen)
     }
 
-    /// When all have been told of, those go that the daemon does not have any more, or that another run of this node has left with
-    /// the broker.
+    /// Once all are announced, those go that the daemon no longer has, or that an earlier run of this node has left
+    /// retained.
     private func list(_ connection: any DaemonConnection, remaining: Int, unseen: Set<String>) {
         guard remaining <= 0 else { return daemon = .listing(connection, remaining: remaining, unseen: unseen) }
         daemon = .listed(connection)
@@ -199,7 +199,7 @@ final class NodeCameras: DaemonReader {
             )
         case .reset(let reset): published.status.epoch = reset.epoch ?? published.status.epoch
         case .moveStarted:
-            // The change that it announces comes right behind it, and is what is told.
+            // The change that it announces comes right behind it, and is published instead.
             cameras[name] = published
             return
         case .cameraChanged, .idle: break
@@ -209,7 +209,7 @@ final class NodeCameras: DaemonReader {
         if isDue(published, at: now) { tell(name, at: now) } else { late.insert(name) }
     }
 
-    /// Whether the broker is told now: what rests at once, what moves so many times a second.
+    /// Whether to publish now: a resting camera at once, a moving one at the given rate.
     private func isDue(_ camera: Published, at now: Double) -> Bool {
         !camera.status.isMoving || now >= camera.lastSent + interval
     }
@@ -222,10 +222,10 @@ final class NodeCameras: DaemonReader {
         clearStale()
     }
 
-    /// Tells how a camera stands, for the broker to retain; later, where there is no room.
+    /// Publishes a camera's retained state; later, if there is no room.
     private func tell(_ name: String, at now: Double) {
         guard let status = cameras[name]?.status, outbox.isOpen else { return }
-        // What rests is known to be there; what moves is soon told again.
+        // A resting state must arrive; a moving one is soon replaced.
         let isThere = !status.isMoving || outbox.hasRoom
         guard isThere,
             outbox.send(
@@ -240,7 +240,7 @@ final class NodeCameras: DaemonReader {
         late.remove(name)
     }
 
-    /// The broker is there, and this process is the node: all is told anew.
+    /// The broker is there, and this process is the node: everything is published again.
     func opened(at now: Double) {
         for name in names { tell(name, at: now) }
         settings.opened()

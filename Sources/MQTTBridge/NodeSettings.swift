@@ -1,29 +1,29 @@
-// What a node's cameras are set to, told to the broker. No event tells of a setting, so the daemon is asked now and then.
-// Invariant: what the broker keeps is what the daemon has answered last.
+// Publishes the settings of a node's cameras. No event reports a setting, so the node asks the daemon now and then.
+// Invariant: the retained settings are the daemon's last answer.
 
 import GimbalProtocol
 
-/// What a node tells of its cameras' settings: asks the daemon, and has the broker keep what it answers.
+/// A node's settings of its cameras: asks the daemon, and publishes its answers as retained messages.
 final class NodeSettings {
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
     private let stamps: StampSource
-    /// What the daemon has answered, and what is told.
+    /// The daemon's answers, as published.
     private var settings: [String: CameraSettings] = [:]
-    /// Of whom the answer has not come.
+    /// The cameras whose answer has not come.
     private var asked: Set<String> = []
     private var nextQuestion: Double?
-    /// Cameras that are to be asked for yet; as many at one time at most.
+    /// Cameras still to ask about; and the most questions at one time.
     private var unasked: ArraySlice<String> = []
     private static let mostQuestions = 256
-    /// How often a daemon is asked, in milliseconds.
+    /// How often to ask the daemon, in milliseconds.
     static let interval = 1000.0
 
     init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource) {
         (self.topics, self.outbox, self.stamps) = (topics, outbox, stamps)
     }
 
-    /// A connection to the daemon begins, or is over: what was asked by another one is not answered.
+    /// A connection to the daemon begins, or is over: questions by another connection get no answer.
     func begin(at now: Double?) {
         asked = []
         nextQuestion = now.map { $0 + Self.interval }
@@ -68,7 +68,7 @@ final class NodeSettings {
     private func tell(_ name: String) {
         guard let known = settings[name], outbox.isOpen else { return }
         let payload = RetainedSettings(camera: name, settings: known).payload(stamps.next())
-        // Where there is no room for it, it is told when it is asked for again.
+        // Without room, the next answer publishes it.
         if !outbox.send(Publication(topics.settings(name), payload, isRetained: true)) { settings[name] = nil }
     }
 

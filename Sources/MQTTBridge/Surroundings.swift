@@ -15,7 +15,7 @@ package enum QoS: CInt, Sendable {
 package struct Publication: Equatable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether the broker keeps it for whoever subscribes later.
+    /// Whether the broker retains it for later subscribers.
     package var isRetained = false
     package var qos = QoS.atLeastOnce
     /// What a reply repeats of the request, by MQTT 5.
@@ -72,13 +72,13 @@ package protocol DaemonReader: AnyObject {
 package protocol Surroundings: AnyObject {
     /// Connects to the daemon.
     ///
-    /// - Throws: why nobody can be reached.
+    /// - Throws: why it cannot connect.
     func connect(_ reader: any DaemonReader) throws -> any DaemonConnection
     /// Whether what is published now goes out at once; where not, it waits behind what the broker has not taken yet.
     var hasRoom: Bool { get }
     /// Sends a message to the broker, as long as there is a connection. A token comes back as `acknowledged`.
     func publish(_ publication: Publication, token: Int?)
-    /// Asks for messages, and for those that the broker has kept, once more where they have been asked for before.
+    /// Subscribes; subscribing again sends the retained messages once more.
     func subscribe(_ filter: String)
     func unsubscribe(_ filter: String)
     func say(_ level: LogLevel, _ text: @autoclosure () -> String)

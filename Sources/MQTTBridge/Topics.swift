@@ -55,9 +55,9 @@ package struct NodeTopics: Sendable {
     package func error(_ name: String) -> String { prefix + name + "/error" }
     package func inlet(_ inlet: Inlet, of name: String) -> String { prefix + name + "/" + inlet.rawValue }
 
-    /// What the broker is asked for to see which cameras it has kept.
+    /// The filters for the retained messages of all cameras.
     var retainedFilters: [String] { [camera("+"), settings("+")] }
-    /// What the broker is asked for to get lines.
+    /// The filters for lines.
     var inlets: [String] { Inlet.allCases.map { inlet($0, of: "+") + "/#" } }
 
     /// The camera of a topic that has what the broker has kept of it.

@@ -66,7 +66,7 @@ public struct Camera: Sendable {
     /// Takes a pose, within the constraints: first the view, then the target that the view's anchor asks for.
     mutating func settle(_ pose: Pose) {
         let view = constraints.constrain(pose.view)
-        // A projection is large, and most poses leave it as it is but for its target.
+        // A projection is large, and most poses change only its target.
         if view == projection.view {
             moveTarget(to: pose.anchor)
         } else {

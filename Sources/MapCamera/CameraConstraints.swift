@@ -1,5 +1,5 @@
-// What a camera may not leave: zoom range, then the ceiling of the viewing angle, then the target bounds.
-// This is the only file that knows them. Whoever moves the camera, the move ends in `Camera.settle`, which asks here.
+// The limits of a camera: zoom range, then the ceiling of the viewing angle, then the target bounds. Only this file
+// knows them. Every move of the camera ends in `Camera.settle`, which asks here.
 
 /// The zooms a camera may have. (Google: `GMSMapView.minZoom`, `maxZoom`.)
 public struct ZoomRange: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// What can be asked of a camera: Google's camera updates, and the three that fingers need beside them.
+// Changes of a camera: Google's camera updates, and three more for fingers.
 
 /// A change of the camera. (Google: `GMSCameraUpdate`.)
 ///

@@ -1,5 +1,5 @@
-// What goes on by itself: an animation, or what fingers have set going when they left. Both are closed forms of the time
-// since they began, seen in frames 1000/60 ms apart; time comes in from outside.
+// Motions without anybody's input: an animation, or the glide that fingers leave behind. Both are closed forms of the
+// time since they began, sampled in frames 1000/60 ms apart; time comes in from outside.
 
 #if canImport(Glibc)
 import Glibc
@@ -84,7 +84,7 @@ public struct Motion: Sendable {
 
 /// An animated camera update: all four attributes at once, linear in the eased time.
 public struct CameraAnimation: Sendable {
-    /// How long an animation takes where nothing else is said, in milliseconds. (Core Animation: 0.25 seconds.)
+    /// The default duration of an animation, in milliseconds. (Core Animation: 0.25 seconds.)
     public static let usualDuration = 250.0
 
     /// Milliseconds.

@@ -1,4 +1,4 @@
-// Values as lists of numbers, for who hands them to another process: what comes back is equal to the last bit. A list only
+// Values as lists of numbers, for handing them to another process: they come back equal to the last bit. A list only
 // ever grows at its end, so a later version reads an earlier one's.
 
 /// A list of numbers that is being written.
@@ -21,7 +21,7 @@ package struct NumberList: Sendable {
 /// A list of numbers that is being read.
 package struct NumberReader: Sendable {
     private var rest: ArraySlice<Double>
-    /// Whether more was asked for than there is, or what cannot be.
+    /// Whether a read went past the end, or found something impossible.
     package private(set) var isDamaged = false
 
     package init(_ numbers: [Double]) { rest = numbers[...] }

@@ -10,7 +10,7 @@ public enum Cause: CaseIterable, Sendable {
     case fingers
     /// What fingers have set going: a fling, inertia, a tap.
     case glide
-    /// An animation that was asked for.
+    /// An animation that was requested.
     case animation
     /// A command that takes no time.
     case command

@@ -23,7 +23,7 @@ package enum LogLevel: String, CaseIterable, Comparable, Sendable {
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.priority < b.priority }
 }
 
-/// What a program that runs as a service tells those who look after it.
+/// Messages of a service for its administrators.
 package struct Log: Sendable {
     private let name: String
     package let level: LogLevel

@@ -1,7 +1,7 @@
-// A script as other tools can perform it without losing anything. What was measured on chromedriver: positions arrive as whole
-// pixels; a tick takes whole frames, 33 ms at the most if it asks for 20; of two fingers that change at once some arrive
-// half-told. So: whole points, a grid of ticks, one finger that lands or lifts at a time while the others rest, and a rest
-// before the last one lifts, which leaves no fling.
+// A script as other tools can perform it without loss. Measurements on chromedriver: positions arrive as whole pixels;
+// a tick takes whole frames, at most 33 ms if it asks for 20; of two fingers that change at once, some arrive
+// incomplete. So: whole points, a grid of ticks, one finger that lands or lifts at a time while the others rest, and a
+// rest before the last one lifts, which leaves no fling.
 
 import MapCamera
 import Touches
@@ -34,7 +34,7 @@ package struct CanonicalScript: Equatable, Sendable {
 
     /// How long a tick takes of a player that is asked for `askedMs`, in milliseconds.
     package static let tickMs = 100.0 / 3
-    /// What a player is asked for: it waits for the next frame, so less is as long.
+    /// The requested tick: the player waits for the next frame, so less takes as long.
     package static let askedMs = 20
     /// How long fingers rest before the last one lifts, in milliseconds.
     private static let restMs = 200.0

@@ -139,7 +139,7 @@ package struct MadeFingers {
     }
 
     private mutating func drag(_ from: ScreenPoint, _ to: ScreenPoint, _ durationMs: Double, isThrown: Bool) {
-        // Who throws lifts the finger in full motion.
+        // A throwing finger lifts in full motion.
         let way = to - from
         let beyond = isThrown ? from + ScreenPoint(x: way.x / 0.6, y: way.y / 0.6) : to
         perform([[from, beyond]], durationMs / (isThrown ? 0.56 : 1), restMs: isThrown ? nil : Self.restMs)

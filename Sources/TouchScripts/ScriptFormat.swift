@@ -29,7 +29,8 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     // MARK: WebDriver
 
-    /// A source for each finger. A tick is a move or a rest of all of them; landing takes two, for the position comes first.
+    /// A source for each finger. A tick is a move or a rest of all of them; landing takes two, since the position comes
+    /// first.
     private static func webdriver(_ script: CanonicalScript) -> JSONValue {
         var sources = [[JSONValue]](repeating: [], count: max(script.slots, 1))
         var before = [ScreenPoint?](repeating: nil, count: sources.count)

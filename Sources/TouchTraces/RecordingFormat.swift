@@ -1,4 +1,4 @@
-// What recordings there are, and why a file is none that can be read.
+// The formats of recordings, and why a file cannot be read as one.
 
 import GimbalProtocol
 

@@ -34,8 +34,8 @@ public enum Quirk: Int, CaseIterable, Sendable {
     case noBegin
     /// A finger was above the surface and did not touch it: it is left out as long as it did not.
     case hovering
-    /// A finger lifted before all of its place was told, since that was as the slot's finger before had left it: it is
-    /// counted, and not followed.
+    /// A finger lifted before its whole position was reported, since part of it was unchanged from the slot's previous
+    /// finger: it is counted, but not followed.
     case unplaced
     /// Another recording follows in the same file: fingers of the one before are cancelled. Counted in recordings.
     case recordingFollows
@@ -45,7 +45,7 @@ public enum Quirk: Int, CaseIterable, Sendable {
 public enum ContactProtocol: Sendable {
     /// Each frame has all contacts. (Kernel: type A.)
     case wholeFrames
-    /// Contacts have slots, and changes are told. (Kernel: type B.)
+    /// Contacts have slots, and only changes are reported. (Kernel: type B.)
     case slots
     /// There is never more than one contact.
     case single

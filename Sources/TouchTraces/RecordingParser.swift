@@ -1,6 +1,6 @@
-// What the lines, objects and events of a recording tell, by its format: each format has a parser of its own, and all that
-// they tell becomes frames. A format that is added gets a property here, and the compiler asks where it is to be used.
-// Invariant: what goes out is whole: a frame comes when its report is complete.
+// Parses the lines, objects and events of a recording by its format: each format has its own parser, and everything
+// becomes frames. A new format gets a property here, and the compiler asks where to use it.
+// Invariant: output is whole: a frame comes when its report is complete.
 
 import GimbalProtocol
 
@@ -87,7 +87,7 @@ struct RecordingParser: Sendable {
         }
     }
 
-    /// Follows an event without a time, where whoever reads knows how many frames a second there are.
+    /// Follows an event without a time, if the caller has given a frame rate.
     private mutating func follow(
         timeless event: InputEvent, _ line: Span<UInt8>, _ number: Int, _ output: inout FrameOutput,
         _ body: (RecordedFrame) throws -> Void

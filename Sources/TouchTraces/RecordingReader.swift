@@ -1,7 +1,7 @@
-// Recordings in, frames out: bytes as they come, memory flat however many. Binary events are known by their first bytes;
-// text by the first line that only one format can have, or by the first object of JSON that is of a known shape. What
-// came before that line is kept, and then read again as of its format.
-// Invariant: what is handed out does not depend on how the bytes are cut into reads.
+// Recordings in, frames out: bytes as they come, with constant memory. Binary events are recognized by their first
+// bytes; text by the first line that only one format can have, or by the first JSON object of a known shape. Earlier
+// lines are kept, and then read again in that format.
+// Invariant: the output does not depend on how reads cut the bytes.
 
 import Gestures
 import GimbalProtocol
@@ -62,7 +62,7 @@ public struct RecordingReader: Sendable {
     /// The device that the touches are of, as far as it is known.
     public var device: DeviceDescription? { parser.device }
 
-    /// The device's surface as a viewport. It is known before the first frame is handed out, and then never changes.
+    /// The device's surface as a viewport. It is known before the first frame comes, and never changes afterwards.
     public var surface: Surface? { output.surface }
 
     /// What was met beside the touches so far.

@@ -22,7 +22,7 @@ public struct TraceOptions: Sendable {
     public var isLive = false
     /// The camera that each line names, if any.
     public var camera: String?
-    /// Whether the fingers themselves are written, for the daemon to recognize, and not the gestures that they make.
+    /// Whether to write the fingers themselves, for the daemon to recognize, instead of their gestures.
     public var writesTouches = false
 
     /// The options; those left out are the usual ones.
@@ -135,7 +135,7 @@ private final class TraceMaker {
         case .touches(let contacts):
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
-            // As a trace tells it: who reads the fingers there recognizes the same.
+            // Use the time as written: readers of the fingers recognize the same.
             frame.timeMs = time(of: contacts.time)
             tracks.add(frame.touches, isCancelled: frame.isCancelled)
             recognizer.handle(frame)

@@ -256,8 +256,8 @@ public struct GestureRecognizer: Sendable {
         }
     }
 
-    /// Ends what is active, but for a kind that goes on in the next grip. What the map is still behind by comes with the
-    /// last report.
+    /// Ends active gestures, except a kind that continues in the next grip. The last report includes what the map is
+    /// still behind by.
     private mutating func end(
         except lasting: GestureKind? = nil, velocity: ScreenPoint = ScreenPoint(x: 0, y: 0)
     ) {

@@ -1,5 +1,5 @@
-// The fingers on a surface, for as long as they are the same ones, and what they have moved since they were.
-// Where a finger lands or lifts, another grip begins.
+// The fingers on a surface, as long as they are the same ones, and their movement since then. When a finger lands or
+// lifts, another grip begins.
 
 import MapCamera
 
@@ -120,7 +120,7 @@ struct Grip: Sendable {
         guard abs(between.x) > abs(between.y) else { return .transform }
         let (first, second) = (fingers[0].translation, fingers[1].translation)
         let (moves, follows) = (hasMoved(first, thresholds), hasMoved(second, thresholds))
-        // Whoever moves has to go up or down.
+        // A moving finger has to go up or down.
         guard !moves || isVertical(first), !follows || isVertical(second) else { return .transform }
         if moves, follows { return (first.y > 0) == (second.y > 0) ? .tilt : .transform }
         let since = leadsSince ?? time

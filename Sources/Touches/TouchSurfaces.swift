@@ -1,14 +1,14 @@
-// The surfaces whose fingers move one camera: a recognizer for each, and a clock that never goes back. Whoever feeds a
-// camera, live or from a trace, and whoever looks into a trace goes this way.
-// Invariant: at most `limit` surfaces are known; of those, the ones without fingers are there only for what may still follow
-// on a tap or a fling, and make way for others.
+// The surfaces whose fingers move one camera: a recognizer for each, and a clock that never goes back. Live feeds,
+// traces, and readers of a trace all use it.
+// Invariant: at most `limit` surfaces are known; those without fingers are only kept for what may still follow a tap or
+// a fling, and make way for others.
 
 import Gestures
 import MapCamera
 
 /// Tells apart the surfaces that feed one camera.
 package struct SurfaceKey: Hashable, Sendable {
-    /// Who reports its fingers, as in a ``/Gestures/GestureKey``.
+    /// The feed of its fingers, as in a ``/Gestures/GestureKey``.
     package var feed: Int
     /// The reporter's own name for it.
     package var label: GestureKey.Label
@@ -26,7 +26,7 @@ package struct TouchSurfaces: Sendable {
         package var recognizer: GestureRecognizer
         fileprivate var clock = SurfaceClock()
 
-        /// Who reports the gestures that are made of its fingers. Those that report gestures themselves count from 1.
+        /// The feed of the gestures made from its fingers. Feeds that report gestures themselves count from 1.
         package var gestureFeed: Int { -number }
         /// The fingers that are on it.
         package var touches: [Touch] { recognizer.grip.touches }
@@ -66,7 +66,7 @@ package struct TouchSurfaces: Sendable {
     package private(set) var lastNumber = 0
     package let limit: Int
 
-    /// How many surfaces a camera knows, unless its hub is told otherwise.
+    /// The default limit of surfaces of a camera.
     package static let usualLimit = 64
 
     package init(limit: Int) { self.limit = limit }
@@ -146,7 +146,7 @@ struct SurfaceClock: Sendable {
     private static let latest = 1e15
 
     private(set) var last: Double
-    /// What a clock that was set lacks to go on from where it was.
+    /// The offset that continues the time after the clock was set.
     private(set) var shift: Double
 
     init(last: Double = -.infinity, shift: Double = 0) { (self.last, self.shift) = (last, shift) }

@@ -1,5 +1,5 @@
-// The first line of a trace: what it says of the replay, and the same line with other members. One that is not right is
-// kept as it is, for whoever plays it to answer.
+// The first line of a trace: its content, and the same line with other members. An invalid one is kept as it is, for
+// the player to report.
 
 import GimbalProtocol
 

@@ -5,12 +5,12 @@ import GimbalProtocol
 
 /// Makes a trace small.
 package struct Shrinker {
-    /// How often the question may be asked.
+    /// How many more trials are allowed.
     private var left: Int
     /// How often it was.
     package private(set) var asked = 0
 
-    /// - Parameter most: how often the question may be asked.
+    /// - Parameter most: the most trials.
     package init(most: Int) { left = most }
 
     /// The smallest trace that was found to still fail.

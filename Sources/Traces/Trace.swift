@@ -1,5 +1,5 @@
-// A whole trace in memory, as timed lines. What is not changed keeps its bytes, and what a daemon would reject stays where
-// it is: it is nobody's business here.
+// A whole trace in memory, as timed lines. Unchanged lines keep their bytes, and lines that a daemon would reject stay:
+// this does not judge them.
 
 import GimbalProtocol
 

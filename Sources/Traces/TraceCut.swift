@@ -182,8 +182,8 @@ private struct TraceSurvey {
         }
     }
 
-    /// Notes what may go on by itself and is measured: pinches and rotations, where inertia is on at any time. What a pan
-    /// goes on with is written out in a recording.
+    /// Notes gestures whose velocity is measured: pinches and rotations, if inertia is ever on. A recording has the
+    /// velocity of a pan.
     private mutating func note(_ header: HeaderLine) {
         var reporter = GestureReporter()
         var active = ActiveGestures<Int>(header.header?.gestures ?? GestureSwitches())

@@ -36,7 +36,7 @@ extension Trace {
                 joined = Trace(header: header, lines: lines.map { Line($0.bytes) })
             }
             try recorder.record()
-            // Times are told with three decimals: this is after the last of them, whatever was left out.
+            // Times have three decimals: this is later than the last of them, whatever was left out.
             let duration = recorder.ended?.durationMs ?? recorder.clock
             rest = (try decoded(recorder.header), offset + duration.rounded(.down) + 1)
         }

@@ -1,5 +1,5 @@
-// A trace played in this process, and what its camera is sent recorded from any moment on: the lines of a trace that makes the
-// same camera from there, as a recorder of the daemon's is told. Cuts and joins are made of it.
+// A trace played in this process, with its camera's input recorded from any moment on: the lines of a trace that makes
+// the same camera from there, as from the daemon's recorder. Cuts and joins use it.
 
 import GimbalProtocol
 

@@ -1,5 +1,5 @@
 // A trace played without a daemon: the daemon's own hub in this process, at the highest speed. Bytes in; for each line
-// what it is answered and causes. Nothing of what has been handed over is kept.
+// its answers and effects out. Nothing is kept of them.
 
 import GimbalProtocol
 import Hub

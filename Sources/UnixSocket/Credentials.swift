@@ -1,5 +1,5 @@
-// Who a client is, as the kernel noted when it connected: what it has done since, such as changing its user, does not count.
-// And the names of users and groups, as the system's databases have them.
+// A client's identity, as the kernel noted it at connection: later changes, such as another user, do not count. Also
+// the names of users and groups, from the system's databases.
 
 import Glibc
 

@@ -1,4 +1,4 @@
-// Stream sockets of the file system: listening on one that is nobody else's, and connecting to one.
+// Stream sockets in the file system: listening on one of our own, and connecting to one.
 
 import Glibc
 import Synchronization
@@ -78,7 +78,7 @@ public final class ListeningSocket {
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
         do throws(SystemError) {
-            // Nobody but the owner may connect before group and mode are what was asked for.
+            // Only the owner may connect before group and mode are set as requested.
             let bound = try unsafe SocketPath.withAddress(path) { address, length in
                 let before = umask(0o177)
                 defer { _ = umask(before) }
@@ -99,7 +99,7 @@ public final class ListeningSocket {
         return descriptor
     }
 
-    /// Removes the socket file and the lock. Who owns the descriptor closes it.
+    /// Removes the socket file and the lock. The descriptor's owner closes it.
     public func remove() {
         _ = unsafe unlink(path)
         _ = unsafe unlink(Self.lockPath(path))

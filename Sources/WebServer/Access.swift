@@ -20,7 +20,7 @@ package struct HTTPRefusal: Error, Equatable {
 package struct Origin: Hashable, Sendable {
     package let text: String
 
-    /// Reads an origin; `nil` for what no page that could be told from others has, `*` and `null` among it.
+    /// Reads an origin; `nil` for those that do not tell pages apart, such as `*` and `null`.
     package init?(_ text: String) {
         let lowercased = text.lowercased()
         guard let match = lowercased.wholeMatch(of: Self.form) else { return nil }

@@ -1,5 +1,5 @@
-// A connection to the daemon, in lines, on SwiftNIO: bytes go through as they are. Invariant: who made it is told every line
-// in order, and the end exactly once, all from one event loop.
+// A connection to the daemon, in lines, on SwiftNIO: bytes pass unchanged. Invariant: its owner receives every line in
+// order, and the end exactly once, all from one event loop.
 
 import GimbalClient
 import NIOCore
@@ -14,7 +14,7 @@ final class DaemonChannel: Sendable {
     ///
     /// - Parameters:
     ///   - receive: is given each line, without its LF.
-    ///   - end: is told that nothing more comes.
+    ///   - end: called when nothing more comes.
     init(
         _ socket: DaemonSocket, on group: any EventLoopGroup, receive: @escaping @Sendable (ArraySlice<UInt8>) -> Void,
         end: @escaping @Sendable () -> Void
@@ -33,7 +33,7 @@ final class DaemonChannel: Sendable {
 
     deinit { close() }
 
-    /// Whether the daemon takes what is sent; where it does not, whoever sends has to wait.
+    /// Whether the daemon takes bytes now; if not, senders have to wait.
     var isWritable: Bool { channel.isWritable }
 
     /// Sends bytes, and does not wait for it.

@@ -18,20 +18,20 @@ final class Follower: Sendable {
     /// What requests of this connection are called; pages number theirs.
     fileprivate static let id = RequestID.text("gimbal-web")
 
-    /// What a page that begins is told of a camera.
+    /// The state of a camera for a new page.
     fileprivate struct Camera {
         /// What told the epoch last.
         var beginning: PageLine?
         var settings: PageLine?
         var position: PageLine?
         var replay: PageLine?
-        /// The types of gestures that pages were told of last, and when.
+        /// The types of gestures that pages received last, and when.
         var toldGestures: (types: [String], timeMs: Double) = ([], 0)
         var fingers: [Int: PageLine] = [:]
         var reporter = GestureReporter()
         var active = ActiveGestures<Void>(limit: mostGestures)
 
-        /// The most gestures that are told apart: as many as a daemon has of a camera, unless it is told otherwise.
+        /// The most gestures told apart: a daemon's default limit for a camera.
         static let mostGestures = 256
 
         /// The types of the active gestures, in the order that one frame reports them in.
@@ -80,7 +80,7 @@ final class Follower: Sendable {
         /// How many attempts have failed since a daemon was there.
         var attempts = 0
 
-        /// What holds now, for a page that has heard nothing yet.
+        /// The present state, for a new page.
         var news: [PageLine] {
             [PageLine.daemon(absence: daemon.absence)]
                 + cameras.sorted { $0.key < $1.key }.flatMap { name, camera in camera.lines(of: name) }
@@ -107,8 +107,8 @@ final class Follower: Sendable {
         state.withLock { _ = $0.outboxes.removeValue(forKey: ObjectIdentifier(outbox)) }
     }
 
-    /// Takes what waits in an outbox; `nil` once its page is let go. Where the page was too slow, it is told what it missed,
-    /// and then what holds now.
+    /// Takes what waits in an outbox; `nil` once its page is gone. A page that was too slow gets what it missed, and
+    /// then the present state.
     func take(_ outbox: PageOutbox) -> [UInt8]? {
         state.withLock { state in
             switch outbox.take() {
@@ -208,14 +208,15 @@ extension Follower.State {
 
     // MARK: Cameras
 
-    /// Handles an event of a camera: it changes what holds, and is told.
+    /// Handles an event of a camera: it updates the state, and pages receive it.
     fileprivate mutating func handle(_ event: CameraEvent, _ bytes: ArraySlice<UInt8>, isAnswer: Bool) {
         let name = event.camera
         var line = PageLine(bytes, nil, of: name)
         switch event {
         case .subscribedToAll: return answered()
         case .subscribed:
-            // It comes for all cameras first, with what moves them; then this camera's is asked for, with all that it tells.
+            // It first comes for all cameras, with movements only; then subscribe to this one, with all kinds of
+            // events.
             if !isAnswer {
                 ask(.subscribe(kinds: Set(EventKind.allCases)), name)
                 ask(.getCamera, name)
@@ -258,7 +259,7 @@ extension Follower.State {
         tell(line)
     }
 
-    /// Follows what a camera is fed, for the gestures that are active then.
+    /// Follows the lines that a camera is sent, to know its active gestures.
     private mutating func follow(_ input: InputLine, _ line: PageLine) {
         tell(line)
         guard let requests = try? decoder.decode(Array(input.line.utf8).span),
@@ -270,7 +271,7 @@ extension Follower.State {
         tell(.gestures(types, camera: input.camera, timeMs: input.timeMs))
     }
 
-    /// What happened to a camera in a gap is not known: its fingers and its replay are told again, its gestures begin anew.
+    /// After a gap, the camera's input is unknown: the daemon sends its fingers and replay again, gestures start over.
     private mutating func forgetInput(of name: String, behind gap: PageLine) {
         tell(gap)
         ask(.getCamera, name)

@@ -24,7 +24,7 @@ package struct Links: Sendable {
     /// Moves cameras, from a phone; `nil` if none can connect.
     package var phone: String? { network.map { link($0, tokens.feed) } }
 
-    /// The first line of a page's stream. Who feeds is told the links that can be handed on.
+    /// The first line of a page's stream. A page that feeds gets the links that can be handed on.
     func introduction(of page: Page, _ limits: Limits, _ map: StyledMap?) -> PageLine {
         var object: JSONObject = [
             "type": .string("page"), "page": .string(page.id), "role": .string(page.role.rawValue),

@@ -118,8 +118,7 @@ final class Page: Sendable {
 
     // MARK: Recordings
 
-    /// Makes a connection to play a trace over, in the place of what this page has played before; its end is told by the
-    /// stream.
+    /// Makes a connection to play a trace over, replacing the page's previous one; the page's stream reports its end.
     func openRecording() async throws(HTTPRefusal) -> DaemonChannel {
         setRecording(nil)
         do {

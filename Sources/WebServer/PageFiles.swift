@@ -7,7 +7,7 @@ struct PageFile: Sendable {
     let type: String
     let bytes: ByteBuffer
 
-    /// All of them, by the paths that they are asked for by.
+    /// All of them, by request path.
     static let all: [String: PageFile] = {
         var files: [String: PageFile] = [:]
         for index in 0..<web_file_count() {

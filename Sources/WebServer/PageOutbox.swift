@@ -28,7 +28,7 @@ struct PageLine: Sendable {
 }
 
 final class PageOutbox: Sendable {
-    /// The most lines that wait for a page; beyond that they are thrown away, and it is told what it missed.
+    /// The most lines that wait for a page; beyond that they are dropped, and the page learns what it missed.
     static let mostLines = 512
     /// The most bytes that they may have.
     static let mostBytes = 256 << 10
@@ -52,7 +52,7 @@ final class PageOutbox: Sendable {
         case beginning([UInt8])
         /// They wait for the page.
         case following
-        /// They are thrown away, and counted for each camera: the page is to be told what holds now.
+        /// They are dropped, and counted for each camera: the page will receive the present state instead.
         case behind(missed: [String: Int])
         /// The page is let go.
         case over
@@ -112,7 +112,7 @@ final class PageOutbox: Sendable {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Has the page told these bytes, then what holds at that time, and every line after that.
+    /// Makes the page receive these bytes, then the present state, and then every line.
     func begin(with introduction: [UInt8]) {
         state.withLock { if case .following = $0.phase { $0.phase = .beginning(introduction) } }
         signal.yield()

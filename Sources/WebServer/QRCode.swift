@@ -1,6 +1,6 @@
 // A link as a QR code (ISO/IEC 18004), for a phone's camera: bytes, versions 1 to 10, error correction M. No library of the
 // package index that is kept up does this without a graphics framework.
-// Invariant: what stands in `modules` is a whole code, with its quiet zone left to who draws it.
+// Invariant: `modules` is a whole code, without its quiet zone, which the drawing code adds.
 
 package struct QRCode: Sendable {
     /// Modules of a side.
@@ -254,7 +254,7 @@ private enum GaloisField {
         return UInt8(result)
     }
 
-    /// The coefficients of (x − 1)(x − 2)…(x − 2^(degree − 1)), but for the first.
+    /// The coefficients of (x − 1)(x − 2)…(x − 2^(degree − 1)), except the first.
     static func divisor(degree: Int) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: degree - 1) + [1]
         var root: UInt8 = 1

@@ -1,5 +1,5 @@
-// A request has to arrive in time, and within its length. Who sends a byte now and then, or more than was asked for, is no
-// reason to keep a connection. Invariant: at every moment of a connection some deadline runs, but while it is answered.
+// A request has to arrive in time, and within its length: a client that sends a byte now and then, or too many, loses
+// its connection. Invariant: some deadline always runs on a connection, except while a request is answered.
 
 import NIOCore
 import NIOHTTPTypes

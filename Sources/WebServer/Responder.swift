@@ -21,8 +21,8 @@ struct Responder: Sendable {
     /// A page hears of a camera so often: the distance of two pieces of a stream.
     private static let frame = Duration.milliseconds(1000) / 60
 
-    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in nobody's frame. A map in a style is an exception
-    /// as small as it can be: its origins may be asked, and its worker is a blob.
+    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in nobody's frame. A map style is the
+    /// smallest possible exception: the page may ask its origins, and its worker is a blob.
     package static func policy(_ map: StyledMap?) -> String {
         let origins = map.map { $0.origins.map { " " + $0.text }.joined() } ?? ""
         return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(origins); "
@@ -31,7 +31,7 @@ struct Responder: Sendable {
             + (map == nil ? "trusted-types 'none'" : "trusted-types default; worker-src blob:")
     }
 
-    /// What is said with each answer.
+    /// The header fields of every answer.
     private static let fields: HTTPFields = [
         .xContentTypeOptions: "nosniff",
         .referrerPolicy: "no-referrer",
@@ -41,7 +41,7 @@ struct Responder: Sendable {
         .cacheControl: "no-store",
     ]
 
-    /// What is said with each answer to a request: its page may read it, if it is a guest's.
+    /// The header fields of an answer: a guest's page may read it.
     private func fields(for request: Request) -> HTTPFields {
         var fields = Self.fields
         fields[.contentSecurityPolicy] = Self.policy(map)
@@ -208,7 +208,7 @@ private struct StallGuard {
 
     init(_ time: Duration, _ channel: any Channel) { (self.time, self.channel) = (time, channel) }
 
-    /// Begins to wait; who was able to send cancels it.
+    /// Starts the timer; a send that succeeds cancels it.
     func begin() -> Scheduled<Void> {
         channel.eventLoop.scheduleTask(in: TimeAmount(time)) { [channel] in channel.close(promise: nil) }
     }

@@ -1,5 +1,5 @@
-// The two secrets of a server: who holds the one may look, who holds the other may move cameras, too. Invariant: what is
-// compared with a secret takes as long whether it is nearly right or all wrong.
+// The two secrets of a server: the holder of one may watch, the holder of the other may move cameras, too. Invariant:
+// comparing with a secret takes as long for a near miss as for anything else.
 
 import Glibc
 

@@ -1,6 +1,6 @@
-// The server: sockets, connections and their limits around Hummingbird's HTTP. The listening socket is made here, and not by
-// Hummingbird, for a service manager may pass one. Invariant: every connection is counted, and its kernel buffers are small,
-// so that a page that does not read costs little here and in the kernel.
+// The server: sockets, connections and their limits around Hummingbird's HTTP. The server makes the listening socket
+// itself, since a service manager may pass one. Invariant: every connection is counted, and its kernel buffers are
+// small, so that a page that does not read costs little here and in the kernel.
 
 import Dispatch
 import HummingbirdCore
@@ -12,7 +12,7 @@ import NIOSSL
 import Synchronization
 import UnixSocket
 
-/// What a server is told.
+/// The options of a server.
 package struct ServerOptions: Sendable {
     /// Where it listens.
     package enum Listening: Sendable {
@@ -62,12 +62,12 @@ package enum WebServer {
     private static let threads = 2
     /// Bytes that the kernel keeps for a page that does not read.
     private static let kernelBuffer = 64 << 10
-    /// How often a stream is told that the server is there.
+    /// How often a stream sends a sign of life.
     private static let aliveInterval = Duration.seconds(10)
 
     /// Serves until its task is cancelled.
     ///
-    /// - Parameter ready: is told the links, once connections are taken.
+    /// - Parameter ready: receives the links once the server accepts connections.
     /// - Throws: ``StartError``.
     package static func run(
         _ options: ServerOptions, ready: @escaping @Sendable (Links) throws -> Void
@@ -137,7 +137,7 @@ package enum WebServer {
         _ child: Child, _ options: ServerOptions, on group: MultiThreadedEventLoopGroup, _ follower: Follower,
         _ pages: Pages, begin: (Links, Access) throws -> Void
     ) async throws {
-        // What is said about single connections is nothing for a log.
+        // Events of single connections do not belong in a log.
         let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
         let server = try await listen(child, options.listening, on: group, logger)
         guard let address = server.channel.localAddress else {

@@ -76,7 +76,7 @@ final class Broker {
         }
     }
 
-    /// Has the loop wait for what the connection waits for. To be called before the loop waits.
+    /// Makes the loop wait for whatever the connection waits for. Call it before the loop waits.
     ///
     /// - Returns: whether it may wait: nothing has come already that no event will tell of.
     func mayWait() -> Bool { connection?.mayWait() ?? true }

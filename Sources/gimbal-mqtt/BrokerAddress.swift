@@ -41,7 +41,7 @@ struct BrokerAddress: ExpressibleByArgument, Sendable, CustomStringConvertible {
 
 /// The files of TLS, in PEM.
 struct Certificates: Sendable {
-    /// Who is trusted to vouch for the broker; `nil` is whom the system trusts.
+    /// The authorities to trust for the broker; `nil` means those that the system trusts.
     var authority: String?
     /// What this side shows of itself.
     var own: String?

@@ -139,8 +139,8 @@ import MQTTBridge
         return lastUnsent
     }
 
-    /// What is wrong with a message and not with the connection: it is more than this broker takes in one packet, or something
-    /// that it does not know.
+    /// Errors of a message, not of the connection: it is larger than the broker's packets may be, or uses something
+    /// that the broker does not know.
     private static let refusals = [
         MOSQ_ERR_INVAL, MOSQ_ERR_NOT_SUPPORTED, MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET,
         MOSQ_ERR_MALFORMED_UTF8, MOSQ_ERR_QOS_NOT_SUPPORTED, MOSQ_ERR_RETAIN_NOT_SUPPORTED, MOSQ_ERR_DUPLICATE_PROPERTY,

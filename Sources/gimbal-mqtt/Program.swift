@@ -25,7 +25,7 @@ final class Program: Surroundings {
     private var timer: ClosureWatcher?
     private var tokens: [CInt: Int] = [:]
     private var filters: [CInt: String] = [:]
-    /// What the broker has refused to tell, and when it is asked again.
+    /// Subscriptions that the broker has refused, and when to try them again.
     private var refused: [String: (next: Double, backoff: Backoff)] = [:]
     private var retired: [SocketConnection] = []
     private var waiting: [SocketConnection] = []

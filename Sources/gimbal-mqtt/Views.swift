@@ -72,7 +72,7 @@ final class Views {
         let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
         do throws(SystemError) {
             let (new, descriptor) = try TemporaryFile.make(in: folder, named: name, ending: ".new")
-            // Whoever shows it is another user, often.
+            // Often another user shows it.
             _ = fchmod(descriptor, 0o644)
             let bytes = Array(text.utf8)
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -65,7 +65,7 @@ struct Interrupt: Error {
             _ = unsafe sigaction(signal, &action, nil)
             unsafe sigaddset(&signals, signal)
         }
-        // Who starts the program from a thread that leaves signals to others hands that down.
+        // A parent thread that leaves signals to others hands that down.
         unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
     }
 
@@ -131,7 +131,7 @@ struct Interrupt: Error {
     /// From now on a signal is the end of the input that is read, and `check` does not throw it.
     static func endInput() { endsInput.store(true, ordering: .relaxed) }
 
-    /// Goes on, for what is left to do until the command ends in order.
+    /// Continues with what is left to do until the command ends in order.
     func accept() {
         Self.endInput()
         var byte: UInt8 = 0

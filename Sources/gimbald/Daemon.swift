@@ -52,7 +52,7 @@ final class Daemon {
         self.options = options
         self.log = log
         self.manager = manager
-        // What is left and cannot be understood is closed, before anything is opened.
+        // Close leftovers that it cannot understand before opening anything.
         let inheritance = Inheritance(manager, log)
         (self.inheritance, handoverFile) = (inheritance, inheritance.file)
         loop = try EventLoop()
@@ -117,7 +117,7 @@ final class Daemon {
     /// Milliseconds of the monotonic clock.
     func now() -> Double { MonotonicClock.now }
 
-    /// Lets the loop wait no longer than until the next deadline; a far one is looked at again every hour.
+    /// Makes the loop wait no longer than until the next deadline; a far one is checked again every hour.
     private func armDeadline() throws {
         let earliest = min(hub.deadline ?? .infinity, phase.deadline ?? .infinity, keeper?.due ?? .infinity)
         let wanted = earliest < .infinity ? earliest : nil
@@ -181,7 +181,7 @@ final class Daemon {
         clientLog?.came(connection, of: clients.all.count, at: now())
     }
 
-    /// The connection of a descriptor; `nil`, and the descriptor is closed, if it cannot be told whose it is.
+    /// The connection of a descriptor; `nil`, with the descriptor closed, if its user is unknown.
     func connection(_ descriptor: CInt, by socketKind: SocketKind) -> Connection? {
         do throws(SystemError) {
             let client = try PeerCredentials(of: descriptor, groups: !options.access.groups.isEmpty)
@@ -201,7 +201,7 @@ final class Daemon {
             let reason = clients.counts.objection(
                 to: connection.user, connection.role, isTrusted: isTrusted, options.limits)
         else { return nil }
-        // Who is refused may come again at once, and for ever.
+        // A refused client may come again at once, and for ever.
         if now() - saidRefused >= 60_000 {
             log(.warning, "clients are refused: \(reason)")
             saidRefused = now()
@@ -241,7 +241,7 @@ final class Daemon {
         if manager.isListening { phase = .departing(.leaveToManager, by: end) } else { self.end(by: end) }
     }
 
-    /// Takes nothing more; what was emitted is still sent to who reads it.
+    /// Takes no more input; clients that read still get what was emitted.
     private func end(by end: Double) {
         phase = .ending(by: end)
         sockets.stopListening()

@@ -45,7 +45,7 @@ struct Main {
         try Daemon(options, log, manager).run()
     }
 
-    /// The exit status for an error, and what is said of it.
+    /// The exit status and the message for an error.
     private static func explain(_ error: any Error) -> (status: CInt, message: String) {
         switch error {
         case let error as Options.UsageError: (usage, "\(error.message); see gimbald --help")

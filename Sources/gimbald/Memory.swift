@@ -14,8 +14,8 @@ import Libevent
 
     /// To be called before anything large is allocated.
     static func prepare() {
-        // Histories are large and come and go: mapped one by one they go back to the system, and leave no holes. Unless
-        // it is told a size, malloc maps ever fewer of them.
+        // Histories are large and come and go: mapped one by one they go back to the system, and leave no holes.
+        // Without a fixed threshold, malloc maps ever fewer of them.
         _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
     }
 

@@ -91,7 +91,7 @@ struct ServiceManager {
         }
     }
 
-    /// Waits until the manager has taken in everything that it was told, some seconds at most. (sd_notify_barrier(3))
+    /// Waits until the manager has processed all messages, some seconds at most. (sd_notify_barrier(3))
     func settle() {
         var ends: [CInt] = [-1, -1]
         guard isListening, unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return }
@@ -121,7 +121,7 @@ struct ServiceManager {
     /// Sends a state, such as "READY=1". Errors are mostly nobody's business: a manager that is gone misses nothing.
     ///
     /// - Parameter descriptors: go along with it, at most ``mostDescriptors``.
-    /// - Returns: whether it was sent, or nobody is to hear it; otherwise `errno` says why not.
+    /// - Returns: whether it was sent, or there is no receiver; otherwise `errno` says why not.
     @discardableResult func notify(_ state: String, with descriptors: [CInt] = []) -> Bool {
         guard let path = notifySocket, path.hasPrefix("/") || path.hasPrefix("@") else { return true }
         var address = sockaddr_un()
@@ -134,7 +134,7 @@ struct ServiceManager {
         return Self.send(Array(state.utf8), with: descriptors, to: &address, length, channel)
     }
 
-    /// The socket by which the manager is told, open from the start: later there may be no descriptor left for one.
+    /// The socket to the manager, open from the start: later there may be no descriptor left for one.
     private static func openChannel() -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         // A manager that hears nothing must not keep the daemon.

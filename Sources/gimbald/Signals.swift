@@ -8,7 +8,7 @@ enum Signals {
     static let restarting = SIGUSR2
     static let reloading = SIGHUP
 
-    /// Blocks them. Others are not blocked, even if whoever started the process had done so.
+    /// Blocks them, and unblocks others that the parent process may have blocked.
     static func block() {
         var blocked = sigset_t()
         _ = unsafe sigemptyset(&blocked)

@@ -1,13 +1,13 @@
-// A daemon that cannot start says why in one place for each who wants to know: the log, the service manager's status, and
-// the clients that wait at its sockets. Without the last, who made the service manager start it would wait for ever, and
-// the manager would start it again and again for a client that nobody answers.
+// A daemon that cannot start says why in one place for everybody: the log, the service manager's status, and the
+// clients that wait at its sockets. Otherwise those clients would wait for ever, and the service manager would start
+// the daemon again and again for a client that nobody answers.
 
 import Glibc
 import UnixSocket
 import GimbalProtocol
 
 extension ServiceManager {
-    /// The most clients that can wait at a socket. Who comes after them is told by the next process.
+    /// The most clients that can wait at a socket. The next process answers those that come later.
     private static let mostClients = 4096
 
     /// Tells the manager, and every client that waits at its sockets, why the daemon does not start.

@@ -1,5 +1,5 @@
-// Which gestures are active on a camera, as reports and commands tell: what the daemon's `GestureTracker` says of them, for who
-// looks into a trace or a recording. A test compares the two.
+// Which gestures are active on a camera, derived from reports and commands: the same as the daemon's `GestureTracker`,
+// for readers of a trace or a recording. A test compares the two.
 
 import Gestures
 
@@ -7,7 +7,7 @@ import Gestures
 package struct ActiveGestures<Value> {
     package struct Gesture {
         package let key: GestureKey
-        /// What was handed in when it began.
+        /// The caller's value from its beginning.
         package let value: Value
     }
 
@@ -18,7 +18,7 @@ package struct ActiveGestures<Value> {
     /// More gestures than this are not active at one time: those that come are ignored.
     private let limit: Int
 
-    /// No active gesture on a camera with the usual settings but for some switches.
+    /// No active gesture on a camera with the default settings and these switches.
     package init(_ switches: GestureSwitches = GestureSwitches(), limit: Int = .max) {
         settings = switches.applied(to: GestureSettings())
         self.limit = limit

@@ -1,5 +1,5 @@
-// What requests tell of gestures: the reports that they are, and those that are made of fingers, exactly as the daemon makes
-// them. Whoever looks into a trace or a recording without being a camera reads its gestures here.
+// The gestures in requests: reports as they are, and reports made from fingers, exactly as the daemon makes them.
+// Readers of a trace or a recording that have no camera get its gestures here.
 
 import Gestures
 import Touches
@@ -14,7 +14,7 @@ package struct GestureReport: Sendable {
 
 /// Makes reports of gestures of the requests that one connection sends to one camera.
 package struct GestureReporter: Sendable {
-    /// Who reports the gestures that come as such. Each surface is a reporter of its own.
+    /// The feed of gestures that are reported as such. Each surface is a feed of its own.
     private static let feed = 0
 
     private var surfaces = TouchSurfaces(limit: TouchSurfaces.usualLimit)

@@ -1,7 +1,7 @@
-// A line that is one report of one gesture, as nearly every line is, read straight from its bytes. This is the fast way beside
-// the general one of `RequestDecoder`, for what most clients write: the type first, no space but one behind a colon or a
-// comma, no escapes, and no member that such a report does not need. Whatever else there is, and whatever may be wrong, it
-// leaves to the decoder. Invariant: what it reads, the decoder reads the same; a test holds each against the other.
+// A line that is one report of one gesture, as nearly every line is, read straight from its bytes. This fast path
+// beside `RequestDecoder` takes what most clients write: the type first, no space except one behind a colon or a comma,
+// no escapes, and no member that such a report does not need. It leaves everything else, including errors, to the
+// decoder. Invariant: whatever it reads, the decoder reads the same; a test compares the two.
 
 import Gestures
 import JSONLines

@@ -1,5 +1,5 @@
-// The lines of the protocol: LF, and no longer than a request may be. What reads and writes them as JSON knows no message;
-// whoever uses messages gets it along with them.
+// The lines of the protocol: they end with LF, and are no longer than a request may be. The JSON reader and writer know
+// no message; importers of messages get them as well.
 
 @_exported import JSONLines
 

@@ -1,5 +1,5 @@
-// How a message of the daemon becomes a value: each type that stands in one says how it is read, and members are asked for
-// by name. Members that nobody asks for are passed over, so that a newer daemon breaks no older client.
+// How a message from the daemon becomes a value: each type in it knows how to read itself, and looks up members by
+// name. It ignores unknown members, so that a newer daemon breaks no older client.
 
 import JSONLines
 

@@ -1,6 +1,6 @@
-// Steps of movements, as nearly every line of a subscription is, read on a tape: for whoever follows many cameras, and four
-// times as fast as `ServerLine`. Invariant: what it reads, `ServerLine` reads the same; what it does not read may still be an
-// event, and is for `ServerLine` to judge.
+// Steps of movements, as nearly every line of a subscription is, read on a tape: for readers of many cameras, and four
+// times as fast as `ServerLine`. Invariant: what it reads, `ServerLine` reads the same; a line that it does not read
+// may still be an event, which `ServerLine` decides.
 
 import JSONLines
 import MapCamera

@@ -1,5 +1,5 @@
-// A line in, its requests out; or the one error that it is answered with. Nothing is applied here and nothing remembered,
-// that changes what a line means, whoever sends it and whenever. Steady state allocates nothing.
+// A line in, its requests out; or the one error that answers it. Nothing here applies a line or remembers anything that
+// would change what a later line means. In the steady state it allocates nothing.
 
 import Gestures
 import JSONLines
@@ -158,7 +158,7 @@ package struct RequestDecoder: ~Copyable {
                 matched += 1
                 if matched == wanted.count { return true }
             } else if !(byte == 0x20 || byte == 0x09) || !(6...7).contains(matched) {
-                // Space may stand around the colon. A quote may begin anew what it did not go on.
+                // There may be space around the colon. A quote that does not match may begin a new match.
                 matched = byte == wanted[0] ? 1 : 0
             }
         }

@@ -65,8 +65,8 @@ extension RequestDecoder {
 
 // MARK: Into a request
 
-/// How numbers of a request are written: what is recorded of a camera makes the same camera again; what is made of a
-/// recording is rounded, to be read.
+/// How numbers of a request are written: a recording of a camera keeps all digits, to make the same camera again; a
+/// trace made of touch data is rounded, to be readable.
 enum Precision {
     case exact, rounded
 }

@@ -106,7 +106,7 @@ extension LineWriter {
 // MARK: In
 
 extension RequestDecoder {
-    /// Which clients are asked for: those whose number is greater.
+    /// The number after which the requested clients begin.
     func clients(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Int {
         guard let node = child(object, .after) else { return 0 }
         guard let number = integer(node, line), number >= 0 else {

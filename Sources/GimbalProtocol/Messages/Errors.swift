@@ -80,7 +80,7 @@ package struct WireError: Error, Equatable, Sendable {
         self.init(code, error.message)
     }
 
-    /// The daemon's error without the number of the line, for whoever passes it on.
+    /// The daemon's error without the number of the line, for passing it on.
     package init(_ error: GimbalError) { self.init(error.code, field: error.field, error.message) }
 }
 

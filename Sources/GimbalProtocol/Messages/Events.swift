@@ -11,8 +11,8 @@ import MapCamera
 public enum CameraEvent: Equatable, Sendable {
     /// The subscription begins, and where the camera is now.
     case subscribed(Subscribed)
-    /// The subscription to all cameras begins; so many of them are told of next, by ``subscribed(_:)`` each. It comes again,
-    /// with those that were missed, to a reader that was so slow that it could not be told of new ones.
+    /// The subscription to all cameras begins; this many of them follow, by a ``subscribed(_:)`` each. It comes again,
+    /// with missed cameras, to a reader that was too slow for the daemon to announce new ones.
     case subscribedToAll(cameras: Int)
     /// The camera is about to move, and where from. Another one without ``idle(_:)`` says that the reason has changed.
     case moveStarted(CameraMove)
@@ -20,16 +20,16 @@ public enum CameraEvent: Equatable, Sendable {
     case cameraChanged(CameraMove)
     /// The camera rests; exactly once for each movement, at the position of the last change.
     case idle(CameraMove)
-    /// The camera is fed; told only to who asks for ``EventKind/gesture``.
+    /// The camera's input; only for subscribers to ``EventKind/gesture``.
     case input(InputLine)
-    /// Fingers on a surface that feeds the camera have landed, moved or lifted; told only to who asks for
+    /// Fingers on a surface that feeds the camera have landed, moved or lifted; only for subscribers to
     /// ``EventKind/touch``.
     case touch(SurfaceTouches)
     /// A replay has set the camera anew; `seq` and clock are those of the place where it goes on.
     case reset(CameraReset)
-    /// The replay on the camera stands otherwise; told only to who asks for ``EventKind/replay``.
+    /// The state of the replay on the camera has changed; only for subscribers to ``EventKind/replay``.
     case replay(ReplayStatus)
-    /// A marker is set; told only to who asks for ``EventKind/marker``.
+    /// A marker is set; only for subscribers to ``EventKind/marker``.
     case marker(CameraMarker)
     /// Events were missed; the next ones follow from now.
     case lagged(Lagged)
@@ -41,7 +41,7 @@ public enum CameraEvent: Equatable, Sendable {
 public enum MoveReason: String, Sendable {
     /// Fingers; a fling, inertia and what a tap does, too.
     case gesture
-    /// An animation that was asked for.
+    /// An animation that a client requested.
     case animation
     /// A command that takes no time.
     case command

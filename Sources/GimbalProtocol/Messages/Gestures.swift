@@ -131,8 +131,8 @@ extension RequestDecoder {
 // MARK: Out
 
 extension LineWriter {
-    /// Writes the members of a report behind those that any request may have. Where it is rounded, points and degrees are
-    /// to 6 decimals and a scale to 9.
+    /// Writes the members of a report behind the common ones. Rounded, points and degrees have 6 decimals and a scale
+    /// 9.
     mutating func gesture(_ gesture: Request.Gesture, _ precision: Precision) {
         let event = gesture.event
         write(",\"phase\":\"")

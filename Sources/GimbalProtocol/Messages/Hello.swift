@@ -1,9 +1,9 @@
-// `hello`, `ping` and `ok` (schema: client.hello, client.ping, server.hello, server.pong, server.ok): who answers, and that
-// somebody does.
+// `hello`, `ping` and `ok` (schema: client.hello, client.ping, server.hello, server.pong, server.ok): which daemon
+// answers, and that one does.
 
 import JSONLines
 
-/// Who answers.
+/// The daemon that answers.
 public struct DaemonHello: Equatable, Sendable {
     /// The version of the protocol: 1.
     public let version: Int

@@ -176,7 +176,7 @@ extension ReplaySteering {
 // MARK: Out
 
 extension LineWriter {
-    /// Tells how a replay stands. What answers a question has the markers.
+    /// Writes the state of a replay. The answer to a query has the markers.
     package mutating func replay(_ status: ReplayStatus, _ id: Span<UInt8>) {
         open(.replay, id)
         member("camera", status.camera)

@@ -1,6 +1,6 @@
-// How far a reader of events has come, camera by camera: what it asks for when it comes back. The client library and the
-// command line follow it alike.
-// Invariant: what was missed is told. A camera whose point finds no room in the line that asks is told as lagged.
+// How far a reader of events has come, camera by camera, so that it can ask for the rest when it comes back. The client
+// library and the command line both use it.
+// Invariant: gaps are reported. If a camera's point does not fit into the request, the reader gets a `lagged` for it.
 
 import MapCamera
 

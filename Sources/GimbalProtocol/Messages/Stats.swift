@@ -2,7 +2,7 @@
 
 import JSONLines
 
-/// Counters of the daemon, since it started where nothing else is said.
+/// Counters of the daemon, since its start unless noted otherwise.
 public struct DaemonStats: Equatable, Sendable {
     /// Milliseconds that it has been running.
     public let uptimeMs: Double

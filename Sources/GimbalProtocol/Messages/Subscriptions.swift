@@ -1,5 +1,5 @@
-// `subscribe` and `unsubscribe`, and what a subscriber is told of the subscription itself: `subscribed`, `lagged` and
-// `removed` (schema: client.subscribe, client.unsubscribe, server.subscribed, server.lagged, server.removed).
+// `subscribe` and `unsubscribe`, and the messages about the subscription itself: `subscribed`, `lagged` and `removed`
+// (schema: client.subscribe, client.unsubscribe, server.subscribed, server.lagged, server.removed).
 
 import JSONLines
 import MapCamera
@@ -17,8 +17,8 @@ public enum EventKind: String, CaseIterable, Sendable {
     /// The camera is fed. A header says where that begins; the lines after it make the same camera. Every one of them is
     /// delivered, or missed: nothing is resent after ``CameraEvent/lagged(_:)``.
     case gesture
-    /// Fingers on a surface that feeds the camera, to be shown. Those that are down are told at first; after
-    /// ``CameraEvent/lagged(_:)``, too.
+    /// Fingers on a surface that feeds the camera, for showing them. The ones already down come first, and again after
+    /// ``CameraEvent/lagged(_:)``.
     case touch
     /// A replay on the camera pauses, goes on, seeks, changes its speed or ends.
     case replay
@@ -58,18 +58,18 @@ extension EventKinds {
     @inlinable package static var moveStarted: EventKinds { EventKinds(rawValue: 1) }
     @inlinable package static var cameraChanged: EventKinds { EventKinds(rawValue: 2) }
     @inlinable package static var idle: EventKinds { EventKinds(rawValue: 4) }
-    /// The input of the camera: only for who names it.
+    /// The input of the camera: only for subscribers that name it.
     @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
     /// Goes to every subscriber, whatever it chose.
     @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
-    /// How a replay stands, and markers: only for who names them. They have no `seq`.
+    /// The state of a replay, and markers: only for subscribers that name them. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
     /// The kinds that have no `seq`, and stand in a camera's history only while somebody has asked for them.
     @inlinable package static var unnumbered: EventKinds { [.replay, .marker] }
-    /// The fingers that feed the camera: only for who names it.
+    /// The fingers that feed the camera: only for subscribers that name it.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
-    /// What is only for who names it: it stands in a log of its own.
+    /// Kinds only for subscribers that name them, in a log of their own.
     @inlinable package static var inputs: EventKinds { [.gesture, .touch] }
     /// What a subscriber gets that names none.
     @inlinable package static var usual: EventKinds { [.moveStarted, .cameraChanged, .idle, .reset] }
@@ -77,13 +77,13 @@ extension EventKinds {
 
 /// What a subscriber that reads slowly is to get.
 public enum EventDelivery: String, CaseIterable, Sendable {
-    /// Each event, in order; who falls behind the camera's history is told by ``CameraEvent/lagged(_:)``.
+    /// Each event, in order; a reader that falls behind the camera's history gets ``CameraEvent/lagged(_:)``.
     case every
     /// The newest position; older ones are skipped, and `seq` shows it.
     case latest
 }
 
-/// How far a camera's events have been read: what comes after it can be asked for again.
+/// How far a camera's events have been read: a subscription can go on after it.
 public struct ResumePoint: Equatable, Sendable {
     /// The `seq` of the last event that was read, from 0.
     public var seq: Int
@@ -156,7 +156,7 @@ extension RequestDecoder {
         return subscribe
     }
 
-    /// What is to be sent of whatever cameras.
+    /// The wanted kinds and delivery, of whatever cameras.
     private func wanted(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
         var subscribe = Subscribe()
         if let node = child(object, .events) { subscribe.events = try events(node, line) }
@@ -289,7 +289,7 @@ extension LineWriter {
         close()
     }
 
-    /// Tells that the subscription to all cameras stands, and how many cameras are told of next.
+    /// Writes that the subscription to all cameras has begun, and how many cameras follow.
     package mutating func subscribedAll(cameras: Int, _ id: Span<UInt8>) {
         open(.subscribed, id)
         member("camera", Request.allCameras)

@@ -1,4 +1,4 @@
-// `touch`: the fingers on a surface, as a request that feeds a camera, and as the event that shows them to who asks for it
+// `touch`: the fingers on a surface, as a request that feeds a camera, and as the event that shows them to subscribers
 // (schema: client.touch, server.touch).
 
 import Gestures

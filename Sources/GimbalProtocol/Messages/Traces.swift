@@ -60,7 +60,7 @@ public struct TracePlayback: Equatable, Sendable {
     public var idleTimeLimitMs: Double?
     /// Whether it pauses after each marker.
     public var pauseOnMarkers = false
-    /// How long the trace is, from 0 to 1e14 milliseconds, for those who show it.
+    /// How long the trace is, from 0 to 1e14 milliseconds, for clients that show it.
     public var durationMs: Double?
 
     /// A trace that is played from its beginning to its end, once.

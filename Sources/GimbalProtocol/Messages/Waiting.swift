@@ -7,8 +7,8 @@ import MapCamera
 public struct CameraRest: Equatable, Sendable {
     /// The camera's name.
     public let camera: String
-    /// What `seq` counts in; another one than before where a replay has set the camera anew. `nil` for a camera that is not
-    /// there.
+    /// The epoch that `seq` counts in; it changes when a replay has reset the camera. `nil` for a camera that does not
+    /// exist.
     public let epoch: String?
     /// The `seq` of the camera's last event; 0 before the first.
     public let seq: Int

@@ -1,5 +1,6 @@
-// All that determines what a camera does next and what its events say, as a value: who goes on from a moment sends the same
-// bytes as who never stopped. A camera of the hub has one; replays keep copies of it, and land on them.
+// All that determines what a camera does next and what its events say, as a value: a camera restored from a moment
+// sends the same bytes as one that never stopped. A camera of the hub has one; replays keep copies of it, and land on
+// them.
 // Invariant: a copy is taken between batches, so nothing is pending in it.
 
 import Gestures

@@ -1,5 +1,5 @@
 // Who reads what a camera does and what it is sent.
-// Invariant: a subscription knows where it stands in the list, so that none is searched for.
+// Invariant: a subscription knows its index in the list, so it is never searched for.
 
 import GimbalProtocol
 
@@ -8,7 +8,7 @@ struct CameraReaders {
     private(set) var subscriptions: [Subscription] = []
     /// How many of them ask for what the camera is sent, and how many to see the fingers.
     private var (recorders, onlookers) = (0, 0)
-    /// Those that ask for what the camera is sent, until it rests and they can be told where that begins.
+    /// Recorders that wait for the camera to rest, so that the hub can tell them how their trace begins.
     private var waiting: [Subscription] = []
 
     /// Whether there is one that shows fingers, one that asks for what the camera is sent, one that does either.

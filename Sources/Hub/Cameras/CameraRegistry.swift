@@ -34,7 +34,7 @@ final class CameraRegistry {
     var tracksChanges = false
     /// The names of cameras that have changed or gone since they were saved.
     private var unsaved: Set<String> = []
-    /// The names of those in the text of the saved ones. Who comes and goes between two saves leaves no trace.
+    /// The names of cameras in the saved text. A camera that comes and goes between two saves leaves no trace.
     private var inText: Set<String> = []
 
     init(limits: Limits, memory: (any HistoryMemory)?, epochSeed: UInt64) {
@@ -74,8 +74,8 @@ final class CameraRegistry {
         return peer.lastCamera
     }
 
-    /// Who feeds many cameras names them in the order in which they were made, nearly always: so that which was made after
-    /// the last one is looked at first, and the memory of the one after it is asked for.
+    /// A client that feeds many cameras nearly always names them in the order in which they were made: so this tries
+    /// the camera made after the last one first, and prefetches the one after it.
     private func nextCamera(_ name: Span<UInt8>, of peer: Peer) -> HostedCamera? {
         guard let last = peer.lastCamera, let next = peer.fedCameras.camera(after: last), next.isNamed(name),
             !next.isRemoved
@@ -101,7 +101,7 @@ final class CameraRegistry {
         return camera
     }
 
-    /// A new camera that nobody else ever sees, to be asked in place of one that is not there.
+    /// A new camera that nobody else ever sees, to answer questions about one that does not exist.
     func unregistered(_ name: String, at now: Double) -> HostedCamera {
         let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
         return HostedCamera(name: name, epoch: "", at: now, environment)
@@ -154,7 +154,7 @@ final class CameraRegistry {
         if camera.isEphemeral, camera.readers.namedNone { mayHaveUnwanted = true }
     }
 
-    /// The cameras that were there to be watched, and are not watched any more. Each is told once.
+    /// The cameras that existed to be watched and have no subscriber any more. Each is returned once.
     @inline(never)
     func takeUnwanted() -> [HostedCamera] {
         mayHaveUnwanted = false
@@ -211,8 +211,8 @@ final class CameraRegistry {
     /// What is saved of the cameras.
     var saved: [SavedCamera] { sorted.filter { !$0.isEphemeral }.map(saved) }
 
-    /// What is saved of a camera, for a run in which it is at rest. Who has read of a movement, and nothing of its end, is told
-    /// by another epoch.
+    /// What is saved of a camera, for a run in which it is at rest. A new epoch tells a subscriber that read of a
+    /// movement that it will not read of its end.
     private func saved(_ camera: HostedCamera) -> SavedCamera {
         var saved = camera.saved
         if camera.isMoving { saved.epoch = newEpoch() }

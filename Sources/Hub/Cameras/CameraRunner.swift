@@ -1,5 +1,5 @@
-// Cameras in time: they come and go, batches of requests end, what moves by itself moves on, and what that brings goes to
-// those whom it concerns: subscribers, recorders, who waits for a rest, and who saves.
+// Cameras in time: they come and go, batches of requests end, motions go on, and what that brings goes to subscribers,
+// recorders, requests that wait for a rest, and the saved state.
 
 import GimbalProtocol
 
@@ -41,7 +41,7 @@ final class CameraRunner {
         return camera
     }
 
-    /// The camera that a question is about. Who may only watch makes none by asking, and neither does who says so: where
+    /// The camera that a question is about. A watch-only client makes none by asking, nor does one that asks not to: if
     /// there is none, the answer is that of a new one.
     func cameraAsked(_ name: String?, creates: Bool, by peer: Peer, at now: Double) -> HostedCamera {
         if creates, !peer.isWatchOnly { return camera(name, for: peer, at: now) }
@@ -50,7 +50,7 @@ final class CameraRunner {
 
     /// Removes a camera.
     ///
-    /// - Parameter peer: who wants that; `nil` if nobody watches it any more.
+    /// - Parameter peer: the peer that removes it; `nil` if nobody watches it any more.
     func remove(_ camera: HostedCamera, by peer: Peer? = nil) {
         turns.add(work: Self.workOfCamera + camera.readers.subscriptions.count)
         subscriptions.cameraWillBeRemoved(camera)
@@ -68,7 +68,7 @@ final class CameraRunner {
     /// Makes a camera anew, as a replay has it at a moment.
     func reset(_ camera: HostedCamera, to moment: HostedCamera.Moment, at time: Double) {
         if moment.motion != nil {
-            // What recorders have been told goes out before they wait again.
+            // Flush what recorders have been sent before they wait again.
             for recorder in camera.readers.toldRecorders {
                 sender.flush(recorder)
                 recorder.stopInput()
@@ -78,7 +78,7 @@ final class CameraRunner {
         note(camera.reset(to: moment, at: time, epoch: registry.newEpoch()), of: camera)
     }
 
-    /// Tells a line that has no seq to those who have asked for its kind.
+    /// Sends a line that has no seq to the subscribers that asked for its kind.
     func tell(_ kind: EventKinds, of camera: HostedCamera, _ write: (inout LineWriter) -> Void) {
         pass(camera.tell(kind, write), of: camera)
     }

@@ -140,7 +140,7 @@ import GimbalProtocol
     /// Appends a line that is there already.
     func append(_ line: Span<UInt8>, kind: EventKinds) { append(kind: kind, longest: line.count) { $0.write(line) } }
 
-    /// Appends a line that is written where it is to stand.
+    /// Appends a line that is written in place.
     ///
     /// - Parameter longest: the most bytes that it may have.
     @inline(__always)
@@ -342,7 +342,7 @@ import GimbalProtocol
             numberedFrom = end
             unnumbered += 1
         }
-        // What was begun anew must not reach what is older.
+        // The part behind the wrap must not reach older lines.
         guard wrap <= first || offset <= record.head else { throw FieldReader.Damage() }
         tail = offset
     }

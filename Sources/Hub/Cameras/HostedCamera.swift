@@ -133,7 +133,7 @@ final class HostedCamera {
     /// Whether nothing moves it and no gesture is active. Between batches.
     var isAtRest: Bool { moment.isAtRest }
 
-    /// Whether subscribers have been told that it moves, and not that it rests.
+    /// Whether subscribers know that it moves.
     var isMoving: Bool { moment.reason != nil }
 
     /// The camera's own clock.
@@ -340,7 +340,7 @@ final class HostedCamera {
         inputLog?.log.appendLast(of: log)
     }
 
-    /// Tells a line that has no seq to those who have asked for its kind.
+    /// Sends a line that has no seq to the subscribers that asked for its kind.
     func tell(_ kind: EventKinds, _ write: (inout LineWriter) -> Void) -> Emission {
         guard readers.wants(kind) else { return Emission() }
         encoder.encode(write) { line in
@@ -378,7 +378,7 @@ final class HostedCamera {
                     epoch: epoch)
             }, then: { log.append($0, kind: .reset) })
         inputLog?.log.appendLast(of: log)
-        // What moves by itself cannot be told to who records: they wait, and nothing of it is theirs.
+        // Recorders cannot be sent a motion: until it ends they wait and receive nothing of it.
         inputLog?.begin(nextTick == nil ? header : nil, gestures.reports, at: time)
         for surface in surfaces.all where surface.isTouched { inputLog?.show(surface, at: time) }
         return emission(since: before)
@@ -404,7 +404,7 @@ final class HostedCamera {
 
     /// The entry of the log behind an event of this epoch; `nil` if the log does not hold what follows it.
     ///
-    /// - Parameter turns: is told how much work it was to find it.
+    /// - Parameter turns: counts the work of finding it.
     func entry(after seq: UInt64, countedBy turns: Turns) -> UInt64? {
         guard seq >= firstSeq, seq <= self.seq else { return nil }
         var (entry, left) = (log.end, self.seq - seq)
@@ -447,13 +447,13 @@ final class HostedCamera {
     /// Those that wait for its rest; they do no more.
     func takeWaitingRecorders() -> [Subscription] { readers.takeWaiting() }
 
-    /// Whether a trace can begin: nothing moves by itself, and no fingers are down that another recorder is told of.
+    /// Whether a trace can begin: no motion is running, and no fingers are down that another recorder records.
     var canBeginTrace: Bool { nextTick == nil && inputLog?.isFollowing(surfaces) != true }
 
-    /// Has what is recorded of fingers begin anew where they land.
+    /// Records fingers as gestures until they land again.
     func forgetRecordedFingers() { inputLog?.forgetSurfaces() }
 
-    /// Writes the fingers that are down, for who has not seen them land.
+    /// Writes the fingers that are down, for a subscriber that has not seen them land.
     func writeTouches(at time: Double?, to line: inout LineWriter) {
         for surface in surfaces.all where surface.isTouched {
             line.touch(
@@ -462,9 +462,9 @@ final class HostedCamera {
         }
     }
 
-    /// Writes what begins a trace in the middle of things: a header, and the gestures that are active.
+    /// Writes the beginning of a trace in the middle of things: a header, and the active gestures.
     ///
-    /// What moves by itself cannot be told so: nothing does.
+    /// It cannot express a motion, so none may be running.
     func writeBeginning(at time: Double, to line: inout LineWriter) {
         inputLog?.writeBeginning(header, gestures.reports, at: time, to: &line)
     }

@@ -119,8 +119,8 @@ final class InputLog {
 
     func add(_ command: Request.Command) { if isRecording { batch.append(.command(command)) } }
 
-    /// Shows the fingers of a surface, and records them as they are; or else what they make, if they landed before anybody
-    /// recorded, for then a replay would not recognize the same.
+    /// Shows the fingers of a surface and records them as they are. If they landed before anybody recorded, it records
+    /// the gestures that they make instead: a replay would not recognize the same.
     func add(_ fingers: Request.Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
         let surface = outcome.surface
         show(fingers, of: surface, at: time)
@@ -139,7 +139,7 @@ final class InputLog {
         }
     }
 
-    /// Shows the fingers that are on a surface, for who has not seen them land.
+    /// Shows the fingers on a surface, for subscribers that have not seen them land.
     func show(_ surface: TouchSurfaces.Surface, at time: Double) {
         show(Request.Fingers(surface.touches, surface: surface.key.label), of: surface, at: time)
     }
@@ -157,8 +157,8 @@ final class InputLog {
         touched.all.contains { $0.isTouched && surfaces[$0.number] != nil }
     }
 
-    /// From now on those are recorded as the gestures that they make that are down, or that something may still follow on:
-    /// for who has not seen them before.
+    /// From now on, fingers that are down, or that something may still follow on, are recorded as the gestures that
+    /// they make: a new recorder has not seen them before.
     func forgetSurfaces() { surfaces = [:] }
 
     func add(marker label: String) {
@@ -206,7 +206,7 @@ final class InputLog {
         uncounted += 1
     }
 
-    /// How many lines were written since this was asked last.
+    /// How many lines were written since the last call.
     func takeLineCount() -> Int {
         defer { uncounted = 0 }
         return uncounted

@@ -1,5 +1,5 @@
-// The names of the cameras in order, kept so from change to change: whoever asks for them is answered without sorting,
-// and without writing them again.
+// The names of the cameras, kept in order from change to change, so that answering needs neither sorting nor writing
+// them again.
 
 /// Names, sorted by their bytes.
 struct SortedNames {

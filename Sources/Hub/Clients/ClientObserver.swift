@@ -16,7 +16,7 @@ extension Hub {
     }
 }
 
-/// Whoever listens to what clients do, if somebody does.
+/// Calls the observer of what clients do, if there is one.
 final class ClientObserver {
     var tell: ((Hub.Note, any Outlet) -> Void)?
 

@@ -32,7 +32,7 @@ final class ClientRegistry {
         if index < peers.count, peers[index] === peer { peers.remove(at: index) }
     }
 
-    /// Handles nothing more of a peer, and gives it time to close once it has read what it was told.
+    /// Handles nothing more of a peer, and gives it time to read its replies and close.
     func linger(_ peer: Peer) {
         peer.input.discard()
         lingering.append(peer)
@@ -52,7 +52,7 @@ final class ClientRegistry {
 
     /// Goes on with the clients of another process, in place of none.
     ///
-    /// - Parameter lastNumber: how many have been numbered: gestures are told apart by their client's number.
+    /// - Parameter lastNumber: the highest number so far: a client's number tells its gestures from others'.
     func restore(_ restored: [Peer], lastNumber: Int, total: UInt64) {
         peers = restored.sorted { $0.number < $1.number }
         self.lastNumber = peers.reduce(lastNumber) { max($0, $1.number) }
@@ -65,7 +65,7 @@ final class ClientRegistry {
     /// How many clients an answer tells of, and how many subscriptions of each.
     private static let page = (clients: 64, subscriptions: 16)
 
-    /// Some clients whose numbers are greater than one, as a client is told of them, and whether there are others.
+    /// Some clients with greater numbers, as the asking client may see them, and whether there are more.
     func page(after number: Int, for asking: Peer) -> (clients: [Client], hasMore: Bool) {
         let start = index(after: number)
         let end = min(start + Self.page.clients, peers.count)
@@ -85,7 +85,7 @@ final class ClientRegistry {
     private func client(of peer: Peer, for asking: Peer) -> Client {
         var client = Client(number: peer.number)
         client.isSelf = peer === asking
-        // Who may only watch is not told who the others are.
+        // A watch-only client does not learn who the others are.
         if !asking.isWatchOnly || client.isSelf {
             client.user = peer.identity.map { Int($0.user) }
             client.process = peer.identity.map { Int($0.process) }

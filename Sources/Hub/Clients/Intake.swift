@@ -1,5 +1,5 @@
-// What comes in: bytes become lines, and lines are handled when it is their peer's turn. What cannot be handled yet waits
-// in the peer's input, and a client that has sent much more than that is not read from.
+// Input: bytes become lines, and the hub handles lines when it is their peer's turn. Lines that must wait stay in the
+// peer's input; the hub stops reading from a client that has sent much more than that.
 
 import GimbalProtocol
 

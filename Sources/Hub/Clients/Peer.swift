@@ -7,7 +7,7 @@ public protocol Outlet: AnyObject {
     /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
     /// reads no more.
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
-    /// As above, for what stands in one piece.
+    /// The same for a single piece.
     func send(_ piece: UnsafeRawBufferPointer) -> Int
     /// From now on little is to wait between here and the client: it wants what is newest.
     func keepQueueShort()
@@ -30,7 +30,7 @@ public final class Peer {
     let outlet: any Outlet
     let role: Role
     let isWatchOnly: Bool
-    /// Who it is, as whoever brought it knows.
+    /// The client's user and process, as far as the transport knows.
     public var identity: (user: UInt32, process: UInt32)?
 
     var input: PeerInput

@@ -8,7 +8,8 @@ struct PeerOutput {
         case queued
         /// The last sending was cut short: the connection says when it takes more.
         case blocked
-        /// The client reads no more: nothing is kept for it. Queued, it is looked at once more at the end of the turn.
+        /// The client reads no more, so nothing is kept for it. If queued, the hub checks it once more at the end of
+        /// the turn.
         case broken(isQueued: Bool)
         /// The connection is closed.
         case closed
@@ -23,8 +24,8 @@ struct PeerOutput {
     private(set) var replies: [UInt8] = []
     /// How many bytes of the replies have been sent.
     private(set) var sentBytes = 0
-    /// Those of its subscriptions that may have something to send, in the order in which they began: who has hundreds hears
-    /// of a few at a time. Invariant: one that has something is among them.
+    /// The subscriptions that may have something to send, in the order in which they began: of hundreds, only a few are
+    /// checked at a time. Invariant: one that has something is among them.
     private(set) var pending: [Subscription] = []
     /// The emission that was the last one when the replies were last put behind all events; `nil` if events may go ahead.
     var lastEmission: UInt64?
@@ -113,7 +114,7 @@ struct PeerOutput {
     /// Whether there is an event that has not been sent.
     var hasUnsentEvents: Bool { pending.contains { $0.hasUnsent } }
 
-    /// Forgets subscriptions that have been sent what there was. To be called once their cameras are looked at anew.
+    /// Forgets subscriptions that have nothing left to send. Call it once their cameras are about to be checked again.
     ///
     /// - Parameter last: stays: the next event is nearly always of the same camera, and it need not be put in again.
     mutating func removeSent(butFor last: Subscription?) {

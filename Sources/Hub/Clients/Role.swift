@@ -1,4 +1,4 @@
-// What a client may do here, decided by whoever brings it: the hub does not ask why.
+// What a client may do here. The transport that brings it decides; the hub does not ask why.
 // Invariant: this is the only place that says which requests change something.
 
 import GimbalProtocol

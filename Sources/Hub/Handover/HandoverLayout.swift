@@ -3,9 +3,9 @@
 //
 // - A tag keeps its meaning and its type for ever. What is new gets a new tag; a tag that is not used any more is not used
 //   again.
-// - A reader skips tags that it does not know, and does without those that are not there: what is left then is what a
-//   camera or a client has at its beginning. Only what says so has to be there.
-// - Whoever changes what is written raises ``HandoverLayout/revision`` by one and records the new layout as the test
+// - A reader skips unknown tags and does without missing ones: a camera or client then has its initial value. Only
+//   fields that say so are required.
+// - Raise ``HandoverLayout/revision`` by one when you change what is written, and record the new layout as the test
 //   `HandoverLayoutTests` says. What was recorded before stays: later versions read it.
 //
 // The file in which this is handed over stands in gimbald's HandoverFile.swift.
@@ -18,7 +18,7 @@ package enum HandoverLayout {
 /// All that is handed over.
 package enum HandoverField: UInt16, FieldTag {
     case revision = 1
-    /// The name and version of who wrote it, as `hello` tells them.
+    /// The name and version of the writer, as in `hello`.
     case server = 2
     /// A record of ``ProcessField``.
     case process = 3
@@ -38,7 +38,7 @@ package enum ProcessField: UInt16, FieldTag {
 
 package enum ListenerField: UInt16, FieldTag {
     case descriptor = 1
-    /// 0 for who may do everything, 1 for who may only watch; without it, 1.
+    /// 0 for clients that may do everything, 1 for watch-only clients; without it, 1.
     case socketKind = 2
     /// The daemon's own sockets: the file's path, and the descriptor of its lock.
     case path = 3
@@ -232,8 +232,8 @@ package enum InputLogField: UInt16, FieldTag {
     case nextSurface = 7
 }
 
-/// A history. Its lines stand either here or, where they are many, in the file, in a ring that the next process goes on
-/// with. Where they are not to be had, the history is empty and goes on behind its last line.
+/// A history. Its lines stand here or, if they are many, in the file, in a ring that the next process goes on using. If
+/// they are lost, the history is empty and goes on behind its last line.
 package enum LogField: UInt16, FieldTag {
     /// The number of the oldest line.
     case first = 1
@@ -322,7 +322,7 @@ package enum SubscriptionField: UInt16, FieldTag {
     case hasGivenUp = 7
     /// Whether it came of a subscription to all cameras.
     case isOfAll = 8
-    /// Whether it asks for what the camera is sent; of its kinds `gesture` is one only once it is told.
+    /// Whether it records what the camera is sent; its kinds include `gesture` only once its trace has begun.
     case isRecorder = 9
     /// How many lines of the log that have no seq have not been sent.
     case unnumbered = 10

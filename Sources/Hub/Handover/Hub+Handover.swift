@@ -1,6 +1,6 @@
-// One process hands everything that the hub knows to the next: cameras with their histories, and peers with what they
-// have sent and not been answered, what they have not been sent, and where each of their subscriptions stands. So nobody
-// notices: gestures, what moves by itself and what is replayed go on, too.
+// One process hands everything that the hub knows to the next: cameras with their histories, and peers with their
+// unanswered requests, their unsent output, and the position of each subscription. So clients notice nothing: gestures,
+// motions and replays go on, too.
 
 import GimbalProtocol
 
@@ -86,7 +86,7 @@ extension Hub {
         do throws(FieldReader.Damage) {
             for row in rows {
                 let (key, number) = try Peer.identity(row)
-                // What was kept for who has gone meanwhile is not even read.
+                // Skip the state of a client that has gone meanwhile.
                 guard let client = client(key) else { continue }
                 let peer = Peer(number: number, outlet: client.outlet, role: client.role, limits: parts.limits)
                 peers.append((key, peer))

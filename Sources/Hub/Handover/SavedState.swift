@@ -1,7 +1,7 @@
-// What outlives a run: the cameras as they stand, as text. A camera is told by the two lines that would bring it about: the
-// header of a trace that begins with it as it is, and the subscription that would go on from there. So the decoder of
-// clients' lines reads them, with its limits. Around them stand a first line that says what this is, and a last one with
-// a count and a checksum: what is cut or altered is known, and never half taken.
+// What outlives a run: the cameras as text. Two lines would restore a camera: the header of a trace that begins with it
+// as it is, and the subscription that would go on from there. So the decoder of clients' lines reads them, with its
+// limits. A first line says what this is, and a last one has a count and a checksum: a cut or altered state is
+// recognized, and never half loaded.
 
 import Gestures
 import MapCamera
@@ -77,7 +77,7 @@ public struct SavedState {
         public let description: String
     }
 
-    /// Whether nothing has happened since: the run was asked to end, and this is the end of it.
+    /// Whether nothing has happened since: the run ended in good order, and this is its end.
     public var isLast: Bool
     var cameras: [SavedCamera]
 

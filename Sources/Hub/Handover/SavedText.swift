@@ -1,5 +1,5 @@
-// The text of all cameras, kept from one save to the next: only those that have changed are written anew, a slice at a time,
-// so that no turn takes long. Each camera is there as it was at one moment; they need not be of the same one.
+// The text of all cameras, kept from one save to the next: only changed cameras are written again, a slice at a time,
+// so that no turn takes long. Each camera's text is from one moment, but not all from the same one.
 
 import GimbalProtocol
 
@@ -18,7 +18,7 @@ public struct SavedText {
     public private(set) var cameras = Cameras()
     /// Whether it is another than when this was last set.
     public var hasChanged = true
-    /// The names that are still to be looked at.
+    /// The names still to check.
     private var rest: ArraySlice<String> = []
 
     public init() {}

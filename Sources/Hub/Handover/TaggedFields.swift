@@ -1,5 +1,5 @@
-// Fields that say what they are: each has a tag, a type and a length, and a record is a field that consists of fields. So a
-// reader skips what it does not know, and does without what is not there. What the tags mean stands in HandoverLayout.swift.
+// Self-describing fields: each has a tag, a type and a length, and a record is a field made of fields. So a reader
+// skips fields that it does not know, and does without missing ones. HandoverLayout.swift says what the tags mean.
 //
 // A field is a head of eight bytes, the lowest first, and its content: the tag in bits 0 to 15 of the head, the type in
 // bits 16 to 23 (``FieldType``), and in bits 24 to 63 how many bytes of content follow.

@@ -85,8 +85,8 @@ struct Admission {
                 : "there are \(limits.cameras) cameras; remove one with remove-camera")
     }
 
-    /// Whether a request is refused where its camera is not there: it says that it makes none. Who names no camera means
-    /// none that may be misspelt.
+    /// Whether a request fails if its camera does not exist, since it says that it makes none. A request without a
+    /// camera has no name that may be misspelt.
     private func mustFindCamera(_ request: Request) -> Bool {
         guard !request.creates, request.camera != nil else { return false }
         return if case .command(.removeCamera) = request.body { true } else { request.body.needsCamera }

@@ -5,8 +5,8 @@ import MapCamera
 import GimbalProtocol
 import Touches
 
-/// What the objects of a line that stand before one will have done when that one is applied. It is gathered only where a
-/// request comes near a limit or depends on an earlier one, and each object is looked at once for each question.
+/// The effects of the objects of a line that precede one. They are gathered only when a request comes near a limit or
+/// depends on an earlier one, and each question reads each object once.
 struct EarlierObjects {
     /// The gestures that are active on a camera.
     struct Active {

@@ -19,7 +19,7 @@ final class LineHandler {
     /// Kept from line to line, so that nothing is allocated.
     private var requests: [Request] = []
 
-    /// As many gestures as may be active on a camera before their number is looked at more closely.
+    /// With fewer active gestures on a camera, their number need not be checked more closely.
     private let fewGestures: Int
 
     init(_ hub: HubParts, _ applier: RequestApplier) {

@@ -22,7 +22,7 @@ final class Queries {
         (server, self.started) = (hub.server, started)
     }
 
-    /// Tells a client whom it is talking to.
+    /// Tells a client which server it is connected to.
     func greet(_ peer: Peer, _ id: Span<UInt8>) {
         sender.reply(to: peer) { $0.hello(server: server, id) }
     }
@@ -53,7 +53,7 @@ final class Queries {
         case .clients(let number):
             sender.putEventsFirst(for: peer)
             let page = clients.page(after: number, for: peer)
-            // So many were looked at, and others are to have their turn as well.
+            // Count the clients read, so that others get their turn as well.
             turns.add(events: page.clients.count)
             sender.reply(to: peer) { $0.clients(page.clients, hasMore: page.hasMore, id) }
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion:

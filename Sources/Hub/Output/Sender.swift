@@ -164,7 +164,7 @@ final class Sender {
         unfinished.removeAll(keepingCapacity: true)
     }
 
-    /// Has every peer served that there is something for; whoever is sent little does not wait for those that are sent much.
+    /// Serves every queued peer; those with little to receive do not wait for those with much.
     ///
     /// - Parameter serve: sends to a peer. That can bring more: if the peer turns out to be gone, its gestures end.
     func serveQueue(_ serve: (Peer) -> Void) {

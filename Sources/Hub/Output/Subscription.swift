@@ -31,7 +31,7 @@ final class Subscription {
     private var unnumberedBefore: UInt64
     /// What was sent last: with `latest`, what may follow depends on it.
     private var lastSent: EventKinds = .idle
-    /// What waits is not to be sent any more: the peer is told that it missed it.
+    /// The waiting lines will not be sent any more: the peer learns that it missed them.
     private var hasGivenUp = false
 
     init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera, limits: Limits, isOfAll: Bool = false) {
@@ -118,16 +118,16 @@ final class Subscription {
     /// The bytes of the log that they are.
     var backlogBytes: Int { log.byteCount(from: max(cursor, log.first)) }
 
-    /// From now on it is told what the camera is sent; what was waiting has gone out.
+    /// From now on it receives what the camera is sent; what was waiting has been flushed.
     func startInput() {
         kinds.insert(.gesture)
         cursor = log.end
     }
 
-    /// Whether it is told what the camera is sent.
+    /// Whether it receives what the camera is sent.
     var isTold: Bool { kinds.contains(.gesture) }
 
-    /// It waits again to be told how a trace begins.
+    /// It waits for the beginning of a trace again.
     func stopInput() { kinds.remove(.gesture) }
 
     /// Goes on from an entry; the peer has read what is before it.
@@ -156,12 +156,12 @@ final class Subscription {
     /// The entry in which a byte of a run lies, and where in the run the entry ends.
     func entry(at byte: Int, of run: EventLog.Run) -> (entry: UInt64, end: Int) { log.entry(at: byte, of: run) }
 
-    /// Drops what waits: the peer is told that it missed it.
+    /// Drops the backlog: the peer learns that it missed it.
     func giveUp() { hasGivenUp = delivery == .every }
 
     // MARK: What is to be sent
 
-    /// Whether the peer has missed what it is to be told of.
+    /// Whether the peer has missed lines and must be told.
     var hasMissed: Bool { cursor < log.first || hasGivenUp }
 
     /// Says what goes ahead of the log's own lines: that events were missed, and what must not be.
@@ -185,7 +185,7 @@ final class Subscription {
             unnumberedBefore = log.unnumbered
         case .latest:
             let started = log.lastMoveStarted
-            // What is left in the log belongs to a movement that the peer does not know of yet.
+            // The log holds only the rest of a movement that the peer does not know of yet.
             let isGone = started.entry >= max(cursor, log.lastReset.entry) && started.entry < log.first
             if lastSent == .idle || lastSent == .reset, isGone {
                 let text = started.line

@@ -1,8 +1,8 @@
-// Who has subscribed to what: to a camera by its name, or to all cameras, those to come included.
+// All subscriptions: to a camera by its name, or to all cameras, including future ones.
 //
-// A subscription to all is an ordinary one to each, which begins as soon as there is the camera. Invariant: a follower has
-// been told of each camera that it is subscribed to, and of its end; one that reads so little that it cannot be told of new
-// ones is told of them all once it reads again.
+// A subscription to all is an ordinary one to each, which begins as soon as the camera exists. Invariant: a follower
+// has received the beginning and the end of each camera that it is subscribed to; one that reads so little that the hub
+// cannot announce new ones gets them all once it reads again.
 
 import GimbalProtocol
 
@@ -103,7 +103,7 @@ final class Subscriptions {
         let isSameEpoch =
             epoch.count == camera.epoch.utf8.count
             && zip(0..<epoch.count, camera.epoch.utf8).allSatisfy { epoch[$0] == $1 }
-        // What a camera was sent is kept for nobody who was not there.
+        // What a camera was sent is not kept for a client that was not there.
         if isSameEpoch, !subscription.readsInputs, let entry = camera.entry(after: seq, countedBy: turns) {
             subscription.resume(from: entry)
             subscription.peer.output.lastEmission = nil
@@ -238,8 +238,8 @@ final class Subscriptions {
     /// Notes a camera that recorders wait for, each time that it may have come to rest.
     func noteRecorders(of camera: HostedCamera) { recorded.insert(camera) }
 
-    /// Tells recorders how their trace begins, as soon as a line of a trace can: when nothing moves by itself, and no fingers
-    /// are down that others have been told of since they landed. To be called between batches.
+    /// Sends recorders the beginning of their trace as soon as that is possible: when no motion is running, and no
+    /// fingers are down that others have recorded since they landed. Call it between batches.
     func startRecorders(at now: Double) {
         guard !recorded.isEmpty else { return }
         let cameras = recorded.cameras

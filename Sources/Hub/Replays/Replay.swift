@@ -34,7 +34,7 @@ final class Replay {
     /// The camera lets go of the replay when that is over.
     let camera: HostedCamera
     let cameraName: String
-    /// Who sends it; `nil` when that peer is gone.
+    /// The peer that sends it; `nil` when that peer is gone.
     private(set) weak var peer: Peer?
     /// Tells its gestures from others'.
     let feed: Int
@@ -166,7 +166,7 @@ final class Replay {
             speed: clock.speed, round: round, markers: withMarkers ? markers : nil)
     }
 
-    /// How it went, as its owner is told.
+    /// How it went, for its owner.
     var summary: TraceSummary {
         var summary = TraceSummary()
         (summary.events, summary.rejected, summary.frames) = (run.events, rejected, camera.frames)

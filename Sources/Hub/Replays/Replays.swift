@@ -371,7 +371,7 @@ final class Replays {
         tell(replay, at: now)
     }
 
-    /// Tells how a replay stands to those who have asked for it.
+    /// Sends the state of a replay to the subscribers that asked for it.
     private func tell(_ replay: Replay, at now: Double) {
         runner.tell(.replay, of: replay.camera) { $0.replay(replay.status(at: now, withMarkers: false), Span()) }
     }

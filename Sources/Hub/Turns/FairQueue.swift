@@ -1,4 +1,4 @@
-// Fair shares of the hub's time: what the hub does for a peer is counted as work and charged to it, and whoever has had
+// Fair shares of the hub's time: the hub counts its work for a peer and charges it to that peer, and the peer with the
 // least goes first.
 //
 // This is start-time fair queueing: a peer has a virtual time of its own, which its work moves on, and the queue has one,
@@ -52,10 +52,10 @@ struct FairQueue {
     /// Notes that a peer is served in a turn.
     func serve(_ peer: Peer, in turn: UInt64) { peer.share.servedIn = turn }
 
-    /// Sorts those that wait, for ``next()``: who has had the least work comes first, and among equals who came first. What
-    /// they do while others are served counts in the next turn.
+    /// Sorts the waiting peers for ``next()``: least work first, then first come, first served. A peer that joins
+    /// meanwhile waits for the next turn.
     ///
-    /// - Parameter turn: whoever has been served in it waits on.
+    /// - Parameter turn: peers already served in it keep waiting.
     mutating func beginServing(in turn: UInt64) {
         peers.removeAll(where: \.isClosed)
         let end = peers.partition { $0.share.servedIn != turn }
@@ -81,8 +81,8 @@ struct FairQueue {
         order.removeAll(keepingCapacity: true)
     }
 
-    /// Ends a turn. One in which there was little to do leaves nobody in debt; and whoever asks for little in each is ahead
-    /// of nobody, however many wait.
+    /// Ends a turn. A turn with little work leaves no peer in debt; and a peer that asks for little in each is ahead of
+    /// nobody, however many wait.
     mutating func endTurn(work: UInt64) {
         let isCalm = peers.isEmpty && work <= Self.lightWork
         time = isCalm ? latest : min(time + Self.freeWorkPerTurn, latest)

@@ -1,5 +1,6 @@
-// Whose turn it is, and how much of the turn is left: the budgets of work and of events, and the queue of those that wait.
-// Invariant: all that is done between two calls of `endTurn` counts to one turn, and whoever is served is charged for it.
+// Whose turn it is, and how much of the turn is left: the budgets of work and of events, and the queue of waiting
+// peers.
+// Invariant: all work between two calls of `endTurn` counts to one turn, and is charged to the peer being served.
 
 final class Turns {
     private let limits: Limits
@@ -34,7 +35,7 @@ final class Turns {
 
     // MARK: How much is left
 
-    /// Whether whoever is being served has had enough for now.
+    /// Whether the peer being served has used up its share for now.
     var isUsedUp: Bool { meter.isGrantUsedUp || !hasRoomForEvents }
 
     /// Whether more events may be emitted before subscribers are written to.
@@ -84,7 +85,7 @@ final class Turns {
         queue.endServing()
     }
 
-    /// Grants one of several that share a turn its part; nobody is charged for it.
+    /// Grants one of several that share a turn its part, without charging anybody.
     func grantPart(of count: Int) { meter.grant(max(grant / UInt64(count), 1)) }
 
     func endTurn() {

@@ -4,7 +4,7 @@ struct WorkMeter {
     private(set) var total: UInt64 = 0
     /// Where the turn began.
     private var turnStart: UInt64 = 0
-    /// Where whoever is being served has had enough.
+    /// The total at which the peer being served has used up its share.
     private var grantEnd: UInt64 = 0
 
     /// The work of this turn.

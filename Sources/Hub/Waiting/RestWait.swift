@@ -1,6 +1,6 @@
 // A request that waits until a camera rests, and the queue of those that wait no longer than they said.
 // Invariants: a wait is among its peer's, and in the queue if it has a deadline, until it is over; nothing here costs time
-// proportional to how many wait, but for a logarithm.
+// proportional to how many wait, except a logarithm.
 
 import GimbalProtocol
 

@@ -20,7 +20,7 @@ final class RestWaits {
 
     // MARK: A request waits
 
-    /// Notes a request; whether it has to wait is seen at the end of its line, for an array acts as a whole.
+    /// Notes a request; the end of its line decides whether it has to wait, since an array acts as a whole.
     func add(_ timeoutMs: Double?, for camera: HostedCamera, _ id: Span<UInt8>, of peer: Peer, at now: Double) {
         guard peer.output.isOpen else { return }
         let wait = RestWait(timeoutMs, for: camera, of: peer, id: (0..<id.count).map { id[$0] }, at: now)
@@ -161,6 +161,6 @@ final class RestWaits {
 }
 
 extension HostedCamera {
-    /// What is told to who waits for its rest.
+    /// The answer to requests that wait for its rest.
     fileprivate var rest: RestAnswers.Outcome { .rest(epoch: epoch, seq: seq, published) }
 }

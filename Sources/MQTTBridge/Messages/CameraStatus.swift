@@ -1,5 +1,5 @@
-// `camera-state`, how a camera of a node stands, which the broker keeps. Invariant: time and position are told in the digits in
-// which the daemon has told them, for what is rounded once is not changed by rounding.
+// `camera-state`, the retained state of a node's camera. Invariant: time and position keep the digits that the daemon
+// sent, since rounding a rounded number again does not change it.
 
 import GimbalProtocol
 import MapCamera
@@ -44,7 +44,7 @@ extension CameraStatus {
         return line.bytes
     }
 
-    /// Reads a payload; `nil` if it is none, or tells of what no camera can be.
+    /// Reads a payload; `nil` if it is not one, or has values that no camera can have.
     package static func read(_ payload: [UInt8]) -> (status: CameraStatus, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-state"), let stamp = Stamp(members),
             let camera = members["camera"]?.string, let epoch = members["epoch"]?.string,

@@ -21,14 +21,14 @@ package struct NodeState: Equatable, Sendable {
     package var generation: Int
     package var version = ""
     package var cameras: [String] = []
-    /// The state is told again so often, in milliseconds, for as long as the node is there.
+    /// How often the state is published again while the node is there, in milliseconds.
     package var interval: Double?
     package var reason: String?
 
     /// Whether its process is the node no more.
     var isOver: Bool { word == .lost || word == .disconnected && interval == nil }
 
-    /// The interval of a node that nobody has set otherwise.
+    /// The default interval of a node.
     package static let usualInterval = 30_000.0
     /// A node that says nothing for so many intervals is taken for lost.
     static let mostSilentIntervals = 2.5

@@ -21,7 +21,7 @@ extension RetainedSettings {
         return line.bytes
     }
 
-    /// Reads a payload; `nil` if it is none, or tells of what no camera can be set to.
+    /// Reads a payload; `nil` if it is not one, or has settings that no camera can have.
     package static func read(_ payload: [UInt8]) -> (told: RetainedSettings, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-settings"), let stamp = Stamp(members),
             let camera = members["camera"]?.string, let settings = try? CameraSettings(.object(members))

@@ -1,5 +1,5 @@
-// What ends every payload that the broker keeps of a camera: who has told it, and how many messages it had told. Which of two
-// payloads is the newer follows from it, by no clock.
+// The end of every retained payload of a camera: who published it, and its number. It shows which of two payloads is
+// newer, without a clock.
 
 import GimbalProtocol
 

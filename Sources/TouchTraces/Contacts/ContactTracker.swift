@@ -153,7 +153,7 @@ struct ContactTracker {
         return true
     }
 
-    /// What the fingers do after events were lost is told anew, of those that are still there.
+    /// After lost events, the fingers are cancelled, and those that are still there land again.
     private mutating func cancel() -> Bool {
         isDropping = false
         single = SingleContact()

@@ -20,7 +20,7 @@ struct SingleContact {
     }
 }
 
-/// Type B: each contact has a slot, of which only changes are told.
+/// Type B: each contact has a slot, and only changes are reported.
 struct SlotContacts {
     struct Slot {
         enum State {

@@ -1,4 +1,4 @@
-// Where fingers went over the screen, kept for whoever draws it: fewer points the more there are.
+// The paths of fingers over the screen, for drawing: the more points there are, the fewer are kept.
 
 import MapCamera
 import Touches

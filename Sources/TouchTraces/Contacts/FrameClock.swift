@@ -9,7 +9,7 @@ struct FrameClock {
 
     /// The last time, in microseconds.
     private(set) var time: Int?
-    /// What a clock that was set lacks to go on from where it was.
+    /// The offset that continues the time after the clock was set.
     private var shift = 0
 
     /// The times of recorders: until the year 2286.

@@ -1,4 +1,4 @@
-// Times of frames whose recorder told none: so many a second, as whoever recorded them says.
+// Times of frames without recorded times: at a given rate per second.
 
 /// Makes times of frames that come at an even rate.
 struct FrameSteps {

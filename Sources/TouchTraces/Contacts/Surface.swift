@@ -26,7 +26,7 @@ public enum Rotation: Int, CaseIterable, Sendable {
     }
 }
 
-/// What whoever reads a recording wants of its surface.
+/// A reader's wishes for a recording's surface.
 public struct SurfaceOptions: Equatable, Sendable {
     /// The viewport that the device's whole surface is, before it is turned; `nil` is found from the device.
     public var viewport: Viewport?

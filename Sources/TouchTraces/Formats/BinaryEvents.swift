@@ -6,7 +6,7 @@ enum BinaryEvents: Int {
     case long = 24
     case short = 16
 
-    /// What must have come before it can be told: two long events, or three short ones.
+    /// How many bytes it takes to decide: two long events, or three short ones.
     static let enough = 48
 
     /// Which events a file begins with; `nil` if it does not.

@@ -147,7 +147,7 @@ struct DeviceHeads {
         return contacts.device != device && heads.contains { $0.device == device }
     }
 
-    /// What is known of a device. A recording that names no devices is of the one that tells contacts apart.
+    /// The description of a device. A recording that names no devices comes from the one that tells contacts apart.
     func description(of device: Int?) -> DeviceDescription? {
         let named = heads.first { $0.device == device }
         guard named == nil, device ?? InputEvent.onlyDevice == InputEvent.onlyDevice else { return named?.description }

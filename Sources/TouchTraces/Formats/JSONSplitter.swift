@@ -6,7 +6,7 @@ struct JSONSplitter {
     enum Piece {
         /// An object, which is in ``JSONSplitter/value``.
         case value
-        /// What stands here is no object, or one that is too long or has no end. What follows in its line is skipped.
+        /// Not an object, or one that is too long or has no end. The rest of its line is skipped.
         case damaged
         /// An array of objects has ended.
         case endOfArray
@@ -18,7 +18,7 @@ struct JSONSplitter {
     private(set) var line = 1
     /// Whether that object is an element of an array.
     private(set) var isInArray = false
-    /// Bytes that have been looked at.
+    /// Bytes examined so far.
     private(set) var consumed = 0
 
     /// A whole performance of WebDriver is one object.

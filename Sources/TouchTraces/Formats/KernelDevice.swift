@@ -1,5 +1,5 @@
-// What the kernel says about a device, asked as evdev wants it: request numbers and structures of input.h. Who asks is
-// handed in, so nothing is opened here.
+// The kernel's description of a device, queried in evdev's way: request numbers and structures of input.h. The caller
+// passes in the function that asks, so nothing is opened here.
 
 extension DeviceDescription {
     /// Describes a device by asking the kernel.

@@ -171,7 +171,7 @@ struct LibinputGestures {
         switch report.phase {
         case .begin: emit(.began)
         case .update:
-            // A scroll is told from its first movement on.
+            // A scroll is reported from its first movement on.
             if !hasBegun, report.kind != .scroll { notes.add(.noBegin) }
             translation = translation + rotation.turn(report.translation)
             scale = report.scale

@@ -26,7 +26,7 @@ struct LibinputTouches {
     private var fingers: [(slot: Int, contact: Contact)] = []
     private var before: [Contact] = []
     private var numbers = ContactNumbers()
-    /// The time of what was told since the last frame.
+    /// The time of the data since the last frame.
     private var pending: Int?
     private var isCancelled = false
 
@@ -68,7 +68,7 @@ struct LibinputTouches {
         case .up: if let found { fingers.remove(at: found) }
         case .cancel:
             guard let found else { return }
-            // What the others did was done together with it: it is cancelled, and they land anew.
+            // The other fingers acted together with it: they are cancelled, and land again.
             fingers.remove(at: found)
             for index in fingers.indices { fingers[index].contact.id = numbers.next() }
             isCancelled = true
@@ -106,7 +106,7 @@ struct LibinputTouches {
         return Scan.word("FRAME", line, &index) ? .frame : nil
     }
 
-    /// Finds the size of the surface by a position that is told in percent and in millimetres.
+    /// Finds the size of the surface from a position given both in percent and in millimetres.
     private mutating func measure(_ report: Report, _ line: Span<UInt8>, _ index: inout Int) {
         var (x, y) = (Self.range, Self.range)
         Scan.space(line, &index)
@@ -122,7 +122,7 @@ struct LibinputTouches {
 
     // MARK: Frames
 
-    /// Ends what was told last, and says whether that makes a frame.
+    /// Ends the current frame; returns whether there was one.
     mutating func finishFrame(_ clock: inout FrameClock, _ notes: inout RecordingNotes) -> Bool {
         guard let time = pending else { return false }
         pending = nil

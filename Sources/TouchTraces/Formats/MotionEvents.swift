@@ -151,7 +151,7 @@ struct MotionEvents {
         return true
     }
 
-    /// Reads `0]=` and then what is said of that pointer. Ids that are left out, as they may be, are places in the list.
+    /// Reads `0]=` and then the data of that pointer. Omitted ids, which are allowed, are indices in the list.
     private mutating func pointer(
         _ line: Span<UInt8>, _ index: inout Int, _ body: (inout Pointer, inout Int) -> Bool
     ) -> Bool {

@@ -1,5 +1,5 @@
-// A script of WebDriver (W3C, section "Actions"): each source has an action for each tick, and a tick takes as long as its
-// longest action. Moves that take time are told at 60 frames a second.
+// A WebDriver script (W3C, section "Actions"): each source has an action for each tick, and a tick takes as long as its
+// longest action. Moves that take time become 60 frames a second.
 
 /// Plays the fingers of scripts, one script behind the other.
 struct WebDriverScript {
@@ -29,7 +29,7 @@ struct WebDriverScript {
     private static let longestMs = 3_600_000.0
     private static let types: Set = ["pause", "pointerMove", "pointerDown", "pointerUp", "pointerCancel"]
 
-    /// Whether one of these sources has been told already, so that another script begins with it.
+    /// Whether one of these sources has come already, so that another script begins with it.
     func has(_ others: [WebValue.Source]) -> Bool {
         others.contains { other in sources.contains { $0.id == other.id } }
     }
@@ -65,7 +65,7 @@ struct WebDriverScript {
         return true
     }
 
-    /// Plays the script that was told.
+    /// Plays the collected script.
     mutating func play(into frames: inout WebFrames, _ notes: inout RecordingNotes) {
         for tick in 0..<(sources.map(\.actions.count).max() ?? 0) { play(tick, &frames, &notes) }
         sources = []

@@ -1,4 +1,4 @@
-// The fingers of a web page as they come and go, whoever tells of them: a page, Chrome's debugger, or a WebDriver script.
+// The fingers of a web page as they come and go, whether a page, Chrome's debugger, or a WebDriver script reports them.
 
 /// Keeps the fingers of a page, and makes frames of them.
 struct WebFrames {
@@ -28,7 +28,7 @@ struct WebFrames {
 
     func isDown(_ identifier: Double) -> Bool { fingers.contains { $0.identifier == identifier } }
 
-    /// The last frames have been handed out.
+    /// Drops the frames that have been returned.
     mutating func clear() { frames.removeAll(keepingCapacity: true) }
 
     // MARK: Fingers
@@ -70,7 +70,7 @@ struct WebFrames {
 
     mutating func liftAll() { fingers.removeAll(keepingCapacity: true) }
 
-    /// One finger is lost. What the others did is cancelled as well; they land anew.
+    /// One finger is lost. The others are cancelled as well; they land again.
     mutating func lose(_ identifier: Double) {
         lift(identifier)
         for index in fingers.indices { fingers[index].contact.id = numbers.next() }

@@ -16,7 +16,7 @@ struct WebValue {
         var height: Double?
     }
 
-    /// What `Input.dispatchTouchEvent` is told.
+    /// The parameters of `Input.dispatchTouchEvent`.
     struct Dispatch {
         struct Point {
             var id: Double?

@@ -74,7 +74,7 @@ struct CameraName: Equatable {
 
     private init(unchecked text: String) { self.text = text }
 
-    /// The parser takes the last of two; who types two means both.
+    /// The parser takes the last of two; a person who types two means both.
     static func checkOnlyOne() throws {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         let count = words.count { $0 == "--camera" || $0.hasPrefix("--camera=") }

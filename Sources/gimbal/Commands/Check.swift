@@ -156,7 +156,7 @@ private final class CheckSession {
 
     // MARK: The first line
 
-    /// Begins with the header; what is none, or not right, is told, and the rest is held against a new camera.
+    /// Begins with the header. Reports a missing or invalid one, and checks the rest against a new camera.
     private func begin(_ line: LineSplitter.Line) throws {
         do {
             let requests = try decoder.decode(line.text.span)

@@ -186,7 +186,7 @@ struct ExpectationOptions: ParsableArguments {
         }
     }
 
-    /// What the options state, and what stands in the file that they name.
+    /// The options' statements, and those in the file that they name.
     func all() throws -> [Statement] {
         var all = try words.map { try Statement($0) }
         if let golden { all.insert(Statement(.golden(file: golden, tolerance), text: "golden \(golden)"), at: 0) }
@@ -346,7 +346,7 @@ private final class CameraFollower {
         connection.queue(try ClientRequest.awaitIdle().line(camera: camera.text, creates: false))
     }
 
-    /// What it did; `nil` before the daemon has told where it is.
+    /// Its stream; `nil` before the daemon has sent its position.
     var stream: CameraStream? { reader.stream.last == nil ? nil : reader.stream }
 
     /// Whether nothing moves it.

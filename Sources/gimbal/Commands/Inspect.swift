@@ -54,7 +54,7 @@ struct Inspect: ParsableCommand {
     }
 }
 
-/// What is known of a recording, for people and for programs.
+/// The facts about a recording, for people and for programs.
 private struct InspectReport {
     private let name: String
     private let format: RecordingFormat?
@@ -165,7 +165,7 @@ private struct InspectReport {
                     .object(["line": .number(Double($0.line)), "excerpt": .string($0.excerpt)])
                 }),
         ]
-        // Of several traces each is told by itself; what they share stands beside them.
+        // Several traces are described one by one; what they share comes beside them.
         if sections.count == 1 {
             for member in json(sections[0].findings).members { members[member.name] = member.value }
         } else {

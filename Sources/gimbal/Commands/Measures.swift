@@ -1,6 +1,6 @@
-// Places, points, sizes, insets and times as they are typed: numbers with commas between them, such as `49.26,-123.11`. What
-// cannot be read is an error that says how it is written, with an example. What is outside a range is for the daemon to
-// say; only latitude and longitude in the wrong order are told here, which a daemon would clamp.
+// Places, points, sizes, insets and times as people type them: numbers with commas between them, such as
+// `49.26,-123.11`. The error for an invalid one shows the right form with an example. The daemon checks ranges; only
+// latitude and longitude in the wrong order are reported here, since a daemon would clamp them.
 
 import ArgumentParser
 import GimbalClient

@@ -49,7 +49,7 @@ struct Player: ParsableCommand {
 
     func validate() throws { _ = try request }
 
-    /// What the daemon is asked.
+    /// The request to the daemon.
     private var request: ClientRequest {
         get throws {
             if marker != nil, action != .seek { throw ValidationError("--marker is for seek.") }

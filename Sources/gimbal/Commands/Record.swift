@@ -145,7 +145,7 @@ private final class RecordSession {
         }
     }
 
-    /// Hears what was said before the subscription ends.
+    /// Unsubscribes, and reads what the daemon still has to send.
     private func unsubscribe() throws {
         connection.queue(try ClientRequest.unsubscribe.line(camera: camera.text, id: Self.endMark))
         let last = ContinuousClock.now + Self.timeout
@@ -246,7 +246,7 @@ private struct TraceWriter: ~Copyable {
         cut()
     }
 
-    /// What is to be written.
+    /// The bytes to write.
     mutating func drain() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
@@ -262,7 +262,7 @@ private struct RecordStatus {
     private let started = ContinuousClock.now
     private var lastDrawn: ContinuousClock.Instant?
     private var lines = StatusLines()
-    /// What is said for an instant.
+    /// A short-lived note.
     private var note: (text: String, end: ContinuousClock.Instant)?
 
     private static let interval = Duration.milliseconds(200)

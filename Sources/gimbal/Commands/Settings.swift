@@ -1,5 +1,5 @@
-// `gimbal bounds`, `zoom-range`, `viewport` and `gestures`: what holds a camera. Each shows its setting, and sets it
-// before if it is told what to.
+// `gimbal bounds`, `zoom-range`, `viewport` and `gestures`: a camera's settings. Each command shows its setting, after
+// changing it if it has arguments.
 
 import ArgumentParser
 import GimbalClient

@@ -1,5 +1,5 @@
-// What is said of a command line that the parser does not take. The parser looks at values before it looks at options that
-// it does not know: here mistyped words come first, since they are the cause of the rest.
+// Errors for a command line that the parser rejects. The parser checks values before it checks for unknown options:
+// here mistyped words come first, since they cause the rest.
 
 import ArgumentParser
 import GimbalClient
@@ -29,8 +29,8 @@ enum Usage {
         throw ValidationError("'\(name)' stands behind the command, such as: gimbal \(command.commandName) \(name) …")
     }
 
-    /// What is wrong with the words behind a subcommand, as far as it is an option that is not known, or an argument where
-    /// there is none; `nil` if neither is.
+    /// What is wrong with the words behind a subcommand, if it is an unknown option or an unexpected argument;
+    /// otherwise `nil`.
     static func mistake(in words: [String]) -> String? {
         guard let command = tool.subcommands.first(where: { $0.commandName == words.first }) else { return nil }
         var isValue = false

@@ -10,7 +10,7 @@ final class Conversation {
     private let output = Output()
     private let isForPeople: Bool
     private let questionsCreate: Bool
-    /// What has been said and not been looked at.
+    /// Received lines that have not been handled.
     private var received: [ReceivedLine] = []
     private var hasEnded = false
     /// Whether the camera moves for another reason than an animation.
@@ -28,7 +28,7 @@ final class Conversation {
     /// - Parameters:
     ///   - json: whether people, too, get the daemon's lines.
     ///   - creates: whether a question makes the camera if that is not there.
-    ///   - limitsAnswers: whether --timeout is about the daemon's answers; if not, the daemon is told.
+    ///   - limitsAnswers: whether --timeout limits the daemon's answers; if not, the daemon gets it.
     init(
         _ socket: SocketOptions, json: Bool = false, camera: CameraName? = nil, creates: Bool = false,
         limitsAnswers: Bool = true
@@ -41,7 +41,7 @@ final class Conversation {
 
     // MARK: Asking
 
-    /// Sends a request and waits for its answer; what is said before it is not kept.
+    /// Sends a request and waits for its answer; earlier messages are dropped.
     ///
     /// - Parameters:
     ///   - creates: whether it makes the camera if that is not there.
@@ -118,9 +118,9 @@ final class Conversation {
         try showPosition()
     }
 
-    /// Sends a command, and waits until the camera rests; nobody else's request comes between the two.
+    /// Sends a command, and waits until the camera rests; no other request comes between the two.
     private func commandAndRest(_ request: ClientRequest) throws {
-        // Whatever the kinds, a subscriber is told that a trace has taken the camera.
+        // Whatever the kinds, a subscriber learns that a trace has taken the camera.
         try command(.subscribe(kinds: [.moveStarted]), answer: .subscribed)
         connection.queue(
             try ClientRequest.line(frame: [request, .awaitIdle()], camera: camera?.text, ids: ["command", "rest"]))
@@ -159,7 +159,7 @@ final class Conversation {
     /// Prints the camera's state, or what a person wants of it.
     func showState(_ rows: (CameraState) -> [String]) throws { try show(.getCamera) { $0.state.map(rows) } }
 
-    /// Waits until the camera rests, as long as the daemon is told, and prints where.
+    /// Waits until the camera rests, at most for the time given to the daemon, and prints where.
     func showRest(timeoutMs: Double?) throws {
         // The daemon says when the time is over. One that says nothing is not waited for much longer.
         let timeout = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer

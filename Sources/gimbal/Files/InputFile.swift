@@ -16,7 +16,7 @@ final class InputFile {
     let isStream: Bool
     private let file: CInt
     private let unpacker: Unpacker?
-    /// What has been read to be looked at, and is still to be read.
+    /// Bytes that were peeked at and are still to be read.
     private var peeked: [UInt8]?
 
     private let isEndedBySignals: Bool
@@ -69,7 +69,7 @@ final class InputFile {
 
     /// Whether a name is that of an input device.
     static func isDevice(_ name: String) -> Bool {
-        // Whoever writes into a named pipe would notice that it was opened only to be looked at.
+        // The writer of a named pipe would notice if this opened it just to look.
         var status = stat()
         guard unsafe stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return false }
         return (try? InputFile(name))?.askDevice() != nil

@@ -172,7 +172,7 @@ final class OutputFile {
         Interrupt.removeAtEnd(nil)
     }
 
-    /// Nobody's file is replaced that has come meanwhile; where a file cannot have two names, nobody can tell.
+    /// Never replace a file that has appeared meanwhile; on file systems without hard links, this cannot be checked.
     private func place(_ part: String, at name: String) throws {
         if !replaces {
             if unsafe link(part, name) == 0 {

@@ -22,7 +22,7 @@ enum Program {
     ///
     /// - Parameters:
     ///   - output: `nil` is this process's own.
-    ///   - isSilent: whether nobody is to see what it says on standard error.
+    ///   - isSilent: whether to hide its standard error.
     static func start(
         _ path: String, _ arguments: [String], input: CInt, output: CInt? = nil, isSilent: Bool = false
     ) throws(Failure) -> pid_t {

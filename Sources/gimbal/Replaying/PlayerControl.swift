@@ -51,7 +51,7 @@ final class PlayerControl {
     private static let delay = Duration.milliseconds(330)
     private static let interval = Duration.milliseconds(100)
     private static let noteTime = Duration.seconds(2)
-    /// Who has found the place sooner has only jumped.
+    /// A seek shorter than this shows as a jump.
     private static let jumpTime = Duration.milliseconds(200)
     private static let statusID: RequestID = "player-status"
 
@@ -63,7 +63,8 @@ final class PlayerControl {
         _ title: String, of camera: String, _ socket: SocketOptions, isInputTaken: Bool, loop: TracePlayback.Loop,
         durationMs: Double?, markers: [Double]
     ) throws {
-        // Whoever reads standard output, such as a pager, may read keys as well; and who types a trace presses no others.
+        // A reader of standard output, such as a pager, may read keys, too; a person typing the trace presses no
+        // others.
         guard isatty(STDOUT_FILENO) == 1, !isInputTaken || isatty(STDIN_FILENO) == 0,
             let keyboard = Keyboard(isInputTaken: isInputTaken)
         else { return nil }
@@ -198,7 +199,7 @@ final class PlayerControl {
     }
 
     private func handle(_ status: ReplayStatus) {
-        // Who has ended it before it began means this one.
+        // If the person ended it before it began, end it now.
         if told != .running, isEnding, status.state != .ended { try? send(.endReplay) }
         told = status.state == .ended ? .over : .running
         if status.state == .seeking {
@@ -245,7 +246,7 @@ final class PlayerControl {
         if !text.isEmpty { writeError(text) }
     }
 
-    /// Takes note that the replay is over, as the connection that plays it has been told.
+    /// Notes that the replay is over, as reported on the connection that plays it.
     func conclude() {
         if told == .running { told = .over }
         clear()

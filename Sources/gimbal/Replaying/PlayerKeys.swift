@@ -15,9 +15,9 @@ enum PlayerAction {
 
     static let shortSeekMs = 5000.0
     static let longSeekMs = 60_000.0
-    /// No key makes it faster, but for as fast as possible, or slower.
+    /// Keys go no slower or faster than this, except to the highest speed.
     private static let (slowest, fastest) = (1.0 / 64, 64.0)
-    /// Who goes back from a marker wants the one before it, though the replay has gone on a little since.
+    /// Going back from a marker means the one before it, even if the replay has gone on a little since.
     private static let graceMs = 1000.0
 
     /// - Parameter isPaused: whether the replay stands still, or will once it has found its place.
@@ -52,6 +52,6 @@ enum PlayerAction {
         }
     }
 
-    /// Times are told with three decimals.
+    /// Times have three decimals.
     private static let least = 0.001
 }

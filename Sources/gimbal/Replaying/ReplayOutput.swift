@@ -1,4 +1,4 @@
-// What is printed of a replay, be it in the daemon or in this process: lines for programs, rows for people.
+// The output of a replay, in the daemon or in this process: lines for programs, rows for people.
 
 import GimbalProtocol
 import Glibc

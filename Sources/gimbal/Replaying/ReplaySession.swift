@@ -1,5 +1,5 @@
-// One trace's way through one connection: the header, the lines as fast as the daemon takes them, a ping that is answered
-// when all is over. The sending side stays open until then: who vanishes has not half-closed, and the daemon stops.
+// Sends one trace through one connection: the header, the lines as fast as the daemon takes them, and a ping that is
+// answered when all is over. The sending side stays open until then, so that the daemon stops if this process vanishes.
 
 import GimbalClient
 import GimbalProtocol
@@ -90,7 +90,7 @@ final class ReplaySession {
 
     private func begin() throws {
         if follows || bar.isOn {
-            // The bar counts the frames that the camera makes, and nobody else can.
+            // The bar counts the camera's frames, which takes a subscription.
             let subscription = ClientRequest.subscribe(kinds: follows ? nil : [.cameraChanged])
             connection.queue(try subscription.line(camera: opening.header.camera))
             linesBefore = 1

@@ -10,7 +10,7 @@ final class RunSession {
 
     let reader: TraceReader
     private let opening: TraceReader.Opening
-    /// The camera; it can be asked while the trace is played.
+    /// The camera; it answers queries while the trace plays.
     let run: TraceRun
     /// Lines that were rejected.
     private(set) var rejected = 0
@@ -65,7 +65,7 @@ final class RunSession {
     /// What the header says; `nil` if it is not right.
     var header: TraceHeader? { opening.header.header }
 
-    /// Plays all of it; errors of its lines are told on standard error.
+    /// Plays everything; reports errors of lines on standard error.
     ///
     /// - Throws: a `Failure` where its header is refused, and what `take` throws.
     func play(_ body: (Played) throws -> Void) throws {

@@ -21,7 +21,7 @@ struct EventTable {
     /// Rows until the heading is due again.
     private var rowsLeft = 0
 
-    /// What is left out first where there is no room.
+    /// The columns to leave out first.
     private static let dispensable = ["seq", "reason", "angle", "time", "bearing"]
 
     /// - Parameter cameras: the names that will come; `nil` where nobody knows.
@@ -160,7 +160,7 @@ extension JSONValue {
 
     /// Members that need no name, in the order in which they are read.
     private static let leading = ["type", "phase", "kind"]
-    /// The time is told once for each line, and every trace has the version.
+    /// The time is shown once for each line, and every trace has the version.
     private static let untold = ["timeMs", "version"]
 
     private static func text(_ members: JSONObject) -> String {

@@ -101,12 +101,12 @@ final class Keyboard {
             _ = unsafe sigaction(signal, &action, nil)
             unsafe sigaddset(&signals, signal)
         }
-        // Who starts the program from a thread that leaves signals to others hands that down.
+        // A parent thread that leaves signals to others hands that down.
         unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
         writeError(Self.hideCursor)
     }
 
-    /// Leaves the terminal as it was found. What is on its line is to be removed before.
+    /// Restores the terminal. Remove the player's lines first.
     func end() {
         guard isOn else { return }
         isOn = false

@@ -3,7 +3,7 @@
 
 import GimbalProtocol
 
-/// What is known of a replay, and how it is shown.
+/// The known state of a replay, and its display.
 struct PlayerFace: Equatable {
     /// The trace as people call it.
     var name = ""
@@ -19,7 +19,7 @@ struct PlayerFace: Equatable {
     var rounds = TracePlayback.Loop.times(1)
     /// Times of the markers that are known, in milliseconds.
     var markers: [Double] = []
-    /// What is said for an instant, in place of the bar.
+    /// A short-lived note in place of the bar.
     var note: String?
     var showsKeys = false
 
@@ -46,13 +46,13 @@ struct PlayerFace: Equatable {
         var columns: Int { width(text) }
     }
 
-    /// What is always there, then what there is room for: the bar takes what is left.
+    /// First the fixed parts, then whatever fits: the bar takes the rest.
     private func line(columns: Int, isUTF8: Bool, style: Style) -> String {
         let paint = state == .playing ? style.green : style.yellow
         let word = Piece(filled(state.rawValue, 7), paint)
         if let note { return joined([word, Piece(note.printable, style.bold)], within: columns) }
         let speed = Piece(factor(isUTF8))
-        // Who steps wants to see each.
+        // A person who steps wants to see each step.
         var left = [word, Piece(time(places: state == .paused && columns >= 60 ? 3 : 1))]
         var right = [speed]
         func rest() -> Int { columns - (left + right).reduce(0) { $0 + $1.columns + Self.gap } }

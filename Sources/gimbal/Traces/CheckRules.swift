@@ -14,7 +14,7 @@ struct TraceRules {
     private var reporter = GestureReporter()
     /// The gestures that are active, whether the camera ignores them or not, with the line that each began in.
     private var down = ActiveGestures<Int>()
-    /// Gestures that a command has cancelled, and whose fingers have not been heard of since.
+    /// Gestures that a command has cancelled, and that have not been reported since.
     private var cancelled: Set<GestureKey> = []
     /// In which line the first finger of each surface landed that has fingers.
     private var touched: [GestureKey.Label: Int] = [:]

@@ -70,7 +70,7 @@ struct RecordingOptions: ParsableArguments {
         return options
     }
 
-    /// Whether anything is told of where the camera is at first.
+    /// Whether an option sets the camera's initial position.
     var hasPosition: Bool {
         place != nil || fromZoom != nil || fromBearing != nil || fromViewingAngle != nil
     }
@@ -158,8 +158,8 @@ final class TraceSource {
     private let idleOption: String?
     private let selection: TraceSelection?
 
-    /// For how long a stream must be quiet, in milliseconds, before fingers that are held back are handed out: an instant
-    /// for whoever touches the screen, and long for a program that writes all that it has.
+    /// How long a stream must be quiet, in milliseconds, before fingers held back are released: an instant for a person
+    /// who touches the screen, and long for a program that writes everything it has.
     private static let quiet: CInt = 50
 
     /// Opens a file; `-` is standard input.
@@ -226,7 +226,7 @@ final class TraceSource {
         return trace
     }
 
-    /// What is left of a piece when one of several traces is wanted.
+    /// The rest of a piece when one of several traces is wanted.
     private func selected(_ piece: [UInt8]) throws -> [UInt8] {
         guard let selection else { return piece }
         var left = selection.read(piece)

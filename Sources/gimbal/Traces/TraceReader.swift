@@ -28,7 +28,7 @@ extension HeaderLine {
 }
 
 extension Failure {
-    /// What is wrong with a trace.
+    /// The failure for an error in a trace.
     init(_ error: TraceError, of name: String) { self.init(.dataError, "\(name) \(error)") }
 }
 

@@ -44,7 +44,7 @@ struct Access {
 
     private var isOpen: Bool { users.isEmpty && groups.isEmpty }
 
-    /// Whether no option takes anything from a user: root, and who could end the daemon as well.
+    /// Whether no option restricts a user: root, and the user who could end the daemon anyway.
     func isTrusted(_ user: uid_t) -> Bool { user == 0 || user == ownUser }
 
     func role(of client: PeerCredentials, by socketKind: SocketKind) -> Role {

@@ -136,8 +136,8 @@ final class Connection: Watcher, Outlet {
         }
     }
 
-    /// Who closes without a word is gone, and so is its replay. Who first says that it sends no more, may then go without
-    /// stopping what it sent.
+    /// A client that closes without a word is gone, and so is its replay. One that first shuts down its sending side
+    /// may then go without stopping its input.
     private func lookForHangUp() {
         let isHungUp = isHungUp()
         switch input {
@@ -167,7 +167,7 @@ final class Connection: Watcher, Outlet {
         daemon.hub.hangUp(peer, at: daemon.now())
     }
 
-    /// Waits for what is wanted now. Where nothing is to be read, only changes are of interest: the client's closing.
+    /// Waits for the events wanted now. When not reading, only changes matter: the client's closing.
     private func update() {
         guard input != .hungUp else { return }
         var wanted: Readiness = [.persist, .read]
@@ -190,7 +190,7 @@ final class Connection: Watcher, Outlet {
         unsafe took(daemon.exchange.write(descriptor, piece), of: piece.count)
     }
 
-    /// What the hub is told of a sending that took so many bytes, or failed.
+    /// The hub's answer for a send that took this many bytes, or failed.
     private func took(_ count: Int, of total: Int) -> Int {
         // Where the kernel lacks memory, it may have some later.
         if count < 0 && ![EAGAIN, ENOBUFS, ENOMEM].contains(errno) { return -1 }

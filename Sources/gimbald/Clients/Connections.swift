@@ -1,5 +1,5 @@
-// The connections that the daemon has, and those that are over and are freed at the end of the turn.
-// Invariant: a connection knows where it stands in the list, so that none is searched for.
+// The daemon's connections, and the ended ones that are freed at the end of the turn.
+// Invariant: a connection knows its index in the list, so it is never searched for.
 
 import Hub
 
@@ -38,9 +38,9 @@ final class Connections {
     /// Has a connection read when all others of the turn have been.
     func readLater(_ connection: Connection) { late.append(connection) }
 
-    /// Reads a connection that has more to be read than fits into the buffer: one in a turn, or a few where there are many,
-    /// so that whoever sends a little waits for little. The others keep their places, and what was not read is still there
-    /// in the next turn.
+    /// Reads a connection that has more than fits into the buffer: one in a turn, or a few if there are many, so that a
+    /// client that sends a little waits only a little. The others keep their places, and what was not read is still
+    /// there in the next turn.
     func readLate() {
         guard !late.isEmpty else { return }
         let count = 1 + late.count / 16

@@ -1,5 +1,5 @@
-// recv(2), send(2) and sendmsg(2) for all connections, through buffers that they share. Nothing stays in them: what has been
-// read is handed out for the length of one call, and what is written is gone when the call returns.
+// recv(2), send(2) and sendmsg(2) for all connections, through shared buffers. Nothing stays in them: the callee sees
+// bytes only during one call, and written bytes are gone when the call returns.
 
 import Glibc
 
@@ -42,7 +42,7 @@ import Glibc
     /// Whether a read of so many bytes had no room for more.
     func filledBuffer(_ count: Int) -> Bool { unsafe count == buffer.count }
 
-    /// How many bytes are there now; 1 where there are none, or it cannot be told.
+    /// How many bytes are available now; 1 if none are, or if that is unknown.
     private func available(_ descriptor: CInt, room: Int) -> Int {
         var count: CInt = 0
         guard unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 else { return 1 }

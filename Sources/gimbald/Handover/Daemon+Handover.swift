@@ -31,7 +31,7 @@ extension Daemon {
 
     /// Leaves, unless a signal says otherwise at the last moment.
     func leave(_ departure: Departure) throws {
-        // From now on signals wait for the next process; what was caught before is looked at, or it would be lost.
+        // From now on signals wait for the next process; handle those caught before, or they would be lost.
         Signals.block()
         try loop.turn(waits: false)
         if case .departing(departure, _) = phase { phase = leaveEverything(departure) ? .handedOver : .running }

@@ -57,7 +57,7 @@ struct Handover {
                 out.put(ClientField.key, inode)
                 out.put(ClientField.descriptor, Int(client.descriptor))
                 out.put(ClientField.socketKind, client.socketKind.rawValue)
-                // Who is gone is found to be gone again.
+                // The next process finds out again which clients are gone.
                 out.put(ClientField.hasEnded, client.input == .ended)
                 out.put(ClientField.hasHalfClosed, client.input == .halfClosed || client.input == .ended)
             }

@@ -80,7 +80,7 @@ import UnixSocket
         _ = fallocate(descriptor, mode, off_t(range.lowerBound), off_t(range.count))
     }
 
-    /// Forgets all but the histories that are in use: what was handed over, and histories that nobody has adopted.
+    /// Frees everything except histories in use: the old handover, and histories that nobody has adopted.
     func forgetTheRest() {
         var start: UInt64 = 0
         for (offset, size) in regions.sorted(by: { $0.key < $1.key }) {

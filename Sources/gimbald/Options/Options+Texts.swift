@@ -1,5 +1,5 @@
-// What is told of the options: to people as help, to swift-argument-parser's manual generator as the JSON that its own
-// programs print, to shells as completions. All of it from the table, so that none can say more or less than another.
+// The texts about the options: help for people, JSON for swift-argument-parser's manual generator as its own programs
+// print it, and completions for shells. All come from the table, so that none can say more or less than another.
 
 import GimbalProtocol
 

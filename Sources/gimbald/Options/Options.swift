@@ -8,7 +8,7 @@ import UnixSocket
 
 /// What the command line asks for.
 struct Options {
-    /// What else than running was asked for: a text to print.
+    /// A text to print instead of running.
     enum Only {
         case help, version, toolInfo
         case completions(Shell)
@@ -71,7 +71,7 @@ struct Options {
     }
 }
 
-/// One option: what it is called, what is said of it, and what it does.
+/// One option: its names, its help, and what it does.
 struct Option: Sendable {
     /// What a shell can offer for a value.
     enum Value: Sendable {

@@ -1,7 +1,7 @@
-// Keeps the cameras in a file: when to save, what to do with what is found at the start, and what to say of trouble.
-// A disk may take seconds to flush, and there is no way to have it done without waiting: so a thread of its own writes,
-// one save at a time. It gets bytes and a descriptor, and shares nothing else with the loop. Only before the first turn does
-// the loop itself write: nobody is served until the file no longer says that its cameras are the last.
+// Keeps the cameras in a file: when to save, how to treat the file found at the start, and how to report trouble. A
+// disk may take seconds to flush, and flushing always blocks: so a thread of its own writes, one save at a time. It
+// gets bytes and a descriptor, and shares nothing else with the loop. Only before the first turn does the loop itself
+// write: no client is served while the file still says that its cameras are the last.
 
 import Glibc
 import Hub
@@ -28,14 +28,14 @@ import UnixSocket
     // What is saved
     private var text = SavedText()
     private var work = Work.none
-    /// The most cameras that are looked at in a turn: half a millisecond, where all have changed.
+    /// The most cameras checked in a turn: half a millisecond if all have changed.
     private static let slice = 64
     /// When the first change came that is not saved.
     private var changedAt: Double?
     private var lastTry = -Double.infinity
     /// Milliseconds from one save to the next, at the least; also how long a moving camera is waited for to come to rest.
     private static let interval = 1000.0
-    /// Whether the last attempt failed: then nothing more is said until one succeeds.
+    /// Whether the last attempt failed: then the log stays quiet until one succeeds.
     private var isFailing = false
 
     /// A pipe by which the thread tells that a save is over.
