@@ -109,14 +109,12 @@ package struct Statement: Equatable, Sendable {
         return word
     }
 
-    /// Reads a time: milliseconds, or a number with `ms`, `s` or `m`.
+    /// Reads a time, from 0 on.
     static func milliseconds(_ text: String) throws(StatementError) -> Double {
-        let units = [("ms", 1.0), ("s", 1000), ("m", 60_000)]
-        let unit = units.first { text.hasSuffix($0.0) }
-        guard let value = Double(text.dropLast(unit?.0.count ?? 0)), value >= 0, value.isFinite else {
-            throw StatementError("write a time, such as 800ms or 1.5s, and not \"\(text)\"")
+        guard let time = WrittenTime.milliseconds(text), time >= 0 else {
+            throw StatementError("write a time, such as 800ms, 1.5s or 1:05, and not \"\(text)\"")
         }
-        return value * (unit?.1 ?? 1)
+        return time
     }
 
     private static func moment(_ text: String) throws(StatementError) -> Moment {

@@ -81,7 +81,10 @@ private struct TraceReading: ~Copyable {
             self.header = header
             return
         }
-        if isOver { throw TraceError("has more behind its trace-end, in line \(line.number): choose one with --trace") }
+        if isOver {
+            throw TraceError(
+                "has more behind its trace-end, in line \(line.number): \"gimbal cut --trace\" takes one of several")
+        }
         let read = Trace.Line(bytes, &decoder)
         if case .traceEnd? = read.requests.first?.body { isOver = true } else { lines.append(read) }
     }

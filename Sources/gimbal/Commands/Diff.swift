@@ -41,6 +41,10 @@ struct Diff: ParsableCommand {
     @Argument(help: "Another one.", completion: .file())
     var found: String
 
+    func validate() throws {
+        if expected == "-", found == "-" { throw ValidationError("Standard input is one of two at most.") }
+    }
+
     func run() throws {
         var (one, other) = (try LoadedStream(expected, recording), try LoadedStream(found, recording))
         if !one.isRun, other.isRun { one.measure(on: other.stream.viewport) }

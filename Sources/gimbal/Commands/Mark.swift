@@ -29,7 +29,7 @@ struct Mark: ParsableCommand {
 
     func validate() throws { try Self.check(text) }
 
-    private var text: String { NegativeNumbers.unshielded(label) }
+    private var text: String { NegativeNumbers.unshieldedWord(label) }
 
     func run() throws { try Conversation(options).command(.marker(label: text)) }
 }

@@ -3,6 +3,7 @@
 // latitude and longitude in the wrong order are reported here, since a daemon would clamp them.
 
 import ArgumentParser
+import CameraStreams
 import GimbalClient
 
 /// Negative numbers among the arguments.
@@ -24,6 +25,12 @@ enum NegativeNumbers {
 
     /// Text in which hyphens were replaced, as it was typed.
     static func unshielded(_ text: String) -> String { text.replacing(minus, with: "-") }
+
+    /// A word as it was typed: only a hyphen at its beginning was replaced, and only that of a number.
+    static func unshieldedWord(_ word: String) -> String {
+        let typed = "-" + word.dropFirst()
+        return word.hasPrefix(minus) && isNegative(typed) ? typed : word
+    }
 
     /// Whether a word can only be a number, or some with commas between.
     static func isNumeric(_ word: String) -> Bool { word.first?.isNumber ?? false || isNegative(word) }
@@ -118,50 +125,22 @@ struct Size {
 struct Milliseconds {
     let milliseconds: Double
 
-    private static let units: [(name: String, milliseconds: Double)] = [
-        ("ms", 1), ("min", 60_000), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
-    ]
-
     /// How times are written.
-    static let note = "800 or 800ms, 1.5s, 2m, 1h, 1:05 or 1:02:03.5; a number alone is milliseconds."
+    static let note = WrittenTime.note
 
     init(_ milliseconds: Double) { self.milliseconds = milliseconds }
 
     /// Reads a time such as `800`, `800ms`, `1.5s`, `2m`, `1h`, `1:05` or `1:02:03.5`.
     init(typed text: String) throws {
-        if text.contains(":") {
-            guard let milliseconds = Self.clock(text) else {
-                throw ValidationError("write minutes and seconds, or hours too, such as 1:05 or 1:02:03.5.")
-            }
-            self.milliseconds = milliseconds
-            return
-        }
-        let unit = Self.units.first { text.hasSuffix($0.name) }
-        guard let number = numbers(String(text.dropLast(unit?.name.count ?? 0))), number.count == 1 else {
+        let text = NegativeNumbers.unshielded(text)
+        guard let milliseconds = WrittenTime.milliseconds(text) else {
             throw ValidationError(
-                "write milliseconds or a number with its unit, such as 800, 800ms, 1.5s, 2m or 1h; "
-                    + "or minutes and seconds, such as 1:05.")
+                text.contains(":")
+                    ? "write minutes and seconds, or hours too, such as 1:05 or 1:02:03.5."
+                    : "write milliseconds or a number with its unit, such as 800, 800ms, 1.5s, 2m or 1h; "
+                        + "or minutes and seconds, such as 1:05.")
         }
-        milliseconds = number[0] * (unit?.milliseconds ?? 1)
-    }
-
-    /// The milliseconds of `1:05` or `1:02:03.5`: only the first part may be 60 or more, only the last has decimals.
-    private static func clock(_ text: String) -> Double? {
-        let isNegative = text.hasPrefix(NegativeNumbers.minus) || text.hasPrefix("-")
-        let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
-        let parts = digits.split(separator: ":", omittingEmptySubsequences: false)
-        guard (2...3).contains(parts.count) else { return nil }
-        var seconds = 0.0
-        for (index, part) in parts.enumerated() {
-            let isLast = index == parts.count - 1
-            guard part.first?.isNumber == true, part.last?.isNumber == true, part.count <= 12,
-                let number = Double(part),
-                part.utf8.allSatisfy((isLast ? "0123456789." : "0123456789").utf8.contains),
-                index == 0 || number < 60
-            else { return nil }
-            seconds = seconds * 60 + number
-        }
-        return (isNegative ? -seconds : seconds) * 1000
+        self.milliseconds = milliseconds
     }
 
     /// Checks that it is 0 or more, and can be counted in nanoseconds: a million days are for ever.

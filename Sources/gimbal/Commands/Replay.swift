@@ -73,9 +73,16 @@ struct Replay: ParsableCommand {
         if let from = recording.time, let until = playback.until, until.milliseconds < from.milliseconds {
             throw ValidationError("--until must not be before --from.")
         }
-        if live, let option = playback.given { throw ValidationError("\(option) is for traces, not for --live.") }
+        if live || traces.isEmpty, let option = givenForTraces {
+            throw ValidationError("\(option) is for traces, not for fingers as they move.")
+        }
         guard traces.isEmpty, recording.device == nil else { return }
         throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
+    }
+
+    /// An option that was given and means nothing for live fingers.
+    private var givenForTraces: String? {
+        playback.given ?? (speed == nil ? nil : "--speed") ?? (selection.number == nil ? nil : "--trace")
     }
 
     func run() throws {

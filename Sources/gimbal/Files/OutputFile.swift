@@ -38,6 +38,8 @@ final class OutputFile {
     /// Whether the file was not there before, and holds nothing yet.
     private var isNew = false
     private var hasBegun = false
+    /// Bytes whose writing a signal has interrupted: the next ones come behind them.
+    private var unwritten: ArraySlice<UInt8> = []
     private(set) var descriptor: CInt = -1
 
     /// Opens the file.
@@ -133,24 +135,20 @@ final class OutputFile {
         }
     }
 
-    /// Writes all of the bytes.
+    /// Writes all of the bytes. After an interrupt that the caller accepts, the next call writes the rest first.
     ///
     /// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.
     func write(_ bytes: [UInt8]) throws {
-        guard !bytes.isEmpty else { return }
+        unwritten += bytes
+        guard !unwritten.isEmpty else { return }
         begin()
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { all in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[written...])
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+        while !unwritten.isEmpty {
+            let count = unsafe unwritten.withUnsafeBytes { rest in
+                unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
             }
-            if count >= 0 {
-                written += count
-            } else {
-                try fail()
-            }
+            if count >= 0 { unwritten = unwritten.dropFirst(count) } else { try fail() }
         }
+        unwritten = []
     }
 
     /// What was in the file goes only when there is something to take its place.
