@@ -14,8 +14,9 @@ package enum WrittenTime {
     package static func milliseconds(_ text: String) -> Double? {
         if text.contains(":") { return clock(text) }
         let unit = units.first { text.hasSuffix($0.name) }
-        guard let number = Double(text.dropLast(unit?.name.count ?? 0)), number.isFinite else { return nil }
-        return number * (unit?.milliseconds ?? 1)
+        guard let number = Double(text.dropLast(unit?.name.count ?? 0)) else { return nil }
+        let milliseconds = number * (unit?.milliseconds ?? 1)
+        return milliseconds.isFinite ? milliseconds : nil
     }
 
     /// Only the first part may be 60 or more, and only the last one has decimals.

@@ -63,9 +63,12 @@ package final class CameraMirror: DaemonReader {
 
     private var daemon = Daemon.none
     private var backoff = Backoff(first: 100, longest: 5000)
-    /// Why there was no daemon, and why it did not move the camera, as last logged.
+    /// Why there was no daemon, as last logged.
     private var absence: String?
-    private var refusal: String?
+    /// Why the daemon did not move or set the camera, and when that is logged again.
+    private var refusals: [String: Double] = [:]
+    /// Milliseconds for which one reason is logged once.
+    private static let refusalInterval = 600_000.0
     /// What outputs beside the daemon received last.
     private var shown: (position: CameraPosition, isMoving: Bool)?
 
@@ -195,7 +198,6 @@ package final class CameraMirror: DaemonReader {
         guard let session else { return }
         switch session.handle(line, at: now) {
         case .goesOn: break
-        case .taken: refusal = nil
         case .subscribed:
             absence = nil
             backoff.reset()
@@ -203,9 +205,10 @@ package final class CameraMirror: DaemonReader {
             session.close()
             daemon = .away(nextAttempt: -.infinity)
         case .refused(let error):
-            // Each position that comes may be refused for the same reason.
-            guard refusal != "\(error)" else { break }
-            refusal = "\(error)"
+            // Each position that comes may be refused for the same reason, and so may settings in between.
+            if refusals.count > 8 { refusals = [:] }
+            guard now >= refusals["\(error)"] ?? -.infinity else { break }
+            refusals["\(error)"] = now + Self.refusalInterval
             outside.say(.warning, "the daemon does not let \(settings.local ?? "") follow: \(error)")
         case .failed(let error): return lost("the daemon refuses: \(error)", at: now)
         }

@@ -30,8 +30,6 @@ final class MirrorSession {
         case subscribed
         /// The camera is no more. It is made again by the next connection.
         case removed
-        /// The daemon has done what was asked.
-        case taken
         /// The daemon does not move or set the camera.
         case refused(GimbalError)
         /// The daemon refuses the connection.
@@ -74,6 +72,8 @@ final class MirrorSession {
     private var refusalDelay = Backoff(first: 200, longest: 2000)
     private var lastTry = -Double.infinity
     private var moves = MoveReader()
+    /// Other requests count from 1.
+    private static let viewportID = RequestID.number(0)
     private static let longestRetryDelay = 10_000.0
 
     /// Begins a connection.
@@ -82,7 +82,7 @@ final class MirrorSession {
     init(_ connection: any DaemonConnection, _ name: String, viewport: Viewport?, at now: Double) throws {
         (self.connection, self.name, nextLook) = (connection, name, now)
         var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: name)
-        if let viewport { lines += try ClientRequest.setViewport(viewport).line(camera: name) }
+        if let viewport { lines += try ClientRequest.setViewport(viewport).line(camera: name, id: Self.viewportID) }
         connection.send(lines)
     }
 
@@ -112,15 +112,13 @@ final class MirrorSession {
         case .error(let error):
             guard answers(read.id) else {
                 // A frame that is refused has an error for each member that could be at fault.
-                return error.line == 0 || local == .unknown ? .failed(error) : .goesOn
+                let isOfBeginning = local == .unknown || read.id == Self.viewportID
+                return error.line == 0 || isOfBeginning ? .failed(error) : .goesOn
             }
             (isHolding, lastSent) = (false, nil)
             sending = .refused(until: now + refusalDelay.next())
             return .refused(error)
-        default:
-            guard answers(read.id) else { break }
-            refusalDelay.reset()
-            return .taken
+        default: if answers(read.id) { refusalDelay.reset() }
         }
         return .goesOn
     }

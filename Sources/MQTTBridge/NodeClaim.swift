@@ -31,7 +31,7 @@ final class NodeClaim {
 
     /// How long an owner has to answer a claim, in milliseconds, once that has come back to this process.
     static let answerTime = 2000.0
-    /// How long to wait for the claim: a process that may not read it goes on without it.
+    /// How long the claim has to come back from the broker, in milliseconds: a process that may not read it goes on without.
     static let longestEcho = 10_000.0
 
     let instance: String

@@ -11,7 +11,7 @@ package struct ManagerVariables {
 
     package subscript(name: String) -> String? { SocketPath.environmentValue(name) }
 
-    /// A variable that has to be a decimal number. Invalid numbers are ignored with a warning.
+    /// A variable that has to be a decimal number; `nil`, with a warning in the log, where it is none or out of range.
     package func number<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
         guard let text = self[name] else { return nil }
         let isDecimal = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }

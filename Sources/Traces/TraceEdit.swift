@@ -33,7 +33,8 @@ extension Trace {
         try change(edit)
         for (index, line) in lines.enumerated() where !before[index] && line.requests.isEmpty {
             throw TraceError(
-                "would have something in line \(index + 2) that no daemon takes: a time or a speed out of range")
+                "would have something in line \(index + 2), blank ones not counted, that no daemon takes: a time or a speed out of range"
+            )
         }
     }
 
@@ -153,7 +154,8 @@ extension Trace {
         for index in lines.indices {
             shift += shifts[index]
             guard let time = lines[index].timeMs else { continue }
-            moved.append((time - start, time - start - shift))
+            // One that goes back in time is none of a daemon's.
+            if time - start >= moved.last?.from ?? 0 { moved.append((time - start, time - start - shift)) }
             if shift > 0 { lines[index].set(timeMs: time - shift) }
         }
         // Pauses become shorter at their ends.
@@ -185,9 +187,9 @@ extension Trace {
             var moved = last
             var isRejected = false
             run.play(line.bytes + [0x0a]) { played in
-                isRejected = played.messages.contains { $0.type == .error }
+                isRejected = isRejected || played.messages.contains { $0.type == .error }
                 let times = played.messages.compactMap { $0.event?.move?.timeMs }.map { start + $0 }
-                moved = times.last { $0 < line.timeMs ?? last } ?? last
+                moved = times.last { $0 < line.timeMs ?? last } ?? moved
             }
             let time = line.timeMs ?? last
             let isIdle = active.isEmpty && reporter.fingersDown == 0 && !isRejected

@@ -8,7 +8,8 @@ import Hub
 package final class TraceRun {
     /// A line of the trace and what came of it; of much that came of one line, a part.
     package struct Line {
-        /// The line as it was played; `nil` for what the end of the file brings, and behind the first part.
+        /// The line as it was played, with the last part, which has its answer; `nil` before, and for what the end of the file
+        /// brings.
         package let line: LineSplitter.Line?
         /// Answers and events with their line feeds, in the order in which they arose.
         package let output: [UInt8]
@@ -95,11 +96,8 @@ package final class TraceRun {
 
     /// Lets the hub do what is due, and hands over what that brings: in parts, for a trace may be played many times over.
     private func turn(_ line: LineSplitter.Line?, _ body: (Line) throws -> Void) rethrows {
-        var line = line
         while turn() {
-            guard collector.count >= Self.mostAtOnce else { continue }
-            try body(Line(line: line, output: collector.takeAll()))
-            line = nil
+            if collector.count >= Self.mostAtOnce { try body(Line(line: nil, output: collector.takeAll())) }
         }
         try body(Line(line: line, output: collector.takeAll()))
     }

@@ -176,26 +176,47 @@ public struct NoConnection: Error, Sendable, CustomStringConvertible {
     public var description: String { mainAttempt.map { "\($0.error)" } ?? "there is no daemon" }
 }
 
-/// Where the daemon is, for a client with several connections. They all go to one daemon, as long as it listens; only then is it
-/// looked for at the other places.
+/// Where the daemon is, for a client with several connections. They all go to one daemon; only when it has not been there for
+/// several attempts do they go to another place, so that a daemon that restarts keeps its clients.
 public final class DaemonSocket: Sendable {
-    private let candidates: [String]
-    private let last = Mutex<String?>(nil)
+    private struct Last {
+        let path: String
+        /// How many attempts have failed since.
+        var misses = 0
+    }
 
-    /// - Parameter candidates: the places that are looked at, at least one; see ``SocketPath/candidates(_:environment:)``.
+    private let candidates: [String]
+    /// Where a daemon was reached last.
+    private let last = Mutex<Last?>(nil)
+    private static let mostMisses = 5
+
+    /// - Parameter candidates: the places to try, at least one; see ``SocketPath/candidates(_:environment:)``.
     public init(candidates: [String]) { self.candidates = candidates }
 
-    /// Where a daemon was reached last; before that, the first place that is looked at.
-    public var path: String { last.withLock { $0 } ?? candidates[0] }
+    /// Where a daemon was reached last; before that, the first place to try.
+    public var path: String { last.withLock { $0?.path } ?? candidates[0] }
 
     /// Connects; the descriptor does not block.
     ///
-    /// - Throws: `NoConnection`, when nobody lets this process in.
+    /// - Throws: `NoConnection`, when no daemon lets this process in.
     public func connect() throws(NoConnection) -> (descriptor: CInt, path: String) {
-        let first = path
-        let connected = try UnixSocket.connect(
-            toFirstOf: [first] + candidates.filter { $0 != first }, flags: CInt(SOCK_NONBLOCK.rawValue))
-        last.withLock { $0 = connected.path }
-        return connected
+        // One at a time: of two first connections both go to the same daemon.
+        try last.withLock { last throws(NoConnection) in
+            do throws(NoConnection) {
+                let connected = try UnixSocket.connect(
+                    toFirstOf: paths(last), flags: CInt(SOCK_NONBLOCK.rawValue))
+                last = Last(path: connected.path)
+                return connected
+            } catch {
+                last?.misses += 1
+                throw error
+            }
+        }
+    }
+
+    private func paths(_ last: Last?) -> [String] {
+        guard let last else { return candidates }
+        if last.misses < Self.mostMisses { return [last.path] }
+        return [last.path] + candidates.filter { $0 != last.path }
     }
 }

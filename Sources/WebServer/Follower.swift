@@ -107,8 +107,8 @@ final class Follower: Sendable {
         state.withLock { _ = $0.outboxes.removeValue(forKey: ObjectIdentifier(outbox)) }
     }
 
-    /// Takes what waits in an outbox; `nil` once its page is gone. A page that was too slow gets what it missed, and
-    /// then the present state.
+    /// Takes what waits in an outbox; `nil` once its page is gone. A page that begins gets its introduction, one that was
+    /// too slow how many events of each camera it missed; then both get the present state.
     func take(_ outbox: PageOutbox) -> [UInt8]? {
         state.withLock { state in
             switch outbox.take() {
@@ -163,8 +163,12 @@ final class Follower: Sendable {
             case .event(let event): state.handle(event, bytes, isAnswer: line.id != nil)
             case .camera(let camera):
                 let settings = PageLine(bytes, .settings(camera: camera.camera), of: camera.camera)
+                guard state.cameras[camera.camera] != nil else { break }
                 state.cameras[camera.camera]?.settings = settings
-                if state.cameras[camera.camera] != nil { state.tell(settings) }
+                state.tell(settings)
+                // A gap may have hidden a change.
+                let switches = GestureSwitches(camera.settings.gestures)
+                _ = state.cameras[camera.camera]?.active.handle(.setGestures(switches))
             case .replay(let status): state.handle(.replay(status), bytes, isAnswer: true)
             case .error(let error) where error.line == 0: state.refused("\(error)")
             default: break
@@ -215,8 +219,7 @@ extension Follower.State {
         switch event {
         case .subscribedToAll: return answered()
         case .subscribed:
-            // It first comes for all cameras, with movements only; then subscribe to this one, with all kinds of
-            // events.
+            // It first comes for all cameras, with movements, replays and markers; then subscribe to this one, with all kinds.
             if !isAnswer {
                 ask(.subscribe(kinds: Set(EventKind.allCases)), name)
                 ask(.getCamera, name)
@@ -271,7 +274,8 @@ extension Follower.State {
         tell(.gestures(types, camera: input.camera, timeMs: input.timeMs))
     }
 
-    /// After a gap, the camera's input is unknown: the daemon sends its fingers and replay again, gestures start over.
+    /// After a gap, the camera's input is unknown: the daemon sends its fingers again, this asks for its replay and settings,
+    /// and gestures start over.
     private mutating func forgetInput(of name: String, behind gap: PageLine) {
         tell(gap)
         ask(.getCamera, name)

@@ -12,6 +12,8 @@ private let wakeUp = Atomic<CInt>(-1)
 private let endsInput = Atomic<Bool>(false)
 /// The name of a file that must not stay if the process is ended; the address of a C string, 0 for none.
 private let unfinished = Atomic<UInt>(0)
+/// Another one.
+private let otherUnfinished = Atomic<UInt>(0)
 
 /// A signal that asks the program to end.
 struct Interrupt: Error {
@@ -44,6 +46,7 @@ struct Interrupt: Error {
         // A global is made when it is first used, and no signal handler may make anything.
         arrived.store(0, ordering: .relaxed)
         unfinished.store(0, ordering: .relaxed)
+        otherUnfinished.store(0, ordering: .relaxed)
         var end = sigaction()
         unsafe end.__sigaction_handler.sa_handler = { _ in Interrupt.endNow() }
         for signal in [SIGALRM, SIGPROF] { _ = unsafe sigaction(signal, &end, nil) }
@@ -93,8 +96,8 @@ struct Interrupt: Error {
 
     /// Ends the process by the signal that has come. Safe in a signal handler.
     private static func endNow() -> Never {
-        let name = unsafe UnsafePointer<CChar>(bitPattern: unfinished.load(ordering: .relaxed))
-        if let name = unsafe name { _ = unsafe unlink(name) }
+        removeFile(unfinished.load(ordering: .relaxed))
+        removeFile(otherUnfinished.load(ordering: .relaxed))
         Keyboard.restoreNow()
         die(arrived.load(ordering: .relaxed))
     }
@@ -159,11 +162,36 @@ struct Interrupt: Error {
 
     // MARK: Files
 
-    /// Has a file removed if the process is ended; `nil` for none any more.
-    static func removeAtEnd(_ name: String?) {
-        let copy = unsafe name.map { unsafe strdup($0) } ?? nil
+    /// A file that is removed if the process is ended.
+    enum Removal { case first, second }
+
+    /// Has a file removed if the process is ended before it is whole.
+    ///
+    /// - Returns: what ends that, see ``keep(_:)``; `nil` where two files wait for it already.
+    static func removeAtEnd(_ name: String) -> Removal? {
+        guard let copy = unsafe strdup(name) else { return nil }
         let address = UInt(bitPattern: copy)
-        let old = unfinished.exchange(address, ordering: .relaxed)
+        if unfinished.compareExchange(expected: 0, desired: address, ordering: .relaxed).exchanged { return .first }
+        if otherUnfinished.compareExchange(expected: 0, desired: address, ordering: .relaxed).exchanged {
+            return .second
+        }
+        unsafe free(copy)
+        return nil
+    }
+
+    /// Has the file stay.
+    static func keep(_ removal: Removal) {
+        let old =
+            switch removal {
+            case .first: unfinished.exchange(0, ordering: .relaxed)
+            case .second: otherUnfinished.exchange(0, ordering: .relaxed)
+            }
         unsafe free(UnsafeMutableRawPointer(bitPattern: old))
+    }
+
+    /// Safe in a signal handler.
+    private static func removeFile(_ address: UInt) {
+        let name = unsafe UnsafePointer<CChar>(bitPattern: address)
+        if let name = unsafe name { _ = unsafe unlink(name) }
     }
 }

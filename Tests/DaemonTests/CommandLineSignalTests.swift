@@ -81,10 +81,9 @@ private final class Running {
         let running = try Running(words + ["-"] + output + command, readsPipe: true)
         let line = #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#
         running.input.fileHandleForWriting.write(Data("{\"type\":\"trace\",\"version\":1}\n\(line)\n".utf8))
-        // It has read all of it, and waits for more.
-        try waitUntil("it waits") {
-            try String(contentsOfFile: "/proc/\(running.process.processIdentifier)/wchan", encoding: .utf8)
-                .contains("pipe")
+        try waitUntil("it has read all of it") {
+            var count: CInt = -1
+            return ioctl(running.input.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &count) == 0 && count == 0
         }
         let (status, _, _) = running.end(SIGINT)
         #expect(status == -SIGINT || status == 130)

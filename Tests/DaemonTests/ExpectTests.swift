@@ -167,6 +167,11 @@ import FoundationXML
         // A picture takes the place of no input.
         let before = try String(contentsOfFile: changed, encoding: .utf8)
         #expect(try gimbal(nil, ["diff", sample, changed, "--plot", changed]).status == 73)
+        let held = ["expect", changed, "--golden", golden, "--tolerance", "1pt"]
+        for option in [["--plot", changed], ["--plot", golden], ["--junit", changed]] {
+            #expect(try gimbal(nil, held + option).status == 73, "\(option)")
+        }
+        #expect(try gimbal(nil, ["expect", sample, "--golden", golden]).status == 0)
         #expect(try String(contentsOfFile: changed, encoding: .utf8) == before)
     }
 

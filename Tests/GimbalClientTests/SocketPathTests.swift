@@ -57,6 +57,8 @@ import UnixSocket
         let other = try DaemonProcess(socket: first)
         #expect(try path() == later.socket)
         #expect(later.end(SIGTERM) == 0)
+        // It may only restart.
+        for _ in 0..<5 { #expect(throws: NoConnection.self) { try path() } }
         #expect(try path() == first && socket.path == first)
         withExtendedLifetime(other) {}
     }

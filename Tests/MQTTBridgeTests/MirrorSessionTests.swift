@@ -35,7 +35,6 @@ import Testing
     private func word(_ outcome: MirrorSession.Outcome) -> String {
         switch outcome {
         case .goesOn: "goes on"
-        case .taken: "taken"
         case .subscribed: "subscribed"
         case .removed: "removed"
         case .refused: "refused"
@@ -57,7 +56,7 @@ import Testing
         #expect(connection.sent.count == 2)
         try session.advance(to: goal, at: 200)
         #expect(connection.sent.count == 3)
-        #expect(handle(#"{"type":"ok","id":2}"#, session) == "taken")
+        #expect(handle(#"{"type":"ok","id":2}"#, session) == "goes on")
     }
 
     @Test func anErrorOfNoLineAndOneBeforeTheSubscriptionEndTheConnection() throws {

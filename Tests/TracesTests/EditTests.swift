@@ -56,6 +56,17 @@ import Traces
         var trace = try trace(header: "", [0, 10_000, 5, 10_010].map(move))
         try trace.apply(.trimIdle(300))
         #expect(trace.lines.map(\.timeMs) == [0, 300, -9695, 310])
+        var part = try self.trace(header: #","fromMs":5000,"untilMs":10005"#, [0, 10_000, 5, 10_010].map(move))
+        try part.apply(.trimIdle(300))
+        #expect(try header(part, "fromMs") == 300 && header(part, "untilMs") == 305)
+    }
+
+    @Test func whatMovesForMinutesIsNoPause() throws {
+        let animation = #"{"type":"animate","timeMs":0,"update":{"kind":"zoom-to","zoom":18},"durationMs":1200000}"#
+        let later = #"{"type":"move","timeMs":1200100,"update":{"kind":"zoom-in"}}"#
+        var trace = try trace(header: "", [animation, later])
+        try trace.apply(.trimIdle(1000))
+        #expect(trace.lines.map(\.timeMs) == [0, 1_200_100])
     }
 
     @Test(arguments: [0.1, 1e-300, 1e300])

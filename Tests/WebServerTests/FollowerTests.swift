@@ -68,6 +68,14 @@ import UnixSocket
                 say(#"{"type":"gesture","camera":"main","timeMs":9,"line":{"type":"\#(type)","phase":"began"}}"#)
             }
             try await waitUntil("the tilt alone is told") { await told().contains(#""gestures":["tilt"]"#) }
+            // What may have changed in the gap comes with the camera.
+            let viewport = #"{"width":390,"height":844,"padding":{"top":0,"left":0,"bottom":0,"right":0}}"#
+            let switches = #""scroll":true,"zoom":true,"rotate":true,"tilt":true,"scrollDuringRotateOrZoom":true"#
+            say(
+                #"{"type":"camera","camera":"main","seq":9,"position":\#(position),"minZoom":2,"maxZoom":21,"targetBounds":null,"#
+                    + #""viewport":\#(viewport),"gestures":{\#(switches),"fling":true,"inertia":false}}"#)
+            say(#"{"type":"gesture","camera":"main","timeMs":10,"line":{"type":"rotate","phase":"began"}}"#)
+            try await waitUntil("the rotation is told") { await told().contains(#""gestures":["rotate","tilt"]"#) }
         }
     }
 }

@@ -133,7 +133,7 @@ final class HostedCamera {
     /// Whether nothing moves it and no gesture is active. Between batches.
     var isAtRest: Bool { moment.isAtRest }
 
-    /// Whether subscribers know that it moves.
+    /// Whether subscribers have been told that it moves, and not yet that it rests.
     var isMoving: Bool { moment.reason != nil }
 
     /// The camera's own clock.

@@ -114,9 +114,10 @@ struct PeerOutput {
     /// Whether there is an event that has not been sent.
     var hasUnsentEvents: Bool { pending.contains { $0.hasUnsent } }
 
-    /// Forgets subscriptions that have nothing left to send. Call it once their cameras are about to be checked again.
+    /// Forgets subscriptions that have nothing left to send; the next line of their camera inserts them again. Call it after
+    /// a sending whose cursors have been noted, when no camera counts as changed any more.
     ///
-    /// - Parameter last: stays: the next event is nearly always of the same camera, and it need not be put in again.
+    /// - Parameter last: the one that was sent something last. It stays: the next event is nearly always of its camera.
     mutating func removeSent(butFor last: Subscription?) {
         guard pending.count > 1 else { return }
         pending.removeAll { subscription in

@@ -53,6 +53,9 @@ struct Convert: ParsableCommand {
 
     func validate() throws {
         if expected != nil, to == nil { throw ValidationError("--expected is for --to.") }
+        if let expected, expected == destination.output {
+            throw ValidationError("--expected and -o are two files.")
+        }
         if touches, to != nil { throw ValidationError("--touches is for a trace; --to writes fingers by itself.") }
     }
 
@@ -73,15 +76,18 @@ struct Convert: ParsableCommand {
         source.reportDamage()
     }
 
-    /// Writes fingers in a tool's form, and their camera; neither where the other cannot be.
+    /// Writes fingers in a tool's form, and their camera; neither where one of the files may not be written.
     private func export(_ format: ScriptFormat, into file: OutputFile) throws {
         let export = try TouchExport(recording, options)
-        try file.write(export.bytes(as: format))
-        if let expected {
-            try OutputFile.write(
-                try export.golden(), to: expected, besides: [recording], replaces: destination.force)
+        let golden = try expected.map { name in
+            var options = OutputOptions()
+            (options.output, options.force) = (name, destination.force)
+            return (file: try OutputFile(options), bytes: Array(try export.golden().utf8))
         }
+        try file.write(export.bytes(as: format))
+        try golden?.file.write(golden?.bytes ?? [])
         try file.finish()
+        try golden?.file.finish()
         try export.reportChanges()
     }
 }

@@ -99,7 +99,7 @@ struct Expect: ParsableCommand {
             for line in reports.flatMap(\.lines) { output.add(line.printable) }
         }
         try output.flush()
-        if let junit { try OutputFile.write(ReportFormat.junit.text(of: reports), to: junit) }
+        if let junit { try OutputFile.write(ReportFormat.junit.text(of: reports), to: junit, besides: files) }
         if reports.contains(where: { !$0.failures.isEmpty }) { throw ExitCode(.rejected) }
     }
 }
@@ -269,7 +269,7 @@ private final class ExpectSession {
         if options.update { return try update(file, found, statement.text) }
         var golden = try LoadedStream(reading: InputFile(file))
         golden.measure(on: found.stream.viewport)
-        if let plot = options.plot { try draw(golden.stream, found.stream, tolerance ?? .none, to: plot, found.name) }
+        if let plot = options.plot { try draw(golden, found, tolerance ?? .none, to: plot) }
         return Outcome(statement.text, failure(golden, found, tolerance))
     }
 
@@ -285,11 +285,11 @@ private final class ExpectSession {
     }
 
     private func draw(
-        _ expected: CameraStream, _ found: CameraStream, _ tolerance: Tolerance, to file: String, _ name: String
+        _ expected: LoadedStream, _ found: LoadedStream, _ tolerance: Tolerance, to file: String
     ) throws {
-        let title = name.split(separator: "/").last.map(String.init) ?? name
-        let picture = Overlay(title: title, expected: expected, found: found, tolerance: tolerance)
-        try OutputFile.write(picture.svg, to: file)
+        let title = found.name.split(separator: "/").last.map(String.init) ?? found.name
+        let picture = Overlay(title: title, expected: expected.stream, found: found.stream, tolerance: tolerance)
+        try OutputFile.write(picture.svg, to: file, besides: [found.name, expected.name])
     }
 
     /// Writes a golden file anew if it is another, and shows what has changed.
@@ -305,7 +305,7 @@ private final class ExpectSession {
         } else {
             say("\(file) is new")
         }
-        try OutputFile.write(String(decoding: found.bytes, as: UTF8.self), to: file)
+        try OutputFile.write(String(decoding: found.bytes, as: UTF8.self), to: file, besides: [found.name])
         return Outcome(name)
     }
 

@@ -94,7 +94,7 @@ private final class PlotSession {
         if isSetting { try learnLimits() }
     }
 
-    /// As many as a daemon has of one camera at a time; more are no picture.
+    /// Fingers of so many surfaces are drawn; nobody could tell more of them apart.
     private static let mostSurfaces = 64
 
     private func follow(_ fingers: Request.Fingers) {

@@ -73,11 +73,12 @@ struct Replay: ParsableCommand {
         if let from = recording.time, let until = playback.until, until.milliseconds < from.milliseconds {
             throw ValidationError("--until must not be before --from.")
         }
+        if traces.isEmpty, recording.device == nil {
+            throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
+        }
         if live || traces.isEmpty, let option = givenForTraces {
             throw ValidationError("\(option) is for traces, not for fingers as they move.")
         }
-        guard traces.isEmpty, recording.device == nil else { return }
-        throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
     }
 
     /// An option that was given and means nothing for live fingers.

@@ -98,12 +98,11 @@ private final class WatchSession {
     func run() throws {
         // Asked first: a subscription makes the camera.
         if !options.cameras.isEmpty { connection.queue(try ClientRequest.cameras.line()) }
+        // Only the first answer has to come in time: a daemon that is waited for may take connections before it answers.
+        connection.expectAnswer()
         try subscribe()
         while left > 0 {
-            guard let turn = try nextTurn() else {
-                try reconnect()
-                continue
-            }
+            let turn = try connection.turn(handle)
             try output.flush()
             if watched.isEmpty, !options.all { throw Failure(.unavailable, "there is no camera left to watch") }
             guard turn.end != nil, left > 0 else { continue }
@@ -112,17 +111,7 @@ private final class WatchSession {
         }
     }
 
-    /// What comes next; `nil` where a daemon that is to be waited for takes connections and does not answer yet.
-    private func nextTurn() throws -> DaemonConnection.Turn? {
-        do {
-            return try connection.turn(handle)
-        } catch let failure as Failure where failure.status == .unavailable && options.reconnect {
-            return nil
-        }
-    }
-
     private func subscribe() throws {
-        connection.expectAnswer()
         let kinds = options.events.map { Set($0.kinds) }
         let delivery: EventDelivery? = options.latest ? .latest : nil
         if options.all {

@@ -35,6 +35,8 @@ final class OutputFile {
     private let replaces: Bool
     /// Where a regular file is written until it is whole.
     private var part: String?
+    /// What has it removed if the process is ended.
+    private var removal: Interrupt.Removal?
     /// Whether the file was not there before, and holds nothing yet.
     private var isNew = false
     private var hasBegun = false
@@ -70,7 +72,7 @@ final class OutputFile {
             let part = "\(name).\(getpid()).part"
             try open(part, O_WRONLY | O_CREAT | O_EXCL)
             self.part = part
-            Interrupt.removeAtEnd(part)
+            removal = Interrupt.removeAtEnd(part)
             if isThere { _ = fchmod(descriptor, status.st_mode & 0o7777) }
         }
     }
@@ -93,7 +95,8 @@ final class OutputFile {
 
     private static func isSame(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
-        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+        let isThere = unsafe one == "-" ? fstat(STDIN_FILENO, &first) == 0 : stat(one, &first) == 0
+        guard isThere, unsafe stat(other, &second) == 0 else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino && first.st_mode & S_IFMT == S_IFREG
     }
 
@@ -101,7 +104,7 @@ final class OutputFile {
         if descriptor > STDERR_FILENO { _ = close(descriptor) }
         if let part { _ = unsafe unlink(part) }
         if let name, isNew, !hasBegun { _ = unsafe unlink(name) }
-        if part != nil { Interrupt.removeAtEnd(nil) }
+        if let removal { Interrupt.keep(removal) }
     }
 
     /// The file that a symbolic link leads to: the link stays.
@@ -167,10 +170,12 @@ final class OutputFile {
         guard let part else { return }
         try place(part, at: name)
         self.part = nil
-        Interrupt.removeAtEnd(nil)
+        if let removal { Interrupt.keep(removal) }
+        removal = nil
     }
 
-    /// Never replace a file that has appeared meanwhile; on file systems without hard links, this cannot be checked.
+    /// Without --force, a file that has appeared meanwhile is not replaced; on file systems without hard links, this cannot
+    /// be checked.
     private func place(_ part: String, at name: String) throws {
         if !replaces {
             if unsafe link(part, name) == 0 {

@@ -190,7 +190,7 @@ final class Connection: Watcher, Outlet {
         unsafe took(daemon.exchange.write(descriptor, piece), of: piece.count)
     }
 
-    /// The hub's answer for a send that took this many bytes, or failed.
+    /// What `send` returns to the hub for a send that took this many bytes, or failed.
     private func took(_ count: Int, of total: Int) -> Int {
         // Where the kernel lacks memory, it may have some later.
         if count < 0 && ![EAGAIN, ENOBUFS, ENOMEM].contains(errno) { return -1 }
