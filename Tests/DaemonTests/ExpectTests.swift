@@ -113,6 +113,19 @@ import FoundationXML
         #expect(wrong.status == 1 && wrong.output.joined().contains("points"))
     }
 
+    @Test func ofSeveralTracesInAFileOneIsChosenAndNoneLeftOutUnsaid() throws {
+        let both = try write(String(contentsOfFile: sample, encoding: .utf8) + "\n\n", to: "one.ndjson")
+        #expect(try gimbal(nil, ["expect", both, "--golden", golden]).status == 0)
+        let twice = try write(
+            String(contentsOfFile: both, encoding: .utf8) + "\n" + String(contentsOfFile: sample, encoding: .utf8),
+            to: "two.ndjson")
+        for command in [["expect", twice, "--golden", golden], ["diff", golden, twice]] {
+            let refused = try gimbal(nil, command)
+            #expect(refused.status == 65 && refused.errors.contains("several traces"), "\(refused.errors)")
+        }
+        #expect(try gimbal(nil, ["expect", twice, "--trace", "2", "--golden", golden]).status == 0)
+    }
+
     @Test func whatIsNoExpectationIsRefused() throws {
         #expect(try gimbal(nil, ["expect", sample, "--zoom", "high"]).status == 64)
         #expect(try gimbal(nil, ["expect", sample, "--tolerance", "1pt"]).status == 64)

@@ -19,6 +19,8 @@ final class RunSession {
     private var bar: ProgressBar
     private var frames = 0
     private let playsAll: Bool
+    /// Whether something has been seen behind the trace that is played.
+    private var hasMore = false
     /// Whether another trace may begin in the file.
     private var isBetween = false
     private var splitter = LineSplitter()
@@ -72,7 +74,11 @@ final class RunSession {
         defer { bar.clear() }
         func play(_ line: LineSplitter.Line) throws {
             try Interrupt.check()
-            if !isOver || playsAll { try run.play(readyForPlay(line)) { try note($0, body) } }
+            if !isOver || playsAll {
+                try run.play(readyForPlay(line)) { try note($0, body) }
+            } else if !line.isBlank {
+                hasMore = true
+            }
         }
         try splitter.read(opening.blank + opening.header.bytes + [0x0a], play)
         guard opening.header.isRight, rejected == 0 else { throw Failure(.dataError, "\(reader.name) was not played") }
@@ -85,6 +91,16 @@ final class RunSession {
         if !isOver || playsAll { try run.finish { try note($0, body) } }
         bar.clear()
         reader.reportDamage()
+    }
+
+    /// Sees that the file has no other trace behind the one that was played.
+    func checkIsAlone() throws {
+        func look(_ line: LineSplitter.Line) { if !line.isBlank { hasMore = true } }
+        while !hasMore, !reader.isAtEnd { splitter.read(try reader.read(), look) }
+        splitter.finish(look)
+        if hasMore {
+            throw Failure(.dataError, "\(reader.name) has several traces: \"gimbal cut --trace\" takes one of them")
+        }
     }
 
     /// A header that follows another trace plays at the highest speed, too; any other line is as it is.

@@ -87,6 +87,7 @@ struct LoadedStream {
                 bytes += message.withoutEpoch + [0x0a]
             }
         }
+        if number == nil { try session.checkIsAlone() }
         stream = reader.stream
         if let header = session.header { stream.viewport = header.viewport }
         rejected = session.rejected
