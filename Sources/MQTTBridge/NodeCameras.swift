@@ -158,10 +158,10 @@ final class NodeCameras: DaemonReader {
     }
 
     private func countListed(_ event: CameraEvent) {
-        guard case .subscribed(let now) = event, case .listing(let connection, let remaining, var unseen) = daemon
-        else {
-            return
-        }
+        guard case .subscribed(let now) = event else { return }
+        guard case .listing(let connection, let remaining, var unseen) = daemon else { return }
+        // So that the set is not copied.
+        daemon = .listed(connection)
         unseen.remove(now.camera)
         list(connection, remaining: remaining - 1, unseen: unseen)
     }
@@ -194,9 +194,8 @@ final class NodeCameras: DaemonReader {
             (published.status.epoch, published.status.isMoving) = (present.epoch, false)
             if let connection = daemon.connection { settings.ask(name, by: connection) }
         case .lagged(let lagged):
-            (published.status.epoch, published.status.isMoving) = (
-                lagged.epoch ?? published.status.epoch, false
-            )
+            published.status.epoch = lagged.epoch ?? published.status.epoch
+            published.status.isMoving = false
         case .reset(let reset): published.status.epoch = reset.epoch ?? published.status.epoch
         case .moveStarted:
             // The change that it announces comes right behind it, and is published instead.
@@ -225,19 +224,20 @@ final class NodeCameras: DaemonReader {
     /// Publishes a camera's retained state; later, if there is no room.
     private func tell(_ name: String, at now: Double) {
         guard let status = cameras[name]?.status, outbox.isOpen else { return }
-        // A resting state must arrive; a moving one is soon replaced.
-        let isThere = !status.isMoving || outbox.hasRoom
-        guard isThere,
-            outbox.send(
-                Publication(
-                    topics.camera(name), status.payload(stamps.next()), isRetained: true,
-                    qos: status.isMoving ? .atMostOnce : .atLeastOnce))
-        else {
+        guard !status.isMoving || outbox.hasRoom else {
             late.insert(name)
             return
         }
-        cameras[name]?.lastSent = now
-        late.remove(name)
+        // A resting state must arrive; a moving one is soon replaced.
+        let publication = Publication(
+            topics.camera(name), status.payload(stamps.next()), isRetained: true,
+            qos: status.isMoving ? .atMostOnce : .atLeastOnce)
+        if outbox.send(publication) {
+            cameras[name]?.lastSent = now
+            late.remove(name)
+        } else {
+            late.insert(name)
+        }
     }
 
     /// The broker is there, and this process is the node: everything is published again.
