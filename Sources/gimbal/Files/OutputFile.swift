@@ -77,17 +77,15 @@ final class OutputFile {
         }
     }
 
-    /// Writes a text into a file; `-` is standard output.
+    /// Writes a text into a file, in the place of what was there; `-` is standard output.
     ///
-    /// - Parameters:
-    ///   - inputs: files that it must not be.
-    ///   - replaces: whether it takes the place of what was there.
-    static func write(_ text: String, to name: String, besides inputs: [String] = [], replaces: Bool = true) throws {
+    /// - Parameter inputs: files that it must not be.
+    static func write(_ text: String, to name: String, besides inputs: [String]) throws {
         if name != "-", let input = inputs.first(where: { isSame($0, name) }) {
             throw Failure(.cannotCreate, "\(name) is \(input), which is read: name another file")
         }
         var options = OutputOptions()
-        (options.output, options.force) = (name, replaces)
+        (options.output, options.force) = (name, true)
         let file = try OutputFile(options)
         try file.write(Array(text.utf8))
         try file.finish()
