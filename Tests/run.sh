@@ -43,13 +43,14 @@ run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
 wait
 
 # Browsers and booted systemds have limits of their own for what takes long: of each kind one runs at a time, and the rest,
-# which computes, steps back for them. (It has the libraries documented as the tests were built.)
+# which computes, steps back for them. (It has the libraries documented as the tests were built.) A browser drops what it is
+# loading when the machine's network changes, as that of the fleet does: the two never run at one time.
 browsers=(page adapters)
-machines=(fleet systemd debian)
+machines=(systemd debian fleet)
 mapfile -t others < <(basename -s .sh Tests/System/*.sh |
     grep -vxF "$(printf '%s\n' packages "${browsers[@]}" "${machines[@]}")")
-run_scripts "${browsers[@]}" &
-run_scripts "${machines[@]}" &
+{ flock 9 && run_scripts "${browsers[@]}" 9>&-; } 9>"$folder/network" &
+{ run_scripts systemd debian 9>&-; flock 9 && run_scripts fleet 9>&-; } 9>"$folder/network" &
 { renice -n 5 "$BASHPID" >/dev/null; GIMBAL_FAST_TESTS=1 run_scripts "${others[@]}"; } &
 wait
 
