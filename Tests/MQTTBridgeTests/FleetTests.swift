@@ -55,6 +55,15 @@ import Testing
         return client
     }
 
+    /// A client that drags the source's camera, and rests its finger there.
+    private func dragging(_ fleet: SimulatedFleet) -> HubPeer {
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"pan","phase":"began"}"#)
+        feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
+        fleet.pass(200)
+        return feeder
+    }
+
     private func publish(_ line: String, _ topic: String, from client: SimulatedProcess) {
         client.fleet.publish(Publication("gimbal/left/main/\(topic)", Array(line.utf8)), from: client)
         client.fleet.pass(20)
@@ -592,10 +601,7 @@ import Testing
 
     @Test func aCameraThatMovesIsToldAnewOnceThereIsRoomAndNobodyTurnsUntilThen() throws {
         let (fleet, source, _) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"pan","phase":"began"}"#)
-        feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
-        fleet.pass(200)
+        let feeder = dragging(fleet)
         fleet.stopBroker(forgets: true)
         fleet.isUp = true
         fleet.weather.congestion = 1
@@ -608,6 +614,7 @@ import Testing
         let told = String(decoding: try #require(fleet.retained["gimbal/left/main/camera"]), as: UTF8.self)
         #expect(told.contains(#""moving":true"#))
         #expect(try #require(source.node?.deadline) > fleet.now)
+        withExtendedLifetime(feeder) {}
     }
 
     @Test func aLineThatWasNotTakenMayComeAgain() {
@@ -799,10 +806,7 @@ import Testing
 
     @Test func whatIsShownBesideTheDaemonRestsWhenTheSourceIsLost() throws {
         let (fleet, source, follower) = pair()
-        let feeder = fleet.hosts[0].connect()
-        feeder.send(#"{"type":"pan","phase":"began"}"#)
-        feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":5,"y":0}}"#)
-        fleet.pass(200)
+        let feeder = dragging(fleet)
         #expect(follower.shown.last?.isMoving == true)
         source.die()
         fleet.pass(1000)
@@ -811,6 +815,7 @@ import Testing
         // Nothing is shown twice.
         fleet.pass(5000)
         #expect(follower.shown.count == count)
+        withExtendedLifetime(feeder) {}
     }
 
     @Test func whatComesLateOrTwiceMovesNoMirror() throws {
