@@ -79,7 +79,7 @@ let package = Package(
 
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CPrefetch"),
-        .systemLibrary(name: "CPipe"),
+        .systemLibrary(name: "CLinux"),
 
         // The client of other programs: it speaks the daemon's own protocol, and needs no Foundation.
         .target(
@@ -111,7 +111,7 @@ let package = Package(
                 "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "TouchScripts", "Touches", "TouchTraces",
                 "Traces",
                 "UnixSocket",
-                "CPipe",
+                "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),

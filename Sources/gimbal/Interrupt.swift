@@ -124,12 +124,17 @@ struct Interrupt: Error {
 
     /// Throws the signal that has come, if one has and nobody has made it the end of the input.
     static func check() throws(Interrupt) {
+        if let interrupt = last, !endsInput.load(ordering: .relaxed) { throw interrupt }
+    }
+
+    /// The signal that has come, the end of the input or not.
+    static var last: Interrupt? {
         let signal = arrived.load(ordering: .relaxed)
-        if signal != 0, !endsInput.load(ordering: .relaxed) { throw Interrupt(signal: signal) }
+        return signal == 0 ? nil : Interrupt(signal: signal)
     }
 
     /// Whether a signal has come.
-    static var hasCome: Bool { arrived.load(ordering: .relaxed) != 0 }
+    static var hasCome: Bool { last != nil }
 
     /// From now on a signal is the end of the input that is read, and `check` does not throw it.
     static func endInput() { endsInput.store(true, ordering: .relaxed) }
@@ -143,9 +148,8 @@ struct Interrupt: Error {
 
     /// Ends the process as the signal says that has come and was accepted, if one was: ^C is no error then.
     static func conclude() {
-        let signal = arrived.load(ordering: .relaxed)
-        guard signal != 0 else { return }
-        guard signal == SIGINT else { die(signal) }
+        guard let interrupt = last else { return }
+        guard interrupt.signal == SIGINT else { die(interrupt.signal) }
         endLine()
     }
 

@@ -72,6 +72,19 @@ import Testing
         #expect(again.status == 64 && again.errors.contains("--touches is for recordings"), "\(again.errors)")
     }
 
+    @Test(arguments: [64, 65])
+    func aPictureWithoutTheFingersOfSomeSurfacesIsSaidToBeOne(_ surfaces: Int) throws {
+        let touches = (1...surfaces).map { surface in
+            [#"{"id":1,"x":1,"y":1}"#, ""].map { fingers in
+                #"{"type":"touch","surface":\#(surface),"timeMs":\#(surface * 10),"touches":[\#(fingers)]}"# + "\n"
+            }.joined()
+        }
+        let header = #"{"type":"trace","version":1}"# + "\n"
+        let (status, _, errors) = try gimbal(nil, ["plot", "-"], input: header + touches.joined())
+        #expect(status == 0)
+        #expect(errors.contains("the fingers of the first 64 surfaces are drawn") == (surfaces > 64), "\(errors)")
+    }
+
     @Test func whatIsInARecordingIsTold() throws {
         let (status, rows, _) = try gimbal(nil, ["inspect", "-"], input: pinch)
         #expect(status == 0)

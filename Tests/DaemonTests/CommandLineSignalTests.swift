@@ -42,6 +42,15 @@ private final class Running {
         try process.run()
     }
 
+    /// Writes into its standard input, and waits until it has read all of that.
+    func write(_ text: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try waitUntil("it has read all of it") {
+            var unread: CInt = -1
+            return ioctl(input.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &unread) == 0 && unread == 0
+        }
+    }
+
     /// Sends a signal and waits for the end; a status below 0 is the signal that killed it.
     func end(_ signal: CInt) -> (status: CInt, output: String, errors: String) {
         kill(process.processIdentifier, signal)
@@ -80,11 +89,7 @@ private final class Running {
         let command = words == ["shrink"] ? ["--", "false", "{}"] : []
         let running = try Running(words + ["-"] + output + command, readsPipe: true)
         let line = #"{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}"#
-        running.input.fileHandleForWriting.write(Data("{\"type\":\"trace\",\"version\":1}\n\(line)\n".utf8))
-        try waitUntil("it has read all of it") {
-            var count: CInt = -1
-            return ioctl(running.input.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &count) == 0 && count == 0
-        }
+        try running.write("{\"type\":\"trace\",\"version\":1}\n\(line)\n")
         let (status, _, _) = running.end(SIGINT)
         #expect(status == -SIGINT || status == 130)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "what was there\n")
@@ -145,14 +150,9 @@ private final class Running {
     func aLiveRecordingIsWholeWhenASignalEndsIt(_ signal: CInt, _ expected: CInt) throws {
         let folder = try Folder()
         let running = try Running(["convert", "-", "-o", folder.path("out.ndjson")], readsPipe: true)
-        let (pipe, recording) = (running.input.fileHandleForWriting, Data(getevent.utf8))
-        try pipe.write(contentsOf: recording.prefix(10))
-        try waitUntil("it reads") {
-            var unread: CInt = 1
-            return ioctl(pipe.fileDescriptor, UInt(FIONREAD), &unread) == 0 && unread == 0
-        }
+        try running.write(String(getevent.prefix(10)))
         // What is in the pipe when the signal comes belongs to it.
-        try pipe.write(contentsOf: recording.dropFirst(10))
+        try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.dropFirst(10).utf8))
         let (status, _, errors) = running.end(signal)
         #expect(status == expected, "\(errors)")
         #expect(folder.names == ["out.ndjson"])
@@ -163,12 +163,7 @@ private final class Running {
 
     @Test func whatCameUntilTheSignalIsInspected() throws {
         let running = try Running(["inspect", "-", "--json"], readsPipe: true)
-        try running.input.fileHandleForWriting.write(contentsOf: Data(getevent.utf8))
-        try waitUntil("it has read the pipe") {
-            var waiting: CInt = 0
-            _ = ioctl(running.input.fileHandleForWriting.fileDescriptor, UInt(FIONREAD), &waiting)
-            return waiting == 0
-        }
+        try running.write(getevent)
         let (status, output, _) = running.end(SIGINT)
         #expect(status == 0)
         // As a file of the same bytes has them: the signal takes nothing away.
@@ -178,6 +173,17 @@ private final class Running {
         let frames = try #require(whole["frames"]?.number)
         #expect(frames >= 40)
         #expect(try JSON(output)["frames"]?.number == frames)
+    }
+
+    @Test func whatIsNamedBehindAPipeThatASignalEndsIsSaidNotToBeChecked() throws {
+        let folder = try Folder()
+        let trace = try folder.write("wrong.ndjson", "{}\n")
+        let running = try Running(["check", "-", trace], readsPipe: true)
+        try running.write(#"{"type":"trace","version":1}"# + "\n")
+        let (status, output, errors) = running.end(SIGINT)
+        #expect(status == -SIGINT || status == 130)
+        #expect(output.isEmpty)
+        #expect(errors == "\(trace) is not checked\n")
     }
 
     @Test func aSecondSignalEndsAtOnceAndLeavesNothing() throws {

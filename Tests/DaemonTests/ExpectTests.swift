@@ -199,6 +199,16 @@ import FoundationXML
         _ = try gimbal(daemon, ["animate", "--zoom", "9", "--duration", "400ms", "--no-wait"])
         let reached = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "1m", "--zoom", "9"])
         #expect(reached.status == 0, "\(reached.output)")
+        // A golden file is read once, however often the camera is looked at.
+        let golden = try gimbal(nil, ["run", "-"], input: #"{"type":"trace","version":1}"# + "\n").output
+        let pipe = Files.temporary().path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        let writer = Thread { try? Data(golden.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: pipe)) }
+        writer.start()
+        let other = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "300ms", "--golden", pipe])
+        #expect(other.status == 1 && other.output.joined().contains("golden \(pipe)"), "\(other)")
+
         let never = try gimbal(daemon, ["expect", "--camera", "main", "--timeout", "100ms", "--zoom", "10"])
         #expect(never.status == 1 && never.output.joined().contains("1 zoom"), "\(never.output)")
         let nowhere = try gimbal(daemon, ["expect", "--camera", "lfet", "--timeout", "100ms", "--zoom", "10"])

@@ -50,7 +50,12 @@ struct Check: ParsableCommand {
     func run() throws {
         let output = Output()
         var isWrong = false
-        for trace in traces where !Interrupt.hasCome {
+        for (index, trace) in traces.enumerated() {
+            // A signal is the end of a pipe that was read, and not of what is named behind it.
+            if let interrupt = Interrupt.last {
+                for trace in traces[index...] { say("\(trace) is not checked") }
+                throw interrupt
+            }
             let session = try CheckSession(trace, self, output)
             try session.run()
             isWrong = isWrong || session.errors > 0 || strict && session.findings > 0

@@ -91,7 +91,10 @@ struct Expect: ParsableCommand {
         if let camera {
             reports.append(try session.follow(camera))
         } else {
-            for file in files where !Interrupt.hasCome { reports.append(try session.hold(file)) }
+            for file in files {
+                try Interrupt.check()
+                reports.append(try session.hold(file))
+            }
         }
         if tap {
             output.add(String(ReportFormat.tap.text(of: reports).dropLast()))
@@ -227,6 +230,7 @@ private final class ExpectSession {
     private let options: Expect
     private let output: Output
     private let clock = ContinuousClock()
+    private var goldens: [String: LoadedStream] = [:]
 
     init(_ options: Expect, _ output: Output) {
         self.options = options
@@ -267,10 +271,17 @@ private final class ExpectSession {
     private func outcome(_ statement: Statement, _ found: LoadedStream) throws -> Outcome {
         guard case .golden(let file, let tolerance) = statement.kind else { return statement.outcome(of: found.stream) }
         if options.update { return try update(file, found, statement.text) }
-        var golden = try LoadedStream(reading: InputFile(file))
-        golden.measure(on: found.stream.viewport)
+        let golden = try golden(file, on: found.stream.viewport)
         if let plot = options.plot { try draw(golden, found, tolerance ?? .none, to: plot) }
         return Outcome(statement.text, failure(golden, found, tolerance))
+    }
+
+    /// A golden file, which is read once: a camera is held against it whenever that rests.
+    private func golden(_ file: String, on viewport: Viewport) throws -> LoadedStream {
+        var golden = try goldens[file] ?? LoadedStream(reading: InputFile(file))
+        goldens[file] = golden
+        golden.measure(on: viewport)
+        return golden
     }
 
     private func failure(
@@ -318,14 +329,15 @@ private final class ExpectSession {
         let follower = try CameraFollower(camera, options.socket)
         let limit = start + .milliseconds(options.socket.timeout?.milliseconds ?? TimeLimit.usualAnswer)
         while true {
-            let outcomes = try follower.stream.map { stream in
-                try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
-            }
             let left = limit - clock.now
-            if let outcomes, left <= .zero || follower.isAtRest && outcomes.allSatisfy({ $0.failure == nil }) {
-                return TestReport(
-                    subject: "camera \(camera.text)", outcomes: outcomes + follower.restlessness,
-                    duration: duration(since: start))
+            // What it does on its way is judged when it rests.
+            if follower.isAtRest || left <= .zero, let stream = follower.stream {
+                let outcomes = try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
+                if left <= .zero || outcomes.allSatisfy({ $0.failure == nil }) {
+                    return TestReport(
+                        subject: "camera \(camera.text)", outcomes: outcomes + follower.restlessness,
+                        duration: duration(since: start))
+                }
             }
             guard left > .zero else { throw Failure(.unavailable, "the daemon told nothing of camera \(camera.text)") }
             try follower.wait(milliseconds: Int((left / .milliseconds(1)).rounded(.up)))

@@ -48,6 +48,9 @@ struct Plot: ParsableCommand {
         let picture = Array(Picture(of: try session.run()).svg.utf8)
         if let converter { try converter.convert(picture, into: file) } else { try file.write(picture) }
         try file.finish()
+        if session.leavesSurfacesOut {
+            say("\(trace): the fingers of the first \(PlotSession.mostSurfaces) surfaces are drawn, and of no others")
+        }
         if session.rejected > 0 { throw ExitCode(.rejected) }
     }
 }
@@ -95,12 +98,13 @@ private final class PlotSession {
     }
 
     /// Fingers of so many surfaces are drawn; nobody could tell more of them apart.
-    private static let mostSurfaces = 64
+    static let mostSurfaces = 64
+    private(set) var leavesSurfacesOut = false
 
     private func follow(_ fingers: Request.Fingers) {
         let index = tracks.firstIndex { $0.surface == fingers.surface } ?? tracks.count
         if index == tracks.count {
-            guard index < Self.mostSurfaces else { return }
+            guard index < Self.mostSurfaces else { return leavesSurfacesOut = true }
             tracks.append((fingers.surface, FingerTracks()))
         }
         tracks[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)

@@ -1,6 +1,6 @@
 // Other programs that are installed: found in the PATH, and started with files for their input and output.
 
-import CPipe
+import CLinux
 import Glibc
 import UnixSocket
 
@@ -54,17 +54,26 @@ enum Program {
 
     /// Waits for a program's end, which an interrupt brings about; says its status, as a shell counts it.
     static func status(of process: pid_t) throws(Interrupt) -> CInt {
-        var status: CInt = 0
-        while unsafe waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { return -1 }
-            do {
-                try Interrupt.check()
-            } catch {
-                _ = kill(process, SIGTERM)
-                throw error
-            }
+        do {
+            try waitForEnd(of: process)
+        } catch {
+            _ = kill(process, SIGTERM)
+            throw error
         }
+        var status: CInt = 0
+        while unsafe waitpid(process, &status, 0) < 0 { guard errno == EINTR else { return -1 } }
         let signal = status & 0x7f
         return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    }
+
+    /// Waits until a program has ended or a signal comes: both make a descriptor readable, so that neither is missed.
+    private static func waitForEnd(of process: pid_t) throws(Interrupt) {
+        let descriptor = pidfd_open(process, 0)
+        // Where a sandbox forbids it, a signal may be noticed only when it ends this process.
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var ready = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: CShort(POLLIN), revents: 0) }
+        while unsafe poll(&ready, nfds_t(ready.count), -1) < 0, errno == EINTR {}
+        try Interrupt.check()
     }
 }

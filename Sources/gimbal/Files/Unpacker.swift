@@ -1,7 +1,7 @@
 // Packed files, known by their first bytes and unpacked by the programs that are installed. What they make is read piece by
 // piece and never kept, however much it is.
 
-import CPipe
+import CLinux
 import Glibc
 import UnixSocket
 
