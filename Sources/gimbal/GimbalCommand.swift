@@ -24,15 +24,23 @@ struct GimbalCommand: ParsableCommand {
             \(ExitStatus.help)
             """,
         version: "gimbal \(gimbalVersion)",
-        subcommands: [
-            Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Bounds.self, ZoomRangeCommand.self,
-            ViewportCommand.self,
-            GesturesCommand.self, Get.self, Project.self, Unproject.self, Region.self, Cameras.self, Remove.self,
-            Stats.self, Clients.self, Watch.self, Replay.self, Player.self, Run.self, Expect.self, Diff.self,
-            Record.self, Mark.self, Cut.self, Join.self, Edit.self, Make.self, Shrink.self, Convert.self, Inspect.self,
-            Plot.self,
-            Check.self,
-            Send.self, Web.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Camera",
+                subcommands: [
+                    Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Get.self, Bounds.self,
+                    ZoomRangeCommand.self,
+                    ViewportCommand.self, GesturesCommand.self, Project.self, Unproject.self, Region.self, Cameras.self,
+                    Remove.self,
+                ]),
+            CommandGroup(name: "Daemon", subcommands: [Watch.self, Send.self, Stats.self, Clients.self, Web.self]),
+            CommandGroup(name: "Replay", subcommands: [Replay.self, Player.self, Record.self, Mark.self]),
+            CommandGroup(name: "Test", subcommands: [Run.self, Expect.self, Diff.self, Make.self, Shrink.self]),
+            CommandGroup(
+                name: "Trace",
+                subcommands: [
+                    Check.self, Inspect.self, Plot.self, Convert.self, Cut.self, Join.self, Edit.self,
+                ]),
         ]
     )
 

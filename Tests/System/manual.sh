@@ -21,7 +21,7 @@ has() {
 
 # The words of a help that a line begins with: its options, and the subcommands.
 options() { grep -oE '^  (-h, )?--[a-z/-]+' <<<"$1" | grep -oE -- '--[a-z-]+'; }
-subcommands() { sed -n '/^SUBCOMMANDS:/,$s/^  \([a-z-]*\) .*/\1/p' <<<"$1"; }
+subcommands() { sed -n '/SUBCOMMANDS:$/,$s/^  \([a-z-]*\) .*/\1/p' <<<"$1"; }
 
 # names_all HELP PROGRAM PAGE: the page and the completions of a program have all options of a help.
 names_all() {

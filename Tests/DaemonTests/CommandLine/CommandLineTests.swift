@@ -17,7 +17,7 @@ func gimbal(
 
 /// The subcommands that the help names.
 func subcommands() throws -> [String] {
-    let help = try gimbal(nil, ["--help"]).output.drop { $0 != "SUBCOMMANDS:" }
+    let help = try gimbal(nil, ["--help"]).output.drop { !$0.hasSuffix("SUBCOMMANDS:") }
     return help.compactMap { $0.firstMatch(of: /^ {2}([a-z-]+)\s/).map { String($0.1) } }
 }
 
