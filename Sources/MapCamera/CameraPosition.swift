@@ -19,6 +19,12 @@ public struct CameraPosition: Equatable, Sendable {
         self.viewingAngle = viewingAngle
     }
 
+    /// Whether some camera can be there: what comes from another process may be any number.
+    package var isPossible: Bool {
+        -90...90 ~= target.latitude && -180...180 ~= target.longitude && 0...30 ~= zoom && 0...360 ~= bearing
+            && 0...90 ~= viewingAngle
+    }
+
     /// The position of a new camera: the whole world, north up.
     public static let initial = CameraPosition(
         target: LatLng(latitude: 0, longitude: 0), zoom: ZoomRange.limits.lowerBound)

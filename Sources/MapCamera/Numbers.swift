@@ -27,7 +27,7 @@ package struct NumberReader: Sendable {
     package init(_ numbers: [Double]) { rest = numbers[...] }
 
     package mutating func next() -> Double {
-        guard let number = rest.popFirst() else {
+        guard let number = rest.popFirst(), !number.isNaN else {
             isDamaged = true
             return 0
         }
@@ -137,6 +137,14 @@ extension Projection {
     }
 }
 
+extension Projection {
+    /// Whether it is one of a camera at a position.
+    fileprivate func isOne(of position: CameraPosition) -> Bool {
+        view == View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle)
+            && (target.x + target.y).isFinite
+    }
+}
+
 extension Camera {
     package func write(to list: inout NumberList) {
         position.write(to: &list)
@@ -147,7 +155,9 @@ extension Camera {
     package init(_ numbers: inout NumberReader) {
         let position = CameraPosition(&numbers)
         let constraints = CameraConstraints(&numbers)
-        self.init(position, constraints, Projection(&numbers))
+        let projection = Projection(&numbers)
+        if !position.isPossible || !projection.isOne(of: position) { numbers.damage() }
+        self.init(position, constraints, projection)
     }
 }
 

@@ -85,10 +85,11 @@ final class Daemon {
         try sockets.listen { [unowned self] in accept($0, by: $1) }
         try watchSignals()
         Signals.unblock()
+        // What ends this process is not to end the next one, too.
+        manager.forgetStored()
         // Only who has the socket takes the state: another daemon's is none of its business.
         if inheritance.map(takeOver) == true { keeper?.resume() } else { keeper?.restore(at: now()) }
         inheritance = nil
-        manager.forgetStored()
         log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")
         try endTurn()

@@ -40,9 +40,10 @@ package struct MoveReader: ~Copyable {
             let zoom = number(position, .zoom), let bearing = number(position, .bearing),
             let viewingAngle = number(position, .viewingAngle)
         else { return nil }
-        return CameraPosition(
+        let read = CameraPosition(
             target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom, bearing: bearing,
             viewingAngle: viewingAngle)
+        return read.isPossible ? read : nil
     }
 
     private func child(_ object: Int, _ member: Member) -> Int? { tape.child(of: object, name: member.rawValue) }

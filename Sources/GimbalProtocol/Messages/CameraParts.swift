@@ -165,6 +165,7 @@ extension CameraPosition: MessageReadable {
             target: try members.get("target"), zoom: try members.get("zoom"),
             bearing: try members.get(ifPresent: "bearing") ?? 0,
             viewingAngle: try members.get(ifPresent: "viewingAngle") ?? 0)
+        guard isPossible else { throw .wrong("this is no position of a camera") }
     }
 }
 

@@ -49,7 +49,7 @@ package struct ResumePoints: Sendable {
             if before?.epoch != now.epoch { set(camera, seq: now.seq, epoch: now.epoch) }
             guard let before, notAskedFor.remove(camera) != nil else { return nil }
             set(camera, seq: now.seq, epoch: now.epoch)
-            let missed = before.epoch == now.epoch ? now.seq - before.seq : now.seq
+            let missed = before.epoch == now.epoch ? max(now.seq, 0) - max(before.seq, 0) : now.seq
             guard missed > 0 else { return nil }
             return Lagged(
                 camera: camera, missed: missed, position: now.position, seq: now.seq, epoch: now.epoch)

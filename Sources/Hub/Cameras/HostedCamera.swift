@@ -216,9 +216,8 @@ final class HostedCamera {
             moment.gestures.set(change.applied(to: gestures.settings))
         case .setZoomRange(let min, let max):
             let old = camera.constraints.zoomRange
-            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
-                preconditionFailure("a zoom range that was not admitted")
-            }
+            // What was admitted is one; a line that another process has kept may be none any more.
+            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else { break }
             move(.command) { $0.setZoomRange(range) }
         case .setTargetBounds(let bounds):
             move(.command) { $0.setTargetBounds(bounds) }

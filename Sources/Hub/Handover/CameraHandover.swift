@@ -30,9 +30,9 @@ extension HostedCamera {
             switch tag {
             case .state: saved = try reader.camera(Array(field.bytes()))
             case .isEphemeral: isEphemeral = try field.flag()
-            case .clockStart: clockStart = try field.double()
+            case .clockStart: clockStart = try field.time()
             case .firstEntry: break
-            case .firstSeq: firstSeq = try field.number()
+            case .firstSeq: firstSeq = try field.count()
             case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
             case .inputLog: inputLog = try field.record()
             case .moment: moment = try Moment(field.record(), limits: limits)

@@ -41,28 +41,30 @@ extension Hub {
         var (started, lastNumber) = (now, 0)
         var counters: FieldReader?
         var cameras: [String: HostedCamera] = [:]
-        var (peerRows, replayRows): ([FieldReader], [FieldReader]) = ([], [])
+        var peerRows: [FieldReader] = []
+        var replays: [SavedReplay] = []
         var reader = SavedCamera.Reader()
         while let (tag, field) = try row.next(HubField.self) {
             switch tag {
-            case .started: started = try field.double()
+            case .started: started = try field.time()
             case .peerNumbers: lastNumber = try field.integer()
             case .counters: counters = try field.record()
             case .camera:
                 let camera = try parts.registry.read(field.record(), &reader, at: now)
                 cameras[camera.name] = camera
             case .peer: peerRows.append(try field.record())
-            case .replay: replayRows.append(try field.record())
+            case .replay: replays.append(try SavedReplay(field.record(), limits: parts.limits))
             }
         }
         let (peers, fed) = try self.peers(peerRows, cameras, client)
         let total = try counters.map { try parts.counters.restore($0) } ?? 0
+        // All has been read. From here on nothing fails.
         queries.started = started
         parts.registry.restore(cameras.values)
         parts.clients.restore(peers.map(\.peer), lastNumber: lastNumber, total: total)
         for (peer, names) in fed { for name in names { cameras[name].map { peer.fedCameras.insert($0) } } }
         let numbered = Dictionary(peers.map { ($0.peer.number, $0.peer) }) { first, _ in first }
-        for row in replayRows { try parts.replays.restore(row, peers: numbered) }
+        for replay in replays { parts.replays.restore(replay, peers: numbered) }
         parts.runner.restore(cameras.values, at: now) { numbered[$0] != nil }
         for (_, peer) in peers {
             parts.subscriptions.restore(peer)
@@ -121,12 +123,12 @@ extension Counters {
         var connectionsTotal: UInt64 = 0
         while let (tag, field) = try row.next(CounterField.self) {
             switch tag {
-            case .connectionsTotal: connectionsTotal = try field.number()
-            case .lines: read.lines = try field.number()
-            case .errors: read.errors = try field.number()
-            case .events: read.events = try field.number()
-            case .bytesIn: read.bytesIn = try field.number()
-            case .bytesOut: read.bytesOut = try field.number()
+            case .connectionsTotal: connectionsTotal = try field.count()
+            case .lines: read.lines = try field.count()
+            case .errors: read.errors = try field.count()
+            case .events: read.events = try field.count()
+            case .bytesIn: read.bytesIn = try field.count()
+            case .bytesOut: read.bytesOut = try field.count()
             }
         }
         (lines, errors, events) = (read.lines, read.errors, read.events)
@@ -189,7 +191,7 @@ extension Peer {
         while let (tag, field) = try row.next(PeerField.self) {
             switch tag {
             case .key, .number: break
-            case .lineNumber: lineNumber = try field.number()
+            case .lineNumber: lineNumber = try field.count()
             case .isSkipping: isSkipping = try field.flag()
             case .input: bytes = Array(try field.bytes())
             case .hasEnded: hasEnded = try field.flag()
@@ -225,7 +227,7 @@ extension RestWait {
             switch tag {
             case .camera: camera = cameras[try field.text()]
             case .id: id = Array(try field.bytes())
-            case .line: line = try field.number()
+            case .line: line = try field.count()
             case .timeoutMs: timeoutMs = try field.double()
             case .deadline: deadline = try field.double()
             }

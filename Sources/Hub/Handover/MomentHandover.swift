@@ -57,8 +57,7 @@ extension HostedCamera.Moment {
                 (settings.scroll, settings.zoom, settings.rotate, settings.tilt) = (on[0], on[1], on[2], on[3])
                 (settings.scrollDuringRotateOrZoom, settings.fling, settings.inertia) = (on[4], on[5], on[6])
             case .gesture:
-                let (key, fields) = try GestureKey.read(field.record())
-                active.append((key, fields.numbers))
+                if let (key, fields) = try GestureKey.read(field.record()) { active.append((key, fields.numbers)) }
             case .surface: surfaces.append(try TouchSurfaces.Surface(field.record()))
             case .lastSurface: lastSurface = try field.integer()
             case .motion:
@@ -67,9 +66,9 @@ extension HostedCamera.Moment {
                 if !reader.isDamaged { motion = read }
             case .motionReason: motionReason = MoveReason(rawValue: try field.text())
             case .reason: reason = MoveReason(rawValue: try field.text())
-            case .seq: seq = try field.number()
-            case .lastTime: lastTime = try field.double()
-            case .frames: frames = try field.number()
+            case .seq: seq = try field.count()
+            case .lastTime: lastTime = try field.time()
+            case .frames: frames = try field.count()
             }
         }
         guard let camera else { return nil }
@@ -98,24 +97,24 @@ extension GestureKey {
         }
     }
 
-    static func read(_ row: FieldReader) throws(FieldReader.Damage) -> (key: GestureKey, fields: Fields) {
+    /// - Returns: `nil` for a gesture of a kind that only a later version knows.
+    static func read(_ row: FieldReader) throws(FieldReader.Damage) -> (key: GestureKey, fields: Fields)? {
         var row = row
-        var (feed, kind): (Int?, GestureKind?)
+        var (feed, word): (Int?, String?)
         var label = Label.none
         var fields = Fields()
         while let (tag, field) = try row.next(GestureField.self) {
             switch tag {
             case .feed: feed = Int(Int64(bitPattern: try field.number()))
-            case .kind:
-                let word = try field.text()
-                kind = GestureKind.allCases.first { $0.type == word }
+            case .kind: word = try field.text()
             case .text: label = .text(try field.text())
             case .number: label = .number(Int64(bitPattern: try field.number()))
             case .numbers: fields.numbers = try field.doubles()
             case .logged: fields.logged = try field.integer()
             }
         }
-        guard let feed, let kind else { throw FieldReader.Damage() }
+        guard let feed, let word else { throw FieldReader.Damage() }
+        guard let kind = GestureKind.allCases.first(where: { $0.type == word }) else { return nil }
         return (GestureKey(feed: feed, kind: kind, label: label), fields)
     }
 }

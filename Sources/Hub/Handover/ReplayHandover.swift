@@ -27,7 +27,7 @@ extension KeptLines {
 }
 
 /// A run, and the moment of its camera, as they are read.
-private struct SavedRun {
+fileprivate struct SavedRun {
     var run = ReplayRun()
     var moment: HostedCamera.Moment?
     var target = 0.0
@@ -38,13 +38,13 @@ private struct SavedRun {
         var row = row
         while let (tag, field) = try row.next(RunField.self) {
             switch tag {
-            case .time: run.time = try field.double()
+            case .time: run.time = try field.time()
             case .line: run.line = try field.integer()
-            case .events: run.events = try field.number()
+            case .events: run.events = try field.count()
             case .hasEnded: run.hasEnded = try field.flag()
-            case .steps: run.steps = try field.number()
+            case .steps: run.steps = try field.count()
             case .moment: moment = try HostedCamera.Moment(field.record(), limits: limits)
-            case .target: target = try field.double()
+            case .target: target = try field.time()
             }
         }
     }
@@ -96,36 +96,85 @@ extension Replays {
     /// Goes on with a replay that another process has left.
     ///
     /// - Parameter peers: those that are still there, by their numbers.
-    func restore(_ row: FieldReader, peers: [Int: Peer]) throws(FieldReader.Damage) {
+    func restore(_ saved: SavedReplay, peers: [Int: Peer]) {
+        let peer = saved.peer.flatMap { peers[$0] }
+        guard let camera = saved.camera.flatMap({ camera(named: $0) }) else {
+            // Nothing of a trace is ever taken for live input.
+            if let peer { discardInput(of: peer) }
+            return
+        }
+        let replay = Replay(saved, of: camera, from: peer)
+        if let peer { assign(replay, to: peer) }
+        guard saved.life != .over, camera.replay == nil else { return replay.end() }
+        (replay.mode, replay.round, replay.markers) = (saved.mode, saved.round, saved.markers)
+        replay.run = saved.run.run
+        addRunning(replay)
+        let lines = saved.lines
+        let known = { (run: ReplayRun) in (lines?.first ?? 0)...(lines?.end ?? 0) ~= run.line }
+        replay.checkpoints = Checkpoints(saved.checkpoints.filter { known($0.run) })
+        guard let lines, saved.seek != nil || known(replay.run) else { return abandon(replay) }
+        replay.lines = lines
+        if let seek = saved.seek, let moment = seek.moment, known(seek.run) {
+            replay.seek = Replay.Seek(to: seek.target, from: seek.run, on: shadow(of: camera, from: moment))
+        } else if !known(replay.run) {
+            return abandon(replay)
+        }
+        // Its owner went meanwhile.
+        guard let peer else { return abandon(replay) }
+        // Nor may its owner feed any more, by the options of this process.
+        if peer.isWatchOnly { cutShort(replay) }
+    }
+}
+
+extension Replay {
+    fileprivate convenience init(_ saved: SavedReplay, of camera: HostedCamera, from peer: Peer?) {
+        self.init(
+            of: camera, from: peer, feed: saved.feed, id: saved.id, saved.playback,
+            ReplayClock(saved.clock, longestWait: saved.playback.idleTimeLimitMs), saved.life,
+            rejected: saved.rejected, passesOver: saved.passesOver)
+    }
+}
+
+/// A replay as it is read, before anything goes on with it.
+struct SavedReplay {
+    private(set) var camera: String?
+    /// The number of the peer that sends it.
+    private(set) var peer: Int?
+    private(set) var feed = 0
+    private(set) var id: [UInt8] = []
+    private(set) var playback = TracePlayback()
+    private(set) var clock = ReplayClock.Saved()
+    private(set) var mode = Replay.Mode.playing
+    private(set) var (round, rejected): (Int, UInt64) = (1, 0)
+    private(set) var (life, passesOver) = (Replay.Life.running, false)
+    fileprivate private(set) var (run, seek) = (SavedRun(), SavedRun?.none)
+    private(set) var checkpoints: [Checkpoints.Checkpoint] = []
+    /// `nil` where they are not what they were.
+    private(set) var lines: KeptLines?
+    private(set) var markers: [ReplayMarker] = []
+
+    /// Reads what ``Replays/write(_:to:)`` wrote.
+    init(_ row: FieldReader, limits: Limits) throws(FieldReader.Damage) {
         var row = row
-        var (name, number, feed): (String?, Int?, Int?)
-        var id: [UInt8] = []
-        var playback = TracePlayback()
-        var clock = ReplayClock.Saved()
-        var mode = Replay.Mode.playing
-        var (round, rejected): (Int, UInt64) = (1, 0)
-        var (life, passesOver) = (Replay.Life.running, false)
-        var (run, seek) = (SavedRun(), SavedRun?.none)
-        var checkpoints: [Checkpoints.Checkpoint] = []
+        var feed: Int?
         var (firstLine, isComplete) = (0, false)
         var parts: [(text: [UInt8], entries: [Double])] = []
-        var markers: [ReplayMarker] = []
         while let (tag, field) = try row.next(ReplayField.self) {
             switch tag {
-            case .camera: name = try field.text()
-            case .peer: number = try field.integer()
+            case .camera: camera = try field.text()
+            case .peer: peer = try field.integer()
             case .feed: feed = try field.integer()
             case .id: id = Array(try field.bytes())
-            case .header: playback = self.playback(try field.bytes())
+            case .header: playback = Self.playback(try field.bytes())
             case .speed: clock.speed = try field.double()
-            case .origin: clock.origin = try field.double()
-            case .start: clock.start = try field.double()
-            case .held: clock.held = try field.double()
-            case .lastStep: clock.lastStep = try field.double()
+            case .origin: clock.origin = try field.time()
+            case .start: clock.start = try field.time()
+            case .held: clock.held = try field.time()
+            case .lastStep: clock.lastStep = try field.time()
             case .isPaused: mode = .paused
-            case .stepsLeft: mode = .stepping(left: try field.number())
+            case .stepsLeft: mode = .stepping(left: try field.count())
             case .round: round = try field.integer()
-            case .rejected: rejected = try field.number()
+            case .rejected: rejected = try field.count()
             case .isCut: if try field.flag(), life == .running { life = .cut }
             case .passesOver: passesOver = try field.flag()
             case .isOver: if try field.flag() { life = .over }
@@ -136,41 +185,15 @@ extension Replays {
                 if let moment = checkpoint.moment { checkpoints.append(.init(run: checkpoint.run, moment: moment)) }
             case .firstLine: firstLine = try field.integer()
             case .isComplete: isComplete = try field.flag()
-            case .lines: parts.append(try part(field.record()))
-            case .marker: if let marker = try marker(field.record()) { markers.append(marker) }
+            case .lines: parts.append(try Self.part(field.record()))
+            case .marker: if let marker = try Self.marker(field.record()) { markers.append(marker) }
             }
         }
-        let peer = number.flatMap { peers[$0] }
-        guard let name, let camera = camera(named: name) else {
-            // Nothing of a trace is ever taken for live input.
-            if let peer { discardInput(of: peer) }
-            return
-        }
-        let replay = Replay(
-            of: camera, from: peer, feed: feed ?? number ?? 0, id: id, playback,
-            ReplayClock(clock, longestWait: playback.idleTimeLimitMs), life, rejected: rejected, passesOver: passesOver)
-        if let peer { assign(replay, to: peer) }
-        guard life != .over, camera.replay == nil else { return replay.end() }
-        (replay.mode, replay.round, replay.markers) = (mode, round, markers)
-        replay.run = run.run
-        addRunning(replay)
-        let lines = KeptLines(from: firstLine, parts, isComplete: isComplete)
-        let known = { (run: ReplayRun) in (lines?.first ?? 0)...(lines?.end ?? 0) ~= run.line }
-        replay.checkpoints = Checkpoints(checkpoints.filter { known($0.run) })
-        guard let lines, seek != nil || known(run.run) else { return abandon(replay) }
-        replay.lines = lines
-        if let seek, let moment = seek.moment, known(seek.run) {
-            replay.seek = Replay.Seek(to: seek.target, from: seek.run, on: shadow(of: camera, from: moment))
-        } else if !known(run.run) {
-            return abandon(replay)
-        }
-        // Its owner went meanwhile.
-        guard let peer else { return abandon(replay) }
-        // Nor may its owner feed any more, by the options of this process.
-        if peer.isWatchOnly { cutShort(replay) }
+        self.feed = feed ?? peer ?? 0
+        lines = KeptLines(from: firstLine, parts, isComplete: isComplete)
     }
 
-    private func playback(_ header: ArraySlice<UInt8>) -> TracePlayback {
+    private static func playback(_ header: ArraySlice<UInt8>) -> TracePlayback {
         var decoder = RequestDecoder()
         let line = Array(header)
         guard let request = try? decoder.decode(line.span).first, case .trace(let header) = request.body else {
@@ -179,7 +202,7 @@ extension Replays {
         return header.playback
     }
 
-    private func part(_ row: FieldReader) throws(FieldReader.Damage) -> (text: [UInt8], entries: [Double]) {
+    private static func part(_ row: FieldReader) throws(FieldReader.Damage) -> (text: [UInt8], entries: [Double]) {
         var row = row
         var (text, entries): ([UInt8], [Double]) = ([], [])
         while let (tag, field) = try row.next(KeptLinesField.self) {
@@ -191,7 +214,7 @@ extension Replays {
         return (text, entries)
     }
 
-    private func marker(_ row: FieldReader) throws(FieldReader.Damage) -> ReplayMarker? {
+    private static func marker(_ row: FieldReader) throws(FieldReader.Damage) -> ReplayMarker? {
         var row = row
         var (time, label): (Double?, String?)
         while let (tag, field) = try row.next(MarkerField.self) {

@@ -18,10 +18,11 @@ extension TouchSurfaces.Surface {
         out.put(SurfaceField.lastTime, time.last)
         out.put(SurfaceField.shift, time.shift)
         out.put(SurfaceField.recognizer) { out in
-            var writer = StateWriter(out: out)
-            var recognizer = recognizer
+            // Swapped, so that nothing written so far is copied.
+            var (writer, recognizer) = (StateWriter(out: FieldWriter()), recognizer)
+            swap(&writer.out, &out)
             recognizer.visit(&writer)
-            out = writer.out
+            swap(&writer.out, &out)
         }
     }
 

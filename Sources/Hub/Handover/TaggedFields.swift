@@ -96,12 +96,28 @@ package struct FieldReader {
             return FieldReader.word(of: content)
         }
 
-        package func integer() throws(Damage) -> Int {
-            guard let integer = Int(exactly: try number()) else { throw Damage() }
-            return integer
+        /// A number that is counted on from: it lies far from where that would overflow.
+        package func count() throws(Damage) -> UInt64 {
+            let number = try number()
+            guard number < 1 << 53 else { throw Damage() }
+            return number
         }
 
-        package func double() throws(Damage) -> Double { Double(bitPattern: try number()) }
+        /// As ``count()``.
+        package func integer() throws(Damage) -> Int { Int(try count()) }
+
+        package func double() throws(Damage) -> Double {
+            let double = Double(bitPattern: try number())
+            guard !double.isNaN else { throw Damage() }
+            return double
+        }
+
+        /// Milliseconds of a clock, as far as any goes.
+        package func time() throws(Damage) -> Double {
+            let time = try double()
+            guard abs(time) <= 1e15 else { throw Damage() }
+            return time
+        }
 
         package func flag() throws(Damage) -> Bool { try number() != 0 }
 
@@ -113,9 +129,11 @@ package struct FieldReader {
 
         package func doubles() throws(Damage) -> [Double] {
             let bytes = try bytes()
-            return stride(from: bytes.startIndex, to: bytes.endIndex - bytes.count % 8, by: 8).map {
+            let doubles = stride(from: bytes.startIndex, to: bytes.endIndex - bytes.count % 8, by: 8).map {
                 Double(bitPattern: FieldReader.word(of: bytes[$0..<($0 + 8)]))
             }
+            guard doubles.allSatisfy({ !$0.isNaN }) else { throw Damage() }
+            return doubles
         }
 
         package func text() throws(Damage) -> String { String(decoding: try bytes(), as: UTF8.self) }

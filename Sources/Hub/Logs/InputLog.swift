@@ -96,8 +96,8 @@ final class InputLog {
             case .log:
                 log = try EventLog.read(field.record(), limits: limits, maximumBytes: maximumBytes, memory: memory)
             case .gesture:
-                let (key, fields) = try GestureKey.read(field.record())
-                if let number = fields.logged { gestures.append((key, number)) }
+                let gesture = try GestureKey.read(field.record())
+                if let gesture, let number = gesture.fields.logged { gestures.append((gesture.key, number)) }
             }
         }
         for (key, number) in gestures {

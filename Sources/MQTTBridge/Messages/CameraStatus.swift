@@ -49,7 +49,7 @@ extension CameraStatus {
         guard let members = members(of: payload, "camera-state"), let stamp = Stamp(members),
             let camera = members["camera"]?.string, let epoch = members["epoch"]?.string,
             let seq = members["seq"]?.integer, let isMoving = members["moving"]?.bool,
-            let position = members["position"].flatMap({ try? CameraPosition($0) }), position.isPossible
+            let position = members["position"].flatMap({ try? CameraPosition($0) }), position.isOfAMirror
         else { return nil }
         let status = CameraStatus(
             camera: camera, epoch: epoch, seq: seq, timeMs: members["timeMs"]?.number,
@@ -60,7 +60,8 @@ extension CameraStatus {
 }
 
 extension CameraPosition {
-    fileprivate var isPossible: Bool {
+    /// Whether a camera that is sent there is there then, to the last digit.
+    fileprivate var isOfAMirror: Bool {
         -LatLng.latitudeLimit...LatLng.latitudeLimit ~= target.latitude && -180..<180 ~= target.longitude
             && ZoomRange.limits ~= zoom
             && 0..<360 ~= bearing && 0...90 ~= viewingAngle

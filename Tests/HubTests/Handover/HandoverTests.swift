@@ -116,6 +116,25 @@ import Testing
         #expect(host.hub.savedState(isLast: true).count == 1)
     }
 
+    @Test func gestureOfAKindThatTheNextProcessDoesNotKnowIsOverAndNothingElse() throws {
+        let host = HubHost()
+        let (client, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        for scale in [1, 2] { client.send(#"{"type":"pinch","phase":"changed","scale":\#(scale)}"#) }
+        try host.handOver { left in
+            // The kind's word, as it stands in the gesture's record and nowhere else.
+            let word = Array("pinch".utf8)
+            let places = left.indices.dropLast(5).filter { left[$0..<($0 + 5)].elementsEqual(word) }
+            #expect(places.count == 1)
+            var left = left
+            for place in places { left.replaceSubrange(place..<(place + 5), with: Array("punch".utf8)) }
+            return left
+        }
+        client.send(#"{"type":"move","update":{"kind":"zoom-in"}}"#)
+        host.pass(0)
+        #expect(watcher.messages.last?["type"]?.string == "idle")
+    }
+
     @Test func clientLostInAHandoverIsNotCounted() throws {
         let host = HubHost()
         let (gone, stays) = (host.connect(), host.connect())
@@ -149,6 +168,96 @@ import Testing
             // What is cut between two fields is whole, but for what comes after.
             #expect((peers != nil) == isEnd && (isEnd || hub.cameraCount == 0), "\(count)")
         }
+    }
+
+    /// A hub in the middle of everything that it hands over.
+    private func busy() throws -> HubHost {
+        let host = HubHost(sharesHistories: false)
+        let (feed, player, watcher) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","camera":"*","events":["camera-changed","gesture","touch","replay"]}"#)
+        feed.send(#"{"type":"set-gestures","inertia":true}"#)
+        feed.send(
+            #"{"type":"set-target-bounds","bounds":{"southWest":{"latitude":-60,"longitude":170},"#
+                + #""northEast":{"latitude":60,"longitude":-170}}}"#)
+        for x in 1...20 {
+            feed.send(#"{"type":"pan","phase":"changed","translation":{"x":\#(x * 9),"y":3}}"#)
+            feed.send(#"{"type":"touch","surface":"table","timeMs":\#(x * 9),"touches":[{"id":1,"x":\#(x),"y":200}]}"#)
+            host.pass(9)
+        }
+        feed.send(#"{"type":"pan","phase":"ended"}"#)
+        feed.send(#"{"type":"animate","camera":"left","durationMs":5000,"update":{"kind":"zoom-to","zoom":9}}"#)
+        feed.send(#"{"type":"await-idle","camera":"left","id":7,"timeoutMs":9000}"#)
+        player.send(#"{"type":"trace","version":1,"camera":"right","loop":3}"#)
+        for step in 1...300 {
+            player.send(#"{"type":"pan","phase":"changed","translation":{"x":\#(step)},"timeMs":\#(step)}"#)
+            host.pass(1)
+        }
+        feed.send(#"{"type":"pause-replay","camera":"right"}"#)
+        player.send(#"{"type":"marker","label":"here","timeMs":400}"#)
+        host.pass(5)
+        return host
+    }
+
+    /// The numbers of a handover that are changed one by one into some that no hub writes, or one bit of it.
+    private func altered(_ bytes: [UInt8], _ random: inout Seeded) -> [UInt8] {
+        var bytes = bytes
+        // What stands before the first text is in whole words.
+        let any = random.integer(0...(bytes.count - 9))
+        let place = random.chance(0.5) ? any : any / 8 * 8
+        let numbers: [UInt64] = [
+            0, 1, .max, 1 << 53, 1 << 53 - 1, 1 << 63, UInt64(Int64.max), Double.nan.bitPattern,
+            Double.infinity.bitPattern, (-Double.infinity).bitPattern, 1e300.bitPattern, (-1e300).bitPattern,
+            1e15.bitPattern, (-1.0).bitPattern,
+        ]
+        guard random.chance(0.8) else {
+            bytes[place] ^= 1 << UInt8(random.integer(0...7))
+            return bytes
+        }
+        let number = numbers[random.integer(0...(numbers.count - 1))].littleEndian
+        withUnsafeBytes(of: number) { bytes.replaceSubrange(place..<(place + 8), with: $0) }
+        return bytes
+    }
+
+    @Test func alteredHandoverIsRefusedAsAWholeOrGoneOnWith() throws {
+        let host = try busy()
+        let left = host.leave()
+        var random = Seeded(1)
+        var (refused, taken) = (0, 0)
+        for _ in 0..<3000 {
+            let bytes = altered(left, &random)
+            let hub = Hub(server: "gimbald", epochSeed: 8, at: host.now)
+            let outlets = (0..<3).map { _ in RecordingOutlet() }
+            var next = 0
+            let peers = try? hub.takeOver(FieldReader(bytes[...]), at: host.now) { _ in
+                next += 1
+                return next <= 3 ? (outlets[next - 1], .everything) : nil
+            }
+            guard let peers else {
+                #expect(hub.cameraCount == 0 && hub.deadline == nil)
+                refused += 1
+                continue
+            }
+            taken += 1
+            var now = host.now
+            for (_, peer) in peers {
+                for line in [
+                    #"{"type":"pan","phase":"changed","translation":{"x":3,"y":3}}"#, #"{"type":"stats"}"#,
+                    #"{"type":"resume-replay","camera":"right"}"#, #"{"type":"get-camera","camera":"left"}"#,
+                ] {
+                    hub.receive(Array((line + "\n").utf8).span, from: peer, at: now)
+                }
+            }
+            for _ in 0..<50 {
+                hub.advance(to: now)
+                hub.endTurn(at: now)
+                now = max(now + 1, min(hub.deadline ?? .infinity, now + 500))
+            }
+            var out = FieldWriter()
+            hub.pause()
+            hub.handOver(peers, to: &out)
+            for (_, peer) in peers { hub.hangUp(peer, at: now) }
+        }
+        #expect(refused > 100 && taken > 100, "\(refused) refused, \(taken) taken")
     }
 
     // MARK: Memory
