@@ -37,7 +37,20 @@ public enum GestureKind: CaseIterable, Sendable {
     case position
 
     /// Whether it has happened when it is reported, and is never active.
-    public var isTap: Bool { self == .doubleTap || self == .twoFingerTap }
+    public var isTap: Bool {
+        switch self {
+        case .doubleTap, .twoFingerTap: true
+        case .pan, .pinch, .rotate, .tilt, .oneFingerZoom, .position: false
+        }
+    }
+
+    /// Whether it changes the zoom or the bearing: while one does, a pan may have to wait.
+    package var zoomsOrRotates: Bool {
+        switch self {
+        case .pinch, .rotate, .oneFingerZoom, .doubleTap, .twoFingerTap: true
+        case .pan, .tilt, .position: false
+        }
+    }
 }
 
 /// One report of one gesture.
@@ -90,6 +103,18 @@ public struct GestureEvent: Sendable {
 }
 
 extension GestureEvent.Value {
+    /// The gesture that has such a value.
+    package var kind: GestureKind {
+        switch self {
+        case .pan: .pan
+        case .pinch: .pinch
+        case .rotate: .rotate
+        case .tilt: .tilt
+        case .oneFingerZoom: .oneFingerZoom
+        case .position: .position
+        }
+    }
+
     /// The value as it is printed: points and degrees with 6 decimals, a scale with 9; a position as it is.
     package var rounded: Self {
         switch self {

@@ -177,7 +177,12 @@ public struct GestureTracker: Sendable {
 
     /// - Returns: where it is among the active ones.
     private mutating func begin(_ key: GestureKey, from value: GestureEvent.Value?) -> Int {
-        let isSampled = key.kind == .pan || settings.inertia && (key.kind == .pinch || key.kind == .rotate)
+        let isSampled =
+            switch key.kind {
+            case .pan: true
+            case .pinch, .rotate: settings.inertia
+            case .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap, .position: false
+            }
         active.append(Active(key: key, value: value, samples: isSampled ? SampleWindow() : nil))
         release = nil
         return active.count - 1
@@ -199,7 +204,7 @@ public struct GestureTracker: Sendable {
     /// A pan waits while another gesture zooms or rotates, if the settings say so.
     private func isHeldBack(_ kind: GestureKind) -> Bool {
         guard kind == .pan, !settings.scrollDuringRotateOrZoom else { return false }
-        return active.contains { $0.key.kind != .pan && $0.key.kind != .tilt && $0.key.kind != .position }
+        return active.contains { $0.key.kind.zoomsOrRotates }
     }
 
     /// The point that zoom and bearing change about; `nil` is the target.

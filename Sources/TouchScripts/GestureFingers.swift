@@ -111,11 +111,19 @@ package struct GestureFingers {
     /// Whether a gesture can be made by the fingers that are down.
     private func fits(_ kind: GestureKind) -> Bool {
         switch grip {
-        case nil: kind != .position
+        case nil: Self.areFingers(kind)
         case .one: kind == .pan || kind == .pinch || kind == .rotate
         case .pair: kind == .pan || kind == .pinch || kind == .rotate
         case .tilt: kind == .tilt
         case .zoomer: kind == .oneFingerZoom
+        }
+    }
+
+    /// Whether fingers make such a gesture at all.
+    private static func areFingers(_ kind: GestureKind) -> Bool {
+        switch kind {
+        case .pan, .pinch, .rotate, .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap: true
+        case .position: false
         }
     }
 
@@ -134,7 +142,7 @@ package struct GestureFingers {
         case .pinch, .rotate: grip = .pair
         case .tilt: grip = .tilt
         case .oneFingerZoom: grip = .zoomer
-        default: break  // The others take no grip that lasts.
+        case .doubleTap, .twoFingerTap, .position: break  // They take no grip that lasts.
         }
     }
 
@@ -144,7 +152,7 @@ package struct GestureFingers {
         case .pinch(let factor): scale = factor
         case .rotate(let degrees): rotation = degrees
         case .tilt(let way), .oneFingerZoom(let way): slide = way
-        default: break
+        case .position, nil: break
         }
         focus = event.focus ?? focus
     }

@@ -29,7 +29,52 @@ private struct Hand {
 
 private func point(_ x: Double, _ y: Double) -> ScreenPoint { ScreenPoint(x: x, y: y) }
 
+/// A value of each kind of gesture that has one.
+private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
+    switch kind {
+    case .pan: .pan(point(10 * step, 20 * step))
+    case .pinch: .pinch(1 + step)
+    case .rotate: .rotate(15 * step)
+    case .tilt: .tilt(-30 * step)
+    case .oneFingerZoom: .oneFingerZoom(40 * step)
+    case .position: .position(CameraPosition(target: LatLng(latitude: step, longitude: 7), zoom: 9))
+    case .doubleTap, .twoFingerTap: nil
+    }
+}
+
 @Suite struct GestureTrackerTests {
+    @Test(arguments: GestureKind.allCases) func gestureGoesOnFromItsNumbersAsIfItHadNotBeenRestored(_ kind: GestureKind)
+    {
+        var hand = Hand()
+        hand.report(GestureEvent(kind, kind.isTap ? .ended : .began), at: 1)
+        if let value = value(kind, 1) { hand.report(GestureEvent(kind, .changed, value), at: 2) }
+        var restored = hand
+        restored.tracker = GestureTracker(hand.tracker.settings, hand.tracker.numbers)
+        #expect(restored.tracker.isActive == !kind.isTap)
+        guard let next = value(kind, 2) else { return }
+        let update = hand.report(GestureEvent(kind, .changed, next), at: 3)
+        #expect(update != nil)
+        #expect(restored.report(GestureEvent(kind, .changed, next), at: 3) == update)
+    }
+
+    @Test(arguments: GestureKind.allCases.filter { $0 != .pan && value($0, 1) != nil })
+    func panWaitsWhileAnotherGestureZoomsOrRotates(_ kind: GestureKind) throws {
+        var hand = Hand()
+        var settings = GestureSettings()
+        settings.scrollDuringRotateOrZoom = false
+        hand.tracker.set(settings)
+        let next = try #require(value(kind, 0.5))
+        hand.report(GestureEvent(kind, .began))
+        let before = hand.camera
+        hand.report(GestureEvent(kind, .changed, next))
+        let turns =
+            hand.camera.position.zoom != before.position.zoom || hand.camera.position.bearing != before.position.bearing
+        hand.report(GestureEvent(.pan, .began))
+        let update = hand.report(GestureEvent(.pan, .changed, .pan(point(5, 5))))
+        // A position that something else gives may turn the camera too; it is no gesture of fingers.
+        #expect((update == nil) == (turns && kind != .position))
+    }
+
     @Test func valuesAreCumulativeAndUpdatesAreDifferences() {
         var hand = Hand()
         hand.report(GestureEvent(.pinch, .began))

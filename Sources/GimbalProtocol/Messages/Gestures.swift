@@ -50,13 +50,11 @@ extension Request.Gesture {
     /// Why the protocol has no words for it; `nil` if it has.
     var problem: String? {
         if let problem = label.problem { return problem }
-        return switch (event.kind, event.value) {
-        case (.position, nil) where event.phase == .changed: "a position that has changed says what it is"
-        case (.pan, .pan), (.pinch, .pinch), (.rotate, .rotate), (.tilt, .tilt), (.oneFingerZoom, .oneFingerZoom),
-            (.position, .position), (_, nil):
-            nil
-        case (let kind, .some): "the value is not one of the gesture \(kind.type)"
+        guard let value = event.value else {
+            let lacksPosition = event.kind == .position && event.phase == .changed
+            return lacksPosition ? "a position that has changed says what it is" : nil
         }
+        return value.kind == event.kind ? nil : "the value is not one of the gesture \(event.kind.type)"
     }
 }
 
