@@ -10,6 +10,8 @@ import MQTTBridge
 @safe final class BrokerConnection: Watcher {
     /// The most calls that read in one turn, each a message or several: the daemon's turn comes, too.
     private static let readsPerTurn = 64
+    /// And after so many bytes of payloads there are no more calls.
+    private static let bytesPerTurn = 1 << 20
     /// How often libmosquitto looks whether the broker owes a sign of life, in milliseconds.
     private static let interval = 1000.0
 
@@ -17,6 +19,8 @@ import MQTTBridge
     private let client: OpaquePointer
     private let isVersion5: Bool
     private var news: [BrokerNews] = []
+    /// Bytes of the payloads that have been read in the turn.
+    private var bytesRead = 0
     private var isWriting = false
     private var nextLook: Double
     /// Whether something has come that is not read yet; of what TLS has taken from the socket no event tells.
@@ -58,8 +62,8 @@ import MQTTBridge
 
     /// Reads until nothing more comes.
     private func read() {
-        hasMore = false
-        for _ in 0..<Self.readsPerTurn where failure == nil {
+        (hasMore, bytesRead) = (false, 0)
+        for _ in 0..<Self.readsPerTurn where failure == nil && bytesRead < Self.bytesPerTurn {
             let before = news.count
             check(unsafe mosquitto_loop_read(client, 1))
             if news.count == before { return }
@@ -201,7 +205,9 @@ import MQTTBridge
                 delivery.correlation = unsafe Array(UnsafeRawBufferPointer(start: read, count: Int(count)))
                 unsafe free(read)
             }
-            unsafe BrokerConnection.connection(context)?.news.append(.delivery(delivery))
+            let connection = unsafe BrokerConnection.connection(context)
+            connection?.bytesRead += bytes.count
+            connection?.news.append(.delivery(delivery))
         }
     }
 }

@@ -574,6 +574,40 @@ import Testing
         #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
     }
 
+    @Test func whoeverWaitsForARestKeepsNobodyFromAskingAnythingElse() {
+        let (fleet, source, _) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-in"},"durationMs":600000}"#)
+        let client = foreign(fleet, "answers/good", "answers/bad")
+        func ask(_ line: String, _ who: String, answer: String) {
+            source.receive(
+                Delivery("gimbal/left/main/get/\(who)", Array(line.utf8), responseTopic: "answers/\(answer)"))
+            fleet.pass(20)
+        }
+        for number in 0..<600 { ask(#"{"type":"await-idle"}"#, "bad\(number % 12)", answer: "bad") }
+        #expect(texts(client).filter { $0.contains("limit-reached") }.count == 600 - 128)
+        ask(#"{"type":"ping","id":"a"}"#, "good", answer: "good")
+        #expect(texts(client) == [#"{"type":"pong","id":"a"}"#])
+    }
+
+    @Test func aMessageThatIsTooLongIsNoMessage() throws {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/$state", "gimbal/left/main/camera", "gimbal/left/main/settings")
+        for line in Self.settingLines { publish(line, "set", from: client) }
+        fleet.pass(3000)
+        func isRead(_ payload: [UInt8]) -> Bool {
+            Claim(payload) != nil || NodeState(payload) != nil || CameraStatus.read(payload) != nil
+                || RetainedSettings.read(payload) != nil
+        }
+        let payloads = client.received.map(\.payload) + [Claim(instance: "x").payload]
+        for payload in payloads {
+            let longest = NodeState(payload) == nil ? 65_536 : 1 << 20
+            let padded = payload + [UInt8](repeating: 0x20, count: longest - payload.count)
+            #expect(isRead(padded) && !isRead(padded + [0x20]))
+        }
+        #expect(payloads.count >= 4)
+    }
+
     @Test func whoeverAsksUnderManyNamesIsOneWhoAsks() {
         let (fleet, source, _) = pair()
         let feeder = fleet.hosts[0].connect()

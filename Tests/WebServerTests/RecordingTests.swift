@@ -17,4 +17,12 @@ import Testing
     func aTraceHasOneEnd(lines: String) throws {
         #expect(try ends(lines) == 1)
     }
+
+    @Test(arguments: [
+        #"{"type":"remove-camera","camera":"other"}"#, #"{"type":"trace","version":1,"camera":"other"}"#, "{",
+    ])
+    func whatStandsBehindTheEndOfATraceIsRefusedSinceItWouldBeTakenLive(line: String) throws {
+        let error = try #require(throws: HTTPRefusal.self) { _ = try ends(#"{"type":"trace-end"}"# + "\n" + line) }
+        #expect(error.status == .unprocessableContent && "\(error)".contains("behind its trace-end"), "\(error)")
+    }
 }

@@ -28,6 +28,9 @@ package struct NodeState: Equatable, Sendable {
     /// Whether its process is the node no more.
     var isOver: Bool { word == .lost || word == .disconnected && interval == nil }
 
+    /// The most bytes of one: it names all cameras of the node.
+    static let longest = 1 << 20
+
     /// The default interval of a node.
     package static let usualInterval = 30_000.0
     /// A node that says nothing for so many intervals is taken for lost.
@@ -55,7 +58,7 @@ extension NodeState {
     }
 
     package init?(_ payload: [UInt8]) {
-        guard let members = members(of: payload, "node"),
+        guard let members = members(of: payload, "node", longest: Self.longest),
             let word = (members["state"]?.string).flatMap(Word.init(rawValue:)),
             let instance = members["instance"]?.string, let generation = members["generation"]?.generation
         else { return nil }

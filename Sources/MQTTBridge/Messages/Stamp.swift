@@ -53,8 +53,13 @@ extension Stamp {
 }
 
 /// The members of a payload that is a message of a type.
-func members(of payload: [UInt8], _ type: String) -> JSONObject? {
-    guard let members = (try? JSONValue(payload))?.object, members["type"] == .string(type) else { return nil }
+///
+/// - Parameter longest: the most bytes of such a message: no more are looked at.
+func members(
+    of payload: [UInt8], _ type: String, longest: Int = RequestDecoder.longestLine
+) -> JSONObject? {
+    guard payload.count <= longest, let members = (try? JSONValue(payload))?.object, members["type"] == .string(type)
+    else { return nil }
     return members
 }
 

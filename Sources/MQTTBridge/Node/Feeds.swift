@@ -94,6 +94,9 @@ struct Submission {
         request["number"] = nil
     }
 
+    /// Whether its answer waits until a camera rests.
+    var waitsForRest: Bool { requests.contains { $0["type"] == .string(RequestType.Word.awaitIdle.rawValue) } }
+
     /// What the requests are known by to their publisher.
     var ids: [JSONValue?] { requests.map { $0["id"] } }
 
@@ -176,6 +179,8 @@ private final class Feed: DaemonReader {
     static let mostPending = 256
     /// The most questions of one that wait.
     static let mostPendingOfOne = 64
+    /// The most that wait for a camera to rest, which may take as long as whoever asks says: the others find places.
+    static let mostWaitingForRest = 128
     /// What waits for the daemon to take it.
     static let mostUnsent = 1 << 20
 
@@ -201,6 +206,11 @@ private final class Feed: DaemonReader {
     /// not check count as one: anybody can make up any number of names.
     func hasEnough(of submission: Submission) -> Bool {
         guard submission.inlet == .get, pending.count >= Self.mostPendingOfOne else { return false }
+        if submission.waitsForRest,
+            pending.values.count(where: \.submission.waitsForRest) >= Self.mostWaitingForRest
+        {
+            return true
+        }
         func isSame(_ other: Publisher) -> Bool {
             submission.publisher.isChecked ? other == submission.publisher : !other.isChecked
         }
@@ -378,7 +388,7 @@ final class Feeds {
         }
         guard !feed.hasEnough(of: submission) else {
             throw WireError(
-                .limitReached, "\(Feed.mostPendingOfOne) of these questions wait for an answer; this one was not taken")
+                .limitReached, "as many of these questions as may be wait for an answer; this one was not taken")
         }
         // What was not taken may come again under its number.
         if let number = submission.number, submission.inlet != .get { feed.lastNumber = number }

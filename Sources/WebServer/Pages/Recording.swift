@@ -32,20 +32,24 @@ enum Recording {
             }
             try header.set(members)
             guard header.isRight else { throw TraceError("has a header that is not right") }
-            let end = isEnded(lines) ? [] : [0x0a] + Request.traceEndLine
+            let end = try isEnded(lines) ? [] : [0x0a] + Request.traceEndLine
             return header.bytes + [0x0a] + lines + end
         } catch {
             throw HTTPRefusal(.unprocessableContent, "this \(error)")
         }
     }
 
-    /// Whether the last line says that the trace is over.
-    private static func isEnded(_ lines: ArraySlice<UInt8>) -> Bool {
-        var decoder = RequestDecoder()
+    /// Whether the last line says that the trace is over. Nothing may stand behind that: a daemon would take it for live
+    /// input, for any camera.
+    private static func isEnded(_ lines: ArraySlice<UInt8>) throws(TraceError) -> Bool {
+        // The daemon may take longer lines than it does by default.
+        var decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
         let blanks: [UInt8] = [0x20, 0x09, 0x0d]
-        guard let last = lines.split(separator: 0x0a).last(where: { !$0.allSatisfy(blanks.contains) }),
-            case .traceEnd? = try? decoder.decode(last.span).last?.body
-        else { return false }
-        return true
+        var isOver = false
+        for line in lines.split(separator: 0x0a) where !line.allSatisfy(blanks.contains) {
+            guard !isOver else { throw TraceError("has lines behind its trace-end: a recording is one trace") }
+            if case .traceEnd? = try? decoder.decode(line.span).first?.body { isOver = true }
+        }
+        return isOver
     }
 }
