@@ -132,18 +132,21 @@ final class Subscription {
 
     /// Goes on from an entry; the peer has read what is before it.
     func resume(from entry: UInt64) {
-        noteLast(before: entry)
+        noteLast(before: entry, butNotBefore: log.first)
         cursor = entry
     }
 
     func sent(upTo entry: UInt64) {
-        noteLast(before: entry)
+        noteLast(before: entry, butNotBefore: max(cursor, log.first))
         cursor = entry
     }
 
-    private func noteLast(before entry: UInt64) {
+    /// Notes the last event that counts, which only `latest` depends on. What has been sent is not looked at again: nobody
+    /// counts how many markers there are in a history.
+    private func noteLast(before entry: UInt64, butNotBefore first: UInt64) {
+        guard delivery == .latest else { return }
         var entry = entry
-        while entry > log.first {
+        while entry > first {
             let kind = log.kind(of: entry - 1)
             if EventKinds.unnumbered.isDisjoint(with: kind) {
                 lastSent = kind

@@ -12,14 +12,16 @@ struct KeptLines {
     }
 
     private struct Part {
+        /// The number of its first line.
+        let first: Int
         var text: [UInt8] = []
         var entries: [Entry] = []
 
         var byteCount: Int { text.count + entries.count * MemoryLayout<Entry>.stride }
     }
 
-    /// How many lines a part has, unless it is the last one.
-    private static let linesPerPart = 128
+    /// A part is full once it has so many lines, or bytes of them.
+    private static let (linesPerPart, bytesPerPart) = (128, 64 << 10)
 
     private var parts: [Part] = []
     /// The oldest line that is there.
@@ -37,16 +39,15 @@ struct KeptLines {
     /// they are damaged.
     init?(from first: Int, _ parts: [(text: [UInt8], entries: [Double])], isComplete: Bool) {
         (self.first, end, self.isComplete) = (first, first, isComplete)
-        guard first.isMultiple(of: Self.linesPerPart) else { return nil }
         for (text, numbers) in parts {
             settledBytes = byteCount
-            var part = Part(text: text)
+            var part = Part(first: end, text: text)
             for index in stride(from: 0, to: numbers.count - 1, by: 2) {
                 let start = part.entries.last?.end ?? 0
                 guard let end = Int(exactly: numbers[index + 1]), (start...text.count) ~= end else { return nil }
                 part.entries.append(Entry(time: numbers[index], end: end))
             }
-            guard beginsPart, 1...Self.linesPerPart ~= part.entries.count else { return nil }
+            guard 1...Self.linesPerPart ~= part.entries.count else { return nil }
             self.parts.append(part)
             end += part.entries.count
         }
@@ -63,12 +64,15 @@ struct KeptLines {
     mutating func complete() { isComplete = true }
 
     /// Whether the next line begins a part: then it is to be seen whether that is too much.
-    var beginsPart: Bool { end.isMultiple(of: Self.linesPerPart) }
+    var beginsPart: Bool {
+        guard let last = parts.last else { return true }
+        return last.entries.count >= Self.linesPerPart || last.text.count >= Self.bytesPerPart
+    }
 
     mutating func append(_ text: Span<UInt8>, at time: Double) {
         if beginsPart {
             settledBytes = byteCount
-            var part = Part()
+            var part = Part(first: end)
             part.entries.reserveCapacity(Self.linesPerPart)
             part.text.reserveCapacity(parts.last?.text.count ?? 0)
             parts.append(part)
@@ -83,20 +87,32 @@ struct KeptLines {
     mutating func dropOldest() -> Bool {
         guard parts.count > 1 else { return false }
         settledBytes -= parts.removeFirst().byteCount
-        first += Self.linesPerPart
+        first = parts[0].first
         return true
     }
 
     /// The time of a line that is there.
-    func time(of line: Int) -> Double { parts[part(of: line)].entries[line % Self.linesPerPart].time }
+    func time(of line: Int) -> Double {
+        let part = parts[part(of: line)]
+        return part.entries[line - part.first].time
+    }
 
     /// The requests of a line that is there: it was read without an error before.
     func requests(of line: Int, _ decoder: inout RequestDecoder) -> [Request] {
-        let (part, index) = (part(of: line), line % Self.linesPerPart)
-        let start = index == 0 ? 0 : parts[part].entries[index - 1].end
-        let (text, end) = (parts[part].text, parts[part].entries[index].end)
-        return (try? decoder.decode(text.span.extracting(start..<end))) ?? []
+        let part = parts[part(of: line)]
+        let index = line - part.first
+        let start = index == 0 ? 0 : part.entries[index - 1].end
+        return (try? decoder.decode(part.text.span.extracting(start..<part.entries[index].end))) ?? []
     }
 
-    private func part(of line: Int) -> Int { (line - first) / Self.linesPerPart }
+    /// Where the part is that has a line.
+    private func part(of line: Int) -> Int {
+        if let last = parts.last, line >= last.first { return parts.count - 1 }
+        var (low, high) = (0, parts.count - 1)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if parts[middle].first <= line { low = middle } else { high = middle }
+        }
+        return low
+    }
 }

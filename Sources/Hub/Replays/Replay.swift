@@ -48,6 +48,8 @@ final class Replay {
     var seek: Seek?
     /// Which time it plays, from 1.
     var round = 1
+    /// When that began, in the hub's time.
+    var roundStart = -Double.infinity
     /// When it goes on, in the hub's time; infinite if that depends on others.
     var wake = Double.infinity
     /// Whether it waits for a line of its peer's.

@@ -63,6 +63,7 @@ final class Replays {
     /// Begins to play a trace, or to play it once more.
     private func begin(_ replay: Replay, at now: Double) {
         guard let first = replay.checkpoints.all.first, first.run.steps == 0 else { return }
+        replay.roundStart = now
         if let from = replay.playback.fromMs {
             seek(replay, to: from, at: now)
         } else {
@@ -109,14 +110,11 @@ final class Replays {
     /// Takes the next step; `nil` if there may be another one.
     private func playOn(_ replay: Replay, _ new: Double?, _ now: Double) -> Bool? {
         let step = replay.run.next(on: replay.camera, replay.lines, new: new)
-        let due: Double
-        switch replay.mode {
-        case .paused:
+        if replay.isPaused {
             replay.wait(until: .infinity, for: nil)
             return false
-        case .stepping: due = -.infinity
-        case .playing: due = step.time.map { replay.clock.due($0) } ?? -.infinity
         }
+        let due = due(step, in: replay)
         if case .unknown = step {
             replay.waitForLine()
             return false
@@ -147,6 +145,19 @@ final class Replays {
         }
         return nil
     }
+
+    /// When a step is taken, in the hub's time.
+    private func due(_ step: ReplayRun.Step, in replay: Replay) -> Double {
+        // Nothing in a round may take time: for ever, that would never wait.
+        if case .finished = step, replay.hasAnotherRound, replay.playback.loop == .forever {
+            return replay.roundStart + Self.shortestRound
+        }
+        guard replay.isPlaying, let time = step.time else { return -.infinity }
+        return replay.clock.due(time)
+    }
+
+    /// A round of a trace that is played for ever takes so many milliseconds at least.
+    private static let shortestRound = 1.0
 
     /// Applies a line that was kept: gestures, touches, commands and markers, which were admitted when it was read.
     private func apply(_ requests: [Request], of replay: Replay, to camera: HostedCamera, at time: Double) {
@@ -228,7 +239,8 @@ final class Replays {
 
     private func note(_ replay: Replay) {
         // On its way through what was kept, it keeps nothing anew.
-        replay.checkpoints.note(replay.stageRun, on: replay.stage, limit: limits.replayBytes / 8)
+        let share = min(limits.replayBytes, limits.allReplayBytes / max(running.count, 1))
+        replay.checkpoints.note(replay.stageRun, on: replay.stage, limit: share / 8)
     }
 
     // MARK: Going elsewhere

@@ -110,7 +110,8 @@ extension Options {
         MemoryMax= in the same place limits what it may use of memory. Beyond it the system kills the daemon, and the
         service manager starts it a second later with the cameras as they were last saved: choose more than its
         limits come to at worst, some 1.5 MiB for a connection, 2 MiB for a camera, 5 MiB more for one with all its
-        gestures and surfaces, and 8 MiB more for one that is recorded, or set lower limits by its options.
+        gestures and surfaces, and 8 MiB more for one that is recorded, and twice --all-replay-bytes for what is
+        replayed, or set lower limits by its options.
 
         """
 

@@ -69,6 +69,21 @@ private final class Player {
 }
 
 @Suite struct SteeringTests {
+    @Test(arguments: ["", #","speed":"max""#])
+    func whatIsPlayedForEverThoughItTakesNoTimeLetsTimePass(_ members: String) throws {
+        let host = HubHost()
+        let (feed, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        feed.send(#"{"type":"trace","version":1,"loop":true\#(members)}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        // It stands still at each deadline until that has come.
+        for _ in 0..<10 { host.turn() }
+        _ = watcher.lines()
+        host.pass(100)
+        let rounds = watcher.lines().count { $0.contains(#""type":"reset""#) }
+        #expect(50...100 ~= rounds)
+    }
+
     @Test(arguments: UInt64(1)...16)
     func theTailAfterEachSeekIsThatOfTheUnbrokenRun(seed: UInt64) throws {
         let trace = RandomTrace(seed: seed)
