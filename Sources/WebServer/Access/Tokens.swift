@@ -88,7 +88,10 @@ extension Tokens {
         defer { _ = close(descriptor) }
         let bytes = Array(tokens.text.utf8)
         guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
-            throw Self.error("cannot write", path)
+            let error = Self.error("cannot write", path)
+            // Half of the tokens would keep every server from starting that comes later.
+            _ = unsafe unlink(path)
+            throw error
         }
         self = tokens
     }

@@ -100,6 +100,12 @@ final class InputFile {
     /// Whether there is a file of this name.
     static func isThere(_ name: String) -> Bool { unsafe access(name, F_OK) == 0 }
 
+    /// Whether that is a file that holds bytes, and neither a pipe nor a device.
+    static func isRegular(_ name: String) -> Bool {
+        var status = stat()
+        return unsafe stat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Reads a piece, waiting for it if need be; an empty one is the end.
     func read() throws -> [UInt8] {
         if let piece = peeked {

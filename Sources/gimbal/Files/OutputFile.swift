@@ -124,15 +124,19 @@ final class OutputFile {
         if descriptor < 0 { throw Failure(.ioError, "\(SystemError(path))") }
     }
 
-    /// The end of what was in a file that is appended to; empty if there was nothing.
-    func existingTail(upTo most: Int) -> [UInt8] {
+    /// The beginning and the end of what was in a file that is appended to; empty if there was nothing.
+    func existingEdges(upTo most: Int) -> (beginning: [UInt8], end: [UInt8]) {
         var status = stat()
         guard style == .appending, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return []
+            return ([], [])
         }
-        let start = max(Int(status.st_size) - most, 0)
-        return unsafe [UInt8](unsafeUninitializedCapacity: Int(status.st_size) - start) { room, count in
-            unsafe count = max(pread(descriptor, room.baseAddress, room.count, start), 0)
+        let size = Int(status.st_size)
+        return (read(0..<min(size, most)), read(max(size - most, 0)..<size))
+    }
+
+    private func read(_ range: Range<Int>) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: range.count) { room, count in
+            unsafe count = max(pread(descriptor, room.baseAddress, room.count, range.lowerBound), 0)
         }
     }
 

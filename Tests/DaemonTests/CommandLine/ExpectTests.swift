@@ -75,6 +75,21 @@ import FoundationXML
         #expect(again.errors.contains("is as it was"))
     }
 
+    @Test func updatingReplacesNoFileButAGoldenOne() throws {
+        let changed = try changedTrace()
+        let other = try write("what is not to be lost\n", to: "notes.txt")
+        let refused = try gimbal(nil, ["expect", changed, "--golden", other, "--update"])
+        #expect(refused.status == 1 && refused.output.joined().contains("no golden file"), "\(refused)")
+        #expect(try lines(other) == ["what is not to be lost"])
+    }
+
+    @Test func moreStatementsThanAreReadAreRefusedAndNotLeftOut() throws {
+        let text = String(repeating: "# a comment\n", count: 100_000) + "moves 777\n"
+        let file = try write(text, to: "long.expect")
+        let refused = try gimbal(nil, ["expect", sample, "--statements", file])
+        #expect(refused.status == 65 && refused.errors.contains("1 MiB"), "\(refused)")
+    }
+
     /// A table of an app that looks seldom, and by a clock of its own.
     @Test func anAppsLogIsHeldAgainstAGoldenFile() throws {
         var table = "time,latitude,longitude,zoom,bearing,angle\n"

@@ -123,6 +123,35 @@ import Testing
         #expect(try replayed(lines, daemon).first?["events"]?.number == 0)
     }
 
+    @Test(arguments: [
+        "", "\n", "\n   \n", #"{"type":"trace","version":1}"#,
+        #"{"type":"trace","version":1}"# + "\n" + #"{"type":"trace-end"\#(String(repeating: " ", count: 3000))}"#
+            + "\n \t\n",
+    ])
+    func whatIsAppendedToATraceIsATraceBehindIt(_ before: String) throws {
+        let daemon = try DaemonProcess()
+        let file = daemon.socket + ".ndjson"
+        try before.write(toFile: file, atomically: false, encoding: .utf8)
+        let words = ["record", "--append", "-o", file, "--duration", "1ms", "--socket", daemon.socket]
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        #expect(try DaemonProcess.run(program, words).status == 0)
+        #expect(try DaemonProcess.run(program, ["check", file]).status == 0)
+        let headers = try String(contentsOfFile: file, encoding: .utf8).matches(of: /"type":"trace"/).count
+        #expect(headers == before.matches(of: /"type":"trace"/).count + 1)
+    }
+
+    @Test(arguments: ["E: 0.000000 0003 0039 0001\n", "\u{1f}\u{8b}\u{8}", "notes\n"])
+    func whatIsNoTraceIsNotAppendedTo(_ before: String) throws {
+        let daemon = try DaemonProcess()
+        let file = daemon.socket + ".other"
+        try before.write(toFile: file, atomically: false, encoding: .utf8)
+        let words = ["record", "--append", "-o", file, "--duration", "1ms", "--socket", daemon.socket]
+        let program = DaemonProcess.products.appendingPathComponent("gimbal")
+        let (status, _, errors) = try DaemonProcess.run(program, words)
+        #expect(status == 65 && errors.contains("is no trace"), "\(errors)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
+    }
+
     @Test func itEndsWithTheCameraOrTheDaemon() throws {
         let daemon = try DaemonProcess()
         let client = try SocketClient(daemon.socket)

@@ -5,6 +5,7 @@ import ArgumentParser
 import GimbalClient
 import GimbalProtocol
 import Glibc
+import TouchTraces
 
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -82,6 +83,11 @@ private final class RecordSession {
     init(_ options: Record) throws {
         camera = options.namedCamera ?? .main
         file = try OutputFile(options.destination, options.append ? .appending : .growing)
+        // The last line, and blank ones behind it.
+        let existing = file.existingEdges(upTo: 2 * RequestDecoder.longestLine)
+        guard writer.continueFile(existing.beginning, existing.end) else {
+            throw Failure(.dataError, "\(options.destination.file ?? "-") is no trace that can go on")
+        }
         connection = try DaemonConnection(options.socket)
         let isQuiet = options.destination.file != nil || isatty(STDOUT_FILENO) == 0
         keyboard = isQuiet ? Keyboard() : nil
@@ -96,7 +102,6 @@ private final class RecordSession {
             keyboard?.end()
         }
         do {
-            writer.continueFile(endingIn: file.existingTail(upTo: 1 << 10))
             try listen()
         } catch let interrupt as Interrupt {
             // What was fed before the signal is on its way.
@@ -207,11 +212,23 @@ private struct TraceWriter: ~Copyable {
     private var decoder = RequestDecoder()
 
     /// Goes on behind what a file holds, whose last trace may not have been ended.
-    mutating func continueFile(endingIn tail: [UInt8]) {
-        guard let last = tail.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).last else { return }
-        if tail.last != 0x0a { bytes.append(0x0a) }
-        if case .traceEnd? = try? decoder.decode(Array(last).span).first?.body { return }
+    ///
+    /// - Returns: `false` where that is no trace.
+    mutating func continueFile(_ beginning: [UInt8], _ end: [UInt8]) -> Bool {
+        guard let first = Self.lines(of: beginning).first else { return true }
+        guard RecordingFormat.isHeader(Array(first).span) else { return false }
+        if end.last != 0x0a { bytes.append(0x0a) }
+        let last = Self.lines(of: end).last ?? []
+        if case .traceEnd? = try? decoder.decode(Array(last).span).first?.body { return true }
         bytes += Request.traceEndLine
+        return true
+    }
+
+    /// Lines that are not blank.
+    private static func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        bytes.split { $0 == 0x0a || $0 == 0x0d }.filter { line in
+            line.contains { $0 != 0x20 && $0 != 0x09 }
+        }
     }
 
     /// Adds a line of the camera's input.

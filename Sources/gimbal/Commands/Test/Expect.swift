@@ -206,11 +206,18 @@ extension Tolerance {
 }
 
 extension Statement {
+    private static let longestFile = 1 << 20
+
     /// Reads a file of statements; golden files that it names are beside it.
     static func read(named name: String) throws -> [Statement] {
         let file = try InputFile(name)
         var bytes: [UInt8] = []
-        while case let piece = try file.read(), !piece.isEmpty, bytes.count < 1 << 20 { bytes += piece }
+        while case let piece = try file.read(), !piece.isEmpty {
+            bytes += piece
+            guard bytes.count <= longestFile else {
+                throw Failure(.dataError, "\(name) has more than \(longestFile >> 20) MiB of statements")
+            }
+        }
         let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
         do throws(StatementError) {
             return try read(file: String(decoding: bytes, as: UTF8.self)).map { statement in
@@ -306,7 +313,11 @@ private final class ExpectSession {
     /// Writes a golden file anew if it is another, and shows what has changed.
     private func update(_ file: String, _ found: LoadedStream, _ name: String) throws -> Outcome {
         guard found.rejected == 0 else { return Outcome(name, Outcome.Failure("not written: lines were rejected")) }
-        if InputFile.isThere(file), var golden = try? LoadedStream(reading: InputFile(file)) {
+        if InputFile.isThere(file) {
+            // Statements come with traces from elsewhere: what they name is replaced only if it is a golden file.
+            guard InputFile.isRegular(file), var golden = try? LoadedStream(reading: InputFile(file)) else {
+                return Outcome(name, Outcome.Failure("not written: \(file) is there and no golden file"))
+            }
             golden.measure(on: found.stream.viewport)
             guard let change = failure(golden, found, nil) else {
                 say("\(file) is as it was")
