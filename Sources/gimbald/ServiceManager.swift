@@ -29,6 +29,11 @@ struct ServiceManager {
     /// What the process before had stored.
     private(set) var stored: [(name: Stored, descriptor: CInt)] = []
 
+    /// All that is open by the manager.
+    var descriptors: Set<CInt> {
+        Set(sockets.map(\.descriptor) + stored.map(\.descriptor) + (channel < 0 ? [] : [channel]))
+    }
+
     /// The shortest watchdog's time that is honoured, in microseconds.
     private static let shortestWatchdog: UInt64 = 10_000
 

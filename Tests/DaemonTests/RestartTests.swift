@@ -354,10 +354,13 @@ import Testing
         for text in marks {
             let place = try Place()
             let (client, other) = try place.connection()
+            let manager = try NotifySocket()
             let daemon = try place.start(
-                Array(text.utf8), passing: [901: place.listener, 902: place.lock, 903: other])
+                Array(text.utf8), passing: [901: place.listener, 902: place.lock, 903: other], notifying: manager)
             var byte: UInt8 = 0
             #expect(recv(client, &byte, 1, 0) == 0)
+            // What leads to the service manager is not among what is closed.
+            #expect(manager.receive()?.hasPrefix("READY=1\n") == true)
             let asking = try SocketClient.whenListening(place.socket)
             try asking.send(#"{"type":"ping"}"#)
             #expect(asking.receive() == #"{"type":"pong"}"#)
@@ -430,7 +433,9 @@ private final class Place {
     }
 
     /// Starts a daemon that finds this on descriptor 900, and others by the numbers that are told.
-    func start(_ left: [UInt8], passing descriptors: [CInt: CInt]) throws -> Child {
+    func start(
+        _ left: [UInt8], passing descriptors: [CInt: CInt], notifying manager: NotifySocket? = nil
+    ) throws -> Child {
         try Data(left).write(to: folder.appendingPathComponent("left"))
         let file = open(folder.appendingPathComponent("left").path, O_RDONLY | O_CLOEXEC)
         var ends: [CInt] = [-1, -1]
@@ -446,7 +451,8 @@ private final class Place {
             "/bin/sh", "-c", #"cd "$1" && read line; exec "$0" --socket gimbal.sock"#,
             DaemonProcess.products.appendingPathComponent("gimbald").path, folder.path,
         ]
-        let variables = ["PATH=/usr/bin:/bin", "GIMBAL_HANDOVER=900"]
+        var variables = ["PATH=/usr/bin:/bin", "GIMBAL_HANDOVER=900"]
+        if let manager { variables.append("NOTIFY_SOCKET=\(manager.path)") }
         var (arguments, environment) = (words.map { strdup($0) } + [nil], variables.map { strdup($0) } + [nil])
         defer { for text in arguments + environment { free(text) } }
         var process: pid_t = -1

@@ -14,9 +14,10 @@ public final class DaemonProcess {
 
     /// The folder that the programs were built into: where this test program is.
     public static let products: URL = {
-        let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return FileManager.default.fileExists(atPath: program.appendingPathComponent("gimbald").path)
-            ? program : Files.root.appendingPathComponent(".build/debug")
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let daemon = folder.appendingPathComponent("gimbald").path
+        precondition(FileManager.default.fileExists(atPath: daemon), "\(daemon) is not built")
+        return folder
     }()
 
     public struct NotReady: Error, CustomStringConvertible {

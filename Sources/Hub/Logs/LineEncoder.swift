@@ -5,12 +5,16 @@ import GimbalProtocol
 
 final class LineEncoder {
     private var line = LineWriter()
+    private var isWriting = false
 
     /// Writes a line, and lends its bytes.
     @inline(__always)
     func encode(_ write: (inout LineWriter) -> Void, then use: (Span<UInt8>) -> Void) {
+        precondition(!isWriting, "a line is written while another one is")
+        isWriting = true
         line.clear()
         write(&line)
         line.withBytes(use)
+        isWriting = false
     }
 }

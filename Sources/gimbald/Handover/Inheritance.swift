@@ -17,7 +17,7 @@ struct Inheritance {
     private(set) var file: HandoverFile?
 
     init(_ manager: ServiceManager, _ log: Log) {
-        let known = Set(manager.sockets.map(\.descriptor) + manager.stored.map(\.descriptor))
+        let known = manager.descriptors
         let own = Handover.inherited(environment: SocketPath.environmentValue).flatMap { known.contains($0) ? nil : $0 }
         let stored = manager.stored.filter { $0.name == .state }.map(\.descriptor)
         if let left = own ?? stored.last, !adopt(left) {
@@ -67,7 +67,11 @@ struct Inheritance {
 
     /// Closes what the process before left open, and nobody knows what it is.
     private static func closeAll(but known: Set<CInt>) {
-        for descriptor in (STDERR_FILENO + 1)..<CInt(clamping: sysconf(CInt(_SC_OPEN_MAX)))
-        where !known.contains(descriptor) { _ = close(descriptor) }
+        var first = CUnsignedInt(STDERR_FILENO + 1)
+        for descriptor in known.sorted().map(CUnsignedInt.init) where descriptor >= first {
+            if descriptor > first { _ = close_range(first, descriptor - 1, 0) }
+            first = descriptor + 1
+        }
+        _ = close_range(first, .max, 0)
     }
 }
