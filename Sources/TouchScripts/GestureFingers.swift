@@ -111,7 +111,7 @@ package struct GestureFingers {
     /// Whether a gesture can be made by the fingers that are down.
     private func fits(_ kind: GestureKind) -> Bool {
         switch grip {
-        case nil: Self.areFingers(kind)
+        case nil: Self.performed.contains(kind)
         case .one: kind == .pan || kind == .pinch || kind == .rotate
         case .pair: kind == .pan || kind == .pinch || kind == .rotate
         case .tilt: kind == .tilt
@@ -119,13 +119,10 @@ package struct GestureFingers {
         }
     }
 
-    /// Whether fingers make such a gesture at all.
-    private static func areFingers(_ kind: GestureKind) -> Bool {
-        switch kind {
-        case .pan, .pinch, .rotate, .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap: true
-        case .position: false
-        }
-    }
+    /// The gestures that fingers are known for. Any other is counted as one that they cannot make.
+    private static let performed: Set<GestureKind> = [
+        .pan, .pinch, .rotate, .tilt, .oneFingerZoom, .doubleTap, .twoFingerTap,
+    ]
 
     private mutating func begin(_ event: GestureEvent) {
         let kind = event.kind
@@ -142,7 +139,7 @@ package struct GestureFingers {
         case .pinch, .rotate: grip = .pair
         case .tilt: grip = .tilt
         case .oneFingerZoom: grip = .zoomer
-        case .doubleTap, .twoFingerTap, .position: break  // They take no grip that lasts.
+        default: break  // The others take no grip that lasts.
         }
     }
 
@@ -152,7 +149,7 @@ package struct GestureFingers {
         case .pinch(let factor): scale = factor
         case .rotate(let degrees): rotation = degrees
         case .tilt(let way), .oneFingerZoom(let way): slide = way
-        case .position, nil: break
+        default: break
         }
         focus = event.focus ?? focus
     }

@@ -1,6 +1,7 @@
 // The code, the JSON Schema and the tables of the specification know the same messages and the same members, in both
 // directions. What code knows is found out by asking it: a member that is read cannot be `[[]]`, which is no value of any.
 
+import Foundation
 import Gestures
 import MapCamera
 import TestSupport
@@ -257,14 +258,45 @@ private let wrong = JSON.array([.array([])])
 
     private func firstWords(_ heading: String) throws -> Set<String> { Set(try table(heading).flatMap(\.[0])) }
 
+    /// Holds the words of a table against those of the code, one by one.
+    private func expect(_ words: Set<String>, in table: String, are code: some Sequence<String>) {
+        for word in Set(code).subtracting(words).sorted() {
+            Issue.record("\(word) is missing in the table \(table)… of Protocols/README.md")
+        }
+        for word in words.subtracting(code).sorted() {
+            Issue.record("\(word) stands in the table \(table)… of Protocols/README.md, and the code does not know it")
+        }
+    }
+
     @Test func theTablesHaveWhatTheCodeHas() throws {
-        #expect(try firstWords("| Code |") == Set(ErrorCode.known.map(\.rawValue)))
-        #expect(try firstWords("| Type | Value") == Set(GestureKind.allCases.map(\.type)))
-        #expect(try firstWords("| `kind` |").subtracting(["kind"]) == Set(UpdateKind.allCases.map(\.rawValue)))
-        let asked = try firstWords("| Request |").union(firstWords("| Command |"))
-        #expect(asked.subtracting(RequestType.all.map(\.word)) == [])
-        let answers = Set(try table("| Request |").compactMap { $0.last?.first })
+        expect(try firstWords("| Code |"), in: "| Code |", are: ErrorCode.known.map(\.rawValue))
+        expect(try firstWords("| Type | Value"), in: "| Type | Value", are: GestureKind.allCases.map(\.type))
+        expect(
+            try firstWords("| `kind` |").subtracting(["kind"]), in: "| `kind` |",
+            are: UpdateKind.allCases.map(\.rawValue))
+        let gestures = GestureKind.allCases.map(\.type)
+        // Each of these has a section of its own.
+        let told: Set = [
+            "move", "animate", "subscribe", "unsubscribe", "hello", "trace", "trace-end", "touch", "marker",
+            "await-idle",
+        ]
+        let asked = try ["| Command |", "| Request | Fields | Reply |", "| Request | Fields | What"].map(firstWords)
+        expect(
+            asked.reduce(told) { $0.union($1) }, in: "| Request |, or | Command |",
+            are: RequestType.all.map(\.word).filter { !gestures.contains($0) })
+        let answers = Set(try table("| Request | Fields | Reply |").compactMap { $0.last?.first })
         #expect(answers.subtracting(MessageType.allCases.map(\.rawValue)) == [])
+    }
+
+    @Test func everyMessageStandsInAConformanceCase() throws {
+        let folder = "Protocols/conformance"
+        let cases = try FileManager.default.contentsOfDirectory(atPath: Files.root.appendingPathComponent(folder).path)
+            .filter { $0.hasSuffix(".json") }.map { try Files.text("\(folder)/\($0)") }
+        // Some stand in a text within a text.
+        let words = Set(cases.flatMap { $0.matches(of: /"type\\?"\s*:\s*\\?"([a-z-]+)/).map { String($0.1) } })
+        for word in RequestType.all.map(\.word) + MessageType.allCases.map(\.rawValue) where !words.contains(word) {
+            Issue.record("no case in \(folder) has a message \(word)")
+        }
     }
 
     @Test func theTablesHaveTheMembersOfTheSchema() throws {
