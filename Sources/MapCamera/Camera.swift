@@ -1,5 +1,6 @@
 // The camera: a position, the viewport that it is seen through, and its constraints.
-// Invariant: the position never violates a constraint. Every change goes through `settle`, the one place that applies them.
+// Invariant: the position never violates a constraint. Every change of it goes through `settle`, or `moveTarget` where only the
+// target changes; both take nothing but what `CameraConstraints.constrain` gives.
 
 #if canImport(Glibc)
 import Glibc
@@ -61,7 +62,7 @@ public struct Camera: Sendable {
         }
     }
 
-    // MARK: The one place
+    // MARK: Where it changes
 
     /// Takes a pose, within the constraints: first the view, then the target that the view's anchor asks for.
     mutating func settle(_ pose: Pose) {

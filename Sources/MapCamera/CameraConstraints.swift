@@ -1,5 +1,5 @@
 // The limits of a camera: zoom range, then the ceiling of the viewing angle, then the target bounds. Only this file
-// knows them. Every move of the camera ends in `Camera.settle`, which asks here.
+// knows them. Every move of the camera asks `constrain` here.
 
 /// The zooms a camera may have. (Google: `GMSMapView.minZoom`, `maxZoom`.)
 public struct ZoomRange: Equatable, Sendable {

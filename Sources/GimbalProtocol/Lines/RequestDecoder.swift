@@ -56,8 +56,16 @@ package struct RequestDecoder: ~Copyable {
     ///
     /// - Parameter requests: becomes the line's one request, or those of its array. After an error it means nothing.
     package mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
-        var report = GestureLine()
-        if report.read(line), let request = request(report, line) {
+        var gesture = GestureLine()
+        let isGesture = gesture.read(line)
+        try decode(line, isGesture ? gesture : nil, into: &requests)
+    }
+
+    /// Reads a line as above, of which it is known whether it is one gesture.
+    package mutating func decode(
+        _ line: Span<UInt8>, _ gesture: GestureLine?, into requests: inout [Request]
+    ) throws(Rejection) {
+        if let gesture, let request = request(gesture, line) {
             while !requests.isEmpty { requests.removeLast() }
             requests.append(request)
         } else {

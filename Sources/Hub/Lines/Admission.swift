@@ -28,6 +28,14 @@ struct Admission {
         (self.requests, self.peer, self.registry, self.limits) = (requests, peer, registry, limits)
     }
 
+    /// Whether any gesture of a peer's is admitted on a camera as that stands, so that nobody has to look closer. What
+    /// ``admit()`` comes to ask of a gesture has to be asked here, too.
+    @inline(__always)
+    static func admitsAnyGesture(of peer: Peer, on camera: HostedCamera, _ limits: Limits) -> Bool {
+        !peer.isWatchOnly && camera.replay === peer.replay && camera.lifetime == .permanent
+            && camera.gestures.count < min(limits.gestures, limits.cameraGestures)
+    }
+
     /// Admits the line.
     func admit() throws(Refusal) {
         var earlier = EarlierObjects()

@@ -19,15 +19,11 @@ final class LineHandler {
     /// Kept from line to line, so that nothing is allocated.
     private var requests: [Request] = []
 
-    /// With fewer active gestures on a camera, their number need not be checked more closely.
-    private let fewGestures: Int
-
     init(_ hub: HubParts, _ applier: RequestApplier) {
         (limits, registry, clients, runner) = (hub.limits, hub.registry, hub.clients, hub.runner)
         (replays, errors, sender, turns) = (hub.replays, hub.errors, hub.sender, hub.turns)
         (counters, self.applier) = (hub.counters, applier)
         decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
-        fewGestures = min(limits.gestures, limits.cameraGestures)
     }
 
     // MARK: A line
@@ -35,9 +31,10 @@ final class LineHandler {
     /// Handles a line; `false` if its time has not come.
     func handle(_ text: Span<UInt8>, from peer: Peer, at now: Double) -> Bool {
         var line = GestureLine()
-        if line.read(text), !peer.isWatchOnly {
+        let isGesture = line.read(text)
+        if isGesture {
             if let replay = peer.replay {
-                if let time = freeTime(of: line, text, in: replay) {
+                if let time = freeTime(of: line, text, in: replay, from: peer) {
                     return handle(line, text, at: time, in: replay, from: peer, at: now)
                 }
             } else if let camera = freeCamera(of: line, text, peer) {
@@ -51,7 +48,7 @@ final class LineHandler {
         swap(&requests, &self.requests)
         defer { swap(&requests, &self.requests) }
         do {
-            try decoder.decode(text, into: &requests)
+            try decoder.decode(text, isGesture ? line : nil, into: &requests)
         } catch {
             reject(error, text, from: peer, at: now)
             return true
@@ -66,29 +63,26 @@ final class LineHandler {
 
     // MARK: A line that is one gesture
 
-    /// The camera of a live gesture, if nothing can be wrong with it as things stand: what ``Admission`` asks of it, in
-    /// short.
+    /// The camera of a live gesture, if nothing can be wrong with it as things stand.
     @inline(__always)
     private func freeCamera(of line: GestureLine, _ text: Span<UInt8>, _ peer: Peer) -> HostedCamera? {
         let name = text.extracting(line.camera.range)
         guard let camera = name.isEmpty ? registry.mainCamera(of: peer) : registry.camera(name, of: peer),
-            camera.replay == nil, isFree(camera)
+            Admission.admitsAnyGesture(of: peer, on: camera, limits)
         else { return nil }
         return camera
     }
 
-    /// The time of a gesture in a replay, in the trace's `timeMs`, if nothing can be wrong with it: what ``Admission`` and
-    /// ``traceTime(_:_:)`` ask of it, in short.
-    private func freeTime(of line: GestureLine, _ text: Span<UInt8>, in replay: Replay) -> Double? {
+    /// The time of a gesture in a replay, in the trace's `timeMs`, if nothing can be wrong with it: what
+    /// ``traceTime(_:_:)`` asks of it, in short.
+    private func freeTime(
+        of line: GestureLine, _ text: Span<UInt8>, in replay: Replay, from peer: Peer
+    ) -> Double? {
         let name = text.extracting(line.camera.range)
         guard let time = line.gesture.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
-            isFree(replay.stage)
+            Admission.admitsAnyGesture(of: peer, on: replay.stage, limits)
         else { return nil }
         return time
-    }
-
-    private func isFree(_ camera: HostedCamera) -> Bool {
-        camera.lifetime == .permanent && camera.gestures.count < fewGestures
     }
 
     /// Handles a line that is one live gesture.
@@ -98,7 +92,7 @@ final class LineHandler {
         counters.lines += 1
         turns.add(work: 1)
         applier.apply(line.gesture, text.extracting(line.id.range), to: camera, from: peer, at: now)
-        runner.endBatch(of: camera, at: now - camera.clockStart)
+        applier.endBatch(of: camera, at: now)
         applier.endLine(at: now)
     }
 
