@@ -108,6 +108,15 @@ public final class ListeningSocket {
 }
 
 public enum UnixSocket {
+    /// Whether a descriptor is a stream socket of this family that connections can be accepted from.
+    public static func listens(_ descriptor: CInt) -> Bool {
+        let stream = CInt(SOCK_STREAM.rawValue)
+        return [(SO_DOMAIN, AF_UNIX), (SO_TYPE, stream), (SO_ACCEPTCONN, 1)].allSatisfy { option, wanted in
+            var (value, size) = (CInt(-1), socklen_t(MemoryLayout<CInt>.size))
+            return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 && value == wanted
+        }
+    }
+
     /// Connects to a path; the descriptor blocks, unless the flags of socket(2) say otherwise.
     ///
     /// - Parameter timeout: how long to wait for a daemon with a full queue, in milliseconds; `nil` is for ever. A descriptor

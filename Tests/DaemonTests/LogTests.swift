@@ -92,6 +92,13 @@ import Testing
         #expect(manager.receive()?.hasPrefix("STATUS=--max-cameras \"0\" must be") == true)
     }
 
+    @Test(arguments: ["</dev/null", "<."]) func aDescriptorThatNobodyCanConnectToIsNamed(_ file: String) throws {
+        let shell = URL(fileURLWithPath: "/bin/sh")
+        let words = ["-c", "export LISTEN_FDS=1 LISTEN_PID=$$; exec 3\(file); exec \"$0\"", gimbald.path]
+        let (status, _, errors) = try DaemonProcess.run(shell, words)
+        #expect(status != 0 && errors.contains("descriptor 3 of the service manager"), "\(errors)")
+    }
+
     @Test func aRestartInPlaceIsAReloadForTheServiceManager() throws {
         let manager = try NotifySocket()
         let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": manager.path])

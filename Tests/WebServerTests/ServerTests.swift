@@ -580,6 +580,18 @@ private struct Running: Sendable {
         }
     }
 
+    @Test func whoeverOnlyWatchesLeavesPlacesToThoseThatFeed() async throws {
+        var limits = Limits()
+        limits.streams = 64
+        try await Running.with(limits) { server in
+            let watching = try (0..<63).map { _ in try server.open(server.tokens.watch).client }
+            #expect(try server.answer("GET", "/stream", server.fields(server.tokens.watch)).status == 503)
+            let feeding = try server.open(server.tokens.feed).client
+            #expect(try server.answer("GET", "/stream", server.fields(server.tokens.feed)).status == 503)
+            withExtendedLifetime((watching, feeding)) {}
+        }
+    }
+
     @Test func fiveHundredPagesHearOfOneCameraAndConnectionsBeyondTheLimitAreEnded() async throws {
         var limits = Limits()
         limits.connections = 520

@@ -15,13 +15,15 @@ final class Pages: Sendable {
     init(_ limits: Limits) { self.limits = limits }
 
     func add(_ page: Page) throws(HTTPRefusal) {
+        // Those that only watch leave some places to those that feed.
+        let most = page.role == .feed ? limits.streams : limits.streams - limits.streams / 64
         let isFull = state.withLock { state in
-            guard state.pages.count < limits.streams else { return true }
+            guard state.pages.count < most else { return true }
             state.pages[page.id] = page
             return false
         }
         if isFull {
-            throw HTTPRefusal(.serviceUnavailable, "\(limits.streams) pages are open; close one", retryAfter: 5)
+            throw HTTPRefusal(.serviceUnavailable, "\(most) pages are open; close one", retryAfter: 5)
         }
     }
 

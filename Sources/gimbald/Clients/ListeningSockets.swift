@@ -31,6 +31,10 @@ struct ListeningSockets {
         let what = kind.purpose
         let offered = manager.sockets.filter { $0.socketKind == kind }
         if file.path == nil, !offered.isEmpty {
+            for (descriptor, _) in offered where !UnixSocket.listens(descriptor) {
+                throw SystemError(
+                    "descriptor \(descriptor) of the service manager: ListenStream= must name a path", code: ENOTSOCK)
+            }
             passed += offered
             return log(.info, "listening \(what)on \(counted(offered.count, "socket")) of the service manager")
         }

@@ -64,6 +64,8 @@ private final class Trial {
     private let program: String
     private let file: String
     private let descriptor: CInt
+    /// What has the file removed if the process is ended.
+    private let removal: Interrupt.Removal?
 
     init(_ command: [String]) throws {
         let name = command[0]
@@ -74,6 +76,7 @@ private final class Trial {
         let folder = SocketPath.environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         do throws(SystemError) {
             (file, descriptor) = try TemporaryFile.make(in: folder, named: "gimbal", ending: ".ndjson")
+            removal = Interrupt.removeAtEnd(file)
         } catch {
             throw Failure(.ioError, "\(error)")
         }
@@ -83,6 +86,7 @@ private final class Trial {
     deinit {
         _ = close(descriptor)
         _ = unsafe unlink(file)
+        if let removal { Interrupt.keep(removal) }
     }
 
     /// How the command ends with a trace.
