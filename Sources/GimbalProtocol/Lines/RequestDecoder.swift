@@ -57,24 +57,23 @@ package struct RequestDecoder: ~Copyable {
     /// - Parameter requests: becomes the line's one request, or those of its array. After an error it means nothing.
     package mutating func decode(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         var gesture = GestureLine()
-        let isGesture = gesture.read(line)
-        try decode(line, isGesture ? gesture : nil, into: &requests)
+        if gesture.read(line), take(gesture, line, into: &requests) { return }
+        try decodeAny(line, into: &requests)
     }
 
-    /// Reads a line as above, of which it is known whether it is one gesture.
-    package mutating func decode(
-        _ line: Span<UInt8>, _ gesture: GestureLine?, into requests: inout [Request]
-    ) throws(Rejection) {
-        if let gesture, let request = request(gesture, line) {
-            while !requests.isEmpty { requests.removeLast() }
-            requests.append(request)
-        } else {
-            try decodeAny(line, into: &requests)
-        }
+    /// Takes what ``GestureLine`` has read of a line; `false` if there is more to say about it.
+    @inline(__always)
+    package mutating func take(
+        _ gesture: borrowing GestureLine, _ line: Span<UInt8>, into requests: inout [Request]
+    ) -> Bool {
+        guard let request = request(gesture, line) else { return false }
+        while !requests.isEmpty { requests.removeLast() }
+        requests.append(request)
+        return true
     }
 
     /// The request of a line that ``GestureLine`` has read; `nil` if there is more to say about it.
-    private mutating func request(_ report: GestureLine, _ line: Span<UInt8>) -> Request? {
+    private mutating func request(_ report: borrowing GestureLine, _ line: Span<UInt8>) -> Request? {
         let id = report.id.count > 0 ? report.id : nil
         var request = Request(id: id, timeMs: report.gesture.event.time, body: .gesture(report.gesture))
         if report.camera.count > 0 {
@@ -85,7 +84,7 @@ package struct RequestDecoder: ~Copyable {
     }
 
     /// Reads any line, without its LF. What is wrong with one is judged here alone.
-    mutating func decodeAny(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
+    package mutating func decodeAny(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         while !requests.isEmpty { requests.removeLast() }
         do {
             try tape.read(line)

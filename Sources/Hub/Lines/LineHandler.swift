@@ -48,7 +48,7 @@ final class LineHandler {
         swap(&requests, &self.requests)
         defer { swap(&requests, &self.requests) }
         do {
-            try decoder.decode(text, isGesture ? line : nil, into: &requests)
+            if !isGesture || !decoder.take(line, text, into: &requests) { try decoder.decodeAny(text, into: &requests) }
         } catch {
             reject(error, text, from: peer, at: now)
             return true
