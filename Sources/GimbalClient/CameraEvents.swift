@@ -32,13 +32,18 @@ public struct CameraEvents: AsyncSequence, Sendable {
     /// A loop over the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let events: CameraEvents
-        private var connection: LineConnection?
-        /// Attempts since the daemon last answered; `nil` as long as it never has.
-        private var attempts: Int?
-        private var isOver = false
+        private var state = State.beginning(nil)
         private var points: ResumePoints
         /// The event to return next, before anything is read.
         private var gap: CameraEvent?
+
+        private enum State {
+            /// The daemon has not answered yet: where it cannot be reached, that is an error.
+            case beginning(LineConnection?)
+            /// It has answered before, and so many attempts have been made since.
+            case following(LineConnection?, attempts: Int)
+            case over
+        }
 
         /// How far the events of each camera have been read, by its name. A later loop, of another process too, may go on
         /// from here.
@@ -58,38 +63,56 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 self.gap = nil
                 return gap
             }
-            while !isOver {
+            while true {
+                if case .over = state { return nil }
                 do {
                     if let event = try await read() { return event }
                 } catch let error as GimbalConnectionError where error.isPassing {
-                    connection = nil
                     try await untilNextAttempt(after: error)
                 } catch {
                     end(because: error as? GimbalConnectionError)
                     throw error
                 }
             }
-            return nil
         }
 
         private mutating func end(because error: GimbalConnectionError? = nil) {
             connection?.close(because: error)
-            connection = nil
-            isOver = true
+            state = .over
         }
 
         // MARK: One connection
 
-        /// The next event of the connection, which is made if there is none.
+        private var connection: LineConnection? {
+            switch state {
+            case .beginning(let connection), .following(let connection, _): connection
+            case .over: nil
+            }
+        }
+
+        /// The connection, which is made if there is none.
+        private mutating func connected() throws -> LineConnection {
+            if let connection { return connection }
+            let connection = try subscribe()
+            switch state {
+            case .beginning: state = .beginning(connection)
+            case .following(_, let attempts): state = .following(connection, attempts: attempts)
+            case .over: break
+            }
+            return connection
+        }
+
+        private var hasFollowed: Bool { if case .following = state { true } else { false } }
+
+        /// The next event of the connection.
         private mutating func read() async throws -> CameraEvent? {
-            let connection = try self.connection ?? subscribe()
-            self.connection = connection
+            let connection = try connected()
             guard let line = try await connection.line() else { throw GimbalConnectionError.ended }
             switch try ServerLine(fromDaemon: line).message {
             case .event(let event):
                 note(event)
                 return event
-            case .error(let error) where error.line == 0 && attempts != nil:
+            case .error(let error) where error.line == 0 && hasFollowed:
                 // The daemon takes no connection now.
                 throw GimbalConnectionError.unreachable(path: connection.path, reason: "\(error)")
             case .error(let error):
@@ -115,8 +138,8 @@ public struct CameraEvents: AsyncSequence, Sendable {
             gap = points.note(event).map { .lagged($0) }
             switch event {
             case .subscribedToAll, .subscribed:
-                attempts = 0
                 connection?.noteAnswer()
+                state = .following(connection, attempts: 0)
             case .removed: if events.camera != nil { end() }
             case .lagged, .reset, .moveStarted, .cameraChanged, .idle, .input, .touch, .replay, .marker: break
             }
@@ -126,11 +149,11 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         private mutating func untilNextAttempt(after error: GimbalConnectionError) async throws {
             let reconnection = events.reconnection
-            guard let attempts, attempts < reconnection.attempts ?? .max else {
-                end()
+            guard case .following(_, let attempts) = state, attempts < reconnection.attempts ?? .max else {
+                state = .over
                 throw error
             }
-            self.attempts = attempts + 1
+            state = .following(nil, attempts: attempts + 1)
             do {
                 try await reconnection.clock.sleep(for: reconnection.delay(before: attempts))
             } catch {

@@ -1,8 +1,10 @@
 // Lines to standard error, with the journal's priorities where the journal reads them. What is logged is one line each: a
-// path, a file's content or what a client sent cannot pass for another one.
+// path, a file's content or what a client sent cannot pass for another one. Nobody waits for who reads it: a line that finds no
+// room is left out, and how many were is said when there is room again.
 
 import GimbalProtocol
 import Glibc
+import Synchronization
 import UnixSocket
 
 /// How much a line of a log matters.
@@ -23,6 +25,9 @@ package enum LogLevel: String, CaseIterable, Comparable, Sendable {
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.priority < b.priority }
 }
 
+/// Lines that standard error had no room for.
+private let leftOut = Atomic<Int>(0)
+
 /// Messages of a service for its administrators.
 package struct Log: Sendable {
     private let name: String
@@ -39,9 +44,25 @@ package struct Log: Sendable {
 
     package func callAsFunction(_ level: LogLevel, _ message: @autoclosure () -> String) {
         guard level <= self.level else { return }
-        let line = (isJournal ? "<\(level.priority)>" : "\(name): ") + message()
+        guard Self.hasRoom else {
+            leftOut.add(1, ordering: .relaxed)
+            return
+        }
+        let missing = leftOut.exchange(0, ordering: .relaxed)
+        if missing > 0 { write(.warning, "\(counted(missing, "line")) of this log found no room") }
+        write(level, message())
+    }
+
+    private func write(_ level: LogLevel, _ message: String) {
+        let line = (isJournal ? "<\(level.priority)>" : "\(name): ") + message
         let bytes = Array((line.printable + "\n").utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Whether standard error takes a line at once.
+    private static var hasRoom: Bool {
+        var status = pollfd(fd: STDERR_FILENO, events: CShort(POLLOUT), revents: 0)
+        return unsafe poll(&status, 1, 0) != 0
     }
 }
 

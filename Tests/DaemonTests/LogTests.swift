@@ -92,6 +92,19 @@ import Testing
         #expect(manager.receive()?.hasPrefix("STATUS=--max-cameras \"0\" must be") == true)
     }
 
+    @Test func whoeverDoesNotReadTheLogKeepsNobodyWaiting() throws {
+        let daemon = try DaemonProcess(["--log-level", "debug"])
+        daemon.narrowLog()
+        // Each that comes and goes is two lines of the log, and all of them are more than it has room for.
+        for _ in 0..<50 {
+            let client = try SocketClient(daemon.socket)
+            try client.send(#"{"type":"ping"}"#)
+            #expect(client.receive() == #"{"type":"pong"}"#)
+        }
+        #expect(daemon.logs("connected"))
+        #expect(daemon.end(SIGTERM) == 0 && daemon.log().contains("lines of this log found no room"))
+    }
+
     @Test(arguments: ["</dev/null", "<."]) func aDescriptorThatNobodyCanConnectToIsNamed(_ file: String) throws {
         let shell = URL(fileURLWithPath: "/bin/sh")
         let words = ["-c", "export LISTEN_FDS=1 LISTEN_PID=$$; exec 3\(file); exec \"$0\"", gimbald.path]

@@ -60,6 +60,12 @@ public final class DaemonProcess {
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
+    /// Leaves its standard error a page of room, the least that there can be.
+    public func narrowLog() {
+        let setPipeSize: CInt = 1031  // F_SETPIPE_SZ, a macro that Swift does not see
+        _ = fcntl(errors.fileHandleForReading.fileDescriptor, setPipeSize, 4096)
+    }
+
     /// What it wrote to standard error, once it has ended.
     public func log() -> String {
         logged + String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
