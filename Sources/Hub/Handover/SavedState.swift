@@ -20,7 +20,7 @@ extension SavedCamera {
     var lines: [UInt8] {
         var line = LineWriter(capacity: 1024)
         line.write(self)
-        return line.copy
+        return line.bytes
     }
 
     /// Reads cameras, each name once.
@@ -181,11 +181,6 @@ extension Span<UInt8> {
 // MARK: The lines
 
 extension LineWriter {
-    /// A copy of what has been written.
-    var copy: [UInt8] {
-        withBytes { bytes in unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
-    }
-
     fileprivate func isEqual(to other: Span<UInt8>) -> Bool { withBytes { $0.isEqual(to: other) } }
 
     mutating func writeHeading(isLast: Bool) {

@@ -45,12 +45,12 @@ public struct SavedText {
     static func bytes(_ cameras: [[UInt8]], isLast: Bool) -> [UInt8] {
         var line = LineWriter()
         line.writeHeading(isLast: isLast)
-        var bytes = line.copy
+        var bytes = line.bytes
         bytes.reserveCapacity(cameras.reduce(1024) { $0 + $1.count })
         for camera in cameras { bytes += camera }
         line.clear()
         line.writeEnding(count: cameras.count, checksum: checksum(bytes.span))
-        return bytes + line.copy
+        return bytes + line.bytes
     }
 
     /// FNV-1a of 64 bits: it is to tell accidents, not malice.
