@@ -44,7 +44,7 @@ fileprivate struct SavedRun {
             case .hasEnded: run.hasEnded = try field.flag()
             case .steps: run.steps = try field.count()
             case .moment: moment = try HostedCamera.Moment(field.record(), limits: limits)
-            case .target: target = try field.time()
+            case .target: target = try field.double()
             }
         }
     }
@@ -168,9 +168,9 @@ struct SavedReplay {
             case .header: playback = Self.playback(try field.bytes())
             case .speed: clock.speed = try field.double()
             case .origin: clock.origin = try field.time()
-            case .start: clock.start = try field.time()
-            case .held: clock.held = try field.time()
-            case .lastStep: clock.lastStep = try field.time()
+            case .start: clock.start = try field.double()
+            case .held: clock.held = try field.double()
+            case .lastStep: clock.lastStep = try field.double()
             case .isPaused: mode = .paused
             case .stepsLeft: mode = .stepping(left: try field.count())
             case .round: round = try field.integer()

@@ -103,6 +103,30 @@ import Testing
         #expect(other.messages.last?["type"]?.string == "ok")
     }
 
+    /// A replay's clock is its sender's to set: however far it goes, nobody else loses anything by it.
+    @Test(arguments: [1e-300, 0.001, 1e300, 1.7e308])
+    func replayAtASpeedBeyondMeasureGoesOnAfterAHandover(_ speed: Double) throws {
+        let host = HubHost()
+        let (feed, other, watcher) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","camera":"left"}"#)
+        feed.send(#"{"type":"trace","version":1,"speed":\#(speed)}"#)
+        feed.send(#"{"type":"pan","phase":"began","timeMs":-1e15}"#)
+        feed.send(#"{"type":"pan","phase":"changed","translation":{"x":5},"timeMs":-9.1e14}"#)
+        host.pass(10)
+        for line in [
+            #""pause-replay""#, #""resume-replay""#, #""seek-replay","byMs":1e15"#, #""set-replay-speed","speed":1e-9"#,
+            #""pause-replay""#, #""set-replay-speed","speed":1.7e308"#, #""resume-replay""#, #""pause-replay""#,
+        ] {
+            other.send(#"{"type":\#(line),"camera":"main"}"#)
+            host.pass(3)
+            try host.handOver()
+        }
+        other.send(#"{"type":"get-replay","camera":"main"}"#)
+        #expect(other.messages.last?["type"]?.string == "replay")
+        other.send(#"{"type":"move","camera":"left","update":{"kind":"zoom-in"}}"#)
+        #expect(watcher.messages.suffix(3).map { $0["seq"]?.number } == [1, 2, 3])
+    }
+
     @Test func watcherMayOnlyWatchAfterAHandover() throws {
         let host = HubHost()
         let (watcher, feed) = (host.connect(role: .watchOnly(because: "so it is")), host.connect())
@@ -223,7 +247,7 @@ import Testing
         let left = host.leave()
         var random = Seeded(1)
         var (refused, taken) = (0, 0)
-        for _ in 0..<3000 {
+        for _ in 0..<5000 {
             let bytes = altered(left, &random)
             let hub = Hub(server: "gimbald", epochSeed: 8, at: host.now)
             let outlets = (0..<3).map { _ in RecordingOutlet() }
