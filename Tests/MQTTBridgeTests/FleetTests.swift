@@ -601,11 +601,15 @@ import Testing
         }
         let payloads = client.received.map(\.payload) + [Claim(instance: "x").payload]
         for payload in payloads {
-            let longest = NodeState(payload) == nil ? 65_536 : 1 << 20
+            let longest = NodeState(payload) == nil ? 65_536 : 5 << 20
             let padded = payload + [UInt8](repeating: 0x20, count: longest - payload.count)
             #expect(isRead(padded) && !isRead(padded + [0x20]))
         }
         #expect(payloads.count >= 4)
+        // That of the largest node there can be.
+        let names = (0..<65_536).map { String(repeating: "x", count: 59) + "\(10_000 + $0 % 90_000)" }
+        let state = NodeState(.ready, node: "left", instance: "x", generation: 1, version: "1", cameras: names)
+        #expect(NodeState(state.payload) == state)
     }
 
     @Test func whoeverAsksUnderManyNamesIsOneWhoAsks() {

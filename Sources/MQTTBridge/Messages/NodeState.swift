@@ -28,8 +28,8 @@ package struct NodeState: Equatable, Sendable {
     /// Whether its process is the node no more.
     var isOver: Bool { word == .lost || word == .disconnected && interval == nil }
 
-    /// The most bytes of one: it names all cameras of the node.
-    static let longest = 1 << 20
+    /// The most bytes of one: it names all cameras of the node, 65,536 at the most, of 64 letters each.
+    static let longest = 5 << 20
 
     /// The default interval of a node.
     package static let usualInterval = 30_000.0
