@@ -10,7 +10,6 @@ import UnixSocket
 final class StandIn: Sendable {
     let path: String
     private let folder: URL
-    private let descriptor: CInt
 
     /// - Parameter serve: is given each connection's number and descriptor, one after the other, and closes nothing.
     init(_ serve: @escaping @Sendable (Int, CInt) -> Void) throws {
@@ -19,17 +18,11 @@ final class StandIn: Sendable {
         path = folder.appendingPathComponent("stand-in.sock").path
         let listening = try ListeningSocket(path: path, mode: 0o600)
         let descriptor = listening.descriptor
-        self.descriptor = descriptor
         Thread.detachNewThread {
             var number = 0
-            defer { close(descriptor) }
             while Self.isReadable(descriptor) {
                 let connection = accept(descriptor, nil, nil)
-                guard connection >= 0 else {
-                    // Nobody needs it any more.
-                    if errno == EINVAL { return }
-                    continue
-                }
+                guard connection >= 0 else { continue }
                 serve(number, connection)
                 close(connection)
                 number += 1
@@ -37,10 +30,7 @@ final class StandIn: Sendable {
         }
     }
 
-    deinit {
-        shutdown(descriptor, CInt(SHUT_RDWR))
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     static func isReadable(_ descriptor: CInt) -> Bool {
         var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
