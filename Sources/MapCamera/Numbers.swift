@@ -135,9 +135,7 @@ extension Projection {
         self.init(
             View(zoom: zoom, bearing: bearing, viewingAngle: angle), target: target, viewport: Viewport(&numbers))
     }
-}
 
-extension Projection {
     /// Whether it is one of a camera at a position.
     fileprivate func isOne(of position: CameraPosition) -> Bool {
         view == View(zoom: position.zoom, bearing: position.bearing, viewingAngle: position.viewingAngle)

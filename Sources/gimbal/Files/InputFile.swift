@@ -159,3 +159,8 @@ final class InputFile {
         }
     }
 }
+
+extension [UInt8] {
+    /// The bytes of a text without the mark that some editors put in front; all commands that read traces leave it out.
+    var withoutByteOrderMark: [UInt8] { starts(with: [0xef, 0xbb, 0xbf]) ? Array(dropFirst(3)) : self }
+}

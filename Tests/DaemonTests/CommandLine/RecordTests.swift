@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "\n", "\n   \n", #"{"type":"trace","version":1}"#,
+        "", "\n", "\n   \n", #"{"type":"trace","version":1}"#, "\u{feff}" + #"{"type":"trace","version":1}"#,
         #"{"type":"trace","version":1}"# + "\n" + #"{"type":"trace-end"\#(String(repeating: " ", count: 3000))}"#
             + "\n \t\n",
     ])

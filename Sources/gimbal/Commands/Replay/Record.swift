@@ -215,7 +215,7 @@ private struct TraceWriter: ~Copyable {
     ///
     /// - Returns: `false` where that is no trace.
     mutating func continueFile(_ beginning: [UInt8], _ end: [UInt8]) -> Bool {
-        guard let first = Self.lines(of: beginning).first else { return true }
+        guard let first = Self.lines(of: beginning.withoutByteOrderMark).first else { return true }
         guard RecordingFormat.isHeader(Array(first).span) else { return false }
         if end.last != 0x0a { bytes.append(0x0a) }
         let last = Self.lines(of: end).last ?? []

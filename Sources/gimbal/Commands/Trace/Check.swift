@@ -123,20 +123,15 @@ private final class CheckSession {
             // A line of JSON may be meant for one of a trace; so may nothing at all.
             let first = bytes.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) }
             guard let first, !"{[\u{feff}".utf8.contains(first), recognizer.format == nil else {
-                return unmarked(bytes)
+                return bytes.withoutByteOrderMark
             }
             add(Finding(line: 1, isError: true, code: "not-a-trace", message: "\(error)"))
             return nil
         }
-        guard let format = recognizer.format, format != .trace else { return unmarked(bytes) }
+        guard let format = recognizer.format, format != .trace else { return bytes.withoutByteOrderMark }
         let message = "this is no trace but a recording (\(format.rawValue)): gimbal convert makes a trace of it"
         add(Finding(line: 1, isError: true, code: "not-a-trace", message: message))
         return nil
-    }
-
-    /// Leaves out a byte order mark, as all commands do that read traces.
-    private func unmarked(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
     private func read(_ piece: [UInt8]) throws { try splitter.read(piece) { try play($0) } }
