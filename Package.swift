@@ -102,7 +102,8 @@ let package = Package(
             swiftSettings: strict),
 
         .executableTarget(
-            name: "gimbald", dependencies: ["Hub", "GimbalProtocol", "Libevent", "Service", "UnixSocket", "CMalloc"],
+            name: "gimbald",
+            dependencies: ["Hub", "GimbalProtocol", "Libevent", "Service", "UnixSocket", "CLinux", "CMalloc"],
             cSettings: gnu,
             swiftSettings: strict),
         .executableTarget(

@@ -13,6 +13,7 @@ public final class HubHost {
     public let histories = SharedHistories()
     private let sharesHistories: Bool
     private var memory: HubMemory
+    public let lastPiece = LastPiece()
     /// Those that the hub may still speak to.
     private var peers: [HubPeer] = []
 
@@ -151,7 +152,7 @@ public final class HubPeer: ConformancePeer {
     fileprivate init(_ host: HubHost, _ role: Role) {
         self.host = host
         self.role = role
-        outlet = RecordingOutlet()
+        outlet = RecordingOutlet(host.lastPiece)
         peer = host.hub.connect(outlet, role: role)
     }
 
@@ -260,7 +261,14 @@ public final class RecordingOutlet: Outlet {
     /// How many bytes the next sending takes; `nil` is all.
     var room: Int?
 
-    public init() {}
+    private let lastPiece: LastPiece
+
+    public init(_ lastPiece: LastPiece = LastPiece()) { self.lastPiece = lastPiece }
+
+    public func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int {
+        lastPiece.note(Array(piece), isRepeated: isRepeated)
+        return send([piece])
+    }
 
     public func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
         if isOver || isBroken { return -1 }
@@ -279,4 +287,23 @@ public final class RecordingOutlet: Outlet {
     public func setReading(_ isReading: Bool) { self.isReading = isReading }
     public func finishSending() { isOver = true }
     public func close() { (isOver, isForgotten) = (true, true) }
+}
+
+/// The piece that was sent last to any of a hub's outlets: what is said to be the same has to be.
+public final class LastPiece {
+    private var bytes: [UInt8]?
+    /// How many pieces were the one before, and how many were not.
+    public private(set) var (repeated, new) = (0, 0)
+
+    public init() {}
+
+    fileprivate func note(_ piece: [UInt8], isRepeated: Bool) {
+        if isRepeated {
+            repeated += 1
+            precondition(piece == bytes, "a piece that is said to be the one before is another")
+        } else {
+            new += 1
+        }
+        bytes = piece
+    }
 }

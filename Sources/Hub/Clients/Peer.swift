@@ -7,8 +7,10 @@ public protocol Outlet: AnyObject {
     /// Sends as many of the bytes as it takes now, in order, in one go; says how many. A negative answer is a client that
     /// reads no more.
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
-    /// The same for a single piece.
-    func send(_ piece: UnsafeRawBufferPointer) -> Int
+    /// The same for a single piece, as many clients are sent it.
+    ///
+    /// - Parameter isRepeated: whether the last piece that was sent so, to whomever, was the same bytes.
+    func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int
     /// From now on little is to wait between here and the client: it wants what is newest.
     func keepQueueShort()
     /// Stops or goes on reading.
@@ -20,7 +22,7 @@ public protocol Outlet: AnyObject {
 }
 
 extension Outlet {
-    public func send(_ piece: UnsafeRawBufferPointer) -> Int { unsafe send([piece]) }
+    public func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int { unsafe send([piece]) }
 }
 
 public final class Peer {

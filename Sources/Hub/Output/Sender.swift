@@ -29,6 +29,7 @@ final class Sender {
     private var emissions: UInt64 = 0
     private let encoder = LineEncoder()
     private var offer = Offer()
+    private var lastRun = LastRun()
 
     /// What is offered to a peer at a time. It is kept, so that nothing is allocated.
     @safe private struct Offer {
@@ -40,6 +41,13 @@ final class Sender {
             unsafe pieces.removeAll(keepingCapacity: true)
             runs.removeAll(keepingCapacity: true)
         }
+    }
+
+    /// The run that was sent last: where it stood, and when. Until something is emitted, the same stands there.
+    private struct LastRun: Equatable {
+        var start: UInt = 0
+        var count = 0
+        var emissions: UInt64 = 0
     }
 
     init(limits: Limits, _ turns: Turns, _ counters: Counters) {
@@ -210,7 +218,7 @@ final class Sender {
         guard peer.output.pending.count == 1, peer.output.unreadBytes == 0 else { return false }
         let subscription = peer.output.pending[0]
         guard let run = subscription.wholeRun else { return false }
-        let taken = unsafe peer.outlet.send(run.bytes)
+        let taken = unsafe peer.outlet.send(run.bytes, isRepeated: isRepeated(run.bytes))
         turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
         if unsafe taken == run.bytes.count {
             counters.bytesOut += UInt64(taken)
@@ -221,6 +229,13 @@ final class Sender {
         offer.runs.append((subscription, run))
         note(max(taken, 0), sentTo: peer)
         return false
+    }
+
+    /// Whether the last run that was sent was these bytes, as it is for all but one of a camera's subscribers.
+    private func isRepeated(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let run = LastRun(start: UInt(bitPattern: bytes.baseAddress), count: bytes.count, emissions: emissions)
+        defer { lastRun = run }
+        return run == lastRun
     }
 
     private static func work(ofSending bytes: Int, pieces: Int) -> UInt64 {

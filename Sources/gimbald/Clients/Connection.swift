@@ -186,8 +186,8 @@ final class Connection: Watcher, Outlet {
         unsafe took(daemon.exchange.write(descriptor, pieces), of: pieces.reduce(0) { $0 + $1.count })
     }
 
-    func send(_ piece: UnsafeRawBufferPointer) -> Int {
-        unsafe took(daemon.exchange.write(descriptor, piece), of: piece.count)
+    func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int {
+        unsafe took(daemon.exchange.write(descriptor, piece, isRepeated: isRepeated), of: piece.count)
     }
 
     /// What `send` returns to the hub for a send that took this many bytes, or failed.

@@ -7,6 +7,7 @@ import Glibc
     // Sound: both live as long as this, and nobody else sees them.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 10, alignment: 16)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
+    private let sharedPages = SharedPages()
 
     private static let usualRead = 256
     private static let sending = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
@@ -56,8 +57,11 @@ import Glibc
     // MARK: Writing
 
     /// Writes one piece, as it nearly always is: the kernel has nothing to copy but the bytes. As send(2).
-    func write(_ descriptor: CInt, _ piece: UnsafeRawBufferPointer) -> Int {
-        unsafe Glibc.send(descriptor, piece.baseAddress, piece.count, Self.sending)
+    ///
+    /// - Parameter isRepeated: whether the last piece that was written so was the same bytes.
+    func write(_ descriptor: CInt, _ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int {
+        if let taken = unsafe sharedPages.write(descriptor, piece, isRepeated: isRepeated) { return taken }
+        return unsafe Glibc.send(descriptor, piece.baseAddress, piece.count, Self.sending)
     }
 
     /// Writes pieces in one call. As sendmsg(2): below 0 is an error.

@@ -166,7 +166,7 @@ private final class Client: Outlet {
         return count
     }
 
-    func send(_ piece: UnsafeRawBufferPointer) -> Int {
+    func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int {
         taken += piece.count
         return piece.count
     }

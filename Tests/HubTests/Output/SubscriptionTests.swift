@@ -47,6 +47,24 @@ import Testing
         #expect(checker.events == 9000)
     }
 
+    @Test func piecesThatManyAreSentAreRepeatedAndNoOtherIs() {
+        let host = HubHost()
+        let readers = (0..<5).map { _ in host.connect() }
+        let feed = host.connect()
+        for reader in readers { reader.send(#"{"type":"subscribe"}"#) }
+        move(feed, 1)
+        #expect((host.lastPiece.new, host.lastPiece.repeated) == (1, 4))
+        // As long as the one before, and in another place.
+        move(feed, 2)
+        #expect((host.lastPiece.new, host.lastPiece.repeated) == (2, 8))
+        // One that goes while it is sent to ends a gesture: the others read of it behind what all were sent.
+        readers[2].put(Array((#"{"type":"pan","phase":"began","translation":{"x":9,"y":9}}"# + "\n").utf8))
+        readers[2].breakOff()
+        move(feed, 3)
+        #expect(readers.enumerated().allSatisfy { $0 == 2 || $1.received == readers[0].received })
+        #expect(host.lastPiece.new >= 3 && host.lastPiece.repeated >= 11)
+    }
+
     @Test func latestSkipsToTheNewestAndKeepsTheGrammar() throws {
         for seed in UInt64(1)...200 {
             var random = Seeded(seed)

@@ -1,0 +1,110 @@
+// What hundreds of subscribers are sent is copied into the kernel once; tee(2) and splice(2) hand on its pages. With a copy for
+// each it would be written to, and read from, more memory than the processor's caches hold.
+
+import CLinux
+import Glibc
+
+/// Writes the same piece to many sockets. It lies in a pipe; for each socket, a second pipe is given the same pages and emptied
+/// into the socket. SIGPIPE has to be ignored: splice(2) has no flag for it.
+final class SharedPages {
+    private enum Piece {
+        /// So many bytes of it have been copied to sockets.
+        case copied(bytes: Int)
+        /// So many bytes of it lie in the pipe: all.
+        case shared(bytes: Int)
+        /// There are no pipes for it.
+        case onlyCopied
+    }
+
+    /// How long a piece is that is shared: a shorter one is copied sooner than shared, and a pipe holds no more.
+    static let lengths = 8 << 10...64 << 10
+    /// So much of a piece is copied before it is shared: as long as the caches hold the copies, they cost less.
+    static let mostCopied = 256 << 10
+
+    private var piece = Piece.copied(bytes: 0)
+    private var pipes: (piece: Pipe, copy: Pipe)?
+
+    deinit { closePipes() }
+
+    /// Writes a piece to a socket, unless it is better copied. As send(2): below 0 is an error.
+    ///
+    /// - Parameter isRepeated: whether the piece is that of the call before.
+    /// - Returns: `nil` if the caller is to send a copy. What other errors there are, it learns by that.
+    func write(_ socket: CInt, _ bytes: UnsafeRawBufferPointer, isRepeated: Bool) -> Int? {
+        guard Self.lengths.contains(bytes.count) else { return nil }
+        if !isRepeated { forgetPiece() }
+        if case .copied(let copied) = piece {
+            guard copied >= Self.mostCopied else {
+                piece = .copied(bytes: copied + bytes.count)
+                return nil
+            }
+            piece = unsafe fillPipe(bytes) ? .shared(bytes: bytes.count) : .onlyCopied
+        }
+        guard case .shared(let count) = piece, let pipes else { return nil }
+        guard tee(pipes.piece.readable, pipes.copy.writable, count, 0) == count else {
+            closePipes()
+            return nil
+        }
+        let taken = splice(pipes.copy.readable, nil, socket, nil, count, UInt32(SPLICE_F_NONBLOCK))
+        guard taken < count else { return taken }
+        let isFull = taken >= 0 || errno == EAGAIN
+        if !pipes.copy.drop(count - max(taken, 0)) { closePipes() }
+        errno = EAGAIN
+        return isFull ? taken : nil
+    }
+
+    /// Writes the piece to its pipe.
+    private func fillPipe(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if pipes == nil, let piece = Pipe() {
+            if let copy = Pipe() { pipes = (piece, copy) } else { piece.close() }
+        }
+        guard let pipes else { return false }
+        // A user with very many pipes is given shorter ones.
+        let isHeld = unsafe Glibc.write(pipes.piece.writable, bytes.baseAddress, bytes.count) == bytes.count
+        if !isHeld { closePipes() }
+        return isHeld
+    }
+
+    private func forgetPiece() {
+        if case .shared(let count) = piece, pipes?.piece.drop(count) == false { closePipes() }
+        piece = .copied(bytes: 0)
+    }
+
+    private func closePipes() {
+        pipes?.piece.close()
+        pipes?.copy.close()
+        pipes = nil
+        piece = .onlyCopied
+    }
+}
+
+extension SharedPages {
+    private struct Pipe {
+        let readable: CInt
+        let writable: CInt
+
+        init?() {
+            var ends: [CInt] = [-1, -1]
+            guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return nil }
+            (readable, writable) = (ends[0], ends[1])
+        }
+
+        func close() {
+            _ = Glibc.close(readable)
+            _ = Glibc.close(writable)
+        }
+
+        /// Reads so many bytes for nobody; says whether they were there.
+        func drop(_ count: Int) -> Bool {
+            unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
+                var left = count
+                while left > 0 {
+                    let count = unsafe read(readable, buffer.baseAddress, min(left, buffer.count))
+                    guard count > 0 else { return false }
+                    left -= count
+                }
+                return true
+            }
+        }
+    }
+}
