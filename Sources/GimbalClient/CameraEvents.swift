@@ -112,7 +112,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
             case .event(let event):
                 note(event)
                 return event
-            case .error(let error) where error.line == 0 && hasFollowed:
+            case .error(let error) where error.isOfConnection && hasFollowed:
                 // The daemon takes no connection now.
                 throw GimbalConnectionError.unreachable(path: connection.path, reason: "\(error)")
             case .error(let error):

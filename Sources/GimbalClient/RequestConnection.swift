@@ -154,7 +154,7 @@ final class RequestConnection: Sendable {
             guard note(message, ticket: id / Self.idsOfLine, index: id % Self.idsOfLine) else {
                 throw GimbalConnectionError.unexpected(bytes)
             }
-        case (_, .error(let error)) where error.line == 0:
+        case (_, .error(let error)) where error.isOfConnection:
             // The connection itself is refused.
             throw error
         case (_, .error(let error)):

@@ -40,11 +40,11 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// The end that an error of the daemon's makes. Line 0 is the connection itself.
+    /// The end that an error of the daemon's makes.
     init(_ error: GimbalError) {
         let status: ExitStatus =
             switch error.code {
-            case _ where error.line == 0: .unavailable
+            case _ where error.isOfConnection: .unavailable
             case .removed: .unavailable
             case .busy, .timeout: .busy
             default: .rejected

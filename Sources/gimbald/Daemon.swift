@@ -88,7 +88,7 @@ final class Daemon {
         // What ends this process is not to end the next one, too.
         manager.forgetStored()
         // Only who has the socket takes the state: another daemon's is none of its business.
-        if inheritance.map(takeOver) == true { keeper?.resume() } else { keeper?.restore(at: now()) }
+        if inheritance.map(takeOver) == true { keeper?.resume() } else { try keeper?.restore(at: now()) }
         inheritance = nil
         log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")

@@ -97,6 +97,9 @@ public struct GimbalError: Error, Equatable, Sendable {
     public let field: String?
     /// What was wrong and what would be right, for people; it may change.
     public let message: String
+
+    /// Whether the daemon refuses the connection, which it then ends, and not a line.
+    public var isOfConnection: Bool { line == 0 }
 }
 
 extension GimbalError: CustomStringConvertible {

@@ -113,7 +113,7 @@ final class MirrorSession {
             guard answers(read.id) else {
                 // A frame that is refused has an error for each member that could be at fault.
                 let isOfBeginning = local == .unknown || read.id == Self.viewportID
-                return error.line == 0 || isOfBeginning ? .failed(error) : .goesOn
+                return error.isOfConnection || isOfBeginning ? .failed(error) : .goesOn
             }
             (isHolding, lastSent) = (false, nil)
             sending = .refused(until: now + refusalDelay.next())

@@ -229,7 +229,7 @@ private final class Feed: DaemonReader {
         guard case .number(let id)? = read.id else {
             // It has not even read the line as far as its id, or refuses the connection.
             guard let error = answer.error else { return }
-            if error.line == 0 { return fail(error.message, at: now) }
+            if error.isOfConnection { return fail(error.message, at: now) }
             guard let waiting = pending.removeValue(forKey: error.line) else { return }
             return replies.send(answer, id: nil, to: waiting.submission)
         }

@@ -170,7 +170,7 @@ final class Follower: Sendable {
                 let switches = GestureSwitches(camera.settings.gestures)
                 _ = state.cameras[camera.camera]?.active.handle(.setGestures(switches))
             case .replay(let status): state.handle(.replay(status), bytes, isAnswer: true)
-            case .error(let error) where error.line == 0: state.refused("\(error)")
+            case .error(let error) where error.isOfConnection: state.refused("\(error)")
             default: break
             }
         }

@@ -34,7 +34,7 @@ extension Options {
         Exit status:
           0    it was asked to end
           64   wrong usage
-          69   another daemon has the socket
+          69   another daemon has the socket, or keeps its state in the folder
           71   the system refused what it needs
           73   the socket cannot be made
           74   what the cameras came to in the end cannot be saved

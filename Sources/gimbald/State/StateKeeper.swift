@@ -65,8 +65,10 @@ import UnixSocket
 
     // MARK: At the start
 
-    /// Gives the hub what was kept. Nothing that is found here keeps the daemon from starting.
-    func restore(at now: Double) {
+    /// Gives the hub what was kept. No file that is found here keeps the daemon from starting.
+    ///
+    /// - Throws: `EADDRINUSE` if another daemon keeps its state there: one of the two would be lost.
+    func restore(at now: Double) throws(SystemError) {
         do throws(SystemError) {
             let file = try openFile()
             if let bytes = try readable(file) {
@@ -78,6 +80,7 @@ import UnixSocket
             }
             hasRead = true
         } catch {
+            if error.code == EADDRINUSE { throw error }
             failed(error)
         }
     }

@@ -81,10 +81,8 @@ private final class WatchSession {
     private var left: Int
     /// How far each camera has been read, where that matters.
     private var read = ResumePoints()
-    /// How long to wait before the next attempt to connect.
-    private var delay = firstDelay
-
-    private static let (firstDelay, longestDelay) = (200, 5000)
+    /// How often it has tried to connect since the daemon was last heard.
+    private var attempts = 0
 
     init(_ options: Watch) throws {
         self.options = options
@@ -128,8 +126,8 @@ private final class WatchSession {
     private func reconnect() throws {
         say("gimbal: the daemon ended the connection; waiting for it")
         while true {
-            try Interrupt.wait(milliseconds: delay)
-            delay = min(2 * delay, Self.longestDelay)
+            try Interrupt.wait(milliseconds: Int(Reconnection().delay(before: attempts) / .milliseconds(1)))
+            attempts += 1
             do {
                 connection = try DaemonConnection(options.socket)
                 return try subscribe()
@@ -140,7 +138,7 @@ private final class WatchSession {
     /// Takes note of how far a camera has been read, and tells of a gap that the daemon does not tell of.
     private func note(_ message: ReceivedLine) {
         guard options.reconnect, let event = message.event else { return }
-        delay = Self.firstDelay
+        attempts = 0
         guard let gap = read.note(event) else { return }
         say("gimbal: \(gap.text)")
         if table == nil { output.add(gap.line[...]) }
@@ -168,8 +166,8 @@ private final class WatchSession {
             watched.remove(camera)
             show(message)
         case .error:
-            // Line 0 is the connection itself: its end follows, and perhaps another attempt.
-            if options.reconnect, !read.points.isEmpty, message.error?.line == 0 { return }
+            // Its end follows, and perhaps another attempt.
+            if options.reconnect, !read.points.isEmpty, message.error?.isOfConnection == true { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case .reset: show(message)
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker:
