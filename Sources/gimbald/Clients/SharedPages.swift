@@ -21,6 +21,21 @@ final class SharedPages {
     /// So much of a piece is copied before it is shared: as long as the caches hold the copies, they cost less.
     static let mostCopied = 256 << 10
 
+    /// Whether nobody's recv(2) is waited for on this machine.
+    static let isSafe = {
+        var system = utsname()
+        guard unsafe uname(&system) == 0 else { return false }
+        let release = unsafe withUnsafeBytes(of: system.release) { unsafe Array($0.prefix { $0 != 0 }) }
+        return isSafe(on: String(decoding: release, as: UTF8.self))
+    }()
+
+    /// Before Linux 6.5, splice(2) waits for a recv(2) on the socket's other end, and a reader can make that take for ever.
+    static func isSafe(on release: String) -> Bool {
+        let version = release.split(whereSeparator: { !$0.isASCII || !$0.isNumber }).prefix(2).compactMap { Int($0) }
+        return !version.lexicographicallyPrecedes([6, 5])
+    }
+
+    private let isOn = SharedPages.isSafe
     private var piece = Piece.copied(bytes: 0)
     private var pipes: (piece: Pipe, copy: Pipe)?
 
@@ -31,7 +46,7 @@ final class SharedPages {
     /// - Parameter isRepeated: whether the piece is that of the call before.
     /// - Returns: `nil` if the caller is to send a copy. What other errors there are, it learns by that.
     func write(_ socket: CInt, _ bytes: UnsafeRawBufferPointer, isRepeated: Bool) -> Int? {
-        guard Self.lengths.contains(bytes.count) else { return nil }
+        guard isOn, Self.lengths.contains(bytes.count) else { return nil }
         if !isRepeated { forgetPiece() }
         if case .copied(let copied) = piece {
             guard copied >= Self.mostCopied else {

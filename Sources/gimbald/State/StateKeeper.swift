@@ -141,6 +141,13 @@ import UnixSocket
         return opened
     }
 
+    private func closeFile() {
+        // A save that was given up is still at it: the thread's descriptor must not become another file's.
+        if case .saving = work { return }
+        file?.close()
+        file = nil
+    }
+
     /// The file to write to. What was there at the start and could not be read then is kept for somebody to look at.
     private func openFileToWrite() throws(SystemError) -> StateFile {
         let file = try openFile()
@@ -214,8 +221,7 @@ import UnixSocket
     }
 
     private func failed(_ error: SystemError) {
-        file?.close()  // The folder may be another by the next attempt.
-        file = nil
+        closeFile()  // The folder may be another by the next attempt.
         if isFailing {
             log(.debug, "saving the state failed again: \(error)")
         } else {
@@ -247,8 +253,7 @@ import UnixSocket
             try waitFor(last, needsTime)
             succeeded()
         } catch {
-            file?.close()
-            file = nil
+            closeFile()
             throw Loss(description: "the state is lost, it cannot be saved in \(path): \(error)")
         }
     }
