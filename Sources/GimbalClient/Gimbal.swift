@@ -12,6 +12,10 @@ import UnixSocket
 /// daemon goes away, and when it is back.
 ///
 /// Gestures belong to the connection that they came on: when it ends, the daemon cancels those that are active.
+///
+/// Every request throws ``GimbalConnectionError`` if there is no daemon, or none that answers; ``/GimbalProtocol/GimbalError``
+/// if the daemon refuses the request, or the connection since there are too many; and `CancellationError` if the task is
+/// cancelled. Where a request is refused for a reason of its own, its documentation names the code.
 public final class Gimbal: Sendable {
     let socket: DaemonSocket
     /// The path of the daemon's socket: where it was reached last, before that the first place that is looked at.
@@ -39,7 +43,7 @@ public final class Gimbal: Sendable {
     /// Connects, and checks that the daemon speaks this version of the protocol. Without it, the first request
     /// connects.
     ///
-    /// - Throws: `GimbalConnectionError` if there is no daemon; ``/GimbalProtocol/GimbalError`` with the code `unsupportedVersion`.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `unsupportedVersion`.
     @discardableResult
     public func connect() async throws -> DaemonHello {
         try await ask(.hello()) { if case .hello(let hello) = $0 { hello } else { nil } }
@@ -58,8 +62,6 @@ public final class Gimbal: Sendable {
     public func camera(_ name: String = "main") -> RemoteCamera { RemoteCamera(name: name, gimbal: self) }
 
     /// The names of all cameras, sorted by their bytes.
-    ///
-    /// - Throws: `GimbalConnectionError`.
     public func cameras() async throws -> [String] {
         try await ask(.cameras) { if case .cameras(let names) = $0 { names } else { nil } }
     }
@@ -82,15 +84,11 @@ public final class Gimbal: Sendable {
     }
 
     /// The daemon's counters.
-    ///
-    /// - Throws: `GimbalConnectionError`.
     public func stats() async throws -> DaemonStats {
         try await ask(.stats) { if case .stats(let stats) = $0 { stats } else { nil } }
     }
 
     /// Who is connected to the daemon, sorted by ``/GimbalProtocol/Client/number``: this connection, too.
-    ///
-    /// - Throws: `GimbalConnectionError`.
     public func clients() async throws -> [Client] {
         var clients: [Client] = []
         while true {
@@ -105,8 +103,6 @@ public final class Gimbal: Sendable {
     }
 
     /// Returns when the daemon has answered this and everything sent before it.
-    ///
-    /// - Throws: `GimbalConnectionError`.
     public func ping() async throws {
         try await ask(.ping) { if case .pong = $0 { () } else { nil } }
     }

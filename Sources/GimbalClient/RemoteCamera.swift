@@ -18,7 +18,7 @@ public struct RemoteCamera: Sendable {
 
     // MARK: Gestures
 
-    /// Sends a report of a gesture, and comes back when the daemon has taken it.
+    /// Sends a report of a gesture, and returns when the daemon has taken it.
     ///
     /// - Parameters:
     ///   - gesture: the report, with values that count from the beginning of the gesture.
@@ -60,7 +60,7 @@ public struct RemoteCamera: Sendable {
         try await send([.touch(touches, timeMs: timeMs, surface: surface, isCancelled: isCancelled)])
     }
 
-    /// Says where something else has moved the camera that recognizes gestures by itself, such as a map. The camera goes
+    /// Reports where something else that recognizes gestures, such as a map engine, has moved the camera. The camera goes
     /// there within its constraints, and rests when that has ended.
     ///
     /// - Parameters:
@@ -78,8 +78,8 @@ public struct RemoteCamera: Sendable {
     /// Changes the camera at once.
     public func move(_ update: CameraUpdate) async throws { try await send([.move(update)]) }
 
-    /// Changes the camera over a time. It comes back when the animation has begun; ``animateToRest(_:durationMs:easing:)``
-    /// does when it is over.
+    /// Changes the camera over a time. Returns when the animation has begun; ``animateToRest(_:durationMs:easing:)``
+    /// when it is over.
     ///
     /// - Parameters:
     ///   - update: what is to change.
@@ -91,7 +91,7 @@ public struct RemoteCamera: Sendable {
         try await send([.animate(update, durationMs: durationMs, easing: easing)])
     }
 
-    /// Changes the camera over a time, and comes back when it rests: when the animation is over, or what has taken its
+    /// Changes the camera over a time, and returns when it rests: when the animation is over, or what has taken its
     /// place, such as a finger or another command. An animation that changes nothing takes its time as well.
     ///
     /// - Parameters:
@@ -110,7 +110,7 @@ public struct RemoteCamera: Sendable {
         }
     }
 
-    /// Comes back when the camera rests: no gesture is active, and nothing moves it. At once where it rests already.
+    /// Returns when the camera rests: no gesture is active, and nothing moves it. At once where it rests already.
     ///
     /// - Parameter timeoutMs: how long to wait at the most, 0 to 3,600,000 milliseconds; `nil` is for ever.
     /// - Returns: where the camera rests.
@@ -150,6 +150,8 @@ public struct RemoteCamera: Sendable {
     }
 
     /// Where the camera would be to show bounds inside of insets, without going there.
+    ///
+    /// - Parameter insets: how far the bounds stay from the edges of the screen and its padding, in points, 0 or more.
     public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets = EdgeInsets()) async throws -> BoundsFit
     {
         try await ask(.cameraForBounds(bounds, insets: insets)) {

@@ -26,7 +26,7 @@ extension RemoteCamera {
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs.
     public func stepReplay(_ count: Int = 1) async throws { try await steer(.stepReplay(count: count)) }
 
-    /// Goes to another place of the replay, which stays paused or goes on playing. It comes back when the daemon has taken
+    /// Goes to another place of the replay, which stays paused or goes on playing. Returns when the daemon has taken
     /// the request; ``/GimbalProtocol/CameraEvent/reset(_:)`` tells that the replay is there.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs, `limitReached` for a place before

@@ -21,6 +21,9 @@ package final class BrokerOutbox {
     var isFull: Bool { !isOpen || pending.count >= Self.mostEvents }
     var count: Int { pending.count }
 
+    /// Whether a message of a topic has not been acknowledged.
+    func holds(_ topic: String) -> Bool { pending.contains { $0.publication.topic == topic } }
+
     /// Sends a message, now or when it is open.
     ///
     /// - Returns: whether there is room for it.

@@ -85,18 +85,28 @@ public final class ListeningSocket {
                 return unsafe bind(descriptor, address, length)
             }
             guard bound == 0 else { throw SystemError("bind \(path)") }
-            if let group, unsafe lchown(path, uid_t.max, group) != 0 {
-                let error = SystemError("chown \(path) to group \(group)")
+            do throws(SystemError) {
+                try admitClients(path, descriptor, mode, group, backlog)
+            } catch {
                 _ = unsafe unlink(path)
                 throw error
             }
-            guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
-            guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(path)") }
         } catch {
             _ = close(descriptor)
             throw error
         }
         return descriptor
+    }
+
+    /// Lets clients in that may come in.
+    private static func admitClients(
+        _ path: String, _ descriptor: CInt, _ mode: mode_t, _ group: gid_t?, _ backlog: CInt
+    ) throws(SystemError) {
+        if let group, unsafe lchown(path, uid_t.max, group) != 0 {
+            throw SystemError("chown \(path) to group \(group)")
+        }
+        guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
+        guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(path)") }
     }
 
     /// Removes the socket file and the lock. The descriptor's owner closes it.

@@ -42,13 +42,16 @@ final class Views {
         defer { unsafe freeaddrinfo(first) }
         let flags = CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = unsafe Glibc.socket(first.pointee.ai_family, flags, 0)
+        guard descriptor >= 0 else { throw SystemError(address) }
         var yes: CInt = 1
         // A wall is reached by a broadcast.
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_BROADCAST, &yes, socklen_t(MemoryLayout<CInt>.size))
-        guard descriptor >= 0,
-            unsafe Glibc.connect(
-                descriptor, __CONST_SOCKADDR_ARG(__sockaddr__: first.pointee.ai_addr), first.pointee.ai_addrlen) == 0
-        else { throw Failure("\(address): \(unsafe String(cString: strerror(errno)))") }
+        let peer = unsafe __CONST_SOCKADDR_ARG(__sockaddr__: first.pointee.ai_addr)
+        guard unsafe Glibc.connect(descriptor, peer, first.pointee.ai_addrlen) == 0 else {
+            let error = SystemError(address)
+            _ = close(descriptor)
+            throw error
+        }
         return descriptor
     }
 
@@ -72,12 +75,13 @@ final class Views {
         let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
         do throws(SystemError) {
             let (new, descriptor) = try TemporaryFile.make(in: folder, named: name, ending: ".new")
-            // Often another user shows it.
-            _ = fchmod(descriptor, 0o644)
+            defer { _ = close(descriptor) }
             let bytes = Array(text.utf8)
-            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard close(descriptor) == 0, count == bytes.count, unsafe rename(new, path) == 0 else {
-                let error = SystemError(path)
+            let count = unsafe Glibc.write(descriptor, bytes, bytes.count)
+            // Often another user shows it.
+            guard count == bytes.count, fchmod(descriptor, 0o644) == 0, unsafe rename(new, path) == 0 else {
+                // What is this short is written at once, or the disk is full.
+                let error = SystemError(path, code: 0..<bytes.count ~= count ? ENOSPC : nil)
                 _ = unsafe unlink(new)
                 throw error
             }

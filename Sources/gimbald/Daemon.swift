@@ -145,7 +145,7 @@ final class Daemon {
         // It only ends the wait: what is due is done in every turn.
         deadline = ClosureWatcher(loop) { [unowned self] in armedDeadline = nil }
         if manager.isListening || manager.watchdogInterval != nil {
-            let tick = ClosureWatcher(loop) { [unowned self] in manager.notify("WATCHDOG=1\nSTATUS=\(status)") }
+            let tick = ClosureWatcher(loop) { [unowned self] in manager.keepAlive(status) }
             try tick.wait(for: [.timeout, .persist], milliseconds: min(manager.watchdogInterval ?? 5000, 5000))
             watchers.append(tick)
         }

@@ -123,11 +123,18 @@ struct ServiceManager {
     /// Asks the manager to wait for another ten seconds until what is under way is over.
     func needsTime() { notify("EXTEND_TIMEOUT_USEC=10000000") }
 
+    /// Tells what goes on, from the loop: where the manager does not read, nobody waits for it.
+    func keepAlive(_ status: String) { notify("WATCHDOG=1\nSTATUS=\(status)", waits: false) }
+
     /// Sends a state, such as "READY=1". Errors are mostly nobody's business: a manager that is gone misses nothing.
     ///
-    /// - Parameter descriptors: go along with it, at most ``mostDescriptors``.
+    /// - Parameters:
+    ///   - descriptors: go along with it, at most ``mostDescriptors``.
+    ///   - waits: whether a manager that does not read is waited for, a second at the most.
     /// - Returns: whether it was sent, or there is no receiver; otherwise `errno` says why not.
-    @discardableResult func notify(_ state: String, with descriptors: [CInt] = []) -> Bool {
+    @discardableResult func notify(
+        _ state: String, with descriptors: [CInt] = [], waits: Bool = true
+    ) -> Bool {
         guard let path = notifySocket, path.hasPrefix("/") || path.hasPrefix("@") else { return true }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -136,7 +143,8 @@ struct ServiceManager {
         if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }  // an abstract name
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-        return Self.send(Array(state.utf8), with: descriptors, to: &address, length, channel)
+        let flags = CInt(MSG_NOSIGNAL) | (waits ? 0 : CInt(MSG_DONTWAIT))
+        return Self.send(Array(state.utf8), with: descriptors, to: &address, length, channel, flags)
     }
 
     /// The socket to the manager, open from the start: later there may be no descriptor left for one.
@@ -151,7 +159,7 @@ struct ServiceManager {
 
     private static func send(
         _ text: [UInt8], with descriptors: [CInt], to address: inout sockaddr_un, _ length: socklen_t,
-        _ descriptor: CInt
+        _ descriptor: CInt, _ flags: CInt
     ) -> Bool {
         var text = text
         var control = controlMessage(descriptors)
@@ -168,7 +176,7 @@ struct ServiceManager {
                         unsafe message.msg_iovlen = 1
                         unsafe message.msg_control = control.count > 0 ? control.baseAddress : nil
                         unsafe message.msg_controllen = control.count
-                        return unsafe sendmsg(descriptor, &message, CInt(MSG_NOSIGNAL)) >= 0
+                        return unsafe sendmsg(descriptor, &message, flags) >= 0
                     }
                 }
             }

@@ -222,7 +222,7 @@ import Testing
             try owner.send(#"{"type":"move","timeMs":\#(zoom * 1000),"update":{"kind":"zoom-to","zoom":\#(zoom)}}"#)
         }
         try owner.send(#"{"type":"trace-end"}"#)
-        while try ask(#""type":"get-replay""#)["state"]?.string != "paused" {}
+        try waitUntil("the replay is paused") { (try? ask(#""type":"get-replay""#))?["state"]?.string == "paused" }
         #expect(try ask(#""type":"step-replay","count":2"#)["type"]?.string == "ok")
         _ = try client.receive(until: "idle")
         let second = try client.receive(until: "idle")

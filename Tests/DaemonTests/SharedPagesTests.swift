@@ -77,17 +77,17 @@ import Testing
         #expect(pairs[39].receive() == longest)
     }
 
-    @Test(Self.sharing) func aSocketThatIsFullTakesAPartOrNothingAndTheNextTheWhole() throws {
+    @Test(Self.sharing) func aSocketThatIsFullLosesNothingOfWhatItTookAndTheNextHasTheWhole() throws {
         let piece = piece(1)
         for pair in pairs[..<copies] { #expect(write(piece, to: pair, isRepeated: pair !== pairs[0]) == nil) }
         let full = pairs[copies]
         var taken: [Int] = []
         repeat {
             taken.append(write(piece, to: full, isRepeated: true) ?? -2)
-        } while taken.last == 20_000 && taken.count < 100
+        } while taken.last! > 0 && taken.count < 100
         #expect(taken.last == -1 && errno == EAGAIN, "\(taken)")
         for pair in pairs[(copies + 1)...] { #expect(write(piece, to: pair, isRepeated: true) == 20_000) }
-        #expect(full.receive() == Array(repeatElement(piece, count: taken.count - 1).joined()))
+        #expect(full.receive() == taken.dropLast().flatMap { piece.prefix($0) })
         for pair in pairs[(copies + 1)...] { #expect(pair.receive() == piece) }
     }
 

@@ -413,7 +413,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         let late = await error { try await camera.rest(timeoutMs: 1) } as? GimbalError
         #expect(late?.code == .timeout)
         async let rest = camera.rest()
-        while try await gimbal.clients().allSatisfy({ $0.waits == 0 }) {}
+        try await waitUntil("the daemon has the request") { try await gimbal.clients().contains { $0.waits > 0 } }
         try await camera.stop()
         #expect(try await rest.position == camera.state().position)
         let none = await error { try await camera.endReplay() } as? GimbalError
@@ -433,7 +433,7 @@ private func waitUntilAlone(_ gimbal: Gimbal) async throws {
         #expect(daemon.end(SIGTERM) == 0)
         let next = try DaemonProcess(socket: daemon.socket)
         // The connection of before may not have been seen to end.
-        while await error({ try await gimbal.ping() }) != nil {}
+        try await waitUntil("the next daemon answers") { await error { try await gimbal.ping() } == nil }
         try await gimbal.camera().move(.zoomTo(9))
         guard case .subscribed(let after)? = try await loop.next(), case .lagged(let lagged)? = try await loop.next()
         else { return #expect(Bool(false)) }

@@ -47,7 +47,10 @@ public enum Files {
 
     public static func list(_ folder: URL, _ ext: String) -> [URL] {
         let all = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        return all.filter { $0.pathExtension == ext }.sorted { $0.path < $1.path }
+        let files = all.filter { $0.pathExtension == ext }.sorted { $0.path < $1.path }
+        // A test of none would pass.
+        precondition(!files.isEmpty, "there is no .\(ext) in \(folder.path)")
+        return files
     }
 
     /// The recorded gestures beside the project: name and bytes. None where there are no recordings.

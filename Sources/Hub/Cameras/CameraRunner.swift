@@ -98,7 +98,11 @@ final class CameraRunner {
     /// reckoned in the hub's time.
     func catchUp(_ camera: HostedCamera, at now: Double) {
         guard camera.replay == nil else { return }
-        while let next = camera.nextTick, camera.clockStart + next <= now { tick(camera) }
+        while isDue(camera, at: now) { tick(camera) }
+    }
+
+    private func isDue(_ camera: HostedCamera, at now: Double) -> Bool {
+        camera.nextTick.map { camera.clockStart + $0 <= now } ?? false
     }
 
     /// Moves a camera on to its next tick.
@@ -162,10 +166,12 @@ final class CameraRunner {
         return earliest
     }
 
-    /// Moves on what is due.
+    /// Moves on what is due, as far as the turn has room for its events: after a standstill of the process that may be much.
     func advance(to now: Double) {
         guard !animating.isEmpty else { return }
-        for camera in animating.cameras { catchUp(camera, at: now) }
+        for camera in animating.cameras where camera.replay == nil {
+            while turns.hasRoomForEvents, isDue(camera, at: now) { tick(camera) }
+        }
         animating.removeAll { $0.nextTick == nil || $0.replay != nil || $0.isRemoved }
     }
 

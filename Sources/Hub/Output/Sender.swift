@@ -29,7 +29,7 @@ final class Sender {
     private var emissions: UInt64 = 0
     private let encoder = LineEncoder()
     private var offer = Offer()
-    private var lastRun = LastRun()
+    private var lastRun: LastRun?
 
     /// What is offered to a peer at a time. It is kept, so that nothing is allocated.
     @safe private struct Offer {
@@ -43,11 +43,10 @@ final class Sender {
         }
     }
 
-    /// The run that was sent last: where it stood, and when. Until something is emitted, the same stands there.
-    private struct LastRun: Equatable {
-        var start: UInt = 0
-        var count = 0
-        var emissions: UInt64 = 0
+    /// The run of a log that was sent last. Entries are numbered once and never change, so the same ones are the same bytes.
+    private struct LastRun {
+        let log: EventLog
+        let entries: Range<UInt64>
     }
 
     init(limits: Limits, _ turns: Turns, _ counters: Counters) {
@@ -218,7 +217,8 @@ final class Sender {
         guard peer.output.pending.count == 1, peer.output.unreadBytes == 0 else { return false }
         let subscription = peer.output.pending[0]
         guard let run = subscription.wholeRun else { return false }
-        let taken = unsafe peer.outlet.send(run.bytes, isRepeated: isRepeated(run.bytes))
+        let isRepeated = isLastRun(run.entries, of: subscription.log)
+        let taken = unsafe peer.outlet.send(run.bytes, isRepeated: isRepeated)
         turns.charge(Self.work(ofSending: taken, pieces: 1), to: peer)
         if unsafe taken == run.bytes.count {
             counters.bytesOut += UInt64(taken)
@@ -231,11 +231,11 @@ final class Sender {
         return false
     }
 
-    /// Whether the last run that was sent was these bytes, as it is for all but one of a camera's subscribers.
-    private func isRepeated(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let run = LastRun(start: UInt(bitPattern: bytes.baseAddress), count: bytes.count, emissions: emissions)
-        defer { lastRun = run }
-        return run == lastRun
+    /// Notes which run is being sent; says whether it is the one before, as it is for all but one of a camera's subscribers.
+    private func isLastRun(_ entries: Range<UInt64>, of log: EventLog) -> Bool {
+        if let lastRun, lastRun.log === log, lastRun.entries == entries { return true }
+        lastRun = LastRun(log: log, entries: entries)
+        return false
     }
 
     private static func work(ofSending bytes: Int, pieces: Int) -> UInt64 {

@@ -16,7 +16,7 @@ final class Subscription {
     let readsInputs: Bool
     /// Whether it came of a subscription to all cameras.
     let isOfAll: Bool
-    private let log: EventLog
+    let log: EventLog
     /// Where it stands among the camera's.
     var index = 0
     /// Tells which began first.

@@ -148,7 +148,7 @@ final class Replays {
 
     /// When a step is taken, in the hub's time.
     private func due(_ step: ReplayRun.Step, in replay: Replay) -> Double {
-        // Nothing in a round may take time: for ever, that would never wait.
+        // A round may take no time at all: for ever, such ones would leave none to anything else.
         if case .finished = step, replay.hasAnotherRound, replay.playback.loop == .forever {
             return replay.roundStart + Self.shortestRound
         }
@@ -300,6 +300,12 @@ final class Replays {
             replay.seek?.run.time = time
             return true
         }
+        var endsRound = false
+        if case .finished = step { endsRound = PrintedTime(seek.run.time) < seek.printed }
+        if endsRound, case let due = due(step, in: replay), due > now {
+            replay.wait(until: due, for: nil)
+            return false
+        }
         guard !turns.isUsedUp else { return false }
         turns.add(work: 1)
         if isBeyond {
@@ -323,7 +329,7 @@ final class Replays {
             replay.seek?.run = run
         case .finished:
             land(replay, seek, at: now)
-            if PrintedTime(seek.run.time) < seek.printed { endRound(replay, at: now) }
+            if endsRound { endRound(replay, at: now) }
         case .new, .unknown: break
         }
         return nil

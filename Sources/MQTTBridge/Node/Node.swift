@@ -173,13 +173,14 @@ package final class Node {
     }
 
     private func tellState(at now: Double) {
-        guard outbox.isOpen else { return }
+        nextState = now + settings.interval
+        // It may be megabytes: as long as the broker has not taken the last one, there is no other.
+        guard outbox.isOpen, !outbox.holds(topics.state) else { return }
         let absence = cameras.absence.map { "no daemon: \($0)" }
         let state = state(absence == nil ? .ready : .disconnected, reason: absence)
         // If there is no room, a later turn publishes it.
         let isSent = outbox.send(Publication(topics.state, state.payload, isRetained: true))
         toldChanges = isSent ? cameras.changes : nil
-        nextState = now + settings.interval
     }
 
     // MARK: Time

@@ -283,8 +283,6 @@ final class NodeCameras: DaemonReader {
         if let connection = daemon.connection { settings.advance(to: now, by: connection) { names } }
         guard outbox.isOpen else { return }
         clearStale()
-        for name in late.sorted() {
-            if let camera = cameras[name], isDue(camera, at: now) { tell(name, at: now) }
-        }
+        for name in late.filter({ cameras[$0].map { isDue($0, at: now) } ?? false }).sorted() { tell(name, at: now) }
     }
 }

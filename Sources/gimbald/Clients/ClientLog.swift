@@ -10,6 +10,10 @@ import UnixSocket
 struct ClientLog {
     private let log: Log
     private var limit = RateLimit(burst: 100, windowMs: 1000)
+    /// The names of users who have connected, as far as they have one. A directory server may take long to answer, so it is
+    /// asked once.
+    private var userNames: [uid_t: String?] = [:]
+    private static let mostNames = 256
 
     /// - Returns: `nil` unless the log tells such things.
     init?(_ log: Log) {
@@ -19,15 +23,18 @@ struct ClientLog {
 
     mutating func came(_ connection: Connection, of count: Int, at now: Double) {
         let socket = connection.socketKind == .watch ? " by the watch socket" : ""
-        tell("\(Self.name(of: connection)) connected\(socket): \(count) now", at: now)
+        let user = userName(of: connection)
+        tell("\(Self.name(of: connection, user)) connected\(socket): \(count) now", at: now)
     }
 
     mutating func went(_ connection: Connection, of count: Int, at now: Double) {
-        tell("\(Self.name(of: connection)) disconnected: \(count) now", at: now)
+        let user = userName(of: connection)
+        tell("\(Self.name(of: connection, user)) disconnected: \(count) now", at: now)
     }
 
     mutating func takeNote(_ note: Hub.Note, of connection: Connection, at now: Double) {
-        tell("\(Self.name(of: connection)) \(Self.text(of: note))", at: now)
+        let user = userName(of: connection)
+        tell("\(Self.name(of: connection, user)) \(Self.text(of: note))", at: now)
     }
 
     private static func text(of note: Hub.Note) -> String {
@@ -43,11 +50,19 @@ struct ClientLog {
 
     /// Which client it is, such as `client 17 (user 1000 "alice", process 4242 "python3")`. The names are left out where the
     /// system does not tell them: the unit's sandbox hides other users' processes.
-    private static func name(of connection: Connection) -> String {
-        let user = Account.name(ofUser: connection.user).map { " \"\($0)\"" } ?? ""
+    private static func name(of connection: Connection, _ userName: String?) -> String {
+        let user = userName.map { " \"\($0)\"" } ?? ""
         let program = program(of: connection.process).map { " \"\($0)\"" } ?? ""
         return
             "client \(connection.descriptor) (user \(connection.user)\(user), process \(connection.process)\(program))"
+    }
+
+    private mutating func userName(of connection: Connection) -> String? {
+        if let known = userNames[connection.user] { return known }
+        guard userNames.count < Self.mostNames else { return nil }
+        let name = Account.name(ofUser: connection.user)
+        userNames[connection.user] = .some(name)
+        return name
     }
 
     /// What a process calls itself. (proc(5): `comm`)

@@ -136,8 +136,8 @@ final class Connection: Watcher, Outlet {
         }
     }
 
-    /// A client that closes without a word is gone, and so is its replay. One that first shuts down its sending side
-    /// may then go without stopping its input.
+    /// A client that closes its socket is gone, and so is its replay. One that has shut down its sending side before may
+    /// close the socket, and what it sent is still played.
     private func lookForHangUp() {
         let isHungUp = isHungUp()
         switch input {
@@ -176,14 +176,16 @@ final class Connection: Watcher, Outlet {
         do {
             try wait(for: wanted)
         } catch {
-            daemon.log(.error, "a client cannot be waited for: \(error)")
+            daemon.log(.error, "a client's socket cannot be watched: \(error)")
         }
     }
 
     // MARK: From the hub
 
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
-        unsafe took(daemon.exchange.write(descriptor, pieces), of: pieces.reduce(0) { $0 + $1.count })
+        // Added up first: `errno` is that of the call.
+        let total = unsafe pieces.reduce(0) { $0 + $1.count }
+        return unsafe took(daemon.exchange.write(descriptor, pieces), of: total)
     }
 
     func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int {

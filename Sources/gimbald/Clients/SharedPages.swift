@@ -16,9 +16,9 @@ final class SharedPages {
         case onlyCopied
     }
 
-    /// How long a piece is that is shared: a shorter one is copied sooner than shared, and a pipe holds no more.
+    /// Which pieces are shared: shorter ones are copied faster, longer ones do not fit into a pipe.
     static let lengths = 8 << 10...64 << 10
-    /// So much of a piece is copied before it is shared: as long as the caches hold the copies, they cost less.
+    /// How many bytes of a piece are copied before it is shared: copies that the caches hold cost less.
     static let mostCopied = 256 << 10
 
     /// Whether nobody's recv(2) is waited for on this machine.
@@ -44,7 +44,7 @@ final class SharedPages {
     /// Writes a piece to a socket, unless it is better copied. As send(2): below 0 is an error.
     ///
     /// - Parameter isRepeated: whether the piece is that of the call before.
-    /// - Returns: `nil` if the caller is to send a copy. What other errors there are, it learns by that.
+    /// - Returns: `nil` if the caller is to send a copy, which reports any other error.
     func write(_ socket: CInt, _ bytes: UnsafeRawBufferPointer, isRepeated: Bool) -> Int? {
         guard isOn, Self.lengths.contains(bytes.count) else { return nil }
         if !isRepeated { forgetPiece() }

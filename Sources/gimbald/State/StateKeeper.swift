@@ -1,7 +1,7 @@
 // Keeps the cameras in a file: when to save, how to treat the file found at the start, and how to report trouble. A
 // disk may take seconds to flush, and flushing always blocks: so a thread of its own writes, one save at a time. It
-// gets bytes and a descriptor, and shares nothing else with the loop. Only before the first turn does the loop itself
-// write: no client is served while the file still says that its cameras are the last.
+// gets bytes and a descriptor, and shares nothing else with the loop. Only before the first turn, and where a restart in
+// place has failed, does the loop itself write: no client is served while the file still says that its cameras are the last.
 
 import Glibc
 import Hub
@@ -85,9 +85,14 @@ import UnixSocket
         }
     }
 
-    /// The cameras are not the last ones that were saved as such: they go on.
+    /// Has the file say that its cameras are not the last, since they go on in this process.
     func resume() {
         hasRead = true
+        // One that was given up is still writing; it is saved anew when that is over.
+        if case .saving = work {
+            (changedAt, text.hasChanged) = (-.infinity, true)
+            return
+        }
         do throws(SystemError) {
             collectAll()
             try openFile().write(text.cameras.bytes(isLast: false))

@@ -69,7 +69,7 @@ private final class Player {
 }
 
 @Suite struct SteeringTests {
-    @Test(arguments: ["", #","speed":"max""#])
+    @Test(arguments: ["", #","speed":"max""#, #","fromMs":5000"#, #","fromMs":5000,"paused":true"#])
     func whatIsPlayedForEverThoughItTakesNoTimeLetsTimePass(_ members: String) throws {
         let host = HubHost()
         let (feed, watcher) = (host.connect(), host.connect())

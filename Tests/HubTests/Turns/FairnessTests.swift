@@ -35,6 +35,35 @@ import GimbalProtocol
         return "{\"type\":\"touch\",\"camera\":\"n\",\"touches\":[\(touches.joined(separator: ","))]}"
     }
 
+    @Test func afterAStandstillMovementsGoOnTurnByTurnAndNoReaderLags() throws {
+        let host = HubHost()
+        let (feed, reader) = (host.connect(), host.connect())
+        for camera in ["a", "b"] {
+            reader.send(#"{"type":"subscribe","camera":"\#(camera)"}"#)
+            feed.send(
+                #"{"type":"animate","camera":"\#(camera)","durationMs":3600000,"update":{"kind":"set-bearing","bearing":180}}"#
+            )
+        }
+        _ = reader.lines()
+        host.jump(1_800_000)
+        var lines = reader.lines()
+        #expect(lines.count <= Limits().eventsPerTurn + 1)
+        var isCaughtUp = false
+        while !isCaughtUp {
+            host.turn()
+            let more = reader.lines()
+            // What a turn had no room to send comes in the next.
+            #expect(more.count <= 2 * Limits().eventsPerTurn)
+            lines += more
+            isCaughtUp = more.isEmpty
+        }
+        // A beginning, and 60 frames a second.
+        for camera in ["a", "b"] {
+            #expect(lines.count { $0.contains("\"camera\":\"\(camera)\"") } == 1 + 1800 * 60)
+        }
+        #expect(!lines.contains { $0.contains("lagged") })
+    }
+
     @Test func manyFingersAreMoreWorkThanTheirBytes() {
         func work(_ line: String) -> UInt64 {
             let host = HubHost()
