@@ -67,8 +67,8 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 if case .over = state { return nil }
                 do {
                     if let event = try await read() { return event }
-                } catch let error as GimbalConnectionError where error.isPassing {
-                    try await untilNextAttempt(after: error)
+                } catch let error as GimbalConnectionError where error.isTransient {
+                    try await waitForNextAttempt(after: error)
                 } catch {
                     end(because: error as? GimbalConnectionError)
                     throw error
@@ -147,7 +147,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
         // MARK: Another connection
 
-        private mutating func untilNextAttempt(after error: GimbalConnectionError) async throws {
+        private mutating func waitForNextAttempt(after error: GimbalConnectionError) async throws {
             let reconnection = events.reconnection
             guard case .following(_, let attempts) = state, attempts < reconnection.attempts ?? .max else {
                 state = .over
@@ -166,7 +166,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
 
 extension GimbalConnectionError {
     /// Whether another attempt may go better.
-    fileprivate var isPassing: Bool {
+    fileprivate var isTransient: Bool {
         switch self {
         case .unreachable, .ended: true
         case .noAnswer, .requestTooLong, .tooManyRequests, .lineTooLong, .unexpectedAnswer: false

@@ -33,7 +33,7 @@ final class ConnectionMonitor: Sendable {
     private struct Shared {
         var state = Gimbal.ConnectionState.idle
         var lastID = 0
-        /// The last connection that was begun when the last outage was noticed: what those up to it tell is old.
+        /// The last connection that was begun when the last outage was noticed: what those up to it report is out of date.
         var lastOfOutage = 0
         /// Connections that have answered since then, and have not ended.
         var answering = Set<Int>()

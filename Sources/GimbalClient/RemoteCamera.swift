@@ -151,7 +151,9 @@ public struct RemoteCamera: Sendable {
 
     /// Where the camera would be to show bounds inside of insets, without going there.
     ///
-    /// - Parameter insets: how far the bounds stay from the edges of the screen and its padding, in points, 0 or more.
+    /// - Parameters:
+    ///   - bounds: what is to be in sight.
+    ///   - insets: how far that stays from the edges of the screen and its padding, in points, 0 or more.
     public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets = EdgeInsets()) async throws -> BoundsFit
     {
         try await ask(.cameraForBounds(bounds, insets: insets)) {

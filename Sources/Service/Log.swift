@@ -49,7 +49,7 @@ package struct Log: Sendable {
             return
         }
         let missing = leftOut.exchange(0, ordering: .relaxed)
-        if missing > 0 { write(.warning, "\(counted(missing, "line")) of this log found no room") }
+        if missing > 0 { write(.warning, "\(counted(missing, "line")) of this log left out: standard error was full") }
         write(level, message())
     }
 

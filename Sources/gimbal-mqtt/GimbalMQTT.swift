@@ -259,8 +259,8 @@ struct GimbalMQTT: ParsableCommand {
     private func nodeSettings(_ name: String, _ instance: String) -> Node.Settings {
         var settings = Node.Settings(name, instance: instance)
         settings.cameras = Set(camera)
-        settings.tellsEvents = events
-        settings.takesLines = !watchOnly
+        settings.publishesEvents = events
+        settings.acceptsLines = !watchOnly
         settings.rate = rate
         settings.feedTimeout = feedTimeout * 1000
         settings.mostFeeds = maxFeeds

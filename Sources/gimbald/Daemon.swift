@@ -95,12 +95,12 @@ final class Daemon {
         try endTurn()
         while !isOver {
             try loop.turn()
-            clients.readLate()
+            clients.readDeferred()
             try endTurn()
         }
         for connection in clients.all { connection.close() }
         clients.releaseRetired()
-        try keeper?.saveLast(needsTime: manager.needsTime)
+        try keeper?.saveLast(extendTimeout: manager.extendTimeout)
         log(.info, "ended")
     }
 
@@ -144,7 +144,7 @@ final class Daemon {
             })
         // It only ends the wait: what is due is done in every turn.
         deadline = ClosureWatcher(loop) { [unowned self] in armedDeadline = nil }
-        if manager.isListening || manager.watchdogInterval != nil {
+        if manager.hasNotifySocket || manager.watchdogInterval != nil {
             let tick = ClosureWatcher(loop) { [unowned self] in manager.keepAlive(status) }
             try tick.wait(for: [.timeout, .persist], milliseconds: min(manager.watchdogInterval ?? 5000, 5000))
             watchers.append(tick)
@@ -243,7 +243,7 @@ final class Daemon {
         log(.info, "ending")
         manager.notify("STOPPING=1")
         // Whether it is to be started again, the manager does not say: it may.
-        if manager.isListening { phase = .departing(.leaveToManager, by: end) } else { self.end(by: end) }
+        if manager.hasNotifySocket { phase = .departing(.leaveToManager, by: end) } else { self.end(by: end) }
     }
 
     /// Takes no more input; clients that read still get what was emitted.

@@ -83,8 +83,8 @@ struct ServiceManager {
             if notify(state, with: descriptors) { return true }
             // ETOOMANYREFS: too many descriptors are on their way.
             guard [EAGAIN, ENOBUFS, ENOMEM, EINTR, ETOOMANYREFS].contains(errno) else { return false }
-            needsTime()
-            settle()
+            extendTimeout()
+            waitForBarrier()
         }
         return false
     }
@@ -97,23 +97,23 @@ struct ServiceManager {
     }
 
     /// Waits until the manager has processed all messages, some seconds at most. (sd_notify_barrier(3))
-    func settle() {
+    func waitForBarrier() {
         var ends: [CInt] = [-1, -1]
-        guard isListening, unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return }
+        guard hasNotifySocket, unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return }
         let isSent = notify("BARRIER=1", with: [ends[1]])
         _ = close(ends[1])
         var end = pollfd(fd: ends[0], events: 0, revents: 0)
         for _ in 0..<(isSent ? Self.attempts : 0) {
             if unsafe poll(&end, 1, 1000) != 0 { break }
-            needsTime()
+            extendTimeout()
         }
         _ = close(ends[0])
     }
 
     // MARK: Telling
 
-    /// Whether anybody hears what ``notify(_:)`` says.
-    var isListening: Bool { notifySocket != nil }
+    /// Whether there is a service manager to notify.
+    var hasNotifySocket: Bool { notifySocket != nil }
 
     /// Says that the daemon restarts in place: it counts as reloading until it is ready again.
     ///
@@ -121,7 +121,7 @@ struct ServiceManager {
     func notifyReloading(at now: Double) { notify("RELOADING=1\nMONOTONIC_USEC=\(UInt64(now * 1000))") }
 
     /// Asks the manager to wait for another ten seconds until what is under way is over.
-    func needsTime() { notify("EXTEND_TIMEOUT_USEC=10000000") }
+    func extendTimeout() { notify("EXTEND_TIMEOUT_USEC=10000000") }
 
     /// Tells what goes on, from the loop: where the manager does not read, nobody waits for it.
     func keepAlive(_ status: String) { notify("WATCHDOG=1\nSTATUS=\(status)", waits: false) }

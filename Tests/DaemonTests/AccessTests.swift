@@ -66,7 +66,7 @@ import UnixSocket
         #expect(objection(4) == "user 4 has 16 connections" && objection(5) == nil)
     }
 
-    @Test func aSupplementaryGroupIsOne() throws {
+    @Test func aClientIsInItsSupplementaryGroups() throws {
         // What this process is, told by the kernel and by the process itself.
         var ends: [CInt] = [-1, -1]
         #expect(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func oneUserMayHaveHalfUnlessSaidOtherwise() throws {
+    @Test func oneUserHasHalfOfTheConnectionsByDefault() throws {
         #expect(try Options(arguments: ["--max-connections", "9"]).limits.connectionsPerUser == 5)
         let set = try Options(arguments: ["--max-connections-per-user=7", "--max-connections=9"])
         #expect(set.limits.connectionsPerUser == 7)
@@ -76,7 +76,7 @@ import Testing
         #expect(stats["subscriptions"]?.number == 0 && stats["events"]?.number == 0)
     }
 
-    @Test func whoWatchesKeepsNobodyOutWhoFeeds() throws {
+    @Test func watchersLeaveAQuarterOfTheConnectionsToFeeders() throws {
         let daemon = try DaemonProcess(["--max-connections", "4"], watches: true)
         let ping = #"{"type":"ping","id":1}"#
         var watchers: [SocketClient] = []
@@ -104,7 +104,7 @@ import Testing
 
     // MARK: The system's own limits
 
-    @Test func withoutDescriptorsItWaitsForSome() throws {
+    @Test func whenDescriptorsRunOutAcceptingGoesOnAsSoonAsThereAreSome() throws {
         let daemon = try DaemonProcess(prelude: "ulimit -n 24")
         let first = try SocketClient(daemon.socket)
         // More than there is room for: some are taken, one or the other is closed, the rest has to wait.

@@ -103,7 +103,7 @@ import Testing
             #expect(client.receive() == #"{"type":"pong"}"#)
         }
         #expect(daemon.logs("connected"))
-        #expect(daemon.end(SIGTERM) == 0 && daemon.log().contains("lines of this log found no room"))
+        #expect(daemon.end(SIGTERM) == 0 && daemon.log().contains("lines of this log left out"))
     }
 
     @Test(arguments: ["</dev/null", "<."]) func aDescriptorThatNobodyCanConnectToIsNamed(_ file: String) throws {

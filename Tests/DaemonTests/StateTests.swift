@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func anEndLosesNothing(isNamedByTheManager: Bool) throws {
+    func aCameraIsTheSameAfterAnOrderlyEnd(isNamedByTheManager: Bool) throws {
         let environment = isNamedByTheManager ? ["STATE_DIRECTORY": "\(folder.path):/nowhere"] : nil
         let first = try start(environment)
         _ = try ask(first, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.123456789}}"#)

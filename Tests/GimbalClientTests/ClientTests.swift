@@ -39,7 +39,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         }
     }
 
-    @Test func settingsAreSet() async throws {
+    @Test func settingsThatAreSetAreInTheCamerasState() async throws {
         let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         let bounds = try #require(
@@ -58,7 +58,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         #expect(try await camera.state().targetBounds == nil)
     }
 
-    @Test func questionsAreAnswered() async throws {
+    @Test func questionsAreAnsweredAsTheCameraComputesThem() async throws {
         let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let hello = try await gimbal.connect()
@@ -161,7 +161,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         #expect(refused == 60)
     }
 
-    @Test func asManyAsMayWaitDo() async throws {
+    @Test func only1024RequestsWaitAtATime() async throws {
         let daemon = try DaemonProcess()
         let gimbal = Gimbal(path: daemon.socket)
         let pid = daemon.process.processIdentifier

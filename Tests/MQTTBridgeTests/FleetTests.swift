@@ -37,7 +37,7 @@ import Testing
         let fleet = SimulatedFleet(seed: seed)
         fleet.hosts = [HubHost(), HubHost(epochSeed: 99)]
         var node = settings("left")
-        node.tellsEvents = events
+        node.publishesEvents = events
         let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
         let follower = SimulatedBridge(
             fleet, fleet.hosts[1], node: nil,
@@ -281,7 +281,7 @@ import Testing
         let fleet = SimulatedFleet(seed: 1)
         fleet.hosts = [HubHost(limits: limits)]
         var node = settings("left")
-        node.tellsEvents = true
+        node.publishesEvents = true
         let source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
         fleet.connect(source)
         let feeder = fleet.hosts[0].connect()
@@ -1082,7 +1082,7 @@ import Testing
         func newNode() -> Node.Settings {
             instance += 1
             var node = settings("left", "i\(UInt32.random(in: 0...999, using: &fleet.random))-\(instance)")
-            node.tellsEvents = seed % 2 == 0
+            node.publishesEvents = seed % 2 == 0
             return node
         }
         var source = SimulatedBridge(fleet, fleet.hosts[0], node: newNode())

@@ -106,7 +106,7 @@ public final class HubHost {
             peers[Int(key)].resume(as: peer)
         }
         hub = next
-        memory.forgetTheRest()
+        memory.reclaimUnusedSpace()
         peers.removeAll(where: \.isForgotten)
         turn()
     }
@@ -137,7 +137,7 @@ public final class HubHost {
         forgetPeers()
         peers = []
         hub = nextHub()
-        memory.forgetTheRest()
+        memory.reclaimUnusedSpace()
         return saved.map { hub.restore($0, keepsEpochs: keepsEpochs, at: now) } ?? 0
     }
 }

@@ -62,7 +62,7 @@ final class HubMemory: HistoryMemory {
     }
 
     /// Gives back what the hub before has left and this one has not adopted.
-    func forgetTheRest() {
+    func reclaimUnusedSpace() {
         for offset in shared.pieces.keys where !offsets.contains(offset) { shared.free(offset) }
     }
 }

@@ -5,7 +5,7 @@
 import Foundation
 
 /// Something did not become so within a minute.
-public struct NeverSo: Error, CustomStringConvertible {
+public struct WaitTimeout: Error, CustomStringConvertible {
     public let description: String
 }
 
@@ -21,7 +21,7 @@ public func waitUntil(_ what: @autoclosure () -> String, _ isSo: () throws -> Bo
         if try isSo() { return }
         usleep(UInt32(pauseMs * 1000))
     }
-    throw NeverSo(description: "never so: \(what())")
+    throw WaitTimeout(description: "timed out waiting until \(what())")
 }
 
 /// Looks again and again until something is so, from a task.
@@ -30,5 +30,5 @@ public func waitUntil(_ what: @autoclosure () -> String, _ isSo: () async throws
         if try await isSo() { return }
         try await Task.sleep(for: .milliseconds(pauseMs))
     }
-    throw NeverSo(description: "never so: \(what())")
+    throw WaitTimeout(description: "timed out waiting until \(what())")
 }

@@ -340,7 +340,7 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(abs(surface.viewport.height - 32767 / 98 / 25.4 * 160) < 1e-9)
     }
 
-    @Test func nonsenseIsNotBelieved() throws {
+    @Test func resolutionsThatNoScreenHasAreIgnored() throws {
         // 1,000 by 500 units: the longer side is that of a phone, and the units are square.
         for (x, y) in [(0.0, 0.0), (0, 1), (1, 0), (100, 1), (0.1, 0.1), (1, 100)] {
             #expect(try surface(axis(0, 1000, x), axis(0, 500, y)).viewport == Viewport(width: 844, height: 422))

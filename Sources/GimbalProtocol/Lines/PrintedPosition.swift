@@ -94,14 +94,14 @@ extension LineWriter {
     package mutating func write(_ position: PrintedPosition) {
         withRoom(PrintedPosition.longest) { position.write(to: &$0) }
     }
-}
 
-/// A coordinate in an answer, rounded like a position's target.
-func write(_ coordinate: LatLng, to line: inout LineWriter) {
-    let longitude = FixedDecimal(coordinate.longitude, places: 9)
-    line.write("{\"latitude\":")
-    line.write(FixedDecimal(coordinate.latitude, places: 9))
-    line.write(",\"longitude\":")
-    line.write(longitude.units == 180_000_000_000 ? FixedDecimal(units: -180_000_000_000, places: 9) : longitude)
-    line.write("}")
+    /// A coordinate in an answer, rounded like a position's target.
+    mutating func write(_ coordinate: LatLng) {
+        let longitude = FixedDecimal(coordinate.longitude, places: 9)
+        write("{\"latitude\":")
+        write(FixedDecimal(coordinate.latitude, places: 9))
+        write(",\"longitude\":")
+        write(longitude.units == 180_000_000_000 ? FixedDecimal(units: -180_000_000_000, places: 9) : longitude)
+        write("}")
+    }
 }

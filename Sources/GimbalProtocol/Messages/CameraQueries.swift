@@ -159,7 +159,7 @@ extension LineWriter {
 
     private mutating func member(_ name: StaticString, _ coordinate: LatLng) {
         member(name)
-        GimbalProtocol.write(coordinate, to: &self)
+        write(coordinate)
     }
 
     package mutating func visibleRegion(_ region: VisibleRegion, _ id: Span<UInt8>) {

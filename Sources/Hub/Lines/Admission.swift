@@ -303,7 +303,7 @@ struct Admission {
         }
     }
 
-    /// Whether one connection waits for no more than it may, once an object is applied.
+    /// Refuses a request to wait that is one more than a connection may have.
     private func admitWait(_ index: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
         defer { earlier.waits += 1 }
         guard peer.waits.all.count + earlier.waits >= limits.waits else { return }

@@ -43,7 +43,7 @@ final class LineHandler {
             }
         }
         if Self.isBlank(text) { return true }
-        // Nothing that is done for a line handles another one.
+        // Lent out while the line is applied, which never handles another one.
         var requests: [Request] = []
         swap(&requests, &self.requests)
         defer { swap(&requests, &self.requests) }

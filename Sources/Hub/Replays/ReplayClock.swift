@@ -113,7 +113,7 @@ struct ReplayClock {
         }
     }
 
-    /// Notes that a line or a frame is played. Before its time it is only where the wait would have been too long.
+    /// Notes that a line or a frame is played. It is early only where `longestWait` has cut the wait short.
     mutating func stepped(to time: Double, at now: Double) {
         if held != nil {
             held = time

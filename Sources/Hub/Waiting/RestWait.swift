@@ -88,7 +88,7 @@ struct RestWaitQueue {
     private mutating func rise(from index: Int) {
         var index = index
         while index > 0, heap[index].deadline < heap[(index - 1) / 2].deadline {
-            swap(index, (index - 1) / 2)
+            exchange(index, (index - 1) / 2)
             index = (index - 1) / 2
         }
     }
@@ -101,12 +101,12 @@ struct RestWaitQueue {
                 if heap[child].deadline < heap[least].deadline { least = child }
             }
             guard least != index else { return }
-            swap(index, least)
+            exchange(index, least)
             index = least
         }
     }
 
-    private mutating func swap(_ one: Int, _ other: Int) {
+    private mutating func exchange(_ one: Int, _ other: Int) {
         let wait = heap[one]
         put(heap[other], one)
         put(wait, other)

@@ -11,9 +11,9 @@ package final class Node {
         /// The cameras that are published and accept lines; empty means all.
         package var cameras: Set<String> = []
         /// Whether every event is published, and not only the cameras' states.
-        package var tellsEvents = false
+        package var publishesEvents = false
         /// Whether lines are taken.
-        package var takesLines = true
+        package var acceptsLines = true
         /// How often a second the state of a moving camera is published, at most.
         package var rate = 30.0
         /// When a publisher's gestures are cancelled that is quiet, in milliseconds.
@@ -60,7 +60,7 @@ package final class Node {
             outside, topics, outbox, cameras: settings.cameras, timeout: settings.feedTimeout, most: settings.mostFeeds)
         cameras = NodeCameras(
             outside, topics, outbox, StampSource(settings.name, claim), wanted: settings.cameras,
-            tellsEvents: settings.tellsEvents, interval: 1000 / settings.rate)
+            publishesEvents: settings.publishesEvents, interval: 1000 / settings.rate)
     }
 
     /// Whether this process is the node.
@@ -136,7 +136,7 @@ package final class Node {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
             cameras.sawRetained(name)
             if let (_, stamp) = CameraStatus.read(delivery.payload) { claim.saw(generation: stamp.generation) }
-        } else if claim.isOwner, settings.takesLines {
+        } else if claim.isOwner, settings.acceptsLines {
             feeds.received(delivery, at: now)
         }
     }
@@ -166,7 +166,7 @@ package final class Node {
         outbox.open()
         tellState(at: now)
         endOfRetained = now + NodeClaim.answerTime
-        if settings.takesLines { for filter in topics.inlets { outside.subscribe(filter) } }
+        if settings.acceptsLines { for filter in topics.inlets { outside.subscribe(filter) } }
         cameras.opened(at: now)
         cameras.clearStale()
         feeds.missed.readOn()

@@ -37,7 +37,7 @@ final class NodeCameras: DaemonReader {
     private let topics: NodeTopics
     private let outbox: BrokerOutbox
     private let wanted: Set<String>
-    private let tellsEvents: Bool
+    private let publishesEvents: Bool
     private let interval: Double
     private let stamps: StampSource
     private let settings: NodeSettings
@@ -57,10 +57,10 @@ final class NodeCameras: DaemonReader {
 
     init(
         _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource,
-        wanted: Set<String>, tellsEvents: Bool, interval: Double
+        wanted: Set<String>, publishesEvents: Bool, interval: Double
     ) {
         (self.outside, self.topics, self.outbox, self.stamps) = (outside, topics, outbox, stamps)
-        (self.wanted, self.tellsEvents, self.interval) = (wanted, tellsEvents, interval)
+        (self.wanted, self.publishesEvents, self.interval) = (wanted, publishesEvents, interval)
         settings = NodeSettings(topics, outbox, stamps)
     }
 
@@ -83,7 +83,7 @@ final class NodeCameras: DaemonReader {
             daemon = .connected(connection, absence: absence ?? "")
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.status.seq, epoch: $0.status.epoch) })
             let request = ClientRequest.subscribeAll(
-                delivery: tellsEvents ? .every : .latest, since: tellsEvents ? points.forAllCameras() : [:])
+                delivery: publishesEvents ? .every : .latest, since: publishesEvents ? points.forAllCameras() : [:])
             connection.send(try request.line())
             settings.begin(at: now)
             connection.isReading = !outbox.isFull
@@ -137,7 +137,7 @@ final class NodeCameras: DaemonReader {
         guard wanted.isEmpty || wanted.contains(event.camera) else { return countListed(event) }
         let gap = points.note(event)
         note(event, at: now)
-        if tellsEvents {
+        if publishesEvents {
             outbox.send(Publication(topics.event(event.camera), Array(line)))
             if let gap { outbox.send(Publication(topics.event(gap.camera), gap.line)) }
         }

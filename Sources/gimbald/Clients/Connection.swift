@@ -100,13 +100,13 @@ final class Connection: Watcher, Outlet {
         case .usual: read(peer)
         case .fast:
             pace = .waiting
-            daemon.clients.readLater(self)
+            daemon.clients.deferReading(self)
         case .waiting: break
         }
     }
 
     /// Reads what was left until others had been read, if there is still a reason to.
-    func readLate() {
+    func readDeferred() {
         pace = .usual
         guard let peer, isReading, input == .open || input == .halfClosed, daemon.hub.wantsBytes(of: peer) else {
             return
@@ -121,12 +121,12 @@ final class Connection: Watcher, Outlet {
         if count == 0 {
             let mayGo = input == .halfClosed
             input = .ended
-            if isHungUp(), !mayGo || !peer.sendsTrace { vanish() }
+            if isHungUp(), !mayGo || !peer.sendsTrace { endAsHungUp() }
             guard self.peer != nil else { return }
             update()
             daemon.hub.endOfInput(peer, at: daemon.now())
         } else if errno != EAGAIN && errno != EINTR {
-            vanish()
+            endAsHungUp()
         }
     }
 
@@ -141,8 +141,8 @@ final class Connection: Watcher, Outlet {
     private func lookForHangUp() {
         let isHungUp = isHungUp()
         switch input {
-        case .open where isHungUp: vanish()
-        case .ended where isHungUp && peer?.sendsTrace == false: vanish()
+        case .open where isHungUp: endAsHungUp()
+        case .ended where isHungUp && peer?.sendsTrace == false: endAsHungUp()
         case .open, .halfClosed, .ended, .hungUp: break
         }
     }
@@ -158,7 +158,7 @@ final class Connection: Watcher, Outlet {
     }
 
     /// What the client wrote before it went is still there to be read.
-    private func vanish() {
+    private func endAsHungUp() {
         guard let peer, input != .hungUp else { return }
         let mayHaveMore = input != .ended
         input = .hungUp
@@ -185,15 +185,15 @@ final class Connection: Watcher, Outlet {
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
         // Added up first: `errno` is that of the call.
         let total = unsafe pieces.reduce(0) { $0 + $1.count }
-        return unsafe took(daemon.exchange.write(descriptor, pieces), of: total)
+        return unsafe sendResult(daemon.exchange.write(descriptor, pieces), of: total)
     }
 
     func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int {
-        unsafe took(daemon.exchange.write(descriptor, piece, isRepeated: isRepeated), of: piece.count)
+        unsafe sendResult(daemon.exchange.write(descriptor, piece, isRepeated: isRepeated), of: piece.count)
     }
 
     /// What `send` returns to the hub for a send that took this many bytes, or failed.
-    private func took(_ count: Int, of total: Int) -> Int {
+    private func sendResult(_ count: Int, of total: Int) -> Int {
         // Where the kernel lacks memory, it may have some later.
         if count < 0 && ![EAGAIN, ENOBUFS, ENOMEM].contains(errno) { return -1 }
         if count < total {

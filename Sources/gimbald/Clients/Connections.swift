@@ -36,15 +36,15 @@ final class Connections {
     // MARK: Who is read late
 
     /// Has a connection read when all others of the turn have been.
-    func readLater(_ connection: Connection) { late.append(connection) }
+    func deferReading(_ connection: Connection) { late.append(connection) }
 
     /// Reads a connection that has more than fits into the buffer: one in a turn, or a few if there are many, so that a
     /// client that sends a little waits only a little. The others keep their places, and what was not read is still
     /// there in the next turn.
-    func readLate() {
+    func readDeferred() {
         guard !late.isEmpty else { return }
         let count = 1 + late.count / 16
-        for connection in late.prefix(count) { connection.readLate() }
+        for connection in late.prefix(count) { connection.readDeferred() }
         late.removeFirst(count)
     }
 }

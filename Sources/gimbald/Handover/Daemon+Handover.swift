@@ -56,7 +56,7 @@ extension Daemon {
             if departure == .leaveToManager { return true }
         }
         manager.notify("READY=1")
-        handoverFile?.forgetTheRest()
+        handoverFile?.reclaimUnusedSpace()
         hub.resume()
         keeper?.resume()
         return false
@@ -67,7 +67,7 @@ extension Daemon {
         let file: HandoverFile
         if let handoverFile { file = handoverFile } else { file = try HandoverFile() }
         handoverFile = file
-        manager.needsTime()
+        manager.extendTimeout()
         let peers = clients.all.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
         var out = FieldWriter()
         out.put(HandoverField.revision, HandoverLayout.revision)
@@ -80,7 +80,7 @@ extension Daemon {
     /// Runs the program that is installed now in place of this one.
     private func restart() throws(SystemError) -> Never {
         // The next process has all that is saved from this one: what cannot be saved is not lost yet.
-        do throws(StateKeeper.Loss) { try keeper?.saveLast(needsTime: manager.needsTime) } catch {
+        do throws(StateKeeper.Loss) { try keeper?.saveLast(extendTimeout: manager.extendTimeout) } catch {
             log(.error, "\(error)")
         }
         manager.passOn()
@@ -94,7 +94,7 @@ extension Daemon {
             manager.store(handoverFile.map { [$0.descriptor] } ?? [], as: .state)
             + manager.store(descriptors, as: .client)
         if lost > 0 { log(.error, "the service manager does not keep \(lost) of \(descriptors.count) connections") }
-        manager.settle()
+        manager.waitForBarrier()
     }
 
     /// A restart in place keeps where the daemon listens; otherwise that is the service manager's.
@@ -120,9 +120,9 @@ extension Daemon {
 
     /// Goes on where the process before left off; `false` if there is nothing to go on with.
     func takeOver(_ inheritance: Inheritance) -> Bool {
-        defer { handoverFile?.forgetTheRest() }
+        defer { handoverFile?.reclaimUnusedSpace() }
         guard let handover = inheritance.handover else { return false }
-        manager.needsTime()
+        manager.extendTimeout()
         guard let hubPart = inheritance.hub else {
             for client in handover.clients.values { _ = close(client.descriptor) }
             guard let cameras = inheritance.cameras else { return false }

@@ -81,7 +81,7 @@ import UnixSocket
     }
 
     /// Frees everything except histories in use: the old handover, and histories that nobody has adopted.
-    func forgetTheRest() {
+    func reclaimUnusedSpace() {
         var start: UInt64 = 0
         for (offset, size) in regions.sorted(by: { $0.key < $1.key }) {
             punch(start..<offset)

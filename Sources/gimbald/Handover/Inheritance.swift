@@ -21,7 +21,7 @@ struct Inheritance {
         let own = Handover.inherited(environment: SocketPath.environmentValue).flatMap { known.contains($0) ? nil : $0 }
         let stored = manager.stored.filter { $0.name == .state }.map(\.descriptor)
         if let left = own ?? stored.last, !adopt(left) {
-            log(.warning, "what the process before left cannot be understood")
+            log(.warning, "what the process before has handed over cannot be read")
             (handover, hub, file) = (nil, nil, nil)
             if own != nil { Self.closeAll(but: known) }
         }

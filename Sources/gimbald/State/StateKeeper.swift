@@ -247,15 +247,15 @@ import UnixSocket
 
     /// Saves what the cameras have come to in the end, and waits for it.
     ///
-    /// - Parameter needsTime: is called every second as long as that takes.
-    func saveLast(needsTime: () -> Void) throws(Loss) {
+    /// - Parameter extendTimeout: is called every second as long as that takes.
+    func saveLast(extendTimeout: () -> Void) throws(Loss) {
         do throws(SystemError) {
-            needsTime()
-            if case .saving(let saving) = work { try waitFor(saving, needsTime) }
+            extendTimeout()
+            if case .saving(let saving) = work { try waitFor(saving, extendTimeout) }
             collectAll()
             let last = try Saving(text.cameras, isLast: true, in: try openFileToWrite(), pipe: pipe.writable)
             work = .saving(last)
-            try waitFor(last, needsTime)
+            try waitFor(last, extendTimeout)
             succeeded()
         } catch {
             closeFile()
@@ -264,10 +264,10 @@ import UnixSocket
     }
 
     /// Waits for a save. What a disk does not take in a minute is given up.
-    private func waitFor(_ saving: Saving, _ needsTime: () -> Void) throws(SystemError) {
+    private func waitFor(_ saving: Saving, _ extendTimeout: () -> Void) throws(SystemError) {
         for _ in 0..<Self.longestLastSave where !saving.isOver {
             var end = pollfd(fd: pipe.readable, events: CShort(POLLIN), revents: 0)
-            if unsafe poll(&end, 1, 1000) > 0 { saveIsOver() } else { needsTime() }
+            if unsafe poll(&end, 1, 1000) > 0 { saveIsOver() } else { extendTimeout() }
         }
         guard saving.isOver else { throw SystemError("write", code: ETIMEDOUT) }
         work = .none
