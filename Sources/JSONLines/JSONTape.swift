@@ -163,7 +163,9 @@
         _ kind: Kind, _ text: ByteRange, isEscaped: Bool = false, next: Int, payload: UInt64 = 0
     ) throws(JSONError) {
         guard count < Self.mostMembers else {
-            throw JSONError(.limitReached, "a line may have at most \(Self.mostMembers) members")
+            throw JSONError(
+                .limitReached,
+                "a line may have at most \(Self.mostMembers) values: members of objects and elements of arrays")
         }
         let node = unsafe base + count
         unsafe node.pointee.kind = kind

@@ -72,7 +72,9 @@ struct GimbalMQTT: ParsableCommand {
     @Flag(help: "Take no gestures, commands and questions from the broker.")
     var watchOnly = false
 
-    @Option(help: ArgumentHelp("Cancel a publisher's gestures after this long a silence.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "Cancel a publisher's gestures after this long a silence, 0.1 to 3600.", valueName: "seconds"))
     var feedTimeout = 10.0
 
     @Option(help: ArgumentHelp("At most so many publishers of gestures at one time, 1 to 512.", valueName: "count"))

@@ -379,6 +379,21 @@ import Testing
             ])
     }
 
+    @Test func aRefusedArrayIsAnsweredOnceForEachIdAndTheRequestAtFaultByItsOwnError() {
+        let (fleet, _, _) = pair()
+        let client = foreign(fleet, "gimbal/left/main/error")
+        publish(
+            #"[{"type":"stop","id":1},{"type":"get-camera","id":2},{"type":"stop"},{"type":"stop","id":"x"}]"#, "set",
+            from: client)
+        let denied = #""get-camera\" is for the topic .../get","topic":"set"}"#
+        #expect(
+            texts(client) == [
+                #"{"type":"error","id":1,"code":"denied","message":"the array was rejected as a whole: \"# + denied,
+                #"{"type":"error","id":2,"code":"denied","field":"type","message":"\"# + denied,
+                #"{"type":"error","id":"x","code":"denied","message":"the array was rejected as a whole: \"# + denied,
+            ])
+    }
+
     @Test func everyRequestIsTakenByTheTopicThatThePageNamesAndByNoOther() throws {
         let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")

@@ -5,6 +5,22 @@ import Testing
 @testable import WebServer
 
 @Suite struct PageOutboxTests {
+    /// A page's outbox, and the events that there have been.
+    private final class Outbox {
+        private let outbox = PageOutbox()
+        private var totals = EventTotals()
+
+        func add(_ line: PageLine) {
+            totals.add(line)
+            outbox.add(line, totals)
+        }
+
+        func add(reply: [UInt8]) { outbox.add(reply: reply) }
+        func take() -> PageOutbox.Batch { outbox.take(totals) }
+        func begin(with introduction: [UInt8]) { outbox.begin(with: introduction) }
+        func finish() { outbox.finish() }
+    }
+
     private func moved(_ seq: Int, camera: String = "main") -> PageLine {
         PageLine(
             bytes: Array("c\(seq) ".utf8), camera: camera, subject: .position(camera: camera), isCounted: true)
@@ -19,7 +35,7 @@ import Testing
     }
 
     @Test func ofPositionsOnlyTheNewestWaits() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         for seq in 1...3 { outbox.add(moved(seq)) }
         outbox.add(moved(9, camera: "left"))
         #expect(text(outbox.take()) == "c3 c9 ")
@@ -27,7 +43,7 @@ import Testing
     }
 
     @Test func aPositionStaysBetweenTheBeginningAndTheEndOfItsMovement() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         for line in [boundary("began"), moved(1), moved(2), boundary("idle"), boundary("began"), moved(3), moved(4)] {
             outbox.add(line)
         }
@@ -35,7 +51,7 @@ import Testing
     }
 
     @Test func aPageThatDoesNotReadIsToldHowMuchItMissed() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         for seq in 0..<PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
         #expect(text(outbox.take()) != nil)
         for seq in 0..<(3 * PageOutbox.mostLines) { outbox.add(boundary("b\(seq)")) }
@@ -46,11 +62,27 @@ import Testing
         #expect(text(outbox.take()) == "c2 ")
     }
 
+    @Test func whatOthersWereToldBeforeIsNothingThatAPageMissed() {
+        let (early, late) = (PageOutbox(), PageOutbox())
+        var totals = EventTotals()
+        for seq in 0..<10 {
+            totals.add(moved(seq))
+            early.add(moved(seq), totals)
+        }
+        for seq in 0...PageOutbox.mostLines {
+            totals.add(boundary("b\(seq)"))
+            late.add(boundary("b\(seq)"), totals)
+        }
+        totals.add(moved(7, camera: "left"))
+        #expect(late.take(totals) == .missed(["main": PageOutbox.mostLines + 1, "left": 1], replies: []))
+        #expect(early.take(totals) == .lines(Array("c9 ".utf8)))
+    }
+
     @Test func aPageThatBeginsHasMissedNothing() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         outbox.begin(with: Array("page ".utf8))
         outbox.add(boundary("began"))
-        outbox.add(.reply(Array("ok".utf8)[...]))
+        outbox.add(reply: Array("ok\n".utf8))
         #expect(outbox.take() == .beginning(Array("page ok\n".utf8)))
         outbox.add(boundary("idle"))
         #expect(text(outbox.take()) == "idle ")
@@ -60,7 +92,7 @@ import Testing
     }
 
     @Test func manyBytesAreAsMuchAsManyLines() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         let large = PageLine(
             bytes: Array(repeating: 0x20, count: PageOutbox.mostBytes / 4), camera: "main", isCounted: true)
         for _ in 0..<5 { outbox.add(large) }
@@ -68,21 +100,21 @@ import Testing
     }
 
     @Test func repliesAreKeptWhileAPageIsBehind() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         for seq in 0...PageOutbox.mostLines { outbox.add(boundary("b\(seq)")) }
-        outbox.add(.reply(Array("ok".utf8)[...]))
+        outbox.add(reply: Array("ok\n".utf8))
         #expect(outbox.take() == .missed(["main": PageOutbox.mostLines + 1], replies: Array("ok\n".utf8)))
     }
 
     @Test func aPageThatReadsNoReplyIsLetGo() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         let reply = Array(repeating: UInt8(ascii: "x"), count: PageOutbox.mostReplyBytes / 2)
-        for _ in 0..<3 { outbox.add(.reply(reply[...])) }
+        for _ in 0..<3 { outbox.add(reply: reply) }
         #expect(outbox.take() == .over)
     }
 
     @Test func linesThatAreReplacedForEverTakeNoRoom() {
-        let outbox = PageOutbox()
+        let outbox = Outbox()
         for seq in 0..<100_000 { outbox.add(moved(seq)) }
         #expect(text(outbox.take()) == "c99999 ")
     }

@@ -62,6 +62,9 @@ package struct WireError: Error, Equatable, Sendable {
         self.message = message
     }
 
+    /// The error for a request that was right, in an array with one that was not.
+    package var ofOtherRequest: WireError { WireError(code, "the array was rejected as a whole: \(message)") }
+
     static func wrong(_ path: FieldPath, _ message: String) -> WireError {
         WireError(.invalidValue, field: path.description, "\(path) \(message)")
     }

@@ -169,7 +169,7 @@ extension RequestDecoder {
 
     private func seq(_ node: Int, _ line: Span<UInt8>, _ field: Field) throws(WireError) -> Int {
         guard let seq = integer(node, line), seq >= 0 else {
-            throw .wrong(FieldPath(field), "must be a seq: an integer from 0")
+            throw .wrong(FieldPath(field), "must be a seq: an integer from 0 to 2^53 - 1")
         }
         return Int(seq)
     }

@@ -171,7 +171,7 @@ extension RequestDecoder {
     private func loop(_ node: Int, _ line: Span<UInt8>) throws(WireError) -> TracePlayback.Loop {
         if tape[node].kind == .true { return .forever }
         guard let times = integer(node, line), times >= 1 else {
-            throw .wrong(FieldPath(.loop), "must be an integer from 1, or true")
+            throw .wrong(FieldPath(.loop), "must be an integer from 1 to 2^53 - 1, or true")
         }
         return .times(Int(times))
     }

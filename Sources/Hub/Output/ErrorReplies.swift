@@ -29,11 +29,7 @@ final class ErrorReplies {
         for (index, id) in rejection.ids.enumerated() {
             let isWrong = rejection.index.map { $0 == index } ?? (rejection.ids.count == 1)
             guard isWrong || id != nil else { continue }
-            var error = rejection.error
-            if !isWrong {
-                error.message = "the array was rejected as a whole: \(error.message)"
-                error.field = nil
-            }
+            let error = isWrong ? rejection.error : rejection.error.ofOtherRequest
             sender.refuse(error, text.extracting(id?.range ?? 0..<0), to: peer)
             isAnswered = true
         }

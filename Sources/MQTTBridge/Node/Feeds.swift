@@ -31,6 +31,8 @@ struct Submission {
     private(set) var publisher: Publisher
     var isFrame = false
     var requests: [JSONObject] = []
+    /// Which of the requests is why the line is refused; the first where that is the line as a whole.
+    private(set) var requestAtFault = 0
     /// The place of the line among those of its publisher, if it counts them.
     var number: Int?
 
@@ -69,7 +71,12 @@ struct Submission {
         if !publisher.isChecked, let name = requests[0]["feed"]?.string { publisher = .field(Array(name.utf8)) }
         number = requests[0]["number"]?.integer
         if inlet == .since, isFrame { throw WireError(.invalidValue, "what is asked for here is one object") }
-        if inlet != .since { for index in requests.indices { try address(&requests[index]) } }
+        guard inlet != .since else { return }
+        for index in requests.indices {
+            requestAtFault = index
+            try address(&requests[index])
+        }
+        requestAtFault = 0
     }
 
     /// Has a request name the topic's camera, and sees that it may come this way.
@@ -134,9 +141,16 @@ struct Replies {
         publish(JSONValue.object(members).bytes, topic, submission)
     }
 
-    /// Tells an error of a line that no answer of the daemon's names an id for.
+    /// Tells why a line is refused: who has asked by an id, and of the request at fault in any case.
     func send(_ error: WireError, to submission: Submission) {
-        send(error, id: submission.requests.first?["id"], to: submission)
+        guard !submission.requests.isEmpty else { return send(error, id: nil, to: submission) }
+        for (index, id) in submission.ids.enumerated() {
+            if index == submission.requestAtFault {
+                send(error, id: id, to: submission)
+            } else if id != nil {
+                send(error.ofOtherRequest, id: id, to: submission)
+            }
+        }
     }
 
     func send(_ error: WireError, id: JSONValue?, to submission: Submission) {
@@ -393,9 +407,10 @@ final class Feeds {
         // What was not taken may come again under its number.
         if let number = submission.number, submission.inlet != .get { feed.lastNumber = number }
         if missing > 0, let number = submission.number {
+            // Without the id: that is for the answer to this line, which is taken.
             replies.send(
                 WireError(.missedLines, field: "number", "\(missing) lines before number \(number) did not come"),
-                to: submission)
+                id: nil, to: submission)
         }
         feed.send(submission)
     }

@@ -76,6 +76,7 @@ final class Follower: Sendable {
         private var decoder = RequestDecoder()
         var cameras: [String: Camera] = [:]
         var outboxes: [ObjectIdentifier: PageOutbox] = [:]
+        var totals = EventTotals()
         var daemon = Daemon.away(reason: "not connected yet")
         /// How many attempts have failed since a daemon was there.
         var attempts = 0
@@ -86,8 +87,9 @@ final class Follower: Sendable {
                 + cameras.sorted { $0.key < $1.key }.flatMap { name, camera in camera.lines(of: name) }
         }
 
-        func tell(_ line: PageLine) {
-            for outbox in outboxes.values { outbox.add(line) }
+        mutating func tell(_ line: PageLine) {
+            totals.add(line)
+            for outbox in outboxes.values { outbox.add(line, totals) }
         }
     }
 
@@ -111,13 +113,13 @@ final class Follower: Sendable {
     /// too slow how many events of each camera it missed; then both get the present state.
     func take(_ outbox: PageOutbox) -> [UInt8]? {
         state.withLock { state in
-            switch outbox.take() {
+            switch outbox.take(state.totals) {
             case .over: return nil
             case .nothing: return []
             case .lines(let bytes): return bytes
             case .beginning(let bytes): return bytes + state.news.flatMap(\.bytes)
             case .missed(let counts, var bytes):
-                for (camera, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+                for (camera, count) in counts.sorted(by: { $0.key < $1.key }) {
                     bytes += PageLine.lagged(camera: camera, missed: count).bytes
                 }
                 return bytes + state.news.flatMap(\.bytes)
@@ -257,7 +259,9 @@ extension Follower.State {
             line.subject = .replay(camera: name)
             cameras[name]?.replay = status.state == .ended ? nil : line
         case .marker: break
-        case .removed: cameras[name] = nil
+        case .removed:
+            cameras[name] = nil
+            totals.forget(butFor: { cameras[$0] != nil }, count: cameras.count)
         }
         tell(line)
     }

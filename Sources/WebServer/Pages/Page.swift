@@ -96,7 +96,7 @@ final class Page: Sendable {
             let number = state.lastConnection + 1
             let forget: @Sendable () -> Void = { [weak self] in self?.forgetConnection(number) }
             let channel = Task { [socket, group, outbox] in
-                try await DaemonChannel(socket, on: group, receive: { outbox.add(.reply($0)) }, end: forget)
+                try await DaemonChannel(socket, on: group, receive: { outbox.add(reply: $0 + [0x0a]) }, end: forget)
             }
             let connection = Connection(number: number, channel: channel)
             (state.connection, state.lastConnection) = (connection, number)
@@ -123,7 +123,7 @@ final class Page: Sendable {
         setRecording(nil)
         do {
             let connection = try await DaemonChannel(
-                socket, on: group, receive: { [outbox] in outbox.add(.reply($0)) }, end: {})
+                socket, on: group, receive: { [outbox] in outbox.add(reply: $0 + [0x0a]) }, end: {})
             setRecording(connection)
             return connection
         } catch {
@@ -154,13 +154,4 @@ final class Page: Sendable {
     }
 
     private static let piece = 64 << 10
-}
-
-extension PageLine {
-    /// An answer to a request of the page's own.
-    static func reply(_ bytes: ArraySlice<UInt8>) -> PageLine {
-        var line = PageLine(bytes: bytes + [0x0a])
-        line.isReply = true
-        return line
-    }
 }

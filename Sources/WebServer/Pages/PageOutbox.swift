@@ -23,8 +23,35 @@ struct PageLine: Sendable {
     var isCounted = false
     /// Whether it begins or ends a movement: a position before it stays before it.
     var isBoundary = false
-    /// Whether it answers the page's own request.
-    var isReply = false
+}
+
+/// How many events there have been of each camera. What a page has missed is what has come since, so that nothing is done for
+/// it while it does not read.
+struct EventTotals {
+    private var counts: [String: Int] = [:]
+
+    mutating func add(_ line: PageLine) {
+        if line.isCounted, let camera = line.camera { counts[camera, default: 0] += 1 }
+    }
+
+    /// As it was before a line.
+    fileprivate mutating func remove(_ line: PageLine) {
+        if line.isCounted, let camera = line.camera { counts[camera, default: 0] -= 1 }
+    }
+
+    /// How many there have been since an earlier time.
+    fileprivate func since(_ earlier: EventTotals) -> [String: Int] {
+        var missed: [String: Int] = [:]
+        for (camera, count) in counts where count > earlier.counts[camera, default: 0] {
+            missed[camera] = count - earlier.counts[camera, default: 0]
+        }
+        return missed
+    }
+
+    /// Forgets cameras that are gone, where there are many of them.
+    mutating func forget(butFor isThere: (String) -> Bool, count: Int) {
+        if counts.count > 2 * count + 1024 { counts = counts.filter { isThere($0.key) } }
+    }
 }
 
 final class PageOutbox: Sendable {
@@ -52,8 +79,8 @@ final class PageOutbox: Sendable {
         case beginning([UInt8])
         /// They wait for the page.
         case following
-        /// They are dropped, and counted for each camera: the page will receive the present state instead.
-        case behind(missed: [String: Int])
+        /// They are dropped: the page will receive the present state instead, and how many events there have been since.
+        case behind(since: EventTotals)
         /// The page is let go.
         case over
     }
@@ -91,15 +118,11 @@ final class PageOutbox: Sendable {
             }
         }
 
-        mutating func fallBehind() {
-            var missed: [String: Int] = [:]
-            for case let line? in lines { Self.count(line, in: &missed) }
-            phase = .behind(missed: missed)
+        mutating func fallBehind(_ totals: EventTotals) {
+            var since = totals
+            for case let line? in lines { since.remove(line) }
+            phase = .behind(since: since)
             (lines, indices, count, bytes) = ([], [:], 0, 0)
-        }
-
-        static func count(_ line: PageLine, in missed: inout [String: Int]) {
-            if let camera = line.camera { missed[camera, default: 0] += line.isCounted ? 1 : 0 }
         }
     }
 
@@ -118,29 +141,32 @@ final class PageOutbox: Sendable {
         signal.yield()
     }
 
-    /// Adds a line.
-    func add(_ line: PageLine) {
+    /// Adds an answer to a request of the page's own.
+    func add(reply: [UInt8]) {
         let isTooMuch = state.withLock { state in
-            if line.isReply {
-                state.replies += line.bytes
-                return state.replies.count > Self.mostReplyBytes
-            }
-            switch state.phase {
-            case .following:
-                state.add(line)
-                if state.count > Self.mostLines || state.bytes > Self.mostBytes { state.fallBehind() }
-            case .behind(var missed):
-                State.count(line, in: &missed)
-                state.phase = .behind(missed: missed)
-            case .beginning, .over: break
-            }
-            return false
+            state.replies += reply
+            return state.replies.count > Self.mostReplyBytes
         }
         if isTooMuch { finish() } else { signal.yield() }
     }
 
+    /// Adds a line.
+    ///
+    /// - Parameter totals: the events so far, that of the line included.
+    func add(_ line: PageLine, _ totals: EventTotals) {
+        let isFollowing = state.withLock { state in
+            guard case .following = state.phase else { return false }
+            state.add(line)
+            if state.count > Self.mostLines || state.bytes > Self.mostBytes { state.fallBehind(totals) }
+            return true
+        }
+        if isFollowing { signal.yield() }
+    }
+
     /// Takes what waits.
-    func take() -> Batch {
+    ///
+    /// - Parameter totals: the events so far.
+    func take(_ totals: EventTotals) -> Batch {
         state.withLock { state in
             defer { state.replies = [] }
             switch state.phase {
@@ -148,9 +174,9 @@ final class PageOutbox: Sendable {
             case .beginning(let introduction):
                 state.phase = .following
                 return .beginning(introduction + state.replies)
-            case .behind(let missed):
+            case .behind(let since):
                 state.phase = .following
-                return .missed(missed, replies: state.replies)
+                return .missed(totals.since(since), replies: state.replies)
             case .following: break
             }
             guard state.count > 0 || !state.replies.isEmpty else { return .nothing }

@@ -50,7 +50,7 @@ struct CameraOptions: ParsableArguments {
 
 /// What the subcommands that ask about a camera have in common.
 struct QuestionOptions: ParsableArguments {
-    @Flag(help: "Make the camera that --camera names if it is not there, instead of saying so.")
+    @Flag(help: "Where only something is asked: make the camera that --camera names if it is not there.")
     var create = false
 }
 
@@ -107,13 +107,25 @@ struct Speed {
     init(typed text: String) throws {
         if text == "max" {
             factor = .infinity
-        } else {
-            let digits = ["x", "X", "×"].contains { text.hasSuffix($0) } ? String(text.dropLast()) : text
-            guard let factor = Double(digits), factor > 0, factor.isFinite else {
-                throw ValidationError("write a factor above 0, such as 2, 0.5 or 2x; or max, as fast as possible.")
-            }
-            self.factor = factor
+            return
         }
+        guard let finite = Self.factor(typed: text) else {
+            throw ValidationError("write a factor above 0, such as 2, 0.5 or 2x; or max, as fast as possible.")
+        }
+        factor = finite
+    }
+
+    /// Reads a factor that changes times, such as `2` or `0.5x`.
+    init(typedFactor text: String) throws {
+        guard let finite = Self.factor(typed: text) else {
+            throw ValidationError("write a factor above 0, such as 2, 0.5 or 2x.")
+        }
+        factor = finite
+    }
+
+    private static func factor(typed text: String) -> Double? {
+        let digits = ["x", "X", "×"].contains { text.hasSuffix($0) } ? String(text.dropLast()) : text
+        return Double(digits).flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     }
 
     init(factor: Double) { self.factor = factor }

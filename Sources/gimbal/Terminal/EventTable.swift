@@ -72,8 +72,8 @@ struct EventTable {
             [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
                 String(seq), type?.rawValue ?? "", event.move?.reason.rawValue ?? "",
                 fixed(position.target.latitude, places),
-                fixed(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
-                fixed(position.bearing, 1), fixed(position.viewingAngle, 1),
+                longitude(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
+                bearing(position.bearing, 1), fixed(position.viewingAngle, 1),
             ]
         makeRoom(for: cells)
         var lines = [paint(row(cells), event)]

@@ -12,6 +12,18 @@ func fixed(_ value: Double, _ places: Int) -> String {
     return "\(sign)\(digits.dropLast(places)).\(digits.suffix(places))"
 }
 
+/// A bearing with so many decimals, below 360.
+func bearing(_ value: Double, _ places: Int) -> String {
+    let text = fixed(value, places)
+    return text == fixed(360, places) ? fixed(0, places) : text
+}
+
+/// A longitude with so many decimals, below 180.
+func longitude(_ value: Double, _ places: Int) -> String {
+    let text = fixed(value, places)
+    return text == fixed(180, places) ? fixed(-180, places) : text
+}
+
 /// A count with commas between its thousands.
 func grouped(_ count: Int) -> String {
     var digits = String(count.magnitude)

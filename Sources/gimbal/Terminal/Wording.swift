@@ -9,7 +9,7 @@ private let degree = Terminal.isUTF8 ? "\u{b0}" : " degrees"
 func titled(_ title: String, _ text: String) -> String { "\(Style(STDOUT_FILENO).dim(filled(title, 15)))\(text)" }
 
 extension LatLng {
-    var text: String { "\(fixed(latitude, 6)), \(fixed(longitude, 6))" }
+    var text: String { "\(fixed(latitude, 6)), \(gimbal.longitude(longitude, 6))" }
 }
 
 extension ScreenPoint {
@@ -23,7 +23,8 @@ extension CoordinateBounds {
 extension CameraPosition {
     /// One line of less than 80 columns.
     var text: String {
-        "at \(target.text), zoom \(fixed(zoom, 3)), bearing \(fixed(bearing, 1)), viewing angle \(fixed(viewingAngle, 1))"
+        "at \(target.text), zoom \(fixed(zoom, 3)), bearing \(gimbal.bearing(bearing, 1)), "
+            + "viewing angle \(fixed(viewingAngle, 1))"
     }
 }
 
@@ -68,7 +69,7 @@ extension CameraState {
         case .events: grouped(seq)
         case .target: position.target.text
         case .zoom: "\(fixed(position.zoom, 3)), from \(short(zoomRange.min)) to \(short(zoomRange.max))"
-        case .bearing: "\(fixed(position.bearing, 3))\(degree)"
+        case .bearing: "\(bearing(position.bearing, 3))\(degree)"
         case .viewingAngle: "\(fixed(position.viewingAngle, 3))\(degree)"
         case .targetBounds: targetBounds?.text ?? "none"
         case .viewport: "\(short(viewport.width)) by \(short(viewport.height)) points"

@@ -5,7 +5,7 @@ import CLinux
 import Glibc
 
 /// Writes the same piece to many sockets. It lies in a pipe; for each socket, a second pipe is given the same pages and emptied
-/// into the socket. SIGPIPE has to be ignored: splice(2) has no flag for it.
+/// into the socket. SIGPIPE has to be ignored, and sockets must not block: splice(2) has a flag for neither.
 final class SharedPages {
     private enum Piece {
         /// So many bytes of it have been copied to sockets.

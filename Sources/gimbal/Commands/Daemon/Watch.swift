@@ -39,7 +39,7 @@ struct Watch: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only these, with commas between them: move-started, camera-changed, idle; gesture, what a camera is fed; touch, the fingers that feed it.",
+            "Only these, with commas between them: move-started, camera-changed, idle; replay and marker; gesture, what a camera is fed; touch, the fingers that feed it.",
             valueName: "kinds"),
         completion: .list(EventKindList.words), transform: EventKindList.init(typed:))
     var events: EventKindList?

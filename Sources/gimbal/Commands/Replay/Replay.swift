@@ -14,7 +14,7 @@ struct Replay: ParsableCommand {
 
             Errors name the line of the trace:
 
-              pan.ndjson:12: scale must be above 0, not -2 (scale)
+              pan.ndjson:12: scale must be a number from 1e-09 to 1000000000
 
             On a terminal it is a player: space pauses and goes on, the arrows seek and change the speed, q ends, and ? shows \
             all keys. "gimbal player" does the same from elsewhere. Times count from the trace's first event: \

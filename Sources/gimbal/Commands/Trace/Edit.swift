@@ -38,7 +38,7 @@ struct Edit: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Play everything so many times as fast.", valueName: "factor"),
-        transform: Speed.init(typed:))
+        transform: Speed.init(typedFactor:))
     var speed: Speed?
 
     @Option(
@@ -60,7 +60,6 @@ struct Edit: ParsableCommand {
     var trace: String
 
     func validate() throws {
-        if speed?.factor == .infinity { throw ValidationError("--speed is a factor above 0, such as 2 or 0.5.") }
         try trimIdle?.checkRange("--trim-idle")
         guard try !edits().isEmpty else { throw ValidationError("Say what is to be changed, such as --speed 2.") }
     }

@@ -148,7 +148,7 @@ private struct InspectReport {
         case .rotate(let degrees): "\(fixed(abs(degrees), 1)) degrees \(degrees < 0 ? "counterclockwise" : "clockwise")"
         case .tilt(let way), .oneFingerZoom(let way): "\(fixed(abs(way), 0)) points \(way < 0 ? "up" : "down")"
         case .position(let position):
-            "to \(fixed(position.target.latitude, 4)), \(fixed(position.target.longitude, 4)), zoom \(fixed(position.zoom, 2))"
+            "to \(fixed(position.target.latitude, 4)), \(longitude(position.target.longitude, 4)), zoom \(fixed(position.zoom, 2))"
         case nil: ""
         }
     }
