@@ -186,6 +186,12 @@ public struct Reconnection: Sendable {
     public var clock: any Clock<Duration>
 
     /// A way to come back; what is left out is for a daemon that is restarted by a service manager.
+    ///
+    /// - Parameters:
+    ///   - firstDelay: the time before the first attempt, above 0; it doubles from one to the next.
+    ///   - longestDelay: the longest time between two attempts.
+    ///   - attempts: how many in a row may fail, 0 or more; `nil` is any number.
+    ///   - clock: what measures the delays.
     public init(
         firstDelay: Duration = .milliseconds(100), longestDelay: Duration = .seconds(5), attempts: Int? = nil,
         clock: any Clock<Duration> = ContinuousClock()

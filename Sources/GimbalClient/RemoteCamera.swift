@@ -50,7 +50,7 @@ public struct RemoteCamera: Sendable {
     /// - Parameters:
     ///   - touches: all fingers that are on the surface now, at most 256, in points of the camera's viewport; none where all
     ///     have lifted.
-    ///   - timeMs: when that was, in milliseconds of the surface's own clock; `nil` is when it arrives.
+    ///   - timeMs: when that was, in milliseconds of the surface's own clock, -1e15 to 1e15; `nil` is when it arrives.
     ///   - surface: which of several surfaces it is; a text has at most 64 bytes.
     ///   - isCancelled: whether the fingers that were there before are lost, and have not lifted.
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `limitReached` if too many surfaces are touched at one time.

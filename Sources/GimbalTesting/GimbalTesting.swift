@@ -11,7 +11,7 @@ import Plotting
 import Testing
 import Traces
 
-/// How far a camera may be from what is expected.
+/// How far a camera may be from what is expected: each 0 or more.
 public struct CameraTolerance: Equatable, Sendable {
     /// Points of the screen: how far from its middle the one camera shows the other's target.
     public var points: Double

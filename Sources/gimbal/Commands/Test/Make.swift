@@ -56,7 +56,9 @@ struct Make: ParsableCommand {
         help: ArgumentHelp("Where the camera begins.", valueName: "lat,lng"), transform: LatLng.init(typed:))
     var start: LatLng?
 
-    @Option(help: ArgumentHelp("The zoom that it begins with.", valueName: "level"), transform: Number.init(typed:))
+    @Option(
+        help: ArgumentHelp("The zoom that it begins with, 2 to 21.", valueName: "level"), transform: Number.init(typed:)
+    )
     var zoom: Number?
 
     @Flag(help: "Write the touches, as of a web page, and not the trace that they make.")
@@ -71,6 +73,7 @@ struct Make: ParsableCommand {
         if let duration, !(10...3_600_000).contains(duration.milliseconds) {
             throw ValidationError("--duration must be 10 ms to an hour.")
         }
+        if let zoom, !(2...21).contains(zoom.value) { throw ValidationError("--zoom must be 2 to 21.") }
         if let scale, !(0.01...100).contains(scale.value) { throw ValidationError("--scale must be 0.01 to 100.") }
         if let degrees, degrees.value.magnitude > 3600 { throw ValidationError("--degrees must be -3600 to 3600.") }
         if let viewport, !(50...10_000).contains(viewport.width) || !(50...10_000).contains(viewport.height) {
