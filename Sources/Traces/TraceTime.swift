@@ -1,23 +1,24 @@
-// The times in a piece of a trace, found without parsing it: for a progress bar, that need not be exact.
+// The times at the ends of a piece of a trace: how long the trace is, and how far it has been sent.
 
-/// Finds times in bytes of a trace.
+import GimbalProtocol
+
+/// Finds times in a piece of a trace. Lines that cannot be read, such as the cut ones at its ends, have none.
 package enum TraceTime {
-    private static let key = Array("\"timeMs\":".utf8)
-
     /// The first time that stands in the bytes, in milliseconds.
-    package static func first(in bytes: [UInt8]) -> Double? {
-        bytes.indices.lazy.compactMap { time(in: bytes, at: $0) }.first
-    }
+    package static func first(in bytes: [UInt8]) -> Double? { first(of: bytes.split(separator: 0x0a), \.first) }
 
     /// The last time that stands in the bytes, in milliseconds.
     package static func last(in bytes: [UInt8]) -> Double? {
-        bytes.indices.reversed().lazy.compactMap { time(in: bytes, at: $0) }.first
+        first(of: bytes.split(separator: 0x0a).reversed(), \.last)
     }
 
-    private static func time(in bytes: [UInt8], at index: Int) -> Double? {
-        guard bytes[index] == key[0], bytes[index...].starts(with: key) else { return nil }
-        let number = bytes[(index + key.count)...].drop { $0 == 0x20 }.prefix(32)
-        guard let end = number.firstIndex(where: { !"+-.0123456789eE".utf8.contains($0) }) else { return nil }
-        return Double(String(decoding: number[..<end], as: UTF8.self))
+    /// - Parameter end: which time of an array is the one.
+    private static func first(
+        of lines: some Sequence<ArraySlice<UInt8>>, _ end: KeyPath<[Double], Double?>
+    ) -> Double? {
+        var decoder = RequestDecoder()
+        return lines.lazy.compactMap { line in
+            (try? decoder.decode(Array(line).span))?.compactMap(\.timeMs)[keyPath: end]
+        }.first
     }
 }
