@@ -163,9 +163,9 @@ A line is one finger's report on a tilted and turned camera, and each moves it. 
 message of the others 220. One client feeds, and sends its next burst when every subscriber has read all of the last.
 Redis (its defaults, but nothing is saved) and mosquitto (QoS 0) have a Unix socket, as the daemon has; nats-server has
 none, and is reached by TCP. Redis is at its best: its channel has a name of one letter, so that 64 messages just fit
-the 16 KiB that it reads at once, and those that it keeps for a subscriber. `relay` is a server in C on libevent, of the
-daemon's shape, without a camera: a log that all subscribers share, and one send for each subscriber and turn. `echo` is
-a blocking read and write.
+the 16 KiB that it reads at once, and those that it keeps for a subscriber, which it is told not to shrink. `relay` is a
+server in C on libevent, of the daemon's shape, without a camera: a log that all subscribers share, and one send for each
+subscriber and turn. `echo` is a blocking read and write.
 """
 
 
