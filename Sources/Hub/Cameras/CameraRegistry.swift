@@ -70,18 +70,14 @@ final class CameraRegistry {
     /// named last.
     func camera(_ name: Span<UInt8>, of peer: Peer) -> HostedCamera? {
         if let last = peer.lastCamera, last.isNamed(name), !last.isRemoved { return last }
-        peer.lastCamera = nextCamera(name, of: peer) ?? cameras[name]
+        let slot = peer.lastCamera?.registration.slot
+        // A client that feeds many cameras nearly always names them in the order in which they were made.
+        if let slot, let next = peer.fedCameras.camera(name, behind: slot) {
+            peer.lastCamera = next
+            return next
+        }
+        peer.lastCamera = cameras[name]
         return peer.lastCamera
-    }
-
-    /// A client that feeds many cameras nearly always names them in the order in which they were made: so this tries
-    /// the camera made after the last one first, and prefetches the one after it.
-    private func nextCamera(_ name: Span<UInt8>, of peer: Peer) -> HostedCamera? {
-        guard let last = peer.lastCamera, let next = peer.fedCameras.camera(after: last), next.isNamed(name),
-            !next.isRemoved
-        else { return nil }
-        peer.fedCameras.camera(after: next)?.prefetch()
-        return next
     }
 
     /// The camera that a peer without a replay means if it names none.

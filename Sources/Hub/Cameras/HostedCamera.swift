@@ -99,10 +99,24 @@ final class HostedCamera {
         self.clockStart = clockStart
     }
 
-    /// Asks for the memory that its next event needs.
-    func prefetch() {
-        Prefetch.object(self, bytes: MemoryLayout<Moment>.size + 256)
-        log.prefetch()
+    /// The steps in which a camera's memory is asked for.
+    enum PrefetchStep: CaseIterable {
+        case camera
+        /// What the camera refers to.
+        case parts
+        /// Where its next line is written to.
+        case lines
+    }
+
+    /// Asks for a part of the memory that its next line needs. A step reads what the steps before have asked for.
+    func prefetch(_ step: PrefetchStep) {
+        switch step {
+        case .camera: Prefetch.object(self, bytes: MemoryLayout<Moment>.size + 256)
+        case .parts:
+            Prefetch.object(log, bytes: 256)
+            Prefetch.start(of: nameBytes)
+        case .lines: log.prefetchLines()
+        }
     }
 
     // MARK: How it stands

@@ -12,6 +12,14 @@ enum Prefetch {
         unsafe memory(Unmanaged.passUnretained(object).toOpaque(), bytes: bytes)
     }
 
+    /// Asks for the first bytes of an array.
+    @inline(__always)
+    static func start(of bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBytes { bytes in
+            if let start = bytes.baseAddress { unsafe memory(start, bytes: 1) }
+        }
+    }
+
     @inline(__always)
     static func memory(_ start: UnsafeRawPointer, bytes: Int) {
         for offset in stride(from: 0, to: bytes, by: cacheLine) { unsafe prefetch_for_writing(start + offset) }

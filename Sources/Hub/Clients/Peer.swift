@@ -89,10 +89,31 @@ struct FedCameras {
     /// Those that are still there.
     var cameras: some Sequence<HostedCamera> { slots.lazy.compactMap { $0 }.filter { !$0.isRemoved } }
 
-    /// The camera in the slot behind another's, or in the first one behind the last.
-    func camera(after camera: HostedCamera) -> HostedCamera? {
-        let slot = camera.registration.slot + 1
-        return slot < slots.count ? slots[slot] : slots.first ?? nil
+    /// The camera in the slot behind another's, or in the first one behind the last, if that is its name. The memory of
+    /// those that come next is asked for.
+    func camera(_ name: Span<UInt8>, behind slot: Int) -> HostedCamera? {
+        guard !slots.isEmpty else { return nil }
+        let next = self.slot(behind: slot)
+        guard let camera = slots[next], camera.isNamed(name), !camera.isRemoved else { return nil }
+        prefetch(behind: next)
+        return camera
+    }
+
+    private func slot(behind slot: Int) -> Int { slot + 1 < slots.count ? slot + 1 : 0 }
+
+    /// Asks for the memory of the cameras behind a slot. Each step is taken one camera further on than the next step, which
+    /// reads what it has asked for: so no step waits.
+    private func prefetch(behind slot: Int) {
+        unsafe slots.withUnsafeBytes { bytes in
+            var slot = slot
+            for step in HostedCamera.PrefetchStep.allCases.reversed() {
+                slot = self.slot(behind: slot)
+                // Sound: the slots hold it. A reference of its own would be counted in memory that is not there yet.
+                let camera = unsafe bytes.load(
+                    fromByteOffset: slot * MemoryLayout<HostedCamera?>.stride, as: Unmanaged<HostedCamera>?.self)
+                unsafe camera?._withUnsafeGuaranteedRef { $0.prefetch(step) }
+            }
+        }
     }
 
     mutating func insert(_ camera: HostedCamera) {

@@ -129,9 +129,8 @@ import GimbalProtocol
 
     // MARK: Writing
 
-    /// Asks for the memory that the next line needs.
-    func prefetch() {
-        Prefetch.object(self, bytes: 256)
+    /// Asks for the memory that the next line is written to.
+    func prefetchLines() {
         unsafe Prefetch.memory(entries + slot(of: first), bytes: 1)
         unsafe Prefetch.memory(entries + slot(of: end), bytes: 1)
         unsafe Prefetch.memory(ring + tail, bytes: Event.longest)

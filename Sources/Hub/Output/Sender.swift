@@ -61,7 +61,7 @@ final class Sender {
         turns.add(events: emission.lines)
         turns.add(work: emission.lines)
         counters.events += UInt64(emission.events)
-        guard changed.insert(camera) else { return }
+        guard !camera.readers.subscriptions.isEmpty, changed.insert(camera) else { return }
         for subscription in camera.readers.subscriptions { enqueue(subscription) }
     }
 
