@@ -64,7 +64,7 @@ import GimbalProtocol
     /// stops.
     public func hangUp(_ peer: Peer, at now: Double) {
         guard !peer.isClosed else { return }
-        if peer.replay != nil || peer.input.isDiscarding { return close(peer, at: now) }
+        if peer.sendsTrace || peer.input.isDiscarding { return close(peer, at: now) }
         stopSending(to: peer)
         if peer.input.hasEnded { parts.sender.enqueue(peer) } else { endOfInput(peer, at: now) }
     }
@@ -170,7 +170,7 @@ import GimbalProtocol
 
     /// Whether nothing is done for a peer that sends no more.
     private func isIdle(_ peer: Peer) -> Bool {
-        peer.input.isEmpty && peer.replay == nil && peer.subscriptions.isEmpty && peer.waits.all.isEmpty
+        peer.input.isEmpty && !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.all.isEmpty
             && !peer.share.isWaiting
     }
 

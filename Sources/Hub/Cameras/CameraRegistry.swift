@@ -1,8 +1,34 @@
 // Which cameras there are, by their names; which of them are there only to be watched; and which have changed since they
 // were saved. What follows for clients when a camera comes or goes is the business of `CameraRunner`.
-// Invariant: `ephemeral` are those of `cameras` whose lifetime is that. They are not saved, and count apart from the others.
+// Invariants: no two cameras have one name. `ephemeral` are those of `cameras` whose lifetime is that; they are not saved, and
+// count apart from the others.
 
 import GimbalProtocol
+
+/// The camera that a request is about, as things stood when its line was read.
+enum MeantCamera {
+    case present(HostedCamera)
+    /// The one that the replay moves when the request is applied.
+    case stage(of: Replay)
+    /// There is no camera of that name.
+    case absent(String)
+
+    var camera: HostedCamera? {
+        switch self {
+        case .present(let camera): camera
+        case .stage(let replay): replay.stage
+        case .absent: nil
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .present(let camera): camera.name
+        case .stage(let replay): replay.cameraName
+        case .absent(let name): name
+        }
+    }
+}
 
 final class CameraRegistry {
     /// What the registry knows of a camera. It is kept in the camera, and only the registry changes it.
@@ -60,10 +86,19 @@ final class CameraRegistry {
 
     func camera(named name: String) -> HostedCamera? { cameras[name] }
 
-    /// The camera that a peer means by a name, or by none, if it is there: nearly always that which it named last.
-    func camera(_ name: String?, of peer: Peer) -> HostedCamera? {
-        if let replay = peer.replay, !replay.isOver { return replay.stage }
-        return camera((name ?? peer.replay?.cameraName ?? HostedCamera.mainName).utf8Span.span, of: peer)
+    /// The camera that a peer's request is about. This is the only place that says which one a request without a name means:
+    /// that of its trace, or else `main`.
+    func meant(by name: String?, of peer: Peer) -> MeantCamera {
+        if let replay = peer.replay { return .stage(of: replay) }
+        let name = name ?? peer.sentTrace.camera ?? HostedCamera.mainName
+        if let camera = camera(name.utf8Span.span, of: peer) { return .present(camera) }
+        return .absent(name)
+    }
+
+    /// The camera that is meant, if it is there: earlier objects of the line may have removed it, or made it.
+    func camera(_ meant: MeantCamera) -> HostedCamera? {
+        if let camera = meant.camera, !camera.isRemoved { return camera }
+        return cameras[meant.name]
     }
 
     /// The camera that a peer without a replay means by the bytes of a name, if it is there: nearly always that which it
@@ -83,7 +118,7 @@ final class CameraRegistry {
     /// The camera that a peer without a replay means if it names none.
     func mainCamera(of peer: Peer) -> HostedCamera? {
         if let last = peer.lastCamera, last.isMain, !last.isRemoved { return last }
-        return camera(nil, of: peer)
+        return camera(HostedCamera.mainName.utf8Span.span, of: peer)
     }
 
     // MARK: They come and go

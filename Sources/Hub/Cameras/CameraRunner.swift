@@ -26,26 +26,25 @@ final class CameraRunner {
 
     // MARK: They come and go
 
-    /// The camera that a peer means by a name, or by none; made if it is not there.
-    func camera(_ name: String?, for peer: Peer, at now: Double) -> HostedCamera {
-        if let camera = registry.camera(name, of: peer) {
+    /// The camera that a request of a peer's is about; made if it is not there.
+    func camera(_ meant: MeantCamera, for peer: Peer, at now: Double) -> HostedCamera {
+        if let camera = registry.camera(meant) {
             if !peer.isWatchOnly { registry.makePermanent(camera) }
             return camera
         }
-        let name = name ?? HostedCamera.mainName
-        let camera = registry.make(name, peer.isWatchOnly ? .ephemeral : .permanent, at: now)
+        let camera = registry.make(meant.name, peer.isWatchOnly ? .ephemeral : .permanent, at: now)
         turns.add(work: Self.workOfCamera)
         peer.lastCamera = camera
         subscriptions.cameraWasMade(camera)
-        observer.note(.made(camera: name), of: peer)
+        observer.note(.made(camera: meant.name), of: peer)
         return camera
     }
 
     /// The camera that a question is about. A watch-only client makes none by asking, nor does one that asks not to: if
     /// there is none, the answer is that of a new one.
-    func cameraAsked(_ name: String?, creates: Bool, by peer: Peer, at now: Double) -> HostedCamera {
-        if creates, !peer.isWatchOnly { return camera(name, for: peer, at: now) }
-        return registry.camera(name, of: peer) ?? registry.unregistered(name ?? HostedCamera.mainName, at: now)
+    func cameraAsked(_ meant: MeantCamera, creates: Bool, by peer: Peer, at now: Double) -> HostedCamera {
+        if creates, !peer.isWatchOnly { return camera(meant, for: peer, at: now) }
+        return registry.camera(meant) ?? registry.unregistered(meant.name, at: now)
     }
 
     /// Removes a camera.

@@ -1,6 +1,6 @@
 // The cameras by the bytes of their names, so that the one that a line names is found as it stands there: no string is made.
-// Open addressing with a power of two of slots. Invariants: at least half of the slots are empty; no empty one lies between
-// where a camera's name hashes to and where the camera is.
+// Open addressing with a power of two of slots. Invariants: no two cameras have one name; at least half of the slots are
+// empty; no empty one lies between where a camera's name hashes to and where the camera is.
 
 struct CameraTable {
     private var slots = [HostedCamera?](repeating: nil, count: 16)
@@ -13,12 +13,13 @@ struct CameraTable {
 
     subscript(name: Span<UInt8>) -> HostedCamera? { slots[slot(of: name)] }
 
-    /// Inserts a camera, in place of one of its name.
+    /// Inserts a camera. Precondition: no camera has its name.
     mutating func insert(_ camera: HostedCamera) {
         if 2 * (count + 1) > slots.count { grow() }
         let slot = slot(of: camera.name.utf8Span.span)
-        if slots[slot] == nil { count += 1 }
+        precondition(slots[slot] == nil, "there are two cameras \(camera.name)")
         slots[slot] = camera
+        count += 1
     }
 
     mutating func remove(_ camera: HostedCamera) {

@@ -5,7 +5,7 @@ import GimbalProtocol
 final class ClientRegistry {
     private let limits: Limits
     /// All clients, by their numbers.
-    private var peers: [Peer] = []
+    private(set) var peers: [Peer] = []
     /// Those whose input is thrown away: they have some time to close.
     private var lingering: [Peer] = []
     /// How many have been numbered.
@@ -91,7 +91,7 @@ final class ClientRegistry {
             client.process = peer.identity.map { Int($0.process) }
         }
         client.role = peer.isWatchOnly ? .watchOnly : .everything
-        if let replay = peer.replay, !replay.isOver { client.replay = replay.cameraName }
+        client.replay = peer.replay?.cameraName
         client.followsAll = peer.subscriptions.toAll != nil
         client.subscriptionCount = peer.subscriptions.all.count
         client.subscriptions = peer.subscriptions.all.prefix(Self.page.subscriptions).map {

@@ -60,7 +60,7 @@ final class Intake {
 
     /// Handles what a peer sent before and could not be handled then.
     private func handleInput(of peer: Peer, at now: Double) {
-        if let replay = peer.replay, !replay.isOver { replays.advance(replay, to: now) }
+        if let replay = peer.replay { replays.advance(replay, to: now) }
         var bytes = peer.input.takeBytes()
         let handled = handleLines(bytes.span, from: peer, at: now)
         if !peer.isClosed, !peer.input.isDiscarding {
@@ -78,7 +78,7 @@ final class Intake {
     private func finishInput(of peer: Peer, at now: Double) {
         peer.input.finish()
         runner.cancelGestures(of: peer, at: now)
-        if let replay = peer.replay { replays.end(replay, at: now) }
+        replays.end(traceOf: peer, at: now)
         sender.enqueue(peer)
     }
 

@@ -42,9 +42,10 @@ public final class Peer {
     var subscriptions = PeerSubscriptions()
     /// Its requests that wait for a camera's rest.
     var waits = PeerWaits()
-    var assignment = Replays.Assignment()
-    /// The trace that it sends.
-    var replay: Replay? { assignment.replay }
+    /// The trace that its lines belong to.
+    var sentTrace = Replays.SentTrace()
+    /// The replay that its lines move, from the header to the end that frees the camera.
+    var replay: Replay? { if case .playing(let replay) = sentTrace.state { replay } else { nil } }
     /// The cameras that it sent gestures to.
     var fedCameras = FedCameras()
     /// The camera that it named last.
@@ -64,8 +65,17 @@ public final class Peer {
     /// Whether its last sending was cut short: the connection says when it takes more.
     public var isBlocked: Bool { output.state == .blocked }
 
-    /// Whether a trace that it sends is being played.
-    public var sendsTrace: Bool { replay != nil }
+    /// Whether its lines belong to a trace, until its `trace-end` has been handled.
+    public var sendsTrace: Bool { if case .none = sentTrace.state { false } else { true } }
+
+    /// Whether its lines belong to a trace, lie behind the end of that, and move nothing.
+    var sendsBehindTheEnd: Bool {
+        switch sentTrace.state {
+        case .none: false
+        case .playing(let replay): replay.passesOver
+        case .passedOver: true
+        }
+    }
 
     /// Whether there is more for it than it has been sent.
     public var hasUnsent: Bool { isBlocked || output.isQueued }

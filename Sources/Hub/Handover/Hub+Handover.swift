@@ -24,8 +24,12 @@ extension Hub {
                 peer.write(to: &out)
             }
         }
-        for replay in parts.replays.all(of: peers.map(\.peer)) {
+        for replay in parts.replays.running {
             out.put(HubField.replay) { parts.replays.write(replay, to: &$0) }
+        }
+        for (_, peer) in peers {
+            guard case .passedOver(let trace) = peer.sentTrace.state else { continue }
+            out.put(HubField.replay) { parts.replays.write(trace, from: peer, to: &$0) }
         }
     }
 

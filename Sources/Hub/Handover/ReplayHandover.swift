@@ -69,7 +69,6 @@ extension Replays {
         out.put(ReplayField.rejected, replay.rejected)
         out.put(ReplayField.isCut, replay.isCut)
         out.put(ReplayField.passesOver, replay.passesOver)
-        out.put(ReplayField.isOver, replay.isOver)
         out.put(ReplayField.run) { replay.run.write(to: &$0) }
         if let seek = replay.seek {
             out.put(ReplayField.seek) { out in
@@ -93,19 +92,28 @@ extension Replays {
         }
     }
 
+    func write(_ trace: EndedTrace, from peer: Peer, to out: inout FieldWriter) {
+        out.put(ReplayField.camera, trace.camera)
+        out.put(ReplayField.peer, peer.number)
+        out.put(ReplayField.isOver, true)
+    }
+
     /// Goes on with a replay that another process has left.
     ///
     /// - Parameter peers: those that are still there, by their numbers.
     func restore(_ saved: SavedReplay, peers: [Int: Peer]) {
         let peer = saved.peer.flatMap { peers[$0] }
-        guard let camera = saved.camera.flatMap({ camera(named: $0) }) else {
+        if saved.life == .over, let name = saved.camera {
+            if let peer { assign(EndedTrace(camera: name), to: peer) }
+            return
+        }
+        guard let camera = saved.camera.flatMap({ camera(named: $0) }), camera.replay == nil else {
             // Nothing of a trace is ever taken for live input.
             if let peer { discardInput(of: peer) }
             return
         }
         let replay = Replay(saved, of: camera, from: peer)
         if let peer { assign(replay, to: peer) }
-        guard saved.life != .over, camera.replay == nil else { return replay.end() }
         (replay.mode, replay.round, replay.markers) = (saved.mode, saved.round, saved.markers)
         replay.run = saved.run.run
         addRunning(replay)

@@ -20,12 +20,17 @@ struct Refusal: Error {
 /// The admission of one line.
 struct Admission {
     private let requests: [Request]
+    /// The camera of each.
+    private let meant: [MeantCamera]
     private let peer: Peer
     private let registry: CameraRegistry
     private let limits: Limits
 
-    init(_ requests: [Request], from peer: Peer, _ registry: CameraRegistry, _ limits: Limits) {
-        (self.requests, self.peer, self.registry, self.limits) = (requests, peer, registry, limits)
+    init(
+        _ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ registry: CameraRegistry, _ limits: Limits
+    ) {
+        (self.requests, self.meant, self.peer) = (requests, meant, peer)
+        (self.registry, self.limits) = (registry, limits)
     }
 
     /// Whether any gesture of a peer's is admitted on a camera as that stands, so that nobody has to look closer. What
@@ -40,7 +45,7 @@ struct Admission {
     func admit() throws(Refusal) {
         var earlier = EarlierObjects()
         for index in requests.indices {
-            try admit(index, registry.camera(requests[index].camera, of: peer), &earlier)
+            try admit(index, meant[index].camera, &earlier)
         }
     }
 
@@ -50,14 +55,23 @@ struct Admission {
         if peer.isWatchOnly, let error = peer.role.objection(to: requests[index].body) {
             throw Refusal(index, error)
         }
-        if let replay = peer.replay, let name = requests[index].camera, name != replay.cameraName {
-            throw Refusal(
-                index, .invalidValue, "camera",
-                "camera must be \"\(replay.cameraName)\" in this trace, or left out")
-        }
-        if let replay = peer.replay, replay.movesNothing, requests[index].body.isOfTraces { return }
+        if let camera = peer.sentTrace.camera { try admit(index, inTraceOf: camera) }
+        if peer.sendsBehindTheEnd, requests[index].body.isOfTraces { return }
         if camera?.lifetime != .permanent || earlier.removesCamera { try admitNew(index, camera, &earlier) }
         try admitBody(index, camera, &earlier)
+    }
+
+    /// Admits what a trace may have.
+    ///
+    /// - Parameter camera: the name of the trace's.
+    private func admit(_ index: Int, inTraceOf camera: String) throws(Refusal) {
+        if let name = requests[index].camera, name != camera {
+            throw Refusal(index, .invalidValue, "camera", "camera must be \"\(camera)\" in this trace, or left out")
+        }
+        if case .trace = requests[index].body {
+            throw Refusal(
+                index, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
+        }
     }
 
     /// Admits the camera that a request makes, or makes permanent, if it does.
@@ -66,23 +80,21 @@ struct Admission {
         _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
     ) throws(Refusal) {
         let request = requests[index]
-        earlier.cameras.advance(to: index, of: requests) { cameras, request in
-            let name = cameraName(request)
-            let camera = self.camera(of: request)
-            if case .command(.removeCamera) = request.body {
+        earlier.cameras.advance(to: index) { cameras, index in
+            let (name, camera) = (meant[index].name, meant[index].camera)
+            if case .command(.removeCamera) = requests[index].body {
                 cameras.remove(name, isPermanent: camera?.lifetime == .permanent)
-            } else if makesCamera(request, cameras.isRemoved(name) ? nil : camera) {
+            } else if makesCamera(requests[index], cameras.isRemoved(name) ? nil : camera) {
                 cameras.made.insert(name)
             }
         }
-        let (cameras, name) = (earlier.cameras.state, cameraName(request))
+        let (cameras, name) = (earlier.cameras.state, meant[index].name)
         guard !cameras.made.contains(name) else { return }
         let present = cameras.isRemoved(name) ? nil : camera
         let mustBeThere = present == nil && mustFindCamera(request)
         guard mustBeThere || makesCamera(request, present) else { return }
         if mustBeThere {
-            throw Refusal(
-                index, .unknownCamera, "camera", "there is no camera \"\(cameraName(request))\"")
+            throw Refusal(index, .unknownCamera, "camera", "there is no camera \"\(name)\"")
         }
         let others = peer.isWatchOnly ? registry.ephemeralCount : registry.permanentCount
         guard others - cameras.removed.count + cameras.made.count >= limits.cameras else { return }
@@ -93,19 +105,12 @@ struct Admission {
                 : "there are \(limits.cameras) cameras; remove one with remove-camera")
     }
 
-    /// Whether a request fails if its camera does not exist, since it says that it makes none. A request without a
-    /// camera has no name that may be misspelt.
+    /// Whether a request fails if its camera does not exist: since it says that it makes none, or since the camera of its
+    /// trace was removed. A live request without a camera has no name that may be misspelt.
     private func mustFindCamera(_ request: Request) -> Bool {
-        guard !request.creates, request.camera != nil else { return false }
+        guard peer.sendsTrace || !request.creates && request.camera != nil else { return false }
         return if case .command(.removeCamera) = request.body { true } else { request.body.needsCamera }
     }
-
-    /// The name of the camera that a request concerns.
-    private func cameraName(_ request: Request) -> String {
-        request.camera ?? peer.replay?.cameraName ?? HostedCamera.mainName
-    }
-
-    private func camera(of request: Request) -> HostedCamera? { registry.camera(request.camera, of: peer) }
 
     private func admitBody(
         _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
@@ -130,13 +135,9 @@ struct Admission {
             if isBusy { throw busy() }
             try admit(command, index, camera, &earlier)
         case .trace:
-            if peer.replay != nil {
-                throw Refusal(
-                    index, .invalidValue, "type", "a trace runs on this connection: end it with trace-end first")
-            }
             if isBusy || !peer.output.isOpen { throw busy() }
         case .traceEnd:
-            if peer.replay == nil {
+            if !peer.sendsTrace {
                 throw Refusal(
                     index, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
             }
@@ -145,7 +146,7 @@ struct Admission {
         case .awaitIdle:
             try admitWait(index, &earlier)
         case .steerReplay(let steering):
-            if peer.replay != nil {
+            if peer.sendsTrace {
                 let message =
                     if case .end = steering {
                         "a trace ends with trace-end; end-replay comes from another connection"
@@ -181,16 +182,16 @@ struct Admission {
         if earlier.subscribed == nil {
             earlier.subscribed = Lookback(Set(peer.subscriptions.all.lazy.filter { !$0.isOfAll }.map(\.camera.name)))
         }
-        earlier.subscribed?.advance(to: index, of: requests) { names, request in
-            switch request.body {
-            case .subscribe: names.insert(cameraName(request))
-            case .unsubscribe, .command(.removeCamera): names.remove(cameraName(request))
+        earlier.subscribed?.advance(to: index) { names, index in
+            switch requests[index].body {
+            case .subscribe: names.insert(meant[index].name)
+            case .unsubscribe, .command(.removeCamera): names.remove(meant[index].name)
             case .unsubscribeAll: names = []
             default: break
             }
         }
         guard let names = earlier.subscribed?.state, names.count >= limits.subscriptions,
-            !names.contains(cameraName(requests[index]))
+            !names.contains(meant[index].name)
         else { return }
         throw Refusal(
             index, .limitReached, "camera",
@@ -206,19 +207,19 @@ struct Admission {
         guard case .gesture(let gesture) = requests[index].body, gesture.event.begins else { return }
         // Fast path: nearly every report is about a gesture that is active already.
         if index == 0, camera?.gestures.contains(key(gesture)) == true { return }
-        func before(_ request: Request) -> EarlierObjects.Active {
-            EarlierObjects.Active(on: self.camera(of: request), of: peer.number)
+        func before(_ index: Int) -> EarlierObjects.Active {
+            EarlierObjects.Active(on: meant[index].camera, of: peer.number)
         }
-        earlier.active.advance(to: index, of: requests) { active, request in
-            switch request.body {
+        earlier.active.advance(to: index) { active, index in
+            let name = meant[index].name
+            switch requests[index].body {
             case .gesture(let gesture):
-                active[cameraName(request), default: before(request)].note(key(gesture), begins: gesture.event.begins)
-            case .command(let command) where command.cancelsGestures:
-                active[cameraName(request)] = .init()
+                active[name, default: before(index)].note(key(gesture), begins: gesture.event.begins)
+            case .command(let command) where command.cancelsGestures: active[name] = .init()
             default: break
             }
         }
-        let active = earlier.active.state[cameraName(requests[index])] ?? before(requests[index])
+        let active = earlier.active.state[meant[index].name] ?? before(index)
         guard !active.own.contains(key(gesture)) else { return }
         func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "gesture", message) }
         if active.own.count >= limits.gestures {
@@ -237,22 +238,21 @@ struct Admission {
         // Fast path: even if every earlier object touched another surface, the camera stays below both limits.
         let known = camera?.surfaces.all.count ?? 0
         guard !fingers.touches.isEmpty, known + index >= min(limits.surfaces, limits.cameraSurfaces) else { return }
-        func before(_ request: Request) -> EarlierObjects.Touched {
-            EarlierObjects.Touched(on: self.camera(of: request), by: peer.number)
+        func before(_ index: Int) -> EarlierObjects.Touched {
+            EarlierObjects.Touched(on: meant[index].camera, by: peer.number)
         }
-        earlier.touched.advance(to: index, of: requests) { touched, request in
-            switch request.body {
-            case .touch(let fingers):
-                touched[cameraName(request), default: before(request)].note(fingers)
-            case .command(.removeCamera): touched[cameraName(request)] = .init()
+        earlier.touched.advance(to: index) { touched, index in
+            switch requests[index].body {
+            case .touch(let fingers): touched[meant[index].name, default: before(index)].note(fingers)
+            case .command(.removeCamera): touched[meant[index].name] = .init()
             default: break
             }
         }
-        let touched = earlier.touched.state[cameraName(requests[index])] ?? before(requests[index])
+        let touched = earlier.touched.state[meant[index].name] ?? before(index)
         guard !touched.own.contains(fingers.surface) else { return }
         func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "surface", message) }
         // A trace may have what several connections did.
-        if peer.replay == nil, touched.own.count >= limits.surfaces {
+        if !peer.sendsTrace, touched.own.count >= limits.surfaces {
             throw refuse("one connection has at most \(limits.surfaces) surfaces with fingers on a camera")
         }
         if touched.others + touched.own.count >= limits.cameraSurfaces {
@@ -265,16 +265,16 @@ struct Admission {
     ) throws(Refusal) {
         switch command {
         case .setZoomRange(let min, let max):
-            earlier.zoomRanges.advance(to: index, of: requests) { ranges, request in
-                switch request.body {
+            earlier.zoomRanges.advance(to: index) { ranges, index in
+                switch requests[index].body {
                 case .command(.setZoomRange(let min, let max)):
-                    let old = zoomRange(of: request, ranges)
-                    ranges[cameraName(request)] = ZoomRange(min: min ?? old.min, max: max ?? old.max) ?? old
-                case .command(.removeCamera): ranges[cameraName(request)] = .all
+                    let old = zoomRange(of: meant[index], ranges)
+                    ranges[meant[index].name] = ZoomRange(min: min ?? old.min, max: max ?? old.max) ?? old
+                case .command(.removeCamera): ranges[meant[index].name] = .all
                 default: break
                 }
             }
-            let old = zoomRange(of: requests[index], earlier.zoomRanges.state)
+            let old = zoomRange(of: meant[index], earlier.zoomRanges.state)
             if (min ?? old.min) > (max ?? old.max) {
                 let error = RequestDecoder.reversedZoomRange
                 throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
@@ -287,8 +287,8 @@ struct Admission {
     }
 
     /// The zoom range of a request's camera: that which an earlier object of the line sets, or the present one.
-    private func zoomRange(of request: Request, _ earlier: [String: ZoomRange]) -> ZoomRange {
-        earlier[cameraName(request)] ?? camera(of: request)?.camera.constraints.zoomRange ?? .all
+    private func zoomRange(of meant: MeantCamera, _ earlier: [String: ZoomRange]) -> ZoomRange {
+        earlier[meant.name] ?? meant.camera?.camera.constraints.zoomRange ?? .all
     }
 
     /// Whether a request makes its camera, or makes an ephemeral one permanent.

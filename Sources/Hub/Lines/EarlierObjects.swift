@@ -86,9 +86,9 @@ struct Lookback<State> {
     init(_ state: State) { self.state = state }
 
     /// Brings it up to date with all objects before one.
-    mutating func advance(to index: Int, of requests: [Request], _ add: (inout State, Request) -> Void) {
+    mutating func advance(to index: Int, _ add: (inout State, Int) -> Void) {
         while seen < index {
-            add(&state, requests[seen])
+            add(&state, seen)
             seen += 1
         }
     }

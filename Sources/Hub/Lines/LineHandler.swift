@@ -17,7 +17,7 @@ final class LineHandler {
 
     private var decoder: RequestDecoder
     /// Kept from line to line, so that nothing is allocated.
-    private var requests: [Request] = []
+    private var (requests, meant): ([Request], [MeantCamera]) = ([], [])
 
     init(_ hub: HubParts, _ applier: RequestApplier) {
         (limits, registry, clients, runner) = (hub.limits, hub.registry, hub.clients, hub.runner)
@@ -33,27 +33,37 @@ final class LineHandler {
         var line = GestureLine()
         let isGesture = line.read(text)
         if isGesture {
-            if let replay = peer.replay {
+            switch peer.sentTrace.state {
+            case .none:
+                if let camera = freeCamera(of: line, text, peer) {
+                    handle(line, text, on: camera, from: peer, at: now)
+                    return true
+                }
+            case .playing(let replay):
                 if let time = freeTime(of: line, text, in: replay, from: peer) {
                     return handle(line, text, at: time, in: replay, from: peer, at: now)
                 }
-            } else if let camera = freeCamera(of: line, text, peer) {
-                handle(line, text, on: camera, from: peer, at: now)
-                return true
+            case .passedOver: break
             }
         }
         if Self.isBlank(text) { return true }
         // Lent out while the line is applied, which never handles another one.
-        var requests: [Request] = []
+        var (requests, meant): ([Request], [MeantCamera]) = ([], [])
         swap(&requests, &self.requests)
-        defer { swap(&requests, &self.requests) }
+        swap(&meant, &self.meant)
+        defer {
+            meant.removeAll(keepingCapacity: true)
+            swap(&requests, &self.requests)
+            swap(&meant, &self.meant)
+        }
         do {
             if !isGesture || !decoder.take(line, text, into: &requests) { try decoder.decodeAny(text, into: &requests) }
         } catch {
             reject(error, text, from: peer, at: now)
             return true
         }
-        return handle(requests, text, from: peer, at: now)
+        for request in requests { meant.append(registry.meant(by: request.camera, of: peer)) }
+        return handle(requests, meant, text, from: peer, at: now)
     }
 
     private static func isBlank(_ text: Span<UInt8>) -> Bool {
@@ -121,14 +131,14 @@ final class LineHandler {
 
     /// Handles the objects of a line; `false` if their time has not come.
     private func handle(
-        _ requests: [Request], _ text: Span<UInt8>, from peer: Peer, at now: Double
+        _ requests: [Request], _ meant: [MeantCamera], _ text: Span<UInt8>, from peer: Peer, at now: Double
     ) -> Bool {
         let time: Double?
         do throws(Refusal) {
-            time = try traceTime(requests, peer.replay)
-            try Admission(requests, from: peer, registry, limits).admit()
+            time = try traceTime(requests, of: peer)
+            try Admission(requests, meant, from: peer, registry, limits).admit()
         } catch {
-            let isHeader = if case .trace = requests[error.index].body { peer.replay == nil } else { false }
+            let isHeader = if case .trace = requests[error.index].body { !peer.sendsTrace } else { false }
             let rejection = Rejection(
                 error: error.error, index: error.index, ids: requests.map(\.id), isHeader: isHeader)
             reject(rejection, text, from: peer, at: now)
@@ -143,18 +153,18 @@ final class LineHandler {
         counters.lines += 1
         turns.add(work: requests.count)
         var line = LineContext(from: peer, at: now, timeMs: requests[0].timeMs)
-        for index in requests.indices { applier.apply(requests[index], text, &line) }
+        for index in requests.indices { applier.apply(requests[index], meant[index], text, &line) }
         applier.endBatches(of: line)
-        if time != nil, let replay = peer.replay, !replay.movesNothing {
+        if time != nil, let replay = peer.replay, !replay.passesOver {
             replays.took(text, in: replay, at: now)
         }
         applier.endLine(at: now)
         return true
     }
 
-    /// The time of the line in a replay, in the trace's `timeMs`; `nil` live, and for lines that ask only.
-    private func traceTime(_ requests: [Request], _ replay: Replay?) throws(Refusal) -> Double? {
-        guard let replay else { return nil }
+    /// The time of the line in a trace, in its `timeMs`; `nil` live, and for lines that ask only.
+    private func traceTime(_ requests: [Request], of peer: Peer) throws(Refusal) -> Double? {
+        guard peer.sendsTrace else { return nil }
         var time: Double?
         for index in requests.indices {
             guard requests[index].body.isOfTraces else { continue }
@@ -166,7 +176,7 @@ final class LineHandler {
             guard given == time ?? given else {
                 throw Refusal(index, .invalidValue, "timeMs", "timeMs must be the same in all objects of an array")
             }
-            if replay.movesNothing { return given }
+            guard let replay = peer.replay, !replay.passesOver else { return given }
             guard replay.mayGoOn(at: given) else {
                 throw replay.clock.time(of: given) > ReplayClock.longest
                     ? Refusal(
@@ -188,7 +198,7 @@ final class LineHandler {
     private func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer, at now: Double) {
         errors.reject(rejection, text, from: peer)
         // What follows a header that was refused must not be taken for live input.
-        if rejection.isHeader, peer.replay == nil {
+        if rejection.isHeader, !peer.sendsTrace {
             clients.linger(peer)
             runner.cancelGestures(of: peer, at: now)
         }

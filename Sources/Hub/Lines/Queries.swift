@@ -29,17 +29,13 @@ final class Queries {
 
     /// Answers a question.
     ///
-    /// - Parameters:
-    ///   - camera: the one that it is about, if it needs one.
-    ///   - name: what the question calls it.
-    func answer(
-        _ query: Request.Query, _ camera: HostedCamera?, _ name: String?, _ id: Span<UInt8>, in line: LineContext
-    ) {
+    /// - Parameter camera: the one that it is about; `nil` if there is none.
+    func answer(_ query: Request.Query, _ camera: HostedCamera?, _ id: Span<UInt8>, in line: LineContext) {
         let peer = line.peer
         switch query {
         case .ping: sender.reply(to: peer) { $0.pong(id) }
         case .getReplay:
-            guard let replay = registry.camera(name, of: peer)?.replay else { return }
+            guard let replay = camera?.replay else { return }
             let status = replay.status(at: line.now, withMarkers: true)
             turns.add(events: status.markers?.count ?? 0)
             sender.reply(to: peer) { $0.replay(status, id) }

@@ -23,31 +23,31 @@ final class RequestApplier {
     // MARK: An object of a line
 
     /// Applies an object of a line.
-    func apply(_ request: Request, _ text: Span<UInt8>, _ line: inout LineContext) {
+    func apply(_ request: Request, _ meant: MeantCamera, _ text: Span<UInt8>, _ line: inout LineContext) {
         let id = text.extracting(request.id?.range ?? 0..<0)
-        let (name, peer, now) = (request.camera, line.peer, line.now)
-        if let replay = peer.replay, replay.movesNothing, request.body.isOfTraces {
+        let (peer, now) = (line.peer, line.now)
+        if peer.sendsBehindTheEnd, request.body.isOfTraces {
             return sender.acknowledge(id, to: peer)
         }
         switch request.body {
         case .gesture(let gesture):
-            apply(gesture, id, to: cameraToChange(name, &line), from: peer, at: now)
+            apply(gesture, id, to: cameraToChange(meant, &line), from: peer, at: now)
         case .touch(let fingers):
-            let camera = cameraToChange(name, &line)
+            let camera = cameraToChange(meant, &line)
             // Fingers are looked up among each other.
             turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)
             let time = prepare(camera, for: peer, id, at: now)
             camera.apply(fingers, of: peer.number, lineTime: request.timeMs ?? line.timeMs, at: time)
         case .command(.removeCamera):
             sender.acknowledge(id, to: peer)
-            if let camera = registry.camera(name, of: peer) { runner.remove(camera, by: peer) }
+            if let camera = registry.camera(meant) { runner.remove(camera, by: peer) }
         case .command(let command):
-            let camera = cameraToChange(name, &line)
+            let camera = cameraToChange(meant, &line)
             runner.catchUp(camera, at: now)
             sender.acknowledge(id, to: peer)
             camera.apply(command, at: camera.time(at: now))
         case .marker(let label):
-            let camera = cameraToChange(name, &line)
+            let camera = cameraToChange(meant, &line)
             runner.catchUp(camera, at: now)
             sender.acknowledge(id, to: peer)
             let time = camera.time(at: now)
@@ -57,13 +57,14 @@ final class RequestApplier {
                 replays.mark(camera, label, at: time)
             }
         case .query(let query):
-            queries.answer(query, request.body.needsCamera ? cameraAsked(request, line) : nil, name, id, in: line)
+            let camera = request.body.needsCamera ? cameraAsked(meant, request, line) : registry.camera(meant)
+            queries.answer(query, camera, id, in: line)
         case .hello: queries.greet(peer, id)
         case .subscribe(let subscribe):
             subscriptions.subscribe(
-                peer, to: runner.camera(name, for: peer, at: now).seen, subscribe, id, at: now)
+                peer, to: runner.camera(meant, for: peer, at: now).seen, subscribe, id, at: now)
         case .unsubscribe:
-            subscriptions.unsubscribe(peer, from: registry.camera(name, of: peer)?.seen)
+            subscriptions.unsubscribe(peer, from: registry.camera(meant)?.seen)
             sender.acknowledge(id, to: peer)
         case .subscribeAll(let subscribe, let points):
             subscriptions.subscribeAll(peer, subscribe, since: points, id)
@@ -71,9 +72,9 @@ final class RequestApplier {
             subscriptions.unsubscribeAll(peer)
             sender.acknowledge(id, to: peer)
         case .awaitIdle(let timeoutMs):
-            waits.add(timeoutMs, for: cameraAsked(request, line).seen, id, of: peer, at: now)
+            waits.add(timeoutMs, for: cameraAsked(meant, request, line).seen, id, of: peer, at: now)
         case .steerReplay(let steering):
-            guard let replay = registry.camera(name, of: peer)?.replay else { break }
+            guard let replay = registry.camera(meant)?.replay else { break }
             if let error = replays.objection(to: steering, of: replay, at: now) {
                 errors.refuse(error, id, about: replay.cameraName, to: peer)
             } else {
@@ -81,11 +82,11 @@ final class RequestApplier {
                 replays.steer(replay, steering, at: now)
             }
         case .trace(let header):
-            let camera = runner.camera(name, for: peer, at: now)
+            let camera = runner.camera(meant, for: peer, at: now)
             replays.start(header, on: camera, from: peer, id: (0..<id.count).map { id[$0] }, at: now)
         case .traceEnd:
             sender.acknowledge(id, to: peer)
-            if let replay = peer.replay { replays.end(replay, at: now) }
+            replays.end(traceOf: peer, at: now)
         }
     }
 
@@ -108,14 +109,14 @@ final class RequestApplier {
     }
 
     /// The camera of a gesture, fingers or a command; its batch ends with the line.
-    private func cameraToChange(_ name: String?, _ line: inout LineContext) -> HostedCamera {
-        let camera = runner.camera(name, for: line.peer, at: line.now)
+    private func cameraToChange(_ meant: MeantCamera, _ line: inout LineContext) -> HostedCamera {
+        let camera = runner.camera(meant, for: line.peer, at: line.now)
         line.noteChange(of: camera)
         return camera
     }
 
-    private func cameraAsked(_ request: Request, _ line: LineContext) -> HostedCamera {
-        runner.cameraAsked(request.camera, creates: request.creates, by: line.peer, at: line.now)
+    private func cameraAsked(_ meant: MeantCamera, _ request: Request, _ line: LineContext) -> HostedCamera {
+        runner.cameraAsked(meant, creates: request.creates, by: line.peer, at: line.now)
     }
 
     // MARK: The end of a line

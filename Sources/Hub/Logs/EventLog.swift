@@ -80,7 +80,7 @@ import GimbalProtocol
     private var ring: UnsafeMutableRawPointer {
         @inline(__always) get { unsafe storage.start }
     }
-    private var capacity: Int {
+    var capacity: Int {
         @inline(__always) get { storage.count }
     }
     private var tail = 0

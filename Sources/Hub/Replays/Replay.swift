@@ -127,18 +127,15 @@ final class Replay {
 
     /// Whether the next thing that it needs may be a line of its peer's.
     var takesLines: Bool {
-        if movesNothing { return true }
+        if passesOver { return true }
         if isCut || lines.isComplete { return false }
         return stageRun.line == lines.end && (seek != nil || !isPaused)
     }
 
-    /// Whether what its peer sends of it moves nothing.
-    var movesNothing: Bool { passesOver || isOver }
-
     /// Whether the next line may have a `timeMs`: none does that lies before the line before it, or is beyond all measure.
     func mayGoOn(at timeMs: Double) -> Bool {
         let time = clock.time(of: timeMs)
-        return !movesNothing && time >= stageRun.time && time <= ReplayClock.longest
+        return !passesOver && time >= stageRun.time && time <= ReplayClock.longest
     }
 
     /// Whether the header's end lies before a time.
@@ -188,11 +185,11 @@ final class Replay {
     func waitForLine() {
         guard takesLines else { return }
         isWaitingForLine = true
-        if !isOver, !lines.isComplete { wait(until: .infinity, for: nil) }
+        if !lines.isComplete { wait(until: .infinity, for: nil) }
     }
 
     /// A line of the trace was wrong.
-    func lineWasRejected() { if !movesNothing { rejected += 1 } }
+    func lineWasRejected() { if !passesOver { rejected += 1 } }
 
     /// A line has come.
     func lineArrived(_ timeMs: Double, at now: Double) {

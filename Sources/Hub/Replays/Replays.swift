@@ -6,9 +6,39 @@ import Gestures
 import GimbalProtocol
 
 final class Replays {
-    /// The replay that moves a camera, or that a peer sends. It is kept there, and only ``Replays`` changes it.
+    /// The replay that moves a camera. It is kept there, and only ``Replays`` changes it.
     struct Assignment {
         fileprivate(set) var replay: Replay?
+    }
+
+    /// What the lines of a peer belong to. It is kept there, and only ``Replays`` changes it.
+    struct SentTrace {
+        enum State {
+            /// To no trace.
+            case none
+            case playing(Replay)
+            /// To a trace that has ended before its `trace-end` came.
+            case passedOver(EndedTrace)
+        }
+
+        fileprivate(set) var state = State.none
+
+        /// The name of the trace's camera.
+        var camera: String? {
+            switch state {
+            case .none: nil
+            case .playing(let replay): replay.cameraName
+            case .passedOver(let trace): trace.camera
+            }
+        }
+    }
+
+    /// A trace that has ended, as long as its lines still come. Its camera may have been removed meanwhile.
+    final class EndedTrace {
+        /// The camera's name.
+        let camera: String
+
+        init(camera: String) { self.camera = camera }
     }
 
     /// What is to be done with a line of a replay.
@@ -26,7 +56,7 @@ final class Replays {
     private let runner: CameraRunner
     private let sender: Sender
     private let turns: Turns
-    private var running: [Replay] = []
+    private(set) var running: [Replay] = []
     /// Reads lines that have been kept.
     private var decoder: RequestDecoder
 
@@ -52,7 +82,7 @@ final class Replays {
     }
 
     /// From now on what a peer sends is of a replay.
-    func assign(_ replay: Replay, to peer: Peer) { peer.assignment.replay = replay }
+    func assign(_ replay: Replay, to peer: Peer) { peer.sentTrace.state = .playing(replay) }
 
     /// From now on a replay moves its camera, and nobody else does.
     func addRunning(_ replay: Replay) {
@@ -75,7 +105,7 @@ final class Replays {
 
     /// Brings a replay to a line's time, as far as its pace allows.
     func reach(_ timeMs: Double, in replay: Replay, at now: Double) -> Arrival {
-        if replay.movesNothing { return .passedOver }
+        if replay.passesOver { return .passedOver }
         replay.lineArrived(timeMs, at: now)
         let time = replay.clock.time(of: timeMs)
         if replay.endsBefore(time) {
@@ -396,13 +426,13 @@ final class Replays {
 
     // MARK: Ending
 
-    /// The peer has sent all of a replay: what moves comes to rest on the trace's clock.
-    func end(_ replay: Replay, at now: Double) {
-        if replay.isOver {
-            replay.peer?.assignment.replay = nil
-        } else if replay.passesOver || replay.lines.isComplete {
-            replay.traceEndWasRead()
-        } else {
+    /// The peer has sent all of its trace, if it sends one: what moves comes to rest on the trace's clock.
+    func end(traceOf peer: Peer, at now: Double) {
+        switch peer.sentTrace.state {
+        case .none: break
+        case .passedOver: peer.sentTrace.state = .none
+        case .playing(let replay) where replay.passesOver || replay.lines.isComplete: replay.traceEndWasRead()
+        case .playing(let replay):
             replay.complete(passingOver: false)
             advance(replay, to: now)
         }
@@ -463,7 +493,7 @@ final class Replays {
         running.removeAll { $0 === replay }
         guard let peer = replay.peer else { return }
         // What is passed over goes on until its end has been read.
-        if !replay.passesOver { peer.assignment.replay = nil }
+        peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none
         let id = replay.id
         sender.reply(to: peer) { $0.traceEnded(summary, position: camera.published, id.span) }
         // Nothing of a trace is ever taken for live input.
@@ -473,16 +503,14 @@ final class Replays {
 
     /// Handles nothing more of what a peer sends.
     func discardInput(of peer: Peer) {
-        peer.assignment.replay = nil
+        peer.sentTrace.state = .none
         if peer.input.isOpen { clients.linger(peer) } else { peer.input.clear() }
     }
 
     // MARK: From process to process
 
-    /// All that are there, those too whose lines are only passed over.
-    func all(of peers: some Sequence<Peer>) -> [Replay] {
-        running + peers.compactMap(\.replay).filter(\.isOver)
-    }
+    /// The lines of a peer still belong to a trace that has ended in another process.
+    func assign(_ trace: EndedTrace, to peer: Peer) { peer.sentTrace.state = .passedOver(trace) }
 
     func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }
 

@@ -13,7 +13,7 @@ import Testing
         var wanted: [String: HostedCamera] = [:]
         for step in 0..<20_000 {
             let name = "c\(random.integer(0...150))"
-            if random.chance(step % 4000 < 2000 ? 0.7 : 0.3) {
+            if wanted[name] == nil, random.chance(step % 4000 < 2000 ? 0.9 : 0.3) {
                 let camera = HostedCamera(name: name, epoch: "e", at: 0, environment)
                 table.insert(camera)
                 wanted[name] = camera
@@ -26,5 +26,13 @@ import Testing
         }
         #expect(Set(table.all.map(\.name)) == Set(wanted.keys))
         #expect(table["c"] == nil && table[""] == nil)
+    }
+
+    @Test func aNameThatIsThereCannotEnterAgain() async {
+        await #expect(processExitsWith: .failure) {
+            let environment = HostedCamera.Environment(limits: Limits(), memory: nil, encoder: LineEncoder())
+            var table = CameraTable()
+            for _ in 0..<2 { table.insert(HostedCamera(name: "main", epoch: "e", at: 0, environment)) }
+        }
     }
 }

@@ -17,6 +17,8 @@ struct SimulatedClient {
     /// Whether it feeds a trace, as far as it knows.
     var isReplaying = false
     var traceTime = 0.0
+    /// The camera of the trace that it has sent last.
+    var traceCamera: String?
     private(set) var streams: [String: SimulatedStream] = [:]
     /// The ids that have no answer yet.
     private(set) var asked: [String] = []

@@ -40,13 +40,29 @@ enum SimulatedLine {
         return "[" + good.joined() + #"{"type":"pinch","phase":"changed","scale":0}]"#
     }
 
+    /// The members of a request that names no camera and is about one.
+    static func withoutCamera(_ random: inout Seeded) -> String {
+        switch random.integer(0...4) {
+        case 0...1: #""type":"get-camera""#
+        case 2: #""type":"get-camera","create":false"#
+        case 3: #""type":"visible-region""#
+        default: #""type":"pan","phase":"began""#
+        }
+    }
+
     /// The header of a trace.
-    static func header(_ random: inout Seeded) -> String {
+    static func header(_ random: inout Seeded, camera: String, _ playback: String? = nil) -> String {
         let speed = random.chance(0.5) ? "\"max\"" : "\(random.integer(1...50))"
         let bounds = random.chance(0.3) ? #","targetBounds":\#(self.bounds(&random))"# : ""
-        let playback = random.chance(0.4) ? playback(&random) : ""
-        return #"{"type":"trace","version":1,"camera":"\#(anyCamera(&random))","speed":\#(speed)\#(bounds)"#
+        let playback = playback ?? (random.chance(0.4) ? self.playback(&random) : "")
+        return #"{"type":"trace","version":1,"camera":"\#(camera)","speed":\#(speed)\#(bounds)"#
             + #"\#(playback),"position":{"target":\#(place(&random)),"zoom":\#(random.number(1...22))}}"#
+    }
+
+    /// How a trace is to be played that ends before its last line.
+    static func shortPlayback(_ random: inout Seeded) -> String {
+        let loop = random.chance(0.3) ? #","loop":\#(random.integer(1...3))"# : ""
+        return #","untilMs":\#(random.integer(0...30))\#(loop)\#(random.chance(0.2) ? #","pauseOnMarkers":true"# : "")"#
     }
 
     /// How a trace is to be played.
@@ -71,7 +87,7 @@ enum SimulatedLine {
         case 7: #""type":"seek-replay","byMs":\#(random.integer(-300...300))"#
         case 8: #""type":"seek-replay","marker":"m\#(random.integer(0...3))""#
         case 9: #""type":"set-replay-speed","speed":\#(random.chance(0.5) ? "\"max\"" : "\(random.integer(1...20))")"#
-        case 10: random.chance(0.5) ? #""type":"end-replay""# : #""type":"resume-replay""#
+        case 10: #""type":"end-replay""#
         default: #""type":"get-replay""#
         }
     }

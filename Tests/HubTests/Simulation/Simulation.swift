@@ -16,6 +16,7 @@ struct Simulation {
     private var pairs: [String: SubscriberPair] = [:]
     private var recorders: [Recorder] = []
     private var inspector: Inspector
+    private var invariants = HubInvariants()
     /// What is on the disk.
     private var saved: [UInt8]
 
@@ -94,6 +95,7 @@ struct Simulation {
         case 7 where !recorders.isEmpty && random.chance(0.2): recorders[random.integer(0...2)].begin()
         case 10 where random.chance(0.3): if let index = anyClient() { wait(index) }
         case 11: if let index = anyClient() { steer(index) }
+        case 12 where random.chance(0.5): if let index = anyClient() { removeUnderReplay(of: index) }
         default: if let index = anyClient() { say(index) }
         }
         for index in clients.indices {
@@ -181,12 +183,14 @@ struct Simulation {
         }
     }
 
-    private mutating func startOrEndReplay(_ index: Int) {
+    private mutating func startOrEndReplay(_ index: Int, playback: String? = nil) {
         if clients[index].isReplaying {
             clients[index].say(#"{"type":"trace-end"}"#)
         } else {
             clients[index].traceTime = random.number(0...2e9)
-            clients[index].say(SimulatedLine.header(&random))
+            let camera = SimulatedLine.anyCamera(&random)
+            clients[index].traceCamera = camera
+            clients[index].say(SimulatedLine.header(&random, camera: camera, playback))
         }
         clients[index].isReplaying.toggle()
     }
@@ -197,6 +201,34 @@ struct Simulation {
         let id = clients[index].newID()
         let camera = SimulatedLine.anyCamera(&random)
         clients[index].say(#"{"camera":"\#(camera)","id":"\#(id)",\#(SimulatedLine.steering(&random))}"#, ids: [id])
+    }
+
+    /// Another client removes the camera of a client's trace, whatever has become of that; then its owner asks for the camera
+    /// that it means by none, sends more of the trace, or ends it.
+    private mutating func removeUnderReplay(of owner: Int) {
+        if !clients[owner].isReplaying { startShortReplay(owner) }
+        guard let camera = clients[owner].traceCamera, let other = anyClient(), other != owner else { return }
+        clients[other].say(#"{"type":"remove-camera","camera":"\#(camera)"}"#)
+        clients[other].send(&random, host)
+        if random.chance(0.7) { host.turn() }
+        for _ in 0..<random.integer(1...3) {
+            let id = clients[owner].newID()
+            let (line, time) = (SimulatedLine.withoutCamera(&random), ",\"timeMs\":\(clients[owner].traceTime)")
+            clients[owner].say("{\"id\":\"\(id)\"\(time),\(line)}", ids: [id])
+        }
+        if random.chance(0.2) { startOrEndReplay(owner) }
+    }
+
+    /// A trace whose lines go on behind its end.
+    private mutating func startShortReplay(_ index: Int) {
+        startOrEndReplay(index, playback: SimulatedLine.shortPlayback(&random))
+        let more = SimulatedLine.withoutCamera(&random)
+        for line in [#""type":"marker","label":"m1""#, #""type":"pan","phase":"began""#, more] {
+            clients[index].say("{\"timeMs\":\(clients[index].traceTime),\(line)}")
+            clients[index].traceTime += random.number(0...40)
+        }
+        clients[index].send(&random, host)
+        host.pass(random.number(0...60))
     }
 
     private mutating func say(_ index: Int) {
@@ -325,6 +357,7 @@ struct Simulation {
         clients.removeAll { $0.peer.isOver }
         for camera in pairs.keys.sorted() { complain(pairs[camera]?.look(&random)) }
         for index in recorders.indices { complain(recorders[index].look()) }
+        complain(invariants.complaint(about: host.hub))
     }
 
     private mutating func renewPair(_ camera: String) {

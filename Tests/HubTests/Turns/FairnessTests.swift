@@ -218,13 +218,9 @@ import GimbalProtocol
         #expect(peer.peer.isClosed)
     }
 
-    @Test func lookbackVisitsEachEarlierObjectOnce() throws {
-        var decoder = RequestDecoder()
-        var requests: [Request] = []
-        let line = Array("[\(repeatElement("{\"type\":\"stop\"}", count: 64).joined(separator: ","))]".utf8)
-        try decoder.decode(line.span, into: &requests)
+    @Test func lookbackVisitsEachEarlierObjectOnce() {
         var lookback = Lookback(0)
-        for member in requests.indices { lookback.advance(to: member, of: requests) { count, _ in count += 1 } }
+        for member in 0..<64 { lookback.advance(to: member) { count, _ in count += 1 } }
         #expect(lookback.state == 63)
     }
 }
