@@ -214,7 +214,8 @@ if Context.environment["GIMBAL_WEB"] != nil {
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "WebServerTests", dependencies: ["WebServer", "gimbald", "TestSupport"]),
+        .testTarget(
+            name: "WebServerTests", dependencies: ["WebServer", "gimbal", "gimbal-web", "gimbald", "TestSupport"]),
     ]
 }
 

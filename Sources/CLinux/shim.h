@@ -1,9 +1,14 @@
-// Linux's own calls that Swift's Glibc leaves out: it is made without _GNU_SOURCE.
+// Linux's own calls that Swift's Glibc leaves out: it is made without _GNU_SOURCE, and Swift does not see vfork(2) and prctl(2).
 #ifndef GIMBAL_CLINUX_H
 #define GIMBAL_CLINUX_H
 
+#include <errno.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 // As in fcntl.h, unistd.h and sys/pidfd.h.
 extern ssize_t tee(int from, int to, size_t count, unsigned int flags);
@@ -11,5 +16,45 @@ extern ssize_t tee(int from, int to, size_t count, unsigned int flags);
 extern ssize_t splice(int from, off_t *fromOffset, int to, off_t *toOffset, size_t count, unsigned int flags);
 extern int pipe2(int ends[2], int flags);
 extern int pidfd_open(pid_t process, unsigned int flags);
+extern pid_t vfork(void);
+
+// Starts a program with these descriptors as its standard ones. It gets SIGTERM as soon as the thread that calls this has ended,
+// by SIGKILL too. It handles no signal, and ignores what this program does, but not SIGPIPE. Returns -1 with errno where it
+// cannot be started.
+//
+// Sound: until it is replaced, the child borrows this thread's memory while that waits; it changes only `error`, and no handler
+// of this program's runs in it, since all signals are blocked.
+__attribute__((noinline, unused)) static pid_t start_program(
+    const char *path, char *const arguments[], char *const environment[], int input, int output, int errors) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    const pid_t parent = getpid();
+    volatile int error = 0;
+    const pid_t child = vfork();
+    if (child == 0) {
+        for (int number = 1; number < 65; number++) {
+            struct sigaction action;
+            if (sigaction(number, NULL, &action) != 0) continue;
+            if (action.sa_handler == SIG_IGN && number != SIGPIPE) continue;
+            action.sa_handler = SIG_DFL;
+            action.sa_flags = 0;
+            sigaction(number, &action, NULL);
+        }
+        // A parent that has ended before it was asked for says nothing any more.
+        if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent && dup2(input, 0) >= 0 && dup2(output, 1) >= 0
+            && dup2(errors, 2) >= 0) {
+            sigprocmask(SIG_SETMASK, &before, NULL);
+            execve(path, arguments, environment);
+        }
+        error = errno;
+        _exit(127);
+    }
+    const int failure = child < 0 ? errno : error;
+    if (child > 0 && failure != 0) waitpid(child, NULL, 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = failure;
+    return failure == 0 ? child : -1;
+}
 
 #endif

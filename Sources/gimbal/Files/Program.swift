@@ -18,7 +18,7 @@ enum Program {
         return (ends[0], ends[1])
     }
 
-    /// Starts a program.
+    /// Starts a program. It does not outlive this one, whatever ends that.
     ///
     /// - Parameters:
     ///   - output: `nil` is this process's own.
@@ -26,26 +26,12 @@ enum Program {
     static func start(
         _ path: String, _ arguments: [String], input: CInt, output: CInt? = nil, isSilent: Bool = false
     ) throws(Failure) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
-        if isSilent { unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }
+        let nothing = isSilent ? unsafe open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO
+        defer { if isSilent { _ = close(nothing) } }
         let copies = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }
-        // What this program ignores is not the other's to ignore.
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var ignored = sigset_t()
-        unsafe sigemptyset(&ignored)
-        unsafe sigaddset(&ignored, SIGPIPE)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &ignored)
-        unsafe posix_spawnattr_setflags(&attributes, CShort(POSIX_SPAWN_SETSIGDEF))
-        var process: pid_t = 0
-        let error = unsafe posix_spawn(&process, path, &actions, &attributes, copies, environ)
-        guard error == 0 else { throw Failure(.unavailable, "\(path) cannot be started") }
+        let process = unsafe start_program(path, copies, environ, input, output ?? STDOUT_FILENO, nothing)
+        guard process >= 0 else { throw Failure(.unavailable, "\(path) cannot be started") }
         return process
     }
 
