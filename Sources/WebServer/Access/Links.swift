@@ -10,19 +10,31 @@ package struct Links: Sendable {
     /// The same as others in the network see it; `nil` if nobody else can connect.
     package let network: String?
     let tokens: Tokens
+    /// The links that a page that feeds can hand on, with their codes, which are made once: one takes longer than all else
+    /// that a page begins with.
+    private let handedOn: JSONValue
 
     package init(local: String, network: String?, tokens: Tokens) {
         (self.local, self.network, self.tokens) = (local, network, tokens)
+        var links = [("watch", Self.link(network ?? local, tokens.watch))]
+        if let network { links.insert(("surface", Self.link(network, tokens.feed) + "&surface"), at: 0) }
+        handedOn = .array(
+            links.map { name, text in
+                .object([
+                    "name": .string(name), "link": .string(text),
+                    "code": .array((QRCode(text)?.rows ?? []).map(JSONValue.string)),
+                ])
+            })
     }
 
-    private func link(_ origin: String, _ token: String) -> String { "\(origin)/#token=\(token)" }
+    private static func link(_ origin: String, _ token: String) -> String { "\(origin)/#token=\(token)" }
 
     /// Moves cameras, from this machine.
-    package var feed: String { link(local, tokens.feed) }
+    package var feed: String { Self.link(local, tokens.feed) }
     /// Only looks.
-    package var watch: String { link(local, tokens.watch) }
+    package var watch: String { Self.link(local, tokens.watch) }
     /// Moves cameras, from a phone; `nil` if none can connect.
-    package var phone: String? { network.map { link($0, tokens.feed) } }
+    package var phone: String? { network.map { Self.link($0, tokens.feed) } }
 
     /// The first line of a page's stream. A page that feeds gets the links that can be handed on.
     func introduction(of page: Page, _ limits: Limits, _ map: StyledMap?) -> PageLine {
@@ -40,20 +52,8 @@ package struct Links: Sendable {
             ])
         }
         if page.role == .feed {
-            var links: [(name: String, text: String)] = []
-            if let network {
-                links = [("surface", link(network, tokens.feed) + "&surface"), ("watch", link(network, tokens.watch))]
-            } else {
-                links = [("watch", watch)]
-            }
             object["network"] = .bool(network != nil)
-            object["links"] = .array(
-                links.map { name, text in
-                    .object([
-                        "name": .string(name), "link": .string(text),
-                        "code": .array((QRCode(text)?.rows ?? []).map(JSONValue.string)),
-                    ])
-                })
+            object["links"] = handedOn
         }
         return PageLine(object)
     }
