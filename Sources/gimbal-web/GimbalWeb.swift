@@ -140,6 +140,7 @@ struct GimbalWeb: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        Self.raiseDescriptorLimit()
         do {
             try await serve(try options())
         } catch let error as StartError {
@@ -147,6 +148,14 @@ struct GimbalWeb: AsyncParsableCommand {
         } catch let error as Tokens.FileError {
             Self.end(78, "\(error)")
         }
+    }
+
+    /// Each connection takes a descriptor, and each page that feeds another two: one without any would keep others waiting.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, 4096))
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func end(_ status: CInt, _ message: String) -> Never {
