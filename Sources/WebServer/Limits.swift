@@ -22,6 +22,8 @@ package struct Limits: Sendable {
     /// How long a request may take to arrive: its head, and all of it.
     package var headTime = TimeAmount.seconds(10)
     package var requestTime = TimeAmount.seconds(20)
+    /// How long a client may go on sending what is not wanted any more, so that it gets to read the answer.
+    package var lingerTime = TimeAmount.seconds(2)
     /// How long a connection may have nothing to ask.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a stream may be unable to send anything.

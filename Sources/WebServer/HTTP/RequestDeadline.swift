@@ -1,5 +1,6 @@
 // A request has to arrive in time, and within its length: a client that sends a byte now and then, or too many, loses
-// its connection. Invariant: some deadline always runs on a connection, except while a request is answered.
+// its connection. So does one that is answered before it has sent all: it is refused, and what still comes is nothing to wait
+// for. Invariant: some deadline always runs on a connection, except while a request is answered.
 
 import NIOCore
 import NIOHTTPTypes
@@ -18,6 +19,10 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var unanswered = 0
     /// Bytes of the request's body that may still come.
     private var left = 0
+    /// Whether the connection ends with the answer that is being written.
+    private var isLastAnswer = false
+    /// Whether that has been written: what comes is thrown away.
+    private var isOver = false
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -31,6 +36,7 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isOver { return }
         switch unwrapInboundIn(data) {
         case .head:
             left = limits.recordingBytes + limits.lineBytes
@@ -48,15 +54,27 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where head.status.kind != .informational:
+            isLastAnswer = isReceiving && unanswered == 1 || head.status == .contentTooLarge
+            if isLastAnswer { head.headerFields[.connection] = "close" }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .end where isLastAnswer:
+            isOver = true
+            context.writeAndFlush(data, promise: promise)
+            // The client reads the answer, and then the end. If both ends were closed, what it still sends would have the kernel
+            // throw the answer away.
+            context.close(mode: .output, promise: nil)
+            set(limits.lingerTime, context)
+        case .end:
             unanswered -= 1
+            context.write(data, promise: promise)
             wait(context)
+        case .head, .body: context.write(data, promise: promise)
         }
-        context.write(data, promise: promise)
     }
 
-    /// Waits for the next request, or for nothing while there is something to answer. What is left of a request that was
-    /// refused still has its deadline.
+    /// Waits for the next request, or for nothing while there is something to answer.
     private func wait(_ context: ChannelHandlerContext) {
         if isReceiving { return }
         if unanswered > 0 { deadline?.cancel() } else { set(limits.idleTime, context) }
