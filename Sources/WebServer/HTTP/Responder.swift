@@ -23,6 +23,9 @@ struct Responder: Sendable {
 
     /// What a page may load: nothing from elsewhere, nothing to elsewhere, in nobody's frame. A map style is the
     /// smallest possible exception: the page may ask its origins, and its worker is a blob.
+    /// Bytes of a file that are written at a time.
+    private static let piece = 64 << 10
+
     package static func policy(_ map: StyledMap?) -> String {
         let origins = map.map { $0.origins.map { " " + $0.text }.joined() } ?? ""
         return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(origins); "
@@ -67,8 +70,18 @@ struct Responder: Sendable {
         case .file(let file):
             fields[.contentType] = file.type
             fields[.contentLength] = "\(file.bytes.readableBytes)"
-            let body = request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: file.bytes)
-            try await writer.write(response: HTTPResponse(status: .ok, headerFields: fields), body: body)
+            var body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
+            // By pieces: a client that asks for a file and does not read it costs two of them, and has a deadline.
+            let guardian = StallGuard(Duration(limits.requestTime), channel)
+            var left = request.method == .head ? ByteBuffer() : file.bytes
+            while let piece = left.readSlice(length: min(Self.piece, left.readableBytes)), piece.readableBytes > 0 {
+                let deadline = guardian.begin()
+                try await body.write(piece)
+                deadline.cancel()
+                // Only the loop knows whether there was room; the next write waits for some.
+                try await channel.eventLoop.submit {}.get()
+            }
+            try await body.finish(nil)
         case .taken:
             try await writer.writeResponse(HTTPResponse(status: .noContent, headerFields: fields))
         case .mayAsk:
