@@ -3,7 +3,7 @@
 import NIOCore
 
 package struct Limits: Sendable {
-    /// Connections at one time; another one is closed at once.
+    /// Connections at one time; see ``ConnectionPlaces``.
     package var connections = 1024
     /// Streams at one time, one for each page.
     package var streams = 512
@@ -16,7 +16,7 @@ package struct Limits: Sendable {
     package var recordingBytes = 16 << 20
     /// Recordings that are read or played at one time.
     package var recordings = 8
-    /// Requests of a page with lines: so many a second, and so many at once.
+    /// Requests of a page with lines: so many a second, and so many at once. Each 4 KiB of lines are one more.
     package var requestsPerSecond = 240.0
     package var requestsAtOnce = 480.0
     /// How long a request may take to arrive: its head, and all of it.
@@ -43,13 +43,13 @@ struct RateMeter {
         (self.perSecond, most, left, last) = (perSecond, atOnce, atOnce, now)
     }
 
-    /// Takes one from the budget; `false` if it is used up.
-    mutating func take(now: ContinuousClock.Instant = .now) -> Bool {
+    /// Takes so many from the budget; `false` if there are not as many left.
+    mutating func take(_ count: Double = 1, now: ContinuousClock.Instant = .now) -> Bool {
         let seconds = (now - last) / .seconds(1)
         left = min(most, left + max(seconds, 0) * perSecond)
         last = now
-        guard left >= 1 else { return false }
-        left -= 1
+        guard left >= count else { return false }
+        left -= count
         return true
     }
 }

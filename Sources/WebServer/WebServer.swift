@@ -1,5 +1,5 @@
 // The server: sockets, connections and their limits around Hummingbird's HTTP. The server makes the listening socket
-// itself, since a service manager may pass one. Invariant: every connection is counted, and its kernel buffers are
+// itself, since a service manager may pass one. Invariant: every connection has a place, and its kernel buffers are
 // small, so that a page that does not read costs little here and in the kernel.
 
 import Dispatch
@@ -44,6 +44,8 @@ package struct ServerOptions: Sendable {
     package var isOpenWithoutTLS = false
     package var tokens = Tokens()
     package var limits = Limits()
+    /// Makes traces of recordings.
+    var convert: Conversions.Converter = Recording.trace
 
     package init(daemon: DaemonSocket, listening: Listening) {
         (self.daemon, self.listening) = (daemon, listening)
@@ -88,6 +90,7 @@ package enum WebServer {
     ) async throws {
         let limits = options.limits
         let (follower, pages) = (Follower(options.daemon, on: group), Pages(limits))
+        let (places, conversions) = (ConnectionPlaces(limit: limits.connections), Conversions(options.convert))
         let handler = Mutex<Responder?>(nil)
         let respond: HTTPChannelHandler.Responder = { request, writer, channel in
             // It is there before the first connection is taken.
@@ -104,16 +107,16 @@ package enum WebServer {
         let begin: (Links, Access) throws -> Void = { links, access in
             handler.withLock {
                 $0 = Responder(
-                    access: access, limits: limits, pages: pages, follower: follower, socket: options.daemon,
-                    group: group, links: links, map: options.map)
+                    access: access, limits: limits, pages: pages, places: places, conversions: conversions,
+                    follower: follower, socket: options.daemon, group: group, links: links, map: options.map)
             }
             try ready(links)
         }
         if let certificate = options.certificate {
             let channel = try TLSChannel(http, tlsConfiguration: try configuration(certificate))
-            try await serve(channel, options, on: group, follower, pages, begin: begin)
+            try await serve(channel, options, on: group, follower, pages, places, begin: begin)
         } else {
-            try await serve(http, options, on: group, follower, pages, begin: begin)
+            try await serve(http, options, on: group, follower, pages, places, begin: begin)
         }
     }
 
@@ -135,18 +138,17 @@ package enum WebServer {
 
     private static func serve<Child: ServerChildChannel>(
         _ child: Child, _ options: ServerOptions, on group: MultiThreadedEventLoopGroup, _ follower: Follower,
-        _ pages: Pages, begin: (Links, Access) throws -> Void
+        _ pages: Pages, _ places: ConnectionPlaces, begin: (Links, Access) throws -> Void
     ) async throws {
         // Events of single connections do not belong in a log.
         let logger = Logger(label: "gimbal-web") { _ in SwiftLogNoOpLogHandler() }
-        let server = try await listen(child, options.listening, on: group, logger)
+        let server = try await listen(child, options.listening, on: group, places, logger)
         guard let address = server.channel.localAddress else {
             throw StartError(description: "the socket that was passed is no TCP socket")
         }
         let (links, access) = try names(options, address)
         try begin(links, access)
 
-        let count = ConnectionCount()
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await follower.run() }
             tasks.addTask {
@@ -160,13 +162,7 @@ package enum WebServer {
                     try await withThrowingDiscardingTaskGroup { connections in
                         try await server.executeThenClose { inbound in
                             for try await value in inbound {
-                                connections.addTask {
-                                    if count.begin() > options.limits.connections {
-                                        value.channel.close(promise: nil)
-                                    }
-                                    await child.handle(value: value, logger: logger)
-                                    count.end()
-                                }
+                                connections.addTask { await child.handle(value: value, logger: logger) }
                             }
                         }
                         connections.cancelAll()
@@ -182,7 +178,8 @@ package enum WebServer {
     }
 
     private static func listen<Child: ServerChildChannel>(
-        _ child: Child, _ listening: ServerOptions.Listening, on group: MultiThreadedEventLoopGroup, _ logger: Logger
+        _ child: Child, _ listening: ServerOptions.Listening, on group: MultiThreadedEventLoopGroup,
+        _ places: ConnectionPlaces, _ logger: Logger
     ) async throws -> NIOAsyncChannel<Child.Value, Never> {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
@@ -190,8 +187,10 @@ package enum WebServer {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_sndbuf), value: kernelBuffer)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 64 << 10))
-        let setup: @Sendable (any Channel) -> EventLoopFuture<Child.Value> = {
-            child.setup(channel: $0, logger: logger)
+        let setup: @Sendable (any Channel) -> EventLoopFuture<Child.Value> = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(ConnectionPlaces.Door(places))
+            }.flatMap { child.setup(channel: channel, logger: logger) }
         }
         do {
             switch listening {
@@ -236,14 +235,4 @@ package enum WebServer {
             network: (isLocal ? nil : own ?? outside.first).map(origin), tokens: options.tokens)
         return (links, Access(hosts: hosts, guests: options.guests, scheme: scheme, tokens: options.tokens))
     }
-}
-
-/// How many connections there are.
-private final class ConnectionCount: Sendable {
-    private let count = Atomic(0)
-
-    /// One more; returns how many there are now.
-    func begin() -> Int { count.add(1, ordering: .relaxed).newValue }
-
-    func end() { count.subtract(1, ordering: .relaxed) }
 }

@@ -77,6 +77,9 @@ final class HTTPClient {
         return true
     }
 
+    /// Bytes that have been received and not looked at.
+    var waitingCount: Int { waiting.count }
+
     /// Whether the server has ended the connection, whatever it says before.
     func isEnded() -> Bool {
         while fill() {}

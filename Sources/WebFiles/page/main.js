@@ -169,6 +169,7 @@ function handle(message, line) {
         if ($("#commands").hidden) commands.fill(); else commands.fillSettings();
     }
     if (message.type === "idle" && message.camera === chosen) announce(message);
+    if (message.type === "recording") return showReading(message);
     if (message.type === "refused") toast(message.message);
     if (message.type === "error" && message.id === "recording") toast(message.message);
     if (message.type === "active-gestures" || message.type === "alive") {
@@ -397,11 +398,21 @@ function picture(rows, link) {
 
 // MARK: Recordings
 
+// What is shown of a recording that waits for others, or is being read.
+let reading = "";
+
+function showReading({ahead, progress}) {
+    reading = ahead ? `${ahead} ${ahead === 1 ? "recording is" : "recordings are"} read before this one.`
+        : `The recording is being read: ${Math.round(progress * 100)}%.`;
+    toast(reading, true);
+}
+
 async function play(file) {
     const limit = connection.page?.limits.recordingBytes ?? 0;
     if (!connection.mayFeed) return toast("This link may only watch.");
     if (file.size > limit) return toast(`${file.name} is larger than ${limit >> 20} MiB.`);
     await connection.post(`/recording?camera=${encodeURIComponent(chosen)}`, file);
+    if ($("#toast").textContent === reading) $("#toast").hidden = true;
 }
 $("#file").onchange = async () => {
     const [file] = $("#file").files;

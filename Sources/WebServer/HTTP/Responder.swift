@@ -10,6 +10,8 @@ struct Responder: Sendable {
     let access: Access
     let limits: Limits
     let pages: Pages
+    let places: ConnectionPlaces
+    let conversions: Conversions
     let follower: Follower
     let socket: DaemonSocket
     let group: any EventLoopGroup
@@ -21,11 +23,11 @@ struct Responder: Sendable {
     /// A page hears of a camera so often: the distance of two pieces of a stream.
     private static let frame = Duration.milliseconds(1000) / 60
 
-    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in nobody's frame. A map style is the
-    /// smallest possible exception: the page may ask its origins, and its worker is a blob.
     /// Bytes of a file that are written at a time.
     private static let piece = 64 << 10
 
+    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in nobody's frame. A map style is the
+    /// smallest possible exception: the page may ask its origins, and its worker is a blob.
     package static func policy(_ map: StyledMap?) -> String {
         let origins = map.map { $0.origins.map { " " + $0.text }.joined() } ?? ""
         return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(origins); "
@@ -62,7 +64,7 @@ struct Responder: Sendable {
         do throws(HTTPRefusal) {
             try access.checkHost(request.head)
             fields = self.fields(for: request)
-            answer = try await self.answer(to: request)
+            answer = try await self.answer(to: request, over: channel)
         } catch {
             answer = .refusal(error)
         }
@@ -118,25 +120,27 @@ struct Responder: Sendable {
         case refusal(HTTPRefusal)
     }
 
-    private func answer(to request: Request) async throws(HTTPRefusal) -> Answer {
+    private func answer(to request: Request, over channel: any Channel) async throws(HTTPRefusal) -> Answer {
         let path = request.uri.path
         switch (request.method, path) {
         case (.get, "/stream"):
             try access.checkReader(request.head)
             let page = Page(try access.role(of: request.head), socket, on: group, limits)
             try pages.add(page)
+            places.keep(channel)
             return .stream(page)
         case (.post, "/lines"):
-            let page = try feeder(request)
+            let page = try feeder(request, over: channel)
             try await page.send(try await body(of: request, atMost: limits.lineBytes))
             return .taken
         case (.post, "/recording"):
-            let page = try feeder(request)
+            let page = try feeder(request, over: channel)
             let camera = request.uri.queryParameters["camera"].map(String.init) ?? "main"
-            try pages.beginRecording()
+            try pages.beginRecording(of: page)
+            defer { pages.endSending(of: page) }
             do throws(HTTPRefusal) {
                 let bytes = try await body(of: request, atMost: limits.recordingBytes)
-                let trace = try Recording.trace(bytes, camera: camera)
+                let trace = try await conversions.trace(of: bytes, camera: camera, for: page)
                 let connection = try await page.openRecording()
                 Task {
                     await page.play(trace, over: connection)
@@ -164,11 +168,12 @@ struct Responder: Sendable {
     private static let unknownMethod = HTTPRefusal(.methodNotAllowed, "only GET, HEAD and POST are known here")
 
     /// The page that a request with something to change comes from.
-    private func feeder(_ request: Request) throws(HTTPRefusal) -> Page {
+    private func feeder(_ request: Request, over channel: any Channel) throws(HTTPRefusal) -> Page {
         try access.checkSender(request.head)
         guard try access.role(of: request.head) == .feed else {
             throw HTTPRefusal(.forbidden, "this link may only watch; another one moves cameras")
         }
+        places.keep(channel)
         return try pages.page(request.headers[.page])
     }
 

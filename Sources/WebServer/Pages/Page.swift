@@ -3,6 +3,7 @@
 // limit, and none of it is a subscription or a trace: those are the server's part.
 
 import GimbalProtocol
+import HTTPTypes
 import JSONLines
 import NIOCore
 import Synchronization
@@ -49,12 +50,21 @@ final class Page: Sendable {
         Task { try? await connection?.channel.value.close() }
     }
 
+    /// Whether its stream has ended.
+    var isOver: Bool { state.withLock { $0.isOver } }
+    static let gone = HTTPRefusal(.gone, "this page's stream has ended")
+
     // MARK: Lines
+
+    /// Bytes of lines that count as one more request.
+    private static let bytesOfARequest = 4 << 10
+    /// Lines of a request that may be bad: the daemon answers each.
+    private static let mostBadLines = 64
 
     /// Sends lines to the daemon. Its answers come by the page's stream.
     func send(_ bytes: [UInt8]) async throws(HTTPRefusal) {
-        guard state.withLock({ $0.meter.take() }) else {
-            throw HTTPRefusal(.tooManyRequests, "too many requests; put more lines into one", retryAfter: 1)
+        guard state.withLock({ $0.meter.take(Double(1 + bytes.count / Self.bytesOfARequest)) }) else {
+            throw HTTPRefusal(.tooManyRequests, "too many requests, or too many bytes in them", retryAfter: 1)
         }
         try Self.check(bytes)
         let connection = try await openConnection()
@@ -66,22 +76,16 @@ final class Page: Sendable {
 
     /// Refuses what a page may not ask for by itself. What else is wrong with a line, the daemon says best.
     private static func check(_ bytes: [UInt8]) throws(HTTPRefusal) {
-        // The daemon may take longer arrays than it does by default.
-        var decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
-        for line in bytes.split(separator: 0x0a) {
-            let requests: [Request]
-            do throws(Rejection) {
-                requests = try decoder.decode(Array(line).span)
-            } catch {
-                guard error.isHeader else { continue }
-                throw HTTPRefusal(.badRequest, "a trace is sent as a recording, to /recording")
-            }
-            for request in requests {
+        var lines = LineReader(status: .badRequest, longest: .max, mostBad: mostBadLines)
+        var position = 0
+        while let line = try lines.next(in: bytes.span, at: &position, isLast: true) {
+            let isTrace = try lines.decode(bytes.span.extracting(line))
+            if isTrace { throw lines.refusal("a trace is sent as a recording, to /recording") }
+            for request in lines.requests {
                 switch request.body {
-                case .trace, .traceEnd:
-                    throw HTTPRefusal(.badRequest, "a trace is sent as a recording, to /recording")
+                case .trace, .traceEnd: throw lines.refusal("a trace is sent as a recording, to /recording")
                 case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll:
-                    throw HTTPRefusal(.badRequest, "the stream tells of all cameras; a page subscribes to none")
+                    throw lines.refusal("the stream tells of all cameras; a page subscribes to none")
                 case .gesture, .touch, .command, .query, .awaitIdle, .steerReplay, .marker, .hello: break
                 }
             }
@@ -102,7 +106,7 @@ final class Page: Sendable {
             (state.connection, state.lastConnection) = (connection, number)
             return connection
         }
-        guard let connection else { throw HTTPRefusal(.gone, "this page's stream has ended") }
+        guard let connection else { throw Self.gone }
         do {
             return try await connection.channel.value
         } catch {
@@ -117,6 +121,19 @@ final class Page: Sendable {
     }
 
     // MARK: Recordings
+
+    /// Tells the page how far its recording is.
+    ///
+    /// - Parameters:
+    ///   - ahead: how many recordings come before it.
+    ///   - progress: how much of it has been read, from 0 to 1.
+    func tell(ofRecordingFor camera: String, ahead: Int, progress: Double) {
+        let line = PageLine([
+            "type": .string("recording"), "camera": .string(camera), "ahead": .number(Double(ahead)),
+            "progress": .number((progress * 100).rounded() / 100),
+        ])
+        outbox.add(reply: line.bytes)
+    }
 
     /// Makes a connection to play a trace over, replacing the page's previous one; the page's stream reports its end.
     func openRecording() async throws(HTTPRefusal) -> DaemonChannel {

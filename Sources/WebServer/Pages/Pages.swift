@@ -10,6 +10,8 @@ final class Pages: Sendable {
     private struct State {
         var pages: [String: Page] = [:]
         var recordings = 0
+        /// The pages whose recordings are on their way to be played.
+        var sending: Set<String> = []
     }
 
     init(_ limits: Limits) { self.limits = limits }
@@ -43,17 +45,25 @@ final class Pages: Sendable {
         return page
     }
 
-    /// One more recording is read, and then played until the daemon has taken all of it.
-    func beginRecording() throws(HTTPRefusal) {
-        let isFull = state.withLock { state in
-            guard state.recordings < limits.recordings else { return true }
+    /// One more recording is received and converted, one at a time of each page, and then played until the daemon has taken
+    /// all of it.
+    func beginRecording(of page: Page) throws(HTTPRefusal) {
+        let (isFull, isFirst) = state.withLock { state in
+            guard state.recordings < limits.recordings else { return (true, true) }
+            guard state.sending.insert(page.id).inserted else { return (false, false) }
             state.recordings += 1
-            return false
+            return (false, true)
         }
         if isFull {
             throw HTTPRefusal(.serviceUnavailable, "\(limits.recordings) recordings are played already", retryAfter: 5)
         }
+        if !isFirst {
+            throw HTTPRefusal(.tooManyRequests, "another recording of this page is being read", retryAfter: 5)
+        }
     }
+
+    /// The page's recording has been read, or was refused.
+    func endSending(of page: Page) { state.withLock { _ = $0.sending.remove(page.id) } }
 
     func endRecording() { state.withLock { $0.recordings -= 1 } }
 

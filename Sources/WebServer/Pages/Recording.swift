@@ -1,55 +1,145 @@
-// A recording that is dropped onto a page, as a trace for one camera: every format that the command line knows.
+// A recording that is dropped onto a page, as a trace for one camera: every format that the command line knows. Invariant: what
+// it costs is bounded by its bytes and by the limits here, whatever stands in it; and of a trace the daemon gets only what moves
+// or marks its one camera.
 
 import GimbalProtocol
+import HTTPTypes
 import JSONLines
 import TouchTraces
 import Traces
 
-enum Recording {
+struct Recording: ~Copyable {
+    /// So many bad lines are passed over; with one more the recording is given up.
+    static let mostBadLines = 1000
+    /// The most bytes of a line.
+    static let longestLine = 256 << 10
+    /// Bytes between two looks at the limits.
+    private static let piece = 4 << 10
+
+    private let camera: String
+    private let mostTraceBytes: Int
+    private let converter = TraceConverter()
+    private var trace: [UInt8] = []
+    /// Where the lines of the trace begin that have not been looked at.
+    private var position = 0
+    private var lines = LineReader(
+        status: .unprocessableContent, longest: Recording.longestLine, mostBad: Recording.mostBadLines)
+    private var header: HeaderLine?
+    /// Where the trace goes on behind its header.
+    private var body = 0
+    private var times: ClosedRange<Double>?
+    private var isOver = false
+
+    /// - Parameters:
+    ///   - camera: what the trace is for.
+    ///   - mostTraceBytes: the most bytes that it may have.
+    init(for camera: String, mostTraceBytes: Int = 32 << 20) {
+        (self.camera, self.mostTraceBytes) = (camera, mostTraceBytes)
+    }
+
+    /// How many lines have been decoded.
+    var decodedLines: Int { lines.decoded }
+    /// How many lines were bad.
+    var badLines: Int { lines.bad + converter.notes.damagedCount }
+
     /// The trace of a recording, or the trace itself, for a camera.
     ///
+    /// - Parameter advance: told how far it is, from 0 to 1; what it throws ends the reading.
     /// - Throws: what is wrong with the bytes, or with the camera's name.
-    static func trace(_ bytes: [UInt8], camera: String) throws(HTTPRefusal) -> [UInt8] {
-        let converter = TraceConverter()
-        var trace: [UInt8] = []
-        do {
-            try converter.read(bytes.span) { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
-            try converter.finish { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
-        } catch {
-            throw HTTPRefusal(.unprocessableContent, "this is no recording: \(error)")
+    static func trace(
+        of bytes: [UInt8], for camera: String, advance: (Double) throws(HTTPRefusal) -> Void
+    ) throws(HTTPRefusal) -> [UInt8] {
+        var recording = Recording(for: camera)
+        return try recording.read(bytes, advance: advance)
+    }
+
+    /// Reads a recording as a whole, as ``trace(of:for:advance:)`` does.
+    mutating func read(
+        _ bytes: [UInt8], advance: (Double) throws(HTTPRefusal) -> Void
+    ) throws(HTTPRefusal) -> [UInt8] {
+        for start in stride(from: 0, to: bytes.count, by: Self.piece) {
+            try advance(Double(start) / Double(bytes.count))
+            let end = min(start + Self.piece, bytes.count)
+            try convert { try $0.read(bytes.span.extracting(start..<end), $1) }
+            try readLines(isLast: false)
         }
-        let start = trace.firstIndex { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } ?? trace.count
-        let end = trace[start...].firstIndex(of: 0x0a) ?? trace.count
-        let lines = trace[min(end + 1, trace.count)...]
-        do throws(TraceError) {
-            var header = try HeaderLine(Array(trace[start..<end]))
-            let times = (first: TraceTime.first(in: trace), last: TraceTime.last(in: trace))
-            var members: [(name: String, value: JSONValue?)] = [
-                ("camera", .string(camera)), ("id", .string("recording")),
-            ]
-            if let first = times.first, let last = times.last, last >= first {
-                members.append(("durationMs", .number(last - first)))
-            }
-            try header.set(members)
-            guard header.isRight else { throw TraceError("has a header that is not right") }
-            let end = try isEnded(lines) ? [] : [0x0a] + Request.traceEndLine
-            return header.bytes + [0x0a] + lines + end
+        try convert { try $0.finish($1) }
+        try readLines(isLast: true)
+        return try wholeTrace()
+    }
+
+    private mutating func convert(
+        _ step: (TraceConverter, (Span<UInt8>) -> Void) throws -> Void
+    ) throws(HTTPRefusal) {
+        do {
+            try step(converter) { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
         } catch {
-            throw HTTPRefusal(.unprocessableContent, "this \(error)")
+            throw lines.refusal("this is no recording: \(error)")
+        }
+        guard converter.notes.damagedCount <= Self.mostBadLines else {
+            throw lines.refusal("this is no recording: more than \(Self.mostBadLines) lines of it cannot be read")
+        }
+        guard trace.count <= mostTraceBytes else {
+            throw lines.refusal("this recording makes a trace of more than \(mostTraceBytes) bytes")
         }
     }
 
-    /// Whether the last line says that the trace is over. Nothing may stand behind that: a daemon would take it for live
-    /// input, for any camera.
-    private static func isEnded(_ lines: ArraySlice<UInt8>) throws(TraceError) -> Bool {
-        // The daemon may take longer lines than it does by default.
-        var decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
-        let blanks: [UInt8] = [0x20, 0x09, 0x0d]
-        var isOver = false
-        for line in lines.split(separator: 0x0a) where !line.allSatisfy(blanks.contains) {
-            guard !isOver else { throw TraceError("has lines behind its trace-end: a recording is one trace") }
-            if case .traceEnd? = try? decoder.decode(line.span).first?.body { isOver = true }
+    private mutating func readLines(isLast: Bool) throws(HTTPRefusal) {
+        let trace = trace
+        while let line = try lines.next(in: trace.span, at: &position, isLast: isLast) {
+            // A daemon would take what stands there for live input, for any camera.
+            if isOver {
+                throw lines.refusal("line \(lines.number) stands behind the trace-end: a recording is one trace")
+            }
+            let text = trace.span.extracting(line)
+            if header == nil { try readHeader(text) } else { try readLine(text) }
         }
-        return isOver
+    }
+
+    private mutating func readHeader(_ line: Span<UInt8>) throws(HTTPRefusal) {
+        do throws(TraceError) {
+            var header = try HeaderLine(unsafe line.withUnsafeBufferPointer { unsafe Array($0) })
+            try header.set([("camera", .string(camera)), ("id", .string("recording"))])
+            guard header.isRight else { throw TraceError("has a header that is not right") }
+            (self.header, body) = (header, position)
+        } catch {
+            throw lines.refusal("this \(error)")
+        }
+    }
+
+    private mutating func readLine(_ line: Span<UInt8>) throws(HTTPRefusal) {
+        if try lines.decode(line) {
+            throw lines.refusal("line \(lines.number) begins another trace: a recording is one trace")
+        }
+        for request in lines.requests {
+            if let what = Self.foreign(request.body) {
+                throw lines.refusal(
+                    "line \(lines.number) \(what): a recording holds gestures, fingers, commands and markers only")
+            }
+            if case .traceEnd = request.body { isOver = true }
+            guard let time = request.timeMs else { continue }
+            times = times.map { $0.lowerBound...max($0.lowerBound, time) } ?? time...time
+        }
+    }
+
+    /// What a request does that is no recording's business; `nil` for what is.
+    private static func foreign(_ body: Request.Body) -> String? {
+        switch body {
+        case .gesture, .touch, .command, .marker, .traceEnd: nil
+        case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll: "subscribes, or ends a subscription"
+        case .query, .awaitIdle, .hello: "asks something"
+        case .steerReplay: "steers a replay"
+        case .trace: "begins another trace"
+        }
+    }
+
+    private func wholeTrace() throws(HTTPRefusal) -> [UInt8] {
+        do throws(TraceError) {
+            guard var header else { throw TraceError.empty }
+            if let times { try header.set([("durationMs", .number(times.upperBound - times.lowerBound))]) }
+            return header.bytes + [0x0a] + trace[body...] + (isOver ? [] : [0x0a] + Request.traceEndLine)
+        } catch {
+            throw lines.refusal("this \(error)")
+        }
     }
 }

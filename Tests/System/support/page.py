@@ -623,10 +623,21 @@ def recording(daemon, page, programs):
     (FOLDER / "none.txt").write_text("not a recording\n")
     page.find("#file").send_keys(str(FOLDER / "none.txt"))
     eventually(lambda: "no recording" in page.text("#toast"), "what is no recording is told")
+    # A long one is told how far it is, and which of its lines has no place there.
+    page.run("""
+        const toast = document.querySelector("#toast");
+        window.toasts = [];
+        new MutationObserver(() => toasts.push(toast.textContent)).observe(toast, {childList: true});""")
+    lines = ['{"type":"trace","version":1}'] + [f'{{"type":"stop","timeMs":{i}}}' for i in range(100_000)]
+    (FOLDER / "long.ndjson").write_text("\n".join(lines + ['{"type":"subscribe"}']))
+    page.find("#file").send_keys(str(FOLDER / "long.ndjson"))
+    eventually(lambda: "line 100002 subscribes" in page.text("#toast"), "the line is named")
+    told = page.run("return window.toasts")
+    check("The recording is being read: 50%." in told, f"how far it is: {told}")
     page.run("document.querySelector('#file').className = 'hidden'")
     # The browser notes in its console that a request was refused.
     log = page.browser.get_log("browser")
-    check(len(log) == 1 and "422" in log[0]["message"], f"one refusal: {log}")
+    check(len(log) == 2 and all("422" in entry["message"] for entry in log), f"two refusals: {log}")
 
 
 def watching(daemon, link, page):

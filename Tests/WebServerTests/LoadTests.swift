@@ -1,0 +1,222 @@
+// What one client does cannot keep others waiting: recordings, lines, files that are not read, connections that ask nothing.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WebServer
+
+@Suite struct LoadTests {
+    // MARK: Recordings
+
+    /// Conversions that the test holds open.
+    private final class Gate: Sendable {
+        private let begun = DispatchSemaphore(value: 0)
+        private let opened = DispatchSemaphore(value: 0)
+        private let running = Mutex((now: 0, most: 0))
+
+        var most: Int { running.withLock { $0.most } }
+
+        func convert(
+            _ bytes: [UInt8], _ camera: String, _ advance: (Double) throws(HTTPRefusal) -> Void
+        ) throws(HTTPRefusal) -> [UInt8] {
+            running.withLock { running in
+                running.now += 1
+                running.most = max(running.most, running.now)
+            }
+            defer { running.withLock { $0.now -= 1 } }
+            begun.signal()
+            opened.wait()
+            try advance(0.5)
+            return try Recording.trace(of: bytes, for: camera) { progress throws(HTTPRefusal) in try advance(progress) }
+        }
+
+        func waitForOne() { begun.wait() }
+        func letOneGo() { opened.signal() }
+    }
+
+    private static let trace = #"{"type":"trace","version":1}"# + "\n" + #"{"type":"stop","timeMs":1}"# + "\n"
+
+    @Test func recordingsAreConvertedOneAtATimeWhileOthersAreServedAndThoseThatWaitAreTold() async throws {
+        let gate = Gate()
+        var limits = Limits()
+        limits.recordings = 4
+        try await Running.with(limits, convert: gate.convert) { server in
+            var pages = try (0..<5).map { _ in try server.open() }
+            var posts: [HTTPClient] = []
+            func post(_ index: Int) throws -> HTTPClient {
+                let client = try HTTPClient(server.port)
+                let fields = server.fields(server.tokens.feed, page: pages[index].page)
+                client.request("POST", "/recording?camera=c\(index)", fields, body: Self.trace)
+                return client
+            }
+            func told(_ index: Int) throws -> [Double] {
+                let line = try pages[index].client.object("recording")
+                #expect(line["camera"] as? String == "c\(index)")
+                return [line["ahead"], line["progress"]].compactMap { $0 as? Double }
+            }
+            posts.append(try post(0))
+            gate.waitForOne()
+            // Each hears how many come before it: more of them than there are threads that serve.
+            for index in 1..<4 {
+                if index == 3 {
+                    #expect(try post(1).answer().status == 429)
+                }
+                posts.append(try post(index))
+                #expect(try told(index) == [Double(index), 0])
+            }
+            #expect(try post(4).answer().status == 503)
+            #expect(try server.answer("GET", "/").status == 200)
+            #expect(try server.post(#"{"type":"ping"}"#, page: pages[4].page) == 204)
+
+            gate.letOneGo()
+            #expect(try told(0) == [0, 0.5])
+            #expect(try posts[0].answer().status == 204)
+            for index in 1..<4 { #expect(try told(index) == [Double(index - 1), 0]) }
+            // Whose page has gone is not converted to its end.
+            let gone = pages.remove(at: 3).page
+            try waitUntil("the page is gone") {
+                try server.post(#"{"type":"ping"}"#, page: gone) != 204
+            }
+            for _ in 1..<4 { gate.letOneGo() }
+            for (post, status) in zip(posts[1...], [204, 204, 410]) { #expect(try post.answer().status == status) }
+        }
+        #expect(gate.most == 1)
+    }
+
+    // MARK: Lines
+
+    @Test func aRequestWithTooManyBadLinesIsRefusedByTheLineWhereTheyAreTooMany() async throws {
+        try await Running.with { server in
+            let (client, page) = try server.open()
+            let fields = server.fields(server.tokens.feed, page: page)
+            let bad = String(repeating: "{}\n", count: 80_000)
+            let refused = try server.answer("POST", "/lines", fields, body: bad)
+            #expect(refused.status == 400 && refused.body.contains("line 65"), "\(refused)")
+            let few = String(repeating: "{}\n \n", count: 64) + #"{"type":"ping","id":1}"#
+            #expect(try server.answer("POST", "/lines", fields, body: few).status == 204)
+            #expect(try client.object("pong")["id"] as? Int == 1)
+        }
+    }
+
+    @Test func longRequestsCountAsSeveral() async throws {
+        var limits = Limits()
+        limits.requestsPerSecond = 0.001
+        limits.requestsAtOnce = 20
+        try await Running.with(limits) { server in
+            let (stream, page) = try server.open()
+            let fields = server.fields(server.tokens.feed, page: page)
+            let lines = String(repeating: #"{"type":"stop"}"# + "\n", count: 4096)
+            #expect(try server.answer("POST", "/lines", fields, body: lines).status == 204)
+            #expect(try server.answer("POST", "/lines", fields, body: lines).status == 429)
+            #expect(try server.answer("POST", "/lines", fields, body: #"{"type":"stop"}"#).status == 204)
+            withExtendedLifetime(stream) {}
+        }
+    }
+
+    // MARK: Files
+
+    @Test func aFileThatIsNotReadIsGivenUp() async throws {
+        let engine = TemporaryPath.fresh("engine.js")
+        defer { unlink(engine) }
+        let size = 8 << 20
+        try Data(count: size).write(to: URL(fileURLWithPath: engine))
+        let map = try StyledMap(style: "https://map.example/s", engine: engine, others: [])
+        var limits = Limits()
+        limits.requestTime = .milliseconds(300)
+        limits.headTime = .milliseconds(300)
+        try await Running.with(limits, map: map) { server in
+            let client = try HTTPClient(server.port, receiveBuffer: 4096)
+            client.request("GET", "/map-engine.js")
+            #expect(try client.head().status == 200)
+            // Others that have as much time, one after the other.
+            for _ in 0..<3 {
+                let other = try HTTPClient(server.port)
+                other.send("GET / HTTP/1.1\r\nHost: 127")
+                #expect(other.isEnded())
+            }
+            #expect(client.isEnded() && client.waitingCount < size)
+            #expect(try server.answer("GET", "/map-engine.js").body.utf8.count == size)
+        }
+    }
+
+    // MARK: Connections
+
+    /// A certificate for this test, and its key.
+    private func certificate() throws -> ServerOptions.Certificate {
+        let certificate = ServerOptions.Certificate(
+            chain: TemporaryPath.fresh("chain.pem"), key: TemporaryPath.fresh("key.pem"))
+        let made = try DaemonProcess.run(
+            Self.openssl,
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
+                "/CN=localhost", "-out", certificate.chain, "-keyout", certificate.key,
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+        return certificate
+    }
+
+    private static let openssl = URL(fileURLWithPath: "/usr/bin/openssl")
+    private static let request = "GET /icon.svg HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nConnection: close\r\n\r\n"
+
+    /// Each test connection takes a descriptor here, and one of the server's, which is in this process.
+    private func allowDescriptors(_ count: rlim_t) throws {
+        var limit = rlimit()
+        #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        try #require(limit.rlim_max >= count)
+        limit.rlim_cur = max(limit.rlim_cur, count)
+        #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+    }
+
+    @Test func twoThousandHalfRequestsKeepNobodyOut() async throws {
+        try allowDescriptors(5000)
+        try await Running.with { server in
+            let (stream, page) = try server.open()
+            // It feeds over one connection, as a browser does.
+            let feeder = try HTTPClient(server.port)
+            func feed(_ id: Int) throws {
+                let fields = server.fields(server.tokens.feed, page: page)
+                feeder.request("POST", "/lines", fields, body: #"{"type":"ping","id":\#(id)}"#)
+                #expect(try feeder.answer().status == 204)
+                #expect(try stream.object("pong")["id"] as? Int == id)
+            }
+            try feed(0)
+            var halves: [HTTPClient] = []
+            for number in 1...2000 {
+                let half = try HTTPClient(server.port)
+                half.send("GET / HTTP/1.1\r\nHost: 127")
+                halves.append(half)
+                guard number % 200 == 0 else { continue }
+                #expect(try server.answer("GET", "/icon.svg").status == 200, "\(number)")
+                _ = try server.open(server.tokens.watch)
+                try feed(number)
+            }
+            // The oldest have made way.
+            #expect(halves[0].isEnded())
+        }
+    }
+
+    @Test(.needs("openssl"))
+    func twoThousandHalfHandshakesKeepNobodyOut() async throws {
+        try allowDescriptors(5000)
+        let certificate = try certificate()
+        defer { for file in [certificate.chain, certificate.key] { unlink(file) } }
+        try await Running.with(certificate: certificate) { server in
+            var halves: [HTTPClient] = []
+            for number in 1...2000 {
+                let half = try HTTPClient(server.port)
+                // A record of a ClientHello that is not all there; or nothing at all.
+                if number % 2 == 0 { half.send("\u{16}\u{03}\u{01}\u{02}\u{00}\u{01}\u{00}") }
+                halves.append(half)
+                guard number % 500 == 0 else { continue }
+                let request = Self.request.replacingOccurrences(of: "PORT", with: "\(server.port)")
+                let answer = try DaemonProcess.run(
+                    Self.openssl, ["s_client", "-quiet", "-connect", "127.0.0.1:\(server.port)"],
+                    input: Array(request.utf8))
+                #expect(answer.output.hasPrefix("HTTP/1.1 200"), "\(number): \(answer)")
+            }
+            #expect(halves[0].isEnded())
+        }
+    }
+}
