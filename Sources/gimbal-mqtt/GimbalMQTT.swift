@@ -244,7 +244,7 @@ struct GimbalMQTT: ParsableCommand {
         do {
             let program = try Program(DaemonSocket(candidates: SocketPath.candidates(socket)), broker: settings, log)
             let node = own.map { Node($0, program) }
-            let status = try program.run(node, try mirrors(program, log))
+            let status = try program.run(node, try mirrors(program, node, log))
             Glibc.exit(status)
         } catch {
             log(.error, "\(error)")
@@ -271,7 +271,7 @@ struct GimbalMQTT: ParsableCommand {
         return settings
     }
 
-    private func mirrors(_ program: Program, _ log: Log) throws -> [CameraMirror] {
+    private func mirrors(_ program: Program, _ node: Node?, _ log: Log) throws -> [CameraMirror] {
         let tile = try wallTile()
         if let tile, tile.rows > 1 {
             log(.info, "this screen shows its viewport from y \(tile.windowTop) on, \(tile.height) points high")
@@ -287,7 +287,8 @@ struct GimbalMQTT: ParsableCommand {
             settings.bearingOffset = offsetBearing
             settings.keepsViewport = keepViewport
             settings.tile = tile
-            return CameraMirror(settings, program, show: views.map { views in { views.show($0, isMoving: $1) } })
+            return CameraMirror(
+                settings, program, node: node, show: views.map { views in { views.show($0, isMoving: $1) } })
         }
     }
 }

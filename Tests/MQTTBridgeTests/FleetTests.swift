@@ -9,24 +9,6 @@ import TestSupport
 import Testing
 
 @Suite struct FleetTests {
-    /// What a camera of a daemon says of its position.
-    private func position(_ camera: String, of host: HubHost) throws -> String {
-        let peer = host.connect()
-        peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
-        let line = try #require(peer.receive())
-        peer.close()
-        return try #require(line.firstMatch(of: /"position":({.*?}.*?})/)).1.description
-    }
-
-    /// What a camera of a daemon says of itself but for its name and its own count of events.
-    private func everything(_ camera: String, of host: HubHost) throws -> String {
-        let peer = host.connect()
-        peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
-        let line = try #require(peer.receive())
-        peer.close()
-        return try #require(line.firstMatch(of: /"position":.*/)).0.description
-    }
-
     private func settings(_ name: String, _ instance: String = "a1") -> Node.Settings {
         Node.Settings(name, instance: instance)
     }
@@ -1142,10 +1124,10 @@ import Testing
             case 26:
                 follower.die()
                 follower = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: copy)
-            case 27: restart(source, &feeder)
-            case 31:
-                var nobody = fleet.hosts[1].connect()
-                restart(follower, &nobody)
+            case 27:
+                source.restartDaemon()
+                feeder = source.host.connect()
+            case 31: follower.restartDaemon()
             case 28: feeder.send(Self.settingLines.randomElement(using: &fleet.random) ?? "")
             case 29: feeder.send(#"{"type":"remove-camera"}"#)
             case 30: fleet.hosts[1].connect().send(#"{"type":"remove-camera","camera":"copy"}"#)
@@ -1174,20 +1156,5 @@ import Testing
         let kept = fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) } ?? ""
         #expect(kept.contains(expected) && kept.contains(#""moving":false"#), "seed \(seed): \(kept)")
         #expect(source.node?.unacknowledged == 0 && source.node?.feedCount == 0, "seed \(seed)")
-    }
-
-    /// The daemon ends in good order, or dies and comes back as it was saved, or with nothing.
-    private func restart(_ bridge: SimulatedBridge, _ feeder: inout HubPeer) {
-        let host = bridge.host
-        switch Int.random(in: 0..<3, using: &bridge.fleet.random) {
-        case 0:
-            host.hub.end(at: host.now)
-            host.turn()
-            host.restart(with: host.hub.savedState(isLast: true), keepsEpochs: true)
-        case 1: host.restart(with: host.hub.savedState(isLast: false))
-        default: host.restart()
-        }
-        bridge.loseDaemon()
-        feeder = host.connect()
     }
 }

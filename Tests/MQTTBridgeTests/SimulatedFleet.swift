@@ -6,6 +6,7 @@ import MQTTBridge
 import MapCamera
 import Service
 import TestSupport
+import Testing
 
 /// How badly messages fare.
 struct Weather {
@@ -252,7 +253,8 @@ final class SimulatedBridge: SimulatedProcess {
     let host: HubHost
     private var connections: [Connection] = []
     private(set) var node: Node?
-    private(set) var mirror: CameraMirror?
+    private(set) var mirrors: [CameraMirror] = []
+    var mirror: CameraMirror? { mirrors.first }
     var log: [String] = []
     /// What the mirror has shown beside the daemon's camera.
     var shown: [(position: CameraPosition, isMoving: Bool)] = []
@@ -261,14 +263,20 @@ final class SimulatedBridge: SimulatedProcess {
     var hasDaemon = true
     private var world: World?
 
-    init(_ fleet: SimulatedFleet, _ host: HubHost, node: Node.Settings?, mirror: CameraMirror.Settings? = nil) {
+    convenience init(
+        _ fleet: SimulatedFleet, _ host: HubHost, node: Node.Settings?, mirror: CameraMirror.Settings? = nil
+    ) {
+        self.init(fleet, host, node: node, mirrors: [mirror].compactMap(\.self))
+    }
+
+    init(_ fleet: SimulatedFleet, _ host: HubHost, node: Node.Settings?, mirrors: [CameraMirror.Settings]) {
         self.host = host
         super.init(fleet, will: node.map { Node.will($0) })
         let world = World(self)
         self.world = world
         if let node { self.node = Node(node, world) }
-        if let mirror {
-            self.mirror = CameraMirror(mirror, world) { [unowned self] in shown.append(($0, isMoving: $1)) }
+        self.mirrors = mirrors.map { mirror in
+            CameraMirror(mirror, world, node: self.node) { [unowned self] in shown.append(($0, isMoving: $1)) }
         }
     }
 
@@ -292,30 +300,43 @@ final class SimulatedBridge: SimulatedProcess {
         }
     }
 
+    /// The daemon ends in good order, or dies and comes back as it was saved, or with nothing.
+    func restartDaemon() {
+        switch Int.random(in: 0..<3, using: &fleet.random) {
+        case 0:
+            host.hub.end(at: host.now)
+            host.turn()
+            host.restart(with: host.hub.savedState(isLast: true), keepsEpochs: true)
+        case 1: host.restart(with: host.hub.savedState(isLast: false))
+        default: host.restart()
+        }
+        loseDaemon()
+    }
+
     /// The process dies: the daemon sees its connections end.
     func die() {
         for connection in connections { connection.close() }
         connections = []
         fleet.cut(self)
         fleet.processes.removeAll { $0 === self }
-        (node, mirror) = (nil, nil)
+        (node, mirrors) = (nil, [])
     }
 
     override var subscribesByQoS1: Bool { false }
 
     override func connected() {
         node?.connected(at: fleet.now)
-        mirror?.connected(at: fleet.now)
+        for mirror in mirrors { mirror.connected(at: fleet.now) }
     }
 
     override func disconnected() {
         node?.disconnected(at: fleet.now)
-        mirror?.disconnected(at: fleet.now)
+        for mirror in mirrors { mirror.disconnected(at: fleet.now) }
     }
 
     override func receive(_ delivery: Delivery) {
         node?.received(delivery, at: fleet.now)
-        mirror?.received(delivery, at: fleet.now)
+        for mirror in mirrors { mirror.received(delivery, at: fleet.now) }
     }
 
     override func acknowledged(_ token: Int) { node?.acknowledged(token) }
@@ -334,6 +355,25 @@ final class SimulatedBridge: SimulatedProcess {
         }
         connections.removeAll(where: \.isClosed)
         node?.advance(to: fleet.now)
-        mirror?.advance(to: fleet.now)
+        for mirror in mirrors { mirror.advance(to: fleet.now) }
     }
+}
+
+/// What a camera of a daemon says of itself.
+private func answer(_ camera: String, of host: HubHost) throws -> String {
+    let peer = host.connect()
+    peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
+    let line = try #require(peer.receive())
+    peer.close()
+    return line
+}
+
+/// What a camera of a daemon says of its position.
+func position(_ camera: String, of host: HubHost) throws -> String {
+    try #require(answer(camera, of: host).firstMatch(of: /"position":({.*?}.*?})/)).1.description
+}
+
+/// What a camera of a daemon says of itself but for its name and its own count of events.
+func everything(_ camera: String, of host: HubHost) throws -> String {
+    try #require(answer(camera, of: host).firstMatch(of: /"position":.*/)).0.description
 }

@@ -15,6 +15,8 @@ package struct CameraStatus: Equatable, Sendable {
     package var reason: MoveReason?
     package var isMoving: Bool
     package var position: CameraPosition
+    /// What the camera is to follow, and what that follows: empty where it follows none.
+    package var follows: [FollowedCamera] = []
 }
 
 extension CameraStatus {
@@ -39,6 +41,7 @@ extension CameraStatus {
         }
         line.write(",\"position\":")
         line.write(PrintedPosition(position))
+        line.follows(follows)
         line.stamp(stamp)
         line.write("}")
         return line.bytes
@@ -47,14 +50,16 @@ extension CameraStatus {
     /// Reads a payload; `nil` if it is not one, or has values that no camera can have.
     package static func read(_ payload: [UInt8]) -> (status: CameraStatus, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-state"), let stamp = Stamp(members),
-            let camera = members["camera"]?.string, let epoch = members["epoch"]?.string,
+            let camera = members["camera"]?.string,
+            let epoch = members["epoch"]?.string, FollowedCamera.isEpoch(epoch),
+            let follows = FollowedCamera.chain(members["follows"]),
             let seq = members["seq"]?.integer, let isMoving = members["moving"]?.bool,
             let position = members["position"].flatMap({ try? CameraPosition($0) }), position.isOfAMirror
         else { return nil }
         let status = CameraStatus(
             camera: camera, epoch: epoch, seq: seq, timeMs: members["timeMs"]?.number,
             reason: (members["reason"]?.string).flatMap(MoveReason.init(rawValue:)), isMoving: isMoving,
-            position: position)
+            position: position, follows: follows)
         return (status, stamp)
     }
 }

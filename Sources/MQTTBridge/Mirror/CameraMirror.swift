@@ -1,6 +1,7 @@
 // A camera of another machine, live in the daemon of this one. What the broker has kept of that camera is all that this needs:
 // after any outage it tells the whole truth again, and the mirror brings its own camera there.
-// Invariant: where the source rests, and broker and daemon can be reached, the mirror comes to rest in the same place.
+// Invariants: where the source rests, and broker and daemon can be reached, the mirror comes to rest in the same place. A camera
+// that would follow itself, by way of whatever others, follows none.
 
 import GimbalProtocol
 import MapCamera
@@ -48,10 +49,30 @@ package final class CameraMirror: DaemonReader {
         case here(MirrorSession)
     }
 
+    /// What keeps the camera from following its source.
+    private enum Obstacle: Equatable {
+        /// Each of these follows the next one, and the last, which is this side's camera, follows the first.
+        case circle([FollowedCamera])
+        /// So many follow each other that readers do not know all of them.
+        case tooLong
+    }
+
     private unowned let outside: any Surroundings
     private let settings: Settings
     private let topics: NodeTopics
+    /// The node that tells of this side's camera, where it is in this process.
+    private let node: Node?
     private var source = MirrorSource()
+    /// What this side's camera is to follow, as last told, and what that means.
+    private var chain: [FollowedCamera] = []
+    private var obstacle: Obstacle?
+    /// The obstacle of which the log has a line, and when it may have the next line.
+    private var loggedObstacle: Obstacle?
+    private var nextLine = -Double.infinity
+    /// The epoch of this side's camera.
+    private var epoch: String?
+    /// Milliseconds from one line of the log about what is followed to the next, at least: chains are what others say.
+    private static let lineInterval = 10_000.0
     /// When to ask the broker again, since nothing has come for long.
     private var nextRefresh: Double?
     /// When to ask it again, since the mirror is unsure whether it has the newest message.
@@ -72,21 +93,26 @@ package final class CameraMirror: DaemonReader {
     /// What outputs beside the daemon received last.
     private var shown: (position: CameraPosition, isMoving: Bool)?
 
-    /// - Parameter show: receives each position of the source, with the offset.
+    /// - Parameters:
+    ///   - node: tells of this side's camera.
+    ///   - show: receives each position of the source, with the offset.
     package init(
-        _ settings: Settings, _ outside: any Surroundings,
+        _ settings: Settings, _ outside: any Surroundings, node: Node? = nil,
         show: ((CameraPosition, _ isMoving: Bool) -> Void)? = nil
     ) {
-        (self.settings, self.outside, self.show) = (settings, outside, show)
+        (self.settings, self.outside, self.node, self.show) = (settings, outside, node, show)
         topics = NodeTopics(settings.node)
         movingRefresh = Backoff(first: 2000, longest: settings.refresh)
         if settings.local != nil { daemon = .away(nextAttempt: -.infinity) }
     }
 
     private var goal: MirrorGoal {
-        MirrorGoal(
-            position: goalPosition, settings: source.settings, isMoving: source.isMoving,
-            keepsViewport: settings.keepsViewport || settings.tile != nil)
+        let keepsViewport = settings.keepsViewport || settings.tile != nil
+        guard obstacle == nil else {
+            return MirrorGoal(position: nil, settings: nil, isMoving: false, keepsViewport: keepsViewport)
+        }
+        return MirrorGoal(
+            position: goalPosition, settings: source.settings, isMoving: source.isMoving, keepsViewport: keepsViewport)
     }
 
     private var goalPosition: CameraPosition? {
@@ -104,6 +130,7 @@ package final class CameraMirror: DaemonReader {
 
     package func connected(at now: Double) {
         source.connected(at: now)
+        noteChain(at: now)
         outside.subscribe(topics.state)
         ask(at: now)
     }
@@ -174,6 +201,48 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
+    // MARK: What follows what
+
+    /// Notes what this side's camera is to follow, tells it, and finds out whether it may.
+    private func noteChain(at now: Double) {
+        guard let local = settings.local else { return }
+        let first = FollowedCamera(node: settings.node, camera: settings.camera, epoch: source.status?.epoch)
+        let told = FollowedCamera.chain(first, source.status?.follows ?? [])
+        let localEpoch = session?.epoch ?? epoch
+        guard told != chain || localEpoch != epoch else { return }
+        if told != chain { node?.tell(local, follows: told, at: now) }
+        (chain, epoch) = (told, localEpoch)
+        if let end = chain.firstIndex(where: { isLocal($0, local) }) {
+            obstacle = .circle(Array(chain[...end]))
+        } else {
+            obstacle = chain.count > FollowedCamera.most ? .tooLong : nil
+        }
+    }
+
+    /// Whether a camera is this side's: by its name, or where another process or another node tells of it, by its epoch.
+    private func isLocal(_ link: FollowedCamera, _ local: String) -> Bool {
+        link.camera == local && (link.node == node?.topics.node || link.epoch != nil && link.epoch == epoch)
+    }
+
+    /// Logs that the camera may not follow its source, or that it may again.
+    private func logObstacle(at now: Double) {
+        guard let local = settings.local, obstacle != loggedObstacle, nextLine <= now else { return }
+        (loggedObstacle, nextLine) = (obstacle, now + Self.lineInterval)
+        let source = "\(settings.node)/\(settings.camera)"
+        switch obstacle {
+        case .circle(let cameras):
+            let names = cameras.map(\.name)
+            outside.say(
+                .error,
+                "\(local) does not follow \(source), for that is a circle: \(names.last ?? "") follows "
+                    + names.joined(separator: ", which follows "))
+        case .tooLong:
+            outside.say(
+                .error, "\(local) does not follow \(source): more than \(FollowedCamera.most) follow one another")
+        case nil: outside.say(.info, "\(local) follows \(source) now")
+        }
+    }
+
     // MARK: The daemon
 
     private func connect(_ name: String, at now: Double) {
@@ -217,6 +286,7 @@ package final class CameraMirror: DaemonReader {
 
     /// Brings this side's camera, and what shows it elsewhere, where the source is.
     private func bring(at now: Double) {
+        noteChain(at: now)
         attempt { try session?.bring(to: goal, at: now) }
         guard let show, let position = goalPosition else { return }
         let isMoving = source.isMoving
@@ -237,11 +307,14 @@ package final class CameraMirror: DaemonReader {
     // MARK: Time
 
     package var deadline: Double? {
-        switch daemon {
-        case .none: .earliest(nextQuestion, source.silenceDeadline)
-        case .away(let attempt): .earliest(nextQuestion, source.silenceDeadline, attempt)
-        case .here(let session): .earliest(nextQuestion, source.silenceDeadline, session.deadline(goal))
-        }
+        let ofDaemon: Double? =
+            switch daemon {
+            case .none: nil
+            case .away(let attempt): attempt
+            case .here(let session): session.deadline(goal)
+            }
+        let line = obstacle == loggedObstacle ? nil : nextLine
+        return .earliest(nextQuestion, source.silenceDeadline, line, ofDaemon)
     }
 
     /// When to ask the broker again.
@@ -255,6 +328,7 @@ package final class CameraMirror: DaemonReader {
             bring(at: now)
         }
         attempt { try session?.advance(to: goal, at: now) }
+        logObstacle(at: now)
     }
 
     /// Lets go of the daemon: what holds the camera is cancelled.

@@ -59,6 +59,8 @@ final class MirrorSession {
     private var lastID = 0
     private var sending = Sending.free
     private var local = Local.unknown
+    /// The epoch of this side's camera; `nil` before the daemon has told it.
+    private(set) var epoch: String?
     /// Whether our gesture holds the camera.
     private var isHolding = false
     private var lastSent: CameraPosition?
@@ -134,9 +136,13 @@ final class MirrorSession {
         if case .removed = event { return .removed }
         guard let position = event.position.map(PrintedPosition.init) else { return .goesOn }
         local = event.isMoving ?? isMoving ? .moving(position) : .resting(position)
-        if case .subscribed = event {
-            local = .resting(position)
+        switch event {
+        case .subscribed(let present):
+            (epoch, local) = (present.epoch, .resting(position))
             return .subscribed
+        case .reset(let reset): epoch = reset.epoch ?? epoch
+        case .lagged(let lagged): epoch = lagged.epoch ?? epoch
+        default: break
         }
         return .goesOn
     }

@@ -88,6 +88,11 @@ package final class Node {
 
     private func isWanted(_ name: String) -> Bool { settings.cameras.isEmpty || settings.cameras.contains(name) }
 
+    /// Has the broker told what a camera of the node is to follow.
+    func tell(_ camera: String, follows chain: [FollowedCamera], at now: Double) {
+        if !isEnding { cameras.tell(camera, follows: chain, at: now) }
+    }
+
     // MARK: The broker
 
     package func connected(at now: Double) {

@@ -48,6 +48,8 @@ final class NodeCameras: DaemonReader {
     /// How far the node had read the cameras when it connected, to get what it missed since.
     private var points = ResumePoints()
     private var cameras: [String: Published] = [:]
+    /// What cameras are to follow, as the mirrors of this process say.
+    private var follows: [String: [FollowedCamera]] = [:]
     /// Cameras whose newest state is not published yet: it is when it is time, and there is room.
     private var late: Set<String> = []
     /// Cameras that the broker retains, as far as is known, and that may be there no more: it forgets them as there is room.
@@ -223,11 +225,12 @@ final class NodeCameras: DaemonReader {
 
     /// Publishes a camera's retained state; later, if there is no room.
     private func tell(_ name: String, at now: Double) {
-        guard let status = cameras[name]?.status, outbox.isOpen else { return }
+        guard var status = cameras[name]?.status, outbox.isOpen else { return }
         guard !status.isMoving || outbox.hasRoom else {
             late.insert(name)
             return
         }
+        status.follows = follows[name] ?? []
         // A resting state must arrive; a moving one is soon replaced.
         let publication = Publication(
             topics.camera(name), status.payload(stamps.next()), isRetained: true,
@@ -238,6 +241,12 @@ final class NodeCameras: DaemonReader {
         } else {
             late.insert(name)
         }
+    }
+
+    /// A mirror of this process says what a camera is to follow.
+    func tell(_ name: String, follows chain: [FollowedCamera], at now: Double) {
+        follows[name] = chain
+        tell(name, at: now)
     }
 
     /// The broker is there, and this process is the node: everything is published again.

@@ -458,6 +458,61 @@ def try_cluster():
         process.end()
 
 
+def try_circles():
+    """Bridges that follow each other in a circle: each refuses in one line, and nothing is echoed, until one follows no more."""
+    broker, port = open_mosquitto("circles")
+    for names in ("az", "klm"):
+        first, last = names[0], names[-1]
+        daemons = {name: Daemon(f"circle-{name}") for name in names}
+        source = dict(zip(names, names[1:] + first))
+        starts = []
+
+        def begin(name, follows):
+            options = ("--follow", f"{source[name]}/main", "--as", "main") if follows else ()
+            starts.append(name)
+            return bridge(f"circle-{name}-{len(starts)}", daemons[name], "--node", name, *options, port=port)
+
+        def refusal(name):
+            circle = (names + names)[names.index(name):][:len(names) + 1]
+            links = ", which follows ".join(f"{name}/main" for name in circle[1:])
+            return f"main does not follow {source[name]}/main, for that is a circle: {name}/main follows {links}\n"
+
+        def told(name):
+            return [message.payload for message in judge.of(f"gimbal/{name}/main/camera")]
+
+        judge = Client("127.0.0.1", port)
+        judge.subscribe("gimbal/+/main/camera")
+        bridges = {name: begin(name, True) for name in names}
+        until(f"all of a circle of {len(names)} refuse it", lambda: all(bridges[name].said(refusal(name)) for name in names))
+        judge.messages.clear()
+        daemons[first].ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":9}}')
+        daemons[first].ask('{"type":"animate","id":1,"update":{"kind":"zoom-to","zoom":14},"durationMs":500}')
+        daemons[last].ask('{"type":"move","id":1,"update":{"kind":"set-bearing","bearing":40}}')
+        until("each goes its own way", lambda: daemons[first].rests("main") and '"zoom":14,"bearing":0,' in daemons[first].position("main"))
+        # What was echoed would have come before that.
+        for name in names:
+            daemons[name].ask('{"type":"move","id":1,"update":{"kind":"set-viewing-angle","viewingAngle":7}}')
+            until("all of it is told", lambda name=name: told(name) and b'"moving":false' in told(name)[-1] and b'Angle":7}' in told(name)[-1])
+        counts = [len(told(name)) for name in names]
+        # 30 a second, what begins and what rests; the others were moved once or twice.
+        check(counts[0] < 30 and max(counts[1:]) < 6, f"nothing is echoed: {counts}")
+        check('"bearing":40,' in daemons[last].position("main"), "no camera is moved by the other")
+        check(all(bridges[name].log.read_text().count("circle") == 1 for name in names), "one line of each says so")
+        bridges[last].end()
+        bridges[last] = begin(last, False)
+        until("when one follows no more, the others do", lambda: all(same(daemons[last], daemons[name], "main") for name in names))
+        daemons[last].ask('{"type":"animate","id":1,"update":{"kind":"zoom-to","zoom":11.5},"durationMs":300}')
+        until("they move with it", lambda: all('"zoom":11.5,' in daemons[name].position("main") for name in names))
+        bridges[last].end()
+        bridges[last] = begin(last, True)
+        until("and refuse when it does again", lambda: bridges[last].said(refusal(last)) and all(
+            bridges[name].log.read_text().count(refusal(name)) == 2 for name in names[:-1]))
+        judge.end()
+        for process in (*bridges.values(), *daemons.values()):
+            process.end()
+    broker.end()
+
+
 def try_limits():
     """Messages that are too large, one way and the other, and options that cannot be right."""
     broker, port = open_mosquitto("strict", "max_packet_size 2000")
@@ -522,7 +577,8 @@ def try_limits():
         process.end()
 
 
-PARTS = {"mosquitto": try_mosquitto, "wall": try_wall, "clocks": try_clocks, "cluster": try_cluster, "limits": try_limits}
+PARTS = {
+    "mosquitto": try_mosquitto, "wall": try_wall, "clocks": try_clocks, "cluster": try_cluster, "circles": try_circles, "limits": try_limits}
 
 
 def try_part(name):

@@ -1,0 +1,81 @@
+// What a camera follows by its bridge's options, and what that follows, and so on: the end of a `camera-state`. A mirror whose
+// own camera is in the chain of its source would follow itself.
+// Invariant: a chain tells what bridges are asked to do, whether they do it or not. So bridges that refuse one circle agree on
+// it, and none begins because another has stopped.
+
+import GimbalProtocol
+
+/// A camera of a node that another camera follows.
+package struct FollowedCamera: Equatable, Sendable {
+    package var node: String
+    package var camera: String
+    /// Its epoch, as far as its follower knows: two nodes that tell of one camera tell one epoch.
+    package var epoch: String?
+
+    /// The most cameras of a chain: of a longer one the last is not followed, so that none is longer than readers can know.
+    package static let most = 32
+
+    package init(node: String, camera: String, epoch: String? = nil) {
+        (self.node, self.camera, self.epoch) = (node, camera, epoch)
+    }
+
+    var name: String { "\(node)/\(camera)" }
+
+    func isNamed(as other: FollowedCamera) -> Bool { node == other.node && camera == other.camera }
+
+    /// The chain of a camera that follows a source: up to where a camera would come again.
+    static func chain(_ source: FollowedCamera, _ next: [FollowedCamera]) -> [FollowedCamera] {
+        var chain = [source]
+        for link in next {
+            if chain.contains(where: link.isNamed) { break }
+            chain.append(link)
+        }
+        return chain
+    }
+}
+
+extension FollowedCamera {
+    fileprivate init?(_ value: JSONValue) {
+        guard let members = value.object, let node = members["node"]?.string, let camera = members["camera"]?.string,
+            NodeTopics.isName(node), NodeTopics.isName(camera)
+        else { return nil }
+        let epoch = members["epoch"]?.string
+        if let epoch, !Self.isEpoch(epoch) { return nil }
+        self.init(node: node, camera: camera, epoch: epoch)
+    }
+
+    /// Whether a text may be an epoch: it is passed on to other readers.
+    static func isEpoch(_ text: String) -> Bool { text.utf8.count <= 64 }
+
+    /// Reads the chain of a payload, as far as a chain may be; `nil` if it is none.
+    static func chain(_ value: JSONValue?) -> [FollowedCamera]? {
+        guard let value else { return [] }
+        guard let array = value.array else { return nil }
+        var chain: [FollowedCamera] = []
+        for value in array.prefix(most) {
+            guard let link = FollowedCamera(value) else { return nil }
+            chain.append(link)
+        }
+        return chain
+    }
+}
+
+extension LineWriter {
+    /// Writes the member that tells a chain, where there is one.
+    mutating func follows(_ chain: [FollowedCamera]) {
+        guard !chain.isEmpty else { return }
+        write(",\"follows\":[")
+        for (index, link) in chain.prefix(FollowedCamera.most).enumerated() {
+            write(index == 0 ? "{\"node\":" : ",{\"node\":")
+            write(string: link.node)
+            write(",\"camera\":")
+            write(string: link.camera)
+            if let epoch = link.epoch {
+                write(",\"epoch\":")
+                write(string: epoch)
+            }
+            write("}")
+        }
+        write("]")
+    }
+}
