@@ -26,6 +26,9 @@ struct GimbalMQTT: ParsableCommand {
 
             Broker and daemon may come and go: both are waited for, and afterwards all is told again.
 
+            Where cameras would follow each other in a circle, those of the circle follow none, and the log names them. That \
+            is certain where each mirror is also the --node of its camera.
+
             Examples:
               gimbal-mqtt --broker mqtt://localhost --node left
               gimbal-mqtt --broker mqtts://broker.example --credentials mqtt.conf --node kiosk-7 --camera main --events

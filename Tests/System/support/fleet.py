@@ -501,6 +501,7 @@ def try_circles():
         bridges[last].end()
         bridges[last] = begin(last, False)
         until("when one follows no more, the others do", lambda: all(same(daemons[last], daemons[name], "main") for name in names))
+        until("and say so", lambda: all(bridges[name].said(f"main follows {source[name]}/main now\n") for name in names[:-1]))
         daemons[last].ask('{"type":"animate","id":1,"update":{"kind":"zoom-to","zoom":11.5},"durationMs":300}')
         until("they move with it", lambda: all('"zoom":11.5,' in daemons[name].position("main") for name in names))
         bridges[last].end()
