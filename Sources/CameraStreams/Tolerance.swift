@@ -3,12 +3,6 @@
 import GimbalProtocol
 import MapCamera
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// How far one camera is from another.
 package struct Difference: Equatable, Sendable {
     /// Points of the screen: how far from its middle one camera shows the other's target.
@@ -27,12 +21,12 @@ package struct Difference: Equatable, Sendable {
         guard found.target != expected.target else { return }
         let middle = viewport.center
         if let point = Projection(expected, viewport: viewport).point(for: found.target) {
-            points = hypot(point.x - middle.x, point.y - middle.y)
+            points = Elementary.hypot(point.x - middle.x, point.y - middle.y)
         } else {
             // Behind the camera: as far as it is on the ground.
             let (a, b) = (MercatorPoint(expected.target), MercatorPoint(found.target))
-            let scale = 256 / (2 * Double.pi) * exp2(expected.zoom)
-            points = hypot(wrap180((b.x - a.x) * 180 / .pi) * .pi / 180, b.y - a.y) * scale
+            let scale = 256 / (2 * Double.pi) * Elementary.exp2(expected.zoom)
+            points = Elementary.hypot(wrap180((b.x - a.x) * 180 / .pi) * .pi / 180, b.y - a.y) * scale
         }
     }
 

@@ -4,12 +4,6 @@
 
 import MapCamera
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The active gestures of one camera.
 public struct GestureTracker: Sendable {
     /// What goes on when no finger is left on the screen.
@@ -223,7 +217,7 @@ public struct GestureTracker: Sendable {
             return .pan(from: (focus ?? center) - (translation - before), to: focus ?? center)
         case .pinch(let scale):
             guard case .pinch(let before) = old else { return nil }
-            return .zoomBy(log2(scale / before), focus: anchor(focus))
+            return .zoomBy(Elementary.log2(scale / before), focus: anchor(focus))
         case .rotate(let degrees):
             guard case .rotate(let before) = old else { return nil }
             return .rotateBy(before - degrees, focus: anchor(focus))
@@ -331,7 +325,7 @@ extension GestureEvent.Value {
     fileprivate var sample: ScreenPoint {
         switch self {
         case .pan(let translation): translation
-        case .pinch(let scale): ScreenPoint(x: log2(scale), y: 0)
+        case .pinch(let scale): ScreenPoint(x: Elementary.log2(scale), y: 0)
         case .rotate(let degrees): ScreenPoint(x: degrees, y: 0)
         case .tilt(let y), .oneFingerZoom(let y): ScreenPoint(x: 0, y: y)
         case .position: ScreenPoint(x: 0, y: 0)

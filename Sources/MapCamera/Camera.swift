@@ -2,12 +2,6 @@
 // Invariant: the position never violates a constraint. Every change of it goes through `settle`, or `moveTarget` where only the
 // target changes; both take nothing but what `CameraConstraints.constrain` gives.
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A map camera as a pure value.
 public struct Camera: Sendable {
     /// Where it looks. It never violates a constraint.
@@ -221,7 +215,7 @@ public struct Camera: Sendable {
         let isEmpty = !(width > 0 && height > 0)
         // A span of nothing fits at any zoom.
         let pointsPerRadian = min(spanX > 0 ? width / spanX : .infinity, spanY > 0 ? height / spanY : .infinity)
-        let largest = isEmpty ? -.infinity : log2(pointsPerRadian * 2 * .pi / 256)
+        let largest = isEmpty ? -.infinity : Elementary.log2(pointsPerRadian * 2 * .pi / 256)
         let zoom = constraints.zoomRange.clamp(largest)
         let flat = Projection(
             View(zoom: zoom, bearing: 0, viewingAngle: 0), target: projection.target, viewport: viewport)

@@ -2,12 +2,6 @@
 // Each value slows down by itself, v(t) = v0·r^t; a frame takes the difference of the closed form since the frame before,
 // so that the camera slides along a limit and never jumps away from one.
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// How fast fingers moved the camera when they left.
 public struct Momentum: Equatable, Sendable {
     /// Where a pan's finger left the screen.
@@ -42,7 +36,7 @@ public struct Momentum: Equatable, Sendable {
     /// How each part slows down; `nil` if it is too slow to go on.
     fileprivate var slowing: (pan: Slowing?, zoom: Slowing?, bearing: Slowing?) {
         (
-            Slowing(.pan, from: hypot(pan.x, pan.y)), Slowing(.zoom, from: abs(zoom)),
+            Slowing(.pan, from: Elementary.hypot(pan.x, pan.y)), Slowing(.zoom, from: abs(zoom)),
             Slowing(.bearing, from: abs(bearing))
         )
     }
@@ -130,6 +124,7 @@ struct Slowing: Sendable {
 
     /// Milliseconds until the speed has fallen to where it ends.
     let duration: Double
+    /// The logarithm of the factor for each millisecond, to the base 2.
     private let decay: Double
     /// The part of the speed that counts: less than 1 where it was above the greatest.
     private let share: Double
@@ -139,13 +134,16 @@ struct Slowing: Sendable {
         guard speed >= rate.least else { return nil }
         let bounded = min(speed, rate.greatest)
         share = bounded / speed
-        decay = log(rate.factor)
-        duration = log(rate.stop / bounded) / decay
+        decay = Elementary.log2(rate.factor)
+        duration = Elementary.log2(rate.stop / bounded) / decay
     }
 
     /// How far a speed of 1 per second comes between two times, in milliseconds since the start.
     func distance(from: Double, to: Double) -> Double { (reach(at: to) - reach(at: from)) * share }
 
     /// The integral of factor^t from the start, in seconds.
-    private func reach(at time: Double) -> Double { expm1(decay * min(time, duration)) / (decay * 1000) }
+    private func reach(at time: Double) -> Double {
+        let naturalDecay = decay * 0.693147180559945309
+        return (Elementary.exp2(decay * min(time, duration)) - 1) / (naturalDecay * 1000)
+    }
 }

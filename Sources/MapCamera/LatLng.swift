@@ -1,12 +1,6 @@
 // A place on the globe, and the Web Mercator plane that the camera moves over.
 // Invariant: every LatLng that leaves the camera has a latitude in [-85, 85] and a longitude in [-180, 180).
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A geographical coordinate on WGS 84. (Google: `CLLocationCoordinate2D`.)
 public struct LatLng: Equatable, Sendable {
     /// Degrees north of the equator.
@@ -45,12 +39,12 @@ public struct MercatorPoint: Equatable, Sendable {
     /// The projection of a coordinate. Its latitude must lie strictly between the poles.
     public init(_ coordinate: LatLng) {
         x = coordinate.longitude * (.pi / 180)
-        y = asinh(tan(coordinate.latitude * (.pi / 180)))
+        y = Elementary.northing(ofLatitude: coordinate.latitude)
     }
 
     /// The coordinate of this point; the longitude is not wrapped.
     public var coordinate: LatLng {
-        LatLng(latitude: atan(sinh(y)) * (180 / .pi), longitude: x * (180 / .pi))
+        LatLng(latitude: Elementary.latitude(ofNorthing: y), longitude: x * (180 / .pi))
     }
 }
 

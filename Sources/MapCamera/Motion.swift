@@ -1,12 +1,6 @@
 // Motions without anybody's input: an animation, or the glide that fingers leave behind. Both are closed forms of the
 // time since they began, sampled in frames 1000/60 ms apart; time comes in from outside.
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A movement that goes on without anybody: which frame is due when, and where it puts the camera.
 public struct Motion: Sendable {
     /// Frames a second. The time of each is a multiple of 1000 / 60, so that no error adds up.

@@ -2,12 +2,6 @@
 // The ground is the Mercator plane in points; offsets (u, v) on it start at the target, right and down the screen.
 // The camera stands d = 1.5 × viewport height from the target, a vertical field of view of 36.87°.
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Zoom, bearing and viewing angle: a position without its target.
 struct View: Equatable, Sendable {
     var zoom: Double
@@ -52,11 +46,9 @@ public struct Projection: Sendable {
         self.target = target
         center = viewport.center
         distance = 1.5 * viewport.height
-        scale = 256 / (2 * Double.pi) * exp2(view.zoom)
-        let bearing = view.bearing * (.pi / 180)
-        let tilt = view.viewingAngle * (.pi / 180)
-        (sinBearing, cosBearing) = (sin(bearing), cos(bearing))
-        (sinTilt, cosTilt) = (sin(tilt), cos(tilt))
+        scale = 256 / (2 * Double.pi) * Elementary.exp2(view.zoom)
+        (sinBearing, cosBearing) = Elementary.sineAndCosine(view.bearing)
+        (sinTilt, cosTilt) = Elementary.sineAndCosine(view.viewingAngle)
         highest = sinTilt > 0 ? center.y - 0.95 * distance * cosTilt / sinTilt : -.infinity
     }
 

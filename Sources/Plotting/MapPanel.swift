@@ -176,7 +176,7 @@ struct MapPanel {
     /// The scale in the middle of the map: Mercator's is another at every latitude.
     private func scaleBar(_ svg: inout SVG) {
         let latitude = MercatorPoint(x: 0, y: (frame.y.lowerBound + frame.y.upperBound) / 2).coordinate.latitude
-        let metresPerUnit = Self.earthRadius * cos(latitude * (.pi / 180)) / frame.scale
+        let metresPerUnit = Self.earthRadius * Elementary.cosine(latitude) / frame.scale
         guard let metres = Ticks.decimal(-2...7).last(where: { $0 / metresPerUnit <= 140 }) else { return }
         let text = metres >= 1000 ? "\(SVG.number(metres / 1000, 0)) km" : "\(SVG.number(metres, 2)) m"
         let (right, y) = (frame.right - 10, frame.bottom - 10)

@@ -6,12 +6,6 @@
 import MapCamera
 import Touches
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A script on a grid of ticks.
 package struct CanonicalScript: Equatable, Sendable {
     /// What the fingers do in one tick.
@@ -110,7 +104,7 @@ package struct CanonicalScript: Equatable, Sendable {
         for touch in session.flatMap(\.touches) {
             let start = landed[touch.id] ?? touch.position
             landed[touch.id] = start
-            farthest = max(farthest, hypot(touch.position.x - start.x, touch.position.y - start.y))
+            farthest = max(farthest, Elementary.hypot(touch.position.x - start.x, touch.position.y - start.y))
         }
         return farthest
     }
@@ -145,7 +139,8 @@ package struct CanonicalScript: Equatable, Sendable {
         let before = session.last { last.timeMs - $0.timeMs >= 60 && !$0.touches.isEmpty }?.touches ?? []
         return end.contains { touch in
             before.contains { old in
-                old.id == touch.id && hypot(old.position.x - touch.position.x, old.position.y - touch.position.y) > 3
+                old.id == touch.id
+                    && Elementary.hypot(old.position.x - touch.position.x, old.position.y - touch.position.y) > 3
             }
         }
     }

@@ -8,12 +8,6 @@ import MapCamera
 import Touches
 import Traces
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Makes fingers of gestures.
 package struct GestureFingers {
     /// Which fingers a gesture takes.
@@ -169,8 +163,8 @@ package struct GestureFingers {
                 Touch(id: index, position: origin + ScreenPoint(x: x, y: slide))
             }
         case .pair:
-            let angle = (90 + rotation) * .pi / 180
-            let arm = ScreenPoint(x: cos(angle) * span * scale / 2, y: sin(angle) * span * scale / 2)
+            let (sine, cosine) = Elementary.sineAndCosine(90 + rotation)
+            let arm = ScreenPoint(x: cosine * span * scale / 2, y: sine * span * scale / 2)
             return [Touch(id: 0, position: middle - arm), Touch(id: 1, position: middle + arm)]
         }
     }

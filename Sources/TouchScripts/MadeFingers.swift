@@ -4,12 +4,6 @@
 import MapCamera
 import Touches
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Random numbers that a seed decides. (SplitMix64, by Steele, Lea and Flood.)
 package struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
@@ -92,7 +86,7 @@ package struct MadeFingers {
         case .fling:
             drag(from, shape.to ?? randomPoint(0.1), shape.durationMs ?? numbers.number(120...300), isThrown: true)
         case .pinch:
-            let scale = shape.scale ?? exp2(numbers.one(of: [-1, 1]) * numbers.number(0.4...1.6))
+            let scale = shape.scale ?? Elementary.exp2(numbers.one(of: [-1, 1]) * numbers.number(0.4...1.6))
             pair(from, shape.to ?? from, scale, shape.degrees ?? 0, durationMs)
         case .rotate:
             let degrees = shape.degrees ?? numbers.one(of: [-1, 1]) * numbers.number(20...120)
@@ -151,16 +145,16 @@ package struct MadeFingers {
         let least = min(script.viewport.width, script.viewport.height)
         let span = min(0.35 * least, 0.8 * least / max(scale, 1)) / min(max(scale, 0.05), 1)
         let landing = min(max(span, 40 / min(scale, 1)), 0.8 * least)
-        let angle = numbers.number(50...130) * .pi / 180
+        let angle = numbers.number(50...130)
         // On the way of each finger there are so many points that it turns and does not cut across.
         let steps = max(Int(abs(degrees) / 10), 1)
         var ways: [[ScreenPoint]] = [[], []]
         for step in 0...steps {
             let share = Double(step) / Double(steps)
             let middle = ScreenPoint(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
-            let arm = landing * exp2(log2(scale) * share) / 2
-            let turned = angle + degrees * share * .pi / 180
-            let offset = ScreenPoint(x: cos(turned) * arm, y: sin(turned) * arm)
+            let arm = landing * Elementary.exp2(Elementary.log2(scale) * share) / 2
+            let (sine, cosine) = Elementary.sineAndCosine(angle + degrees * share)
+            let offset = ScreenPoint(x: cosine * arm, y: sine * arm)
             ways[0].append(middle - offset)
             ways[1].append(middle + offset)
         }
@@ -224,14 +218,14 @@ package struct MadeFingers {
     private typealias Wave = (hertz: Double, phase: Double, amplitude: Double)
 
     private mutating func wave() -> Wave {
-        (numbers.number(7...12), numbers.number(0...(2 * .pi)), numbers.number(0.4...1) * Self.tremor)
+        (numbers.number(7...12), numbers.number(0...360), numbers.number(0.4...1) * Self.tremor)
     }
 
     private func tremble(_ waves: [Wave], _ elapsed: Double) -> ScreenPoint {
         // A finger sets down firmly.
         let strength = min(elapsed / 80, 1)
         func value(_ wave: Wave) -> Double {
-            strength * wave.amplitude * sin(2 * .pi * wave.hertz * elapsed / 1000 + wave.phase)
+            strength * wave.amplitude * Elementary.sine(360 * wave.hertz * elapsed / 1000 + wave.phase)
         }
         return ScreenPoint(x: value(waves[0]) + value(waves[1]), y: value(waves[2]) + value(waves[3]))
     }

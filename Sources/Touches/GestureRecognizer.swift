@@ -9,12 +9,6 @@
 import Gestures
 import MapCamera
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Recognizes the gestures of one surface.
 public struct GestureRecognizer: Sendable {
     /// The reports of the last frame, in order: they belong into one frame of requests.
@@ -212,7 +206,7 @@ public struct GestureRecognizer: Sendable {
     private func value(of kind: GestureKind) -> GestureEvent.Value? {
         switch kind {
         case .pan: .pan(panBefore + applied.translation)
-        case .pinch: .pinch(exp2(applied.levels))
+        case .pinch: .pinch(Elementary.exp2(applied.levels))
         case .rotate: .rotate(rotationDegrees)
         case .tilt: .tilt(applied.translation.y)
         case .oneFingerZoom: .oneFingerZoom(applied.translation.y)

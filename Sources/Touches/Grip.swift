@@ -3,12 +3,6 @@
 
 import MapCamera
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// What the fingers of a grip do.
 enum Meaning: Int, Sendable {
     case pan = 1
@@ -75,8 +69,8 @@ struct Grip: Sendable {
     /// The distance of two fingers in points; where they touch each other, they have one of 8.
     private var span: Double { fingers.count == 2 ? max(length(between), 8) : 0 }
 
-    /// The direction from one finger to the other in radians, clockwise since y points down.
-    private var angle: Double { fingers.count == 2 ? atan2(between.y, between.x) : 0 }
+    /// The direction from one finger to the other in degrees, clockwise since y points down.
+    private var angle: Double { fingers.count == 2 ? Elementary.atan2(y: between.y, x: between.x) : 0 }
 
     /// Moves the fingers, and adds up what that is.
     ///
@@ -94,8 +88,8 @@ struct Grip: Sendable {
         moved.translation = moved.translation + (self.centroid - centroid)
         guard fingers.count == 2 else { return farthest }
         smallestSpan = min(smallestSpan, self.span)
-        moved.levels += log2(self.span / span)
-        if rotates { moved.rotation += (self.angle - angle).remainder(dividingBy: 2 * .pi) }
+        moved.levels += Elementary.log2(self.span / span)
+        if rotates { moved.rotation += wrap180(self.angle - angle) * (.pi / 180) }
         return farthest
     }
 
@@ -135,7 +129,7 @@ struct Grip: Sendable {
     func meaningOfTilt(since: Movement, _ thresholds: Thresholds) -> Meaning? {
         let further = moved - since
         if abs(further.translation.y) >= thresholds.twoFingerSlop { return .tilt }
-        let apart = abs(span - span / exp2(further.levels)) / 2
+        let apart = abs(span - span / Elementary.exp2(further.levels)) / 2
         return max(apart, arc(of: further)) >= thresholds.twoFingerSlop ? .transform : nil
     }
 
@@ -147,6 +141,6 @@ struct Grip: Sendable {
     }
 }
 
-private func length(_ vector: ScreenPoint) -> Double { hypot(vector.x, vector.y) }
+private func length(_ vector: ScreenPoint) -> Double { Elementary.hypot(vector.x, vector.y) }
 
 private func isVertical(_ vector: ScreenPoint) -> Bool { abs(vector.y) > abs(vector.x) }

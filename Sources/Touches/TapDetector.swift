@@ -4,12 +4,6 @@
 import Gestures
 import MapCamera
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Follows the fingers of a surface, and tells which have tapped.
 struct TapDetector: Sendable {
     struct Session: Sendable {
@@ -52,7 +46,7 @@ struct TapDetector: Sendable {
     private mutating func begin(_ position: ScreenPoint, at time: Double) -> Session {
         var session = Session(start: time, position: position)
         guard let lastTap else { return session }
-        let distance = hypot(position.x - lastTap.position.x, position.y - lastTap.position.y)
+        let distance = Elementary.hypot(position.x - lastTap.position.x, position.y - lastTap.position.y)
         if time - lastTap.time <= thresholds.tapTime, distance <= thresholds.tapDistance {
             session.firstTap = lastTap.position
         }

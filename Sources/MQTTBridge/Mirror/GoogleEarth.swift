@@ -4,12 +4,6 @@
 import GimbalProtocol
 import MapCamera
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A position as Google Earth has it.
 package struct EarthView: Equatable, Sendable {
     package let position: CameraPosition
@@ -19,8 +13,8 @@ package struct EarthView: Equatable, Sendable {
     /// - Parameter height: that of the viewport, in points: the eye is 1.5 times as far away.
     package init(_ position: CameraPosition, viewportHeight height: Double) {
         self.position = position
-        let circle = Globe.equator * cos(position.target.latitude * .pi / 180)
-        range = 1.5 * height * circle / (256 * exp2(position.zoom))
+        let circle = Globe.equator * Elementary.cosine(position.target.latitude)
+        range = 1.5 * height * circle / (256 * Elementary.exp2(position.zoom))
     }
 
     /// Where the eye is, and how it looks from there: under it north and the vertical are others than at the target.
@@ -34,27 +28,29 @@ package struct EarthView: Equatable, Sendable {
 
     /// The eye: R·sin θ behind the target and R·cos θ above it, on the plane that touches the earth there.
     package var eye: Eye {
-        let (bearing, angle) = (position.bearing * .pi / 180, position.viewingAngle * .pi / 180)
+        let (bearing, angle) = (
+            Elementary.sineAndCosine(position.bearing), Elementary.sineAndCosine(position.viewingAngle)
+        )
         let target = Globe.axes(at: position.target)
-        let ahead = target.east * sin(bearing) + target.north * cos(bearing)
-        let right = target.east * cos(bearing) + target.north * -sin(bearing)
-        let look = ahead * sin(angle) + target.up * -cos(angle)
+        let ahead = target.east * bearing.sine + target.north * bearing.cosine
+        let right = target.east * bearing.cosine + target.north * -bearing.sine
+        let look = ahead * angle.sine + target.up * -angle.cosine
         let (place, altitude) = Globe.place(of: Globe.point(at: position.target) + look * -range)
         let there = Globe.axes(at: place)
-        let tilt = acos(min(max(-look.dot(there.up), -1), 1))
+        // How far it looks from straight down, along the ground, is the sine of the tilt.
+        let aside = Elementary.hypot(look.dot(there.east), look.dot(there.north))
+        let tilt = Elementary.atan2(y: aside, x: -look.dot(there.up))
         // Looking straight down has no direction: then the screen's right edge decides.
         let heading =
-            sin(tilt) > 1e-6
-            ? atan2(look.dot(there.east), look.dot(there.north))
-            : atan2(-right.dot(there.north), right.dot(there.east))
-        let level = there.east * cos(heading) + there.north * -sin(heading)
+            aside > 1e-6
+            ? Elementary.atan2(y: look.dot(there.east), x: look.dot(there.north))
+            : Elementary.atan2(y: -right.dot(there.north), x: right.dot(there.east))
+        let (turn, lean) = (Elementary.sineAndCosine(heading), Elementary.sineAndCosine(tilt))
+        let level = there.east * turn.cosine + there.north * -turn.sine
         let above =
-            there.east * (cos(tilt) * sin(heading)) + there.north * (cos(tilt) * cos(heading)) + there.up * sin(tilt)
-        let roll = atan2(right.dot(above), right.dot(level))
-        let degrees = 180 / Double.pi
-        return Eye(
-            place: place, altitude: altitude, heading: wrap180(heading * degrees), tilt: tilt * degrees,
-            roll: roll * degrees)
+            there.east * (lean.cosine * turn.sine) + there.north * (lean.cosine * turn.cosine) + there.up * lean.sine
+        let roll = Elementary.atan2(y: right.dot(above), x: right.dot(level))
+        return Eye(place: place, altitude: altitude, heading: wrap180(heading), tilt: tilt, roll: roll)
     }
 
     /// The seconds between the beginnings of ViewSync's time, the year 1, and of Unix time.
@@ -115,11 +111,11 @@ private enum Globe {
     }
 
     static func axes(at place: LatLng) -> (east: Vector, north: Vector, up: Vector) {
-        let (latitude, longitude) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
+        let (north, east) = (Elementary.sineAndCosine(place.latitude), Elementary.sineAndCosine(place.longitude))
         return (
-            Vector(x: -sin(longitude), y: cos(longitude), z: 0),
-            Vector(x: -sin(latitude) * cos(longitude), y: -sin(latitude) * sin(longitude), z: cos(latitude)),
-            Vector(x: cos(latitude) * cos(longitude), y: cos(latitude) * sin(longitude), z: sin(latitude))
+            Vector(x: -east.sine, y: east.cosine, z: 0),
+            Vector(x: -north.sine * east.cosine, y: -north.sine * east.sine, z: north.cosine),
+            Vector(x: north.cosine * east.cosine, y: north.cosine * east.sine, z: north.sine)
         )
     }
 
@@ -132,19 +128,19 @@ private enum Globe {
 
     /// The place of a point and its height above the ellipsoid, by Bowring's formula, repeated until it stands.
     static func place(of point: Vector) -> (LatLng, altitude: Double) {
-        let (aside, flat) = (hypot(point.x, point.y), (1 - eccentricitySquared).squareRoot())
-        var (reduced, latitude) = (atan2(point.z, aside * flat), 0.0)
+        let (aside, flat) = (Elementary.hypot(point.x, point.y), (1 - eccentricitySquared).squareRoot())
+        var (reduced, latitude) = (Elementary.atan2(y: point.z, x: aside * flat), 0.0)
+        var (sine, cosine) = (0.0, 1.0)
         for _ in 0..<4 {
-            let (sine, cosine) = (sin(reduced), cos(reduced))
-            latitude = atan2(
-                point.z + eccentricitySquared / flat * radius * sine * sine * sine,
-                aside - eccentricitySquared * radius * cosine * cosine * cosine)
-            reduced = atan2(flat * sin(latitude), cos(latitude))
+            (sine, cosine) = Elementary.sineAndCosine(reduced)
+            latitude = Elementary.atan2(
+                y: point.z + eccentricitySquared / flat * radius * sine * sine * sine,
+                x: aside - eccentricitySquared * radius * cosine * cosine * cosine)
+            (sine, cosine) = Elementary.sineAndCosine(latitude)
+            reduced = Elementary.atan2(y: flat * sine, x: cosine)
         }
-        let (sine, cosine) = (sin(latitude), cos(latitude))
         let altitude =
             aside * cosine + point.z * sine - radius * (1 - eccentricitySquared * sine * sine).squareRoot()
-        let degrees = 180 / Double.pi
-        return (LatLng(latitude: latitude * degrees, longitude: atan2(point.y, point.x) * degrees), altitude)
+        return (LatLng(latitude: latitude, longitude: Elementary.atan2(y: point.y, x: point.x)), altitude)
     }
 }
