@@ -156,7 +156,7 @@ extension Elementary {
         return sum
     }
 
-    /// gd x / 2° + 1/2, to 0.05, up to 3.25.
+    /// gd x / 2°, to 0.05, up to 3.25.
     @inline(__always)
     static func nodeGuess(_ u: Double) -> Double {
         var sum = -0x1.1727de1b9f35cp-3
@@ -164,7 +164,7 @@ extension Elementary {
         sum = sum * u + -0x1.b30f0e221e157p1
         sum = sum * u + -0x1.6f515de7e6286p1
         sum = sum * u + 0x1.e21c8a3720185p4
-        sum = sum * u + 0x1.213d757639a74p-2
+        sum = sum * u + -0x1.bd8515138cb17p-3
         return sum
     }
 

@@ -104,12 +104,12 @@ package enum Elementary {
                 lower * degrees.upper + ratio * degrees.lower + ratio * square * arcTail(square)
             )
         }
-        let index = Int(ratio * 32 + 0.5)
-        let node = Double(index) * 0x1p-5
+        let steps = nearest(ratio * 32)
+        let node = steps.whole * 0x1p-5
         let part = upper(long)
         let x = (short - node * part - node * (long - part)) / (long + node * short)
         let square = x * x
-        let known = arcs[index - 6]
+        let known = arcs[Int(steps.bits & 63) - 6]
         return (
             known.upper,
             known.lower + x * (degreesPerRadian.upper + (degreesPerRadian.lower + square * nodeArcTail(square)))
@@ -162,7 +162,7 @@ package enum Elementary {
         let above = bits &- 0x3fe6_a09e_0000_0000
         k += Int(Int64(bitPattern: above) >> 52)
         let m = Double(bitPattern: bits &- (above & 0xfff0_0000_0000_0000))
-        let known = logs[Int(m * 32 + 0.5) - 22]
+        let known = logs[Int(nearest(m * 32).bits & 63) - 22]
         let part = upper(m)
         let (ahead, behind) = (part * known.inverse - 1, (m - part) * known.inverse)
         let r = ahead + behind
@@ -208,11 +208,11 @@ package enum Elementary {
         }
         let angle: Double
         if north <= 3.25 {
-            let index = Int(nodeGuess(north))
-            let parallel = parallels[index - 6]
+            let node = nearest(nodeGuess(north))
+            let parallel = parallels[Int(node.bits & 63) - 6]
             let h = (north - parallel.upper) - parallel.lower
             let half = h * (0.5 + h * h * halfTanhTail(h * h))
-            angle = Double(2 * index) + twiceArc(half * parallel.cosine / (1 + half * parallel.sine))
+            angle = 2 * node.whole + twiceArc(half * parallel.cosine / (1 + half * parallel.sine))
         } else {
             // From the pole: gd y = 90° - 2 atan e^-y.
             angle = 90 - twiceArc(exp2(-north * (log2OfE.upper + log2OfE.lower)))
@@ -240,9 +240,9 @@ package enum Elementary {
         }
         let north: Double
         if angle <= 86 {
-            let index = Int(angle * 0.5 + 0.5)
-            let parallel = parallels[index - 6]
-            let h = angle - Double(2 * index)
+            let node = nearest(angle * 0.5)
+            let parallel = parallels[Int(node.bits & 63) - 6]
+            let h = angle - 2 * node.whole
             let half = h * halfTan(h * h)
             let x = half / (parallel.cosine - half * parallel.sine)
             let square = x * x

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The same bytes on every machine: no target calls a function of the C library that is not exact, the numbers of our own
+# functions are those that their script computes, and the traces of the protocol give the known streams, with the processor's
+# newer instructions and without. It says what fails, and a last line.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+scratch=${SCRATCH:-.build}
+
+fail() { printf 'arithmetic: FAILED: %s\n' "$*" && exit 1; }
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# All that libm has, but for what IEEE 754 defines to the last bit. (Its names for other types end in f, l, f32, f64x and such.)
+exact='ceil|copysign|fabs|floor|fmax|fmin|fmod|frexp|ilogb|ldexp|logb|lrint|lround|llrint|llround|modf|nearbyint|nextafter'
+exact+='|remainder|rint|round|roundeven|scalbln|scalbn|sqrt|trunc'
+libm=$(ldd "$scratch/release/gimbal" | sed -n 's/.*libm\.so[^ ]* => \([^ ]*\).*/\1/p')
+[ -n "$libm" ] || libm=$(ldconfig -p | sed -n 's/.*libm\.so[^ ]* .*=> \(.*\)/\1/p' | head -n 1)
+nm -D --defined-only "$libm" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u |
+    grep -Evx "($exact)(f|l|f[0-9]+x?)?" >"$folder/inexact"
+grep -qx sin "$folder/inexact" && grep -qx fma "$folder/inexact" || fail "$libm has no sin and no fma"
+
+# called TARGET: which of them its objects call.
+called() {
+    local objects=("$scratch/debug/$1.build"/*.o)
+    [ -f "${objects[0]}" ] || fail "$1 has no objects"
+    nm -u "${objects[@]}" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u | comm -12 - "$folder/inexact"
+}
+
+# These tests compare with libm: what looks for calls finds theirs.
+[ -n "$(called MapCameraTests)" ] || fail 'no call is found where there are some'
+targets=0
+for target in Sources/*; do
+    target=${target#Sources/}
+    compgen -G "Sources/$target/*.swift" >/dev/null || compgen -G "Sources/$target/*/*.swift" >/dev/null || continue
+    [ -d "$scratch/debug/$target.build" ] || continue
+    found=$(called "$target")
+    [ -z "$found" ] || fail "$target calls" $found
+    targets=$((targets + 1))
+done
+[ "$targets" -ge 19 ] || fail "only $targets targets are built"
+
+if python3 -c 'import mpmath' 2>/dev/null; then
+    Tests/MapCameraTests/Cases/elementary.py constants | diff - Sources/MapCamera/Elementary+Constants.swift ||
+        fail 'elementary.py computes other numbers'
+    Tests/MapCameraTests/Cases/elementary.py check Tests/MapCameraTests/Cases/elementary-cases.txt >"$folder/checked" ||
+        fail "$(cat "$folder/checked")"
+else
+    echo 'arithmetic of our own: skipped: there is no python3-mpmath here'
+fi
+
+check() { Protocols/conformance/streams.py check "$@" >"$folder/checked" 2>&1 || fail "$(cat "$folder/checked")"; }
+
+check "$scratch/release/gimbal" run
+if grep -qw fma /proc/cpuinfo && ldd --version 2>&1 | grep -qi 'glibc\|gnu libc'; then
+    export GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX,-AVX512F
+    check "$scratch/release/gimbal" run
+else
+    echo 'arithmetic without FMA: skipped: this processor has none, or this is no glibc on x86-64'
+fi
+echo "arithmetic: $targets targets, $(cat "$folder/checked")"
