@@ -109,9 +109,8 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "TouchScripts", "Touches", "TouchTraces",
-                "Traces",
-                "UnixSocket",
+                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "Service", "TouchScripts", "Touches",
+                "TouchTraces", "Traces", "UnixSocket",
                 "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
@@ -119,7 +118,7 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["Hub"], path: "Tests/TestSupport", exclude: ["check-schema.py"]),
+            name: "TestSupport", dependencies: ["Hub", "UnixSocket"], path: "Tests/TestSupport", exclude: ["check-schema.py"]),
         .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"], exclude: ["Cases"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
         .testTarget(name: "TouchesTests", dependencies: ["Touches", "Gestures", "MapCamera", "TestSupport"]),

@@ -21,8 +21,7 @@ public enum GimbalConnectionError: Error, Equatable, Sendable {
 
     /// The error for a line of the daemon's that is not to be: its first 200 bytes, fit to be shown.
     package static func unexpected(_ line: ArraySlice<UInt8>) -> Self {
-        let text = String(decoding: line.prefix(200), as: UTF8.self).printable
-        return .unexpectedAnswer(text + (line.count > 200 ? "..." : ""))
+        .unexpectedAnswer(PrintableText(bytes: line.prefix(200)).description + (line.count > 200 ? "..." : ""))
     }
 }
 

@@ -1,6 +1,7 @@
 // What the bridge needs from outside: a broker, a daemon and somebody to tell. The process has sockets and a thread for it,
 // the tests a broker and a hub in memory. Times are milliseconds of one monotonic clock, and always come in as arguments.
 
+import GimbalProtocol
 import Service
 
 /// MQTT's quality of service, as far as it is used here.
@@ -81,7 +82,7 @@ package protocol Surroundings: AnyObject {
     /// Subscribes; subscribing again sends the retained messages once more.
     func subscribe(_ filter: String)
     func unsubscribe(_ filter: String)
-    func say(_ level: LogLevel, _ text: @autoclosure () -> String)
+    func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText)
     /// The process must end: what it is to do, another does.
     func refuse(_ reason: String)
 }

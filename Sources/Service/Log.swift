@@ -42,7 +42,7 @@ package struct Log: Sendable {
         isJournal = SocketPath.environmentValue("JOURNAL_STREAM") != nil
     }
 
-    package func callAsFunction(_ level: LogLevel, _ message: @autoclosure () -> String) {
+    package func callAsFunction(_ level: LogLevel, _ message: @autoclosure () -> PrintableText) {
         guard level <= self.level else { return }
         guard Self.hasRoom else {
             leftOut.add(1, ordering: .relaxed)
@@ -53,10 +53,8 @@ package struct Log: Sendable {
         write(level, message())
     }
 
-    private func write(_ level: LogLevel, _ message: String) {
-        let line = (isJournal ? "<\(level.priority)>" : "\(name): ") + message
-        let bytes = Array((line.printable + "\n").utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    private func write(_ level: LogLevel, _ message: PrintableText) {
+        ((isJournal ? "<\(level.priority)>" : "\(name): ") + message + "\n").write(to: STDERR_FILENO)
     }
 
     /// Whether standard error takes a line at once.

@@ -233,6 +233,18 @@ struct GimbalMQTT: ParsableCommand {
 
     // MARK: Running
 
+    /// In the parser's place, whose own would write errors as they are.
+    static func main() {
+        do {
+            var command = try parse()
+            try command.run()
+        } catch {
+            let (code, text) = (exitCode(for: error), PrintableText(lines: fullMessage(for: error)))
+            if !text.isEmpty { (text + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }
+            Glibc.exit(code.rawValue)
+        }
+    }
+
     mutating func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let log = Log(of: "gimbal-mqtt", level: logLevel)

@@ -192,10 +192,10 @@ final class Program: Surroundings {
         broker.unsubscribe(filter)
     }
 
-    func say(_ level: LogLevel, _ text: @autoclosure () -> String) { log(level, text()) }
+    func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText) { log(level, text()) }
 
     func refuse(_ reason: String) {
-        log(.error, reason)
+        log(.error, "\(reason)")
         ending = .atOnce(status: Self.unavailable, isSudden: false)
     }
 
@@ -208,7 +208,7 @@ final class Program: Surroundings {
     func retire(_ connection: SocketConnection) { retired.append(connection) }
 
     func fail(_ reason: String) {
-        log(.error, reason)
+        log(.error, "\(reason)")
         ending = .atOnce(status: Self.osError, isSudden: true)
     }
 }

@@ -138,6 +138,18 @@ struct GimbalWeb: AsyncParsableCommand {
         }
     }
 
+    /// In the parser's place, whose own would write errors as they are.
+    static func main() async {
+        do {
+            var command = try parse()
+            try await command.run()
+        } catch {
+            let (code, text) = (exitCode(for: error), PrintableText(lines: fullMessage(for: error)))
+            if !text.isEmpty { (text + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }
+            Glibc.exit(code.rawValue)
+        }
+    }
+
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         Self.raiseDescriptorLimit()
@@ -158,7 +170,7 @@ struct GimbalWeb: AsyncParsableCommand {
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    private static func end(_ status: CInt, _ message: String) -> Never {
+    private static func end(_ status: CInt, _ message: PrintableText) -> Never {
         say("gimbal-web: \(message)\n")
         Glibc.exit(status)
     }
@@ -217,21 +229,17 @@ struct GimbalWeb: AsyncParsableCommand {
     }
 
     private static func tell(_ links: Links, opens: Bool) {
-        print(links.feed)
-        fflush(nil)
+        PrintableText("\(links.feed)\n").write(to: STDOUT_FILENO)
         if isatty(STDERR_FILENO) == 1 {
             if let phone = links.phone, let code = QRCode(phone) {
-                say("\nFor a phone in the same network: \(phone)\n\n\(code.terminalText)")
+                say("\nFor a phone in the same network: \(phone)\n\n\(PrintableText(lines: code.terminalText))")
             }
             say("To look only: \(links.watch)\nIt serves until ^C.\n")
         }
         if opens { Browser.open(links.feed) }
     }
 
-    private static func say(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
-    }
+    private static func say(_ text: PrintableText) { text.write(to: STDERR_FILENO) }
 }
 
 /// The person's browser.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 
 /// The status that the process ends with.
 enum ExitStatus: CInt {
@@ -33,9 +34,9 @@ enum ExitStatus: CInt {
 /// An end with one line to standard error.
 struct Failure: Error {
     let status: ExitStatus
-    let message: String
+    let message: PrintableText
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitStatus, _ message: PrintableText) {
         self.status = status
         self.message = message
     }

@@ -4,6 +4,7 @@
 import ArgumentParser
 import GimbalProtocol
 import Glibc
+import Service
 
 @main
 struct GimbalCommand: ParsableCommand {
@@ -76,7 +77,11 @@ struct GimbalCommand: ParsableCommand {
         if code == .validationFailure, let mistake = Usage.mistake(in: words) {
             text = "Error: \(mistake)\n\(Usage.synopsis(words.first))"
         }
-        if code.isSuccess { print(text) } else if !text.isEmpty { writeError(text + "\n") }
+        // What was typed may come from a shell's pattern, and be the name of any file.
+        for word in words { text = text.replacing(word, with: PrintableText(word).description) }
+        if !text.isEmpty {
+            (PrintableText(lines: text) + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+        }
         Glibc.exit(code.rawValue)
     }
 

@@ -1,5 +1,6 @@
 // Starts the daemon. An error is one line on standard error and an exit code of sysexits.h.
 
+import GimbalProtocol
 import Glibc
 import Libevent
 import Service
@@ -26,7 +27,7 @@ struct Main {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
             level = options.logLevel
             if let only = options.only {
-                print(only.text, terminator: "")
+                PrintableText(lines: only.text).write(to: STDOUT_FILENO)
             } else {
                 try run(options, manager)
             }
@@ -46,10 +47,10 @@ struct Main {
     }
 
     /// The exit status and the message for an error.
-    private static func explain(_ error: any Error) -> (status: CInt, message: String) {
+    private static func explain(_ error: any Error) -> (status: CInt, message: PrintableText) {
         switch error {
         case let error as Options.UsageError: (usage, "\(error.message); see gimbald --help")
-        case let error as StateKeeper.Loss: (ioError, error.description)
+        case let error as StateKeeper.Loss: (ioError, "\(error)")
         case let error as SystemError: (error.code == EADDRINUSE ? unavailable : cannotCreate, "\(error)")
         default: (osError, "\(error)")
         }

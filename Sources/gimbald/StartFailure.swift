@@ -11,7 +11,7 @@ extension ServiceManager {
     private static let mostClients = 4096
 
     /// Tells the manager, and every client that waits at its sockets, why the daemon does not start.
-    func report(startFailure reason: String) {
+    func report(startFailure reason: PrintableText) {
         notify("STATUS=\(reason)")
         var line = LineWriter()
         line.error(WireError(.unavailable, "gimbald cannot start: \(reason)"), line: 0, Span())

@@ -10,7 +10,7 @@ import Testing
     private let plain = Style(isOn: false)
 
     private func line(_ face: PlayerFace, _ columns: Int, isUTF8: Bool = true) -> String {
-        face.lines(columns: columns, isUTF8: isUTF8, style: plain).last ?? ""
+        face.lines(columns: columns, isUTF8: isUTF8, style: plain).last?.description ?? ""
     }
 
     private var face: PlayerFace {
@@ -54,7 +54,7 @@ import Testing
         var face = face
         face.markers = [30_000]
         face.showsKeys = true
-        let lines = face.lines(columns: 39, isUTF8: false, style: plain)
+        let lines = face.lines(columns: 39, isUTF8: false, style: plain).map(\.description)
         #expect(lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } } && lines.last?.contains("#-") == true)
         #expect(lines.last?.contains("|") == true && lines.last?.hasSuffix(" x1") == true)
     }
@@ -84,7 +84,8 @@ import Testing
 
     @Test func aNoteTakesThePlaceOfTheBar() {
         var face = face
-        (face.state, face.note) = (.paused, "no marker behind this one\u{7}")
+        let why = "no marker behind this one\u{7}"
+        (face.state, face.note) = (.paused, PrintableText(why))
         #expect(line(face, 39) == "paused  no marker behind this one\\u{07}".prefix(39))
     }
 
@@ -102,7 +103,8 @@ import Testing
         var random = Seeded(1)
         for columns in 0...240 {
             var face = PlayerFace()
-            face.name = ["a", "地図の操作.ndjson", String(repeating: "long", count: 20)].randomElement(using: &random)!
+            let names: [PrintableText] = ["a", "地図の操作.ndjson", PrintableText(repeating: "long", count: 20)]
+            face.name = names.randomElement(using: &random)!
             face.state = [.playing, .paused, .seeking].randomElement(using: &random)!
             face.timeMs = .random(in: 0...1e8, using: &random)
             face.durationMs = Bool.random(using: &random) ? .random(in: 0...1e8, using: &random) : nil
@@ -114,6 +116,21 @@ import Testing
             face.showsKeys = .random(using: &random)
             for line in face.lines(columns: columns, isUTF8: .random(using: &random), style: plain) {
                 #expect(width(line) <= columns, "\(columns): \(line)")
+            }
+        }
+    }
+
+    @Test func whatSteersIsOfOurOwnColoursAlone() {
+        let hostile = "a\u{1b}[2J\u{9b}1m\u{7f}\n\u{202e}\u{200b}"
+        var face = face
+        (face.name, face.markers) = (PrintableText(hostile), [0, 32_500])
+        for note in [nil, PrintableText(hostile)] {
+            face.note = note
+            for columns in 0...200 {
+                for line in face.lines(columns: columns, isUTF8: true, style: Style(isOn: true)) {
+                    let text = line.description.replacing(#/\u{1b}\[(0|1|2|32|33)m/#, with: "")
+                    #expect(text == PrintableText(text).description, "\(columns)")
+                }
             }
         }
     }

@@ -8,30 +8,6 @@ import Testing
 
 @testable import GimbalClient
 
-extension StandIn {
-    /// Sends pieces until there are no more, or the other side has hung up.
-    static func pour(_ pieces: some Sequence<[UInt8]>, to descriptor: CInt) {
-        for piece in pieces {
-            var sent = 0
-            while sent < piece.count {
-                let count = piece[sent...].withUnsafeBytes {
-                    send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-                }
-                guard count > 0 else { return }
-                sent += count
-            }
-        }
-    }
-
-    /// Waits until a client has asked, sends pieces, and hangs up.
-    static func answering(_ pieces: some Sequence<[UInt8]> & Sendable) throws -> StandIn {
-        try StandIn { _, connection in
-            _ = isReadable(connection)
-            pour(pieces, to: connection)
-        }
-    }
-}
-
 /// What never ends.
 private func endless(_ piece: String) -> some Sequence<[UInt8]> & Sendable {
     let bytes = Array(String(repeating: piece, count: max(1, 65_536 / piece.utf8.count)).utf8)

@@ -241,8 +241,8 @@ final class SimulatedBridge: SimulatedProcess {
         func subscribe(_ filter: String) { bridge.fleet.subscribe(filter, bridge) }
         func unsubscribe(_ filter: String) { bridge.fleet.unsubscribe(filter, bridge) }
 
-        func say(_ level: LogLevel, _ text: @autoclosure () -> String) {
-            bridge.log.append(text())
+        func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText) {
+            bridge.log.append(text().description)
         }
 
         func refuse(_ reason: String) { bridge.refusal = reason }

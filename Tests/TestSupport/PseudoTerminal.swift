@@ -6,7 +6,8 @@ import Foundation
 public final class PseudoTerminal {
     private let terminal: CInt
     private let process = Process()
-    private var bytes: [UInt8] = []
+    /// All that was written to the terminal.
+    public private(set) var bytes: [UInt8] = []
     /// How much has been waited for.
     private var seen = 0
 
@@ -93,7 +94,7 @@ public final class PseudoTerminal {
         return true
     }
 
-    /// All that was written to the terminal.
+    /// The same as text.
     public var output: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Waits until a text is written, behind all that has been read.

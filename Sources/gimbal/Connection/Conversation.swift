@@ -157,7 +157,7 @@ final class Conversation {
     func showPosition() throws { try showState { [$0.position.text] } }
 
     /// Prints the camera's state, or what a person wants of it.
-    func showState(_ rows: (CameraState) -> [String]) throws { try show(.getCamera) { $0.state.map(rows) } }
+    func showState(_ rows: (CameraState) -> [PrintableText]) throws { try show(.getCamera) { $0.state.map(rows) } }
 
     /// Waits until the camera rests, at most for the time given to the daemon, and prints where.
     func showRest(timeoutMs: Double?) throws {
@@ -174,7 +174,7 @@ final class Conversation {
     ///   - timeout: how long it may take, in milliseconds; the usual time if nobody says.
     ///   - rows: makes rows of the answer; `nil` for what is none.
     func show(
-        _ request: ClientRequest, timeout: Double? = nil, _ rows: (ServerMessage) -> [String]?
+        _ request: ClientRequest, timeout: Double? = nil, _ rows: (ServerMessage) -> [PrintableText]?
     ) throws {
         let (message, rows) = try ask(request, creates: questionsCreate, timeout: timeout) { message, meaning in
             rows(meaning).map { (message, $0) }
@@ -191,9 +191,9 @@ final class Conversation {
 extension Failure {
     /// The end of a question about a camera that is not there.
     static func unknownCamera(_ name: String, among names: [String]) -> Failure {
-        let guess = Spelling.closest(to: name, among: names).map { ". Did you mean \($0)?" }
+        let guess: PrintableText? = Spelling.closest(to: name, among: names).map { ". Did you mean \($0)?" }
         let some = names.prefix(20) + (names.count > 20 ? ["\(grouped(names.count - 20)) more"] : [])
-        let all =
+        let all: PrintableText =
             names.isEmpty ? "there are none" : "there \(names.count == 1 ? "is" : "are") \(listed(Array(some), "and"))"
         return Failure(.rejected, "there is no camera \(name); \(all)\(guess ?? "")")
     }

@@ -2,6 +2,7 @@
 // limit. So neither side ever waits for the other to read, and no command waits longer than --timeout says.
 
 import GimbalClient
+import GimbalProtocol
 import Glibc
 import UnixSocket
 
@@ -64,8 +65,8 @@ final class DaemonConnection {
         case ENAMETOOLONG: return Failure(.usage, "\(last.error)")
         case _ where isLocked != nil:
             let path = isLocked?.path ?? last.path
-            let hint = path.hasPrefix("/run/gimbal/") ? ": it is for members of the group that owns it" : ""
-            let error = isLocked.map { "\($0.error)" } ?? ""
+            let hint: PrintableText = path.hasPrefix("/run/gimbal/") ? ": it is for members of the group that owns it" : ""
+            let error: PrintableText = isLocked.map { "\($0.error)" } ?? ""
             return Failure(.noPermission, isOne ? error : "no daemon lets you in: \(error)\(hint)")
         case ENOENT, ECONNREFUSED, ENOTDIR:
             return Failure(

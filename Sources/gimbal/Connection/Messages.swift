@@ -16,5 +16,5 @@ extension ReceivedLine {
 // MARK: As people read it
 
 extension Lagged {
-    var text: String { "\(counted(missed, "event")) of camera \(camera) missed" }
+    var text: PrintableText { "\(counted(missed, "event")) of camera \(camera) missed" }
 }

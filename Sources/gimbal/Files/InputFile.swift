@@ -34,7 +34,7 @@ final class InputFile {
         self.name = name
         file = name == "-" ? STDIN_FILENO : Self.open(name)
         try Interrupt.check()
-        guard file >= 0 else { throw Failure(.noInput, SystemError(name).description) }
+        guard file >= 0 else { throw Failure(.noInput, "\(SystemError(name))") }
         unpacker = try Unpacker(file, name)
         descriptor = unpacker?.descriptor ?? file
         var status = stat()

@@ -1,8 +1,9 @@
 // Where a subcommand writes what it makes: a file, or standard output. Invariants: a file that is there is replaced only
 // with --force, but for reports and pictures of a comparison, which are made anew each time and never take an input's place; a
-// file appears under its name when it is whole, or else, as a recording, is whole at every time.
+// file appears under its name when it is whole, or else, as a recording, is whole at every time; a terminal gets printable text.
 
 import ArgumentParser
+import GimbalProtocol
 import Glibc
 import UnixSocket
 
@@ -42,6 +43,10 @@ final class OutputFile {
     private var hasBegun = false
     /// Bytes whose writing a signal has interrupted: the next ones come behind them.
     private var unwritten: ArraySlice<UInt8> = []
+    /// The beginning of a line on its way to a terminal, where it is made printable as a whole.
+    private var line: [UInt8] = []
+    private lazy var isTerminal = isatty(descriptor) == 1
+    private static let longestLine = 64 << 10
     private(set) var descriptor: CInt = -1
 
     /// Opens the file.
@@ -144,7 +149,22 @@ final class OutputFile {
     ///
     /// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.
     func write(_ bytes: [UInt8]) throws {
-        unwritten += bytes
+        if isTerminal {
+            line += bytes
+            let end = line.count > Self.longestLine ? line.count : line.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
+            makePrintable(upTo: end)
+        } else {
+            unwritten += bytes
+        }
+        try writeOut()
+    }
+
+    private func makePrintable(upTo end: Int) {
+        unwritten += PrintableText(lines: String(decoding: line[..<end], as: UTF8.self)).description.utf8
+        line.removeFirst(end)
+    }
+
+    private func writeOut() throws {
         guard !unwritten.isEmpty else { return }
         begin()
         while !unwritten.isEmpty {
@@ -165,6 +185,8 @@ final class OutputFile {
 
     /// Puts the file in its place. To be called when all has been written.
     func finish() throws {
+        makePrintable(upTo: line.count)
+        try writeOut()
         guard let name else { return }
         let isClosed = close(descriptor) == 0
         descriptor = -1

@@ -58,8 +58,10 @@ struct PictureConverter {
         }
         throw Failure(
             .unavailable,
-            "a \(format.rawValue.uppercased()) needs rsvg-convert, inkscape or ImageMagick: "
-                + "install one (Debian: librsvg2-bin), or name an .svg")
+            """
+            a \(format.rawValue.uppercased()) needs rsvg-convert, inkscape or ImageMagick: \
+            install one (Debian: librsvg2-bin), or name an .svg
+            """)
     }
 
     /// Writes the picture into a file.

@@ -34,8 +34,10 @@ final class Unpacker {
         guard let path = Program.find(format.program) else {
             throw Failure(
                 .unavailable,
-                "\(name) is packed by \(format.program), which is not installed "
-                    + "(Debian: apt install \(format.package))")
+                """
+                \(name) is packed by \(format.program), which is not installed \
+                (Debian: apt install \(format.package))
+                """)
         }
         program = format.program
         let (readable, writable) = try Program.pipe()

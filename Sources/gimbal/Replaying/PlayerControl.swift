@@ -71,7 +71,7 @@ final class PlayerControl {
         self.keyboard = keyboard
         self.camera = camera
         connection = try DaemonConnection(socket)
-        (face.name, face.rounds, face.durationMs) = (title, loop, durationMs)
+        (face.name, face.rounds, face.durationMs) = (PrintableText(title), loop, durationMs)
         self.markers = Set(markers)
         face.markers = markers.sorted()
     }
@@ -129,7 +129,7 @@ final class PlayerControl {
         case .end:
             isEnding = true
             try send(.endReplay)
-        case .refuse(let why): note(why)
+        case .refuse(let why): note("\(why)")
         }
     }
 
@@ -193,7 +193,7 @@ final class PlayerControl {
             if subscription == .asked { subscription = .refused }
             if message.id == Self.statusID { question = .none }
             // Before its header is read and once it is over there is none.
-            if error.code != .noReplay { note(error.message) }
+            if error.code != .noReplay { note("\(error.message)") }
         default: break
         }
     }
@@ -225,7 +225,7 @@ final class PlayerControl {
 
     // MARK: On the terminal
 
-    private func note(_ text: String) {
+    private func note(_ text: PrintableText) {
         face.note = text
         noteEnd = .now + Self.noteTime
     }

@@ -31,12 +31,12 @@ final class ReplayOutput {
     func conclude(_ message: ReceivedLine) {
         guard output.isTerminal, let ended = message.traceEnded else { return output.add(message.bytes) }
         let style = Style(STDOUT_FILENO)
-        let rejected = "\(grouped(ended.rejected)) rejected"
-        let counts = [
-            counted(ended.events, "event"), ended.rejected > 0 ? style.yellow(rejected) : rejected,
-            counted(ended.frames, "frame"), clock(milliseconds: ended.durationMs, 3),
+        let rejected: PrintableText = "\(grouped(ended.rejected)) rejected"
+        let counts: [PrintableText] = [
+            "\(counted(ended.events, "event"))", ended.rejected > 0 ? style.yellow(rejected) : rejected,
+            "\(counted(ended.frames, "frame"))", "\(clock(milliseconds: ended.durationMs, 3))",
         ]
-        output.add("\(style.bold(name.printable)): \(counts.joined(separator: ", "))")
+        output.add("\(style.bold(PrintableText(name))): \(counts.joined(separator: ", "))")
         output.add("  \(ended.position.text)")
     }
 }

@@ -123,7 +123,7 @@ final class ReplaySession {
         }
         guard let lastError else { return .daemonWentAway }
         let line = lastError.line - linesBefore
-        guard line > 0 else { return Failure(.unavailable, lastError.message) }
+        guard line > 0 else { return Failure(.unavailable, "\(lastError.message)") }
         // After a header that it refuses, the daemon still listens.
         guard line == opening.headerLine || end == .quiet else { return .daemonWentAway }
         return Failure(lastError.code == .busy ? .busy : .dataError, "\(reader.name) was not played")
@@ -162,7 +162,7 @@ final class ReplaySession {
     }
 
     /// A line to standard error that the progress does not get mixed up with.
-    private func announce(_ text: String) {
+    private func announce(_ text: PrintableText) {
         bar.clear()
         player?.clear()
         say(text)

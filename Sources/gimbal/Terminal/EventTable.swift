@@ -7,7 +7,7 @@ import Glibc
 
 struct EventTable {
     private struct Column {
-        let title: String
+        let title: PrintableText
         var width: Int
         var isText = false
     }
@@ -22,13 +22,13 @@ struct EventTable {
     private var rowsLeft = 0
 
     /// The columns to leave out first.
-    private static let dispensable = ["seq", "reason", "angle", "time", "bearing"]
+    private static let dispensable: [PrintableText] = ["seq", "reason", "angle", "time", "bearing"]
 
     /// - Parameter cameras: the names that will come; `nil` where nobody knows.
     init(cameras: [String]?) {
         isWide = Terminal.columns(STDOUT_FILENO) >= 100
         showsCamera = isWide || cameras?.count != 1
-        let longest = cameras.map { $0.map(\.count).max() ?? 0 } ?? 10
+        let longest = cameras.map { $0.map { width(PrintableText($0)) }.max() ?? 0 } ?? 10
         let name = Column(title: "camera", width: max(longest, 6), isText: true)
         columns =
             [Column(title: "time", width: 9)] + (showsCamera ? [name] : []) + [
@@ -51,30 +51,31 @@ struct EventTable {
 
     /// The lines that show a message's event, or what `subscribed` and `reset` say of a camera, under a heading where one
     /// is due; other messages make none.
-    mutating func lines(_ message: ReceivedLine) -> [String] {
+    mutating func lines(_ message: ReceivedLine) -> [PrintableText] {
         guard let event = message.event else { return [] }
         switch event {
         case .input(let input): return [aside(input.camera, at: input.timeMs, text(input))]
         case .touch(let touch): return [aside(touch.camera, at: touch.timeMs, text(touch))]
         case .replay(let status): return [aside(status.camera, at: status.timeMs, text(status))]
         case .marker(let marker):
-            return [aside(marker.camera, at: marker.timeMs, "marker  \(marker.label.printable)")]
+            return [aside(marker.camera, at: marker.timeMs, "marker  \(marker.label)")]
         case .lagged, .removed, .subscribedToAll: return []
         case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
         }
     }
 
     /// The row of an event that has the columns.
-    private mutating func rows(_ event: CameraEvent, _ type: MessageType?) -> [String] {
+    private mutating func rows(_ event: CameraEvent, _ type: MessageType?) -> [PrintableText] {
         guard let seq = event.seq, let position = event.position else { return [] }
         let places = isWide ? 6 : 4
-        let cells =
+        let texts =
             [event.timeMs.map { clock(milliseconds: $0, 3) } ?? ""] + (showsCamera ? [event.camera] : []) + [
                 String(seq), type?.rawValue ?? "", event.move?.reason.rawValue ?? "",
                 fixed(position.target.latitude, places),
                 longitude(position.target.longitude, places), fixed(position.zoom, isWide ? 3 : 2),
                 bearing(position.bearing, 1), fixed(position.viewingAngle, 1),
             ]
+        let cells = texts.map { PrintableText($0) }
         makeRoom(for: cells)
         var lines = [paint(row(cells), event)]
         if rowsLeft <= 0 {
@@ -86,10 +87,10 @@ struct EventTable {
     }
 
     /// Widens the columns that have become too narrow, as for the time after an hour; a heading shows where they are.
-    private mutating func makeRoom(for cells: [String]) {
+    private mutating func makeRoom(for cells: [PrintableText]) {
         var isWider = false
-        for (index, cell) in cells.enumerated() where cell.count > columns[index].width {
-            columns[index].width = cell.count
+        for (index, cell) in cells.enumerated() where width(cell) > columns[index].width {
+            columns[index].width = width(cell)
             isWider = true
         }
         guard isWider else { return }
@@ -98,46 +99,46 @@ struct EventTable {
     }
 
     /// A row that has nothing in common with the columns but its time.
-    private mutating func aside(_ camera: String, at timeMs: Double, _ text: String) -> String {
+    private mutating func aside(_ camera: String, at timeMs: Double, _ text: PrintableText) -> PrintableText {
         rowsLeft -= 1
-        let camera = showsCamera ? "\(filled(camera, 6)) " : ""
-        return dim("\(padded(clock(milliseconds: timeMs, 3), columns[0].width)) \(camera)\(text)")
+        let camera: PrintableText = showsCamera ? "\(filled("\(camera)", 6)) " : ""
+        return dim("\(padded("\(clock(milliseconds: timeMs, 3))", columns[0].width)) \(camera)\(text)")
     }
 
     /// What a camera is sent.
-    private func text(_ input: InputLine) -> String {
-        ((try? JSONValue(input.line.utf8))?.requestText ?? input.line).printable
+    private func text(_ input: InputLine) -> PrintableText {
+        PrintableText((try? JSONValue(input.line.utf8))?.requestText ?? input.line)
     }
 
     /// Where the fingers of a surface are: `touch  surface table  1 at 101.5,200  2 at 210,380`.
-    private func text(_ touch: SurfaceTouches) -> String {
-        let surface: String
+    private func text(_ touch: SurfaceTouches) -> PrintableText {
+        let surface: PrintableText
         switch touch.surface {
         case .none: surface = "surface \(touch.number)"
         case .number(let number): surface = "surface \(number)"
-        case .text(let text): surface = "surface \(text.printable)"
+        case .text(let text): surface = "surface \(text)"
         }
-        var facts = ["touch", surface] + (touch.isCancelled ? ["cancelled"] : [])
-        facts += touch.touches.map { "\($0.id) at \(short($0.position.x)),\(short($0.position.y))" }
+        var facts: [PrintableText] = ["touch", surface] + (touch.isCancelled ? ["cancelled"] : [])
+        for finger in touch.touches { facts.append("\(finger.id) at \(short(finger.position.x)),\(short(finger.position.y))") }
         if touch.touches.isEmpty, !touch.isCancelled { facts.append("lifted") }
         return facts.joined(separator: "  ")
     }
 
     /// What a replay does: `replay  paused  speed 2  round 1`.
-    private func text(_ status: ReplayStatus) -> String {
+    private func text(_ status: ReplayStatus) -> PrintableText {
         let speed = status.speed.isFinite ? short(status.speed) : "max"
-        return ["replay", status.state.rawValue, "speed \(speed)", "round \(status.round)"].joined(separator: "  ")
+        return "replay  \(status.state.rawValue)  speed \(speed)  round \(status.round)"
     }
 
-    private func dim(_ row: String) -> String { style.dim(String(row.prefix(Terminal.columns(STDOUT_FILENO)))) }
+    private func dim(_ row: PrintableText) -> PrintableText { style.dim(fitting(row, Terminal.columns(STDOUT_FILENO))) }
 
-    private func row(_ cells: [String]) -> String {
+    private func row(_ cells: [PrintableText]) -> PrintableText {
         shown
             .map { columns[$0].isText ? filled(cells[$0], columns[$0].width) : padded(cells[$0], columns[$0].width) }
             .joined(separator: isWide ? "  " : " ")
     }
 
-    private func paint(_ row: String, _ event: CameraEvent) -> String {
+    private func paint(_ row: PrintableText, _ event: CameraEvent) -> PrintableText {
         switch event {
         case .moveStarted: style.green(row)
         case .cameraChanged: row

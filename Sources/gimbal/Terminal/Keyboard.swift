@@ -1,6 +1,7 @@
 // The terminal as the player has it: keys come one by one and are not shown, and the cursor is hidden. Invariant: whichever
 // way the program ends or is stopped, the terminal is as it was found; a process in the background leaves it alone.
 
+import GimbalProtocol
 import Glibc
 import Synchronization
 
@@ -146,6 +147,6 @@ final class Keyboard {
         _ = unsafe write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
     }
 
-    private static let hideCursor = "\u{1b}[?25l"
-    private static let showCursor = "\u{1b}[?25h"
+    private static let hideCursor: PrintableText = "\u{1b}[?25l"
+    private static let showCursor: PrintableText = "\u{1b}[?25h"
 }

@@ -8,8 +8,13 @@ func fixed(_ value: Double, _ places: Int) -> String {
     let units = Int64(scaled)
     let sign = value < 0 && units > 0 ? "-" : ""
     guard places > 0 else { return sign + String(units) }
-    let digits = padded(String(units), places + 1, "0")
+    let digits = zeroed(String(units), places + 1)
     return "\(sign)\(digits.dropLast(places)).\(digits.suffix(places))"
+}
+
+/// Digits behind so many zeros that there are as many as wanted.
+private func zeroed(_ digits: String, _ count: Int) -> String {
+    String(repeating: "0", count: max(count - digits.count, 0)) + digits
 }
 
 /// A bearing with so many decimals, below 360.
@@ -46,9 +51,9 @@ func clock(milliseconds: Double, _ places: Int) -> String {
     let seconds = (milliseconds / 1000 / unit).rounded() * unit
     let minutes = (seconds / 60).rounded(.down)
     guard minutes.magnitude < 1e9 else { return "\(milliseconds) ms" }
-    let rest = padded(fixed(seconds - minutes * 60, places), places > 0 ? places + 3 : 2, "0")
+    let rest = zeroed(fixed(seconds - minutes * 60, places), places > 0 ? places + 3 : 2)
     let (whole, hours) = (Int(minutes), Int(minutes) / 60)
-    return hours > 0 ? "\(hours):\(padded(String(whole % 60), 2, "0")):\(rest)" : "\(whole):\(rest)"
+    return hours > 0 ? "\(hours):\(zeroed(String(whole % 60), 2)):\(rest)" : "\(whole):\(rest)"
 }
 
 /// A span of time in words.
@@ -59,14 +64,4 @@ func spoken(_ milliseconds: Double) -> String {
 /// A number without decimals that say nothing.
 func short(_ value: Double) -> String {
     value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
-}
-
-/// Text moved to the right end of a width.
-func padded(_ text: String, _ width: Int, _ filler: Character = " ") -> String {
-    String(repeating: filler, count: max(width - text.count, 0)) + text
-}
-
-/// Text at the left end of a width.
-func filled(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(width - text.count, 0))
 }

@@ -6,7 +6,7 @@ import GimbalProtocol
 /// The known state of a replay, and its display.
 struct PlayerFace: Equatable {
     /// The trace as people call it.
-    var name = ""
+    var name: PrintableText = ""
     var state = ReplayState.playing
     /// Where it is, milliseconds of the trace's clock.
     var timeMs = 0.0
@@ -20,7 +20,7 @@ struct PlayerFace: Equatable {
     /// Times of the markers that are known, in milliseconds.
     var markers: [Double] = []
     /// A short-lived note in place of the bar.
-    var note: String?
+    var note: PrintableText?
     var showsKeys = false
 
     private static let leastBar = 6
@@ -31,26 +31,28 @@ struct PlayerFace: Equatable {
     /// The lines to be shown, the player's own last.
     ///
     /// - Parameter columns: how wide they may be.
-    func lines(columns: Int, isUTF8: Bool, style: Style) -> [String] {
+    func lines(columns: Int, isUTF8: Bool, style: Style) -> [PrintableText] {
         let keys = showsKeys ? Self.keys(isUTF8: isUTF8) : []
         return keys.map { fitting($0, columns) } + [line(columns: columns, isUTF8: isUTF8, style: style)]
     }
 
     /// A word of the line, and what it is like.
     private struct Piece {
-        let text: String
-        let paint: (String) -> String
+        let text: PrintableText
+        let paint: (PrintableText) -> PrintableText
 
-        init(_ text: String, _ paint: @escaping (String) -> String = { $0 }) { (self.text, self.paint) = (text, paint) }
+        init(_ text: PrintableText, _ paint: @escaping (PrintableText) -> PrintableText = { $0 }) {
+            (self.text, self.paint) = (text, paint)
+        }
 
         var columns: Int { width(text) }
     }
 
     /// First the fixed parts, then whatever fits: the bar takes the rest.
-    private func line(columns: Int, isUTF8: Bool, style: Style) -> String {
+    private func line(columns: Int, isUTF8: Bool, style: Style) -> PrintableText {
         let paint = state == .playing ? style.green : style.yellow
-        let word = Piece(filled(state.rawValue, 7), paint)
-        if let note { return joined([word, Piece(note.printable, style.bold)], within: columns) }
+        let word = Piece(filled("\(state.rawValue)", 7), paint)
+        if let note { return joined([word, Piece(note, style.bold)], within: columns) }
         let speed = Piece(factor(isUTF8))
         // A person who steps wants to see each step.
         var left = [word, Piece(time(places: state == .paused && columns >= 60 ? 3 : 1))]
@@ -61,7 +63,7 @@ struct PlayerFace: Equatable {
         if rest() < leastBar { left[1] = Piece(time(places: 0)) }
         func fits(_ piece: Piece, leaving least: Int) -> Bool { rest() - piece.columns - Self.gap >= least }
         if let round = roundText.map({ Piece($0, style.dim) }), fits(round, leaving: leastBar) { right.append(round) }
-        let name = Piece(name.printable, style.bold)
+        let name = Piece(name, style.bold)
         if columns >= 60, fits(name, leaving: 2 * leastBar) { left.insert(name, at: 0) }
         let help = Piece("? keys", style.dim)
         if columns >= 72, fits(help, leaving: 2 * leastBar) { right.append(help) }
@@ -72,36 +74,36 @@ struct PlayerFace: Equatable {
     }
 
     /// Pieces with spaces between them; what is too wide is left out or cut.
-    private func joined(_ pieces: [Piece], within columns: Int) -> String {
-        var text = ""
+    private func joined(_ pieces: [Piece], within columns: Int) -> PrintableText {
+        var text: PrintableText = ""
         var left = columns
         for piece in pieces {
-            let gap = text.isEmpty ? "" : " "
-            guard left > gap.count else { break }
-            let part = fitting(piece.text, left - gap.count)
-            text += gap + piece.paint(part)
-            left -= gap.count + width(part)
+            let gap = text.isEmpty ? 0 : 1
+            guard left > gap else { break }
+            let part = fitting(piece.text, left - gap)
+            text += PrintableText(repeating: " ", count: gap) + piece.paint(part)
+            left -= gap + width(part)
         }
         return text
     }
 
     // MARK: Pieces
 
-    private func time(places: Int) -> String {
+    private func time(places: Int) -> PrintableText {
         let time = clock(milliseconds: timeMs, places)
-        return durationMs.map { "\(time)/\(clock(milliseconds: $0, places))" } ?? time
+        return durationMs.map { "\(time)/\(clock(milliseconds: $0, places))" } ?? "\(time)"
     }
 
     /// The speed as people write it: ×0.25, ×1, ×max.
-    private func factor(_ isUTF8: Bool) -> String {
-        let sign = isUTF8 ? "×" : "x"
+    private func factor(_ isUTF8: Bool) -> PrintableText {
+        let sign: PrintableText = isUTF8 ? "×" : "x"
         guard speed.isFinite else { return "\(sign)max" }
         let places = speed < 0.1 ? 1000.0 : 100.0
         let rounded = (speed * places).rounded() / places
-        return sign + (speed < 1e6 ? short(rounded) : "\(speed)")
+        return speed < 1e6 ? "\(sign)\(short(rounded))" : "\(sign)\(speed)"
     }
 
-    private var roundText: String? {
+    private var roundText: PrintableText? {
         switch rounds {
         case .times(1): nil
         case .times(let times): "\(round) of \(times)"
@@ -110,15 +112,16 @@ struct PlayerFace: Equatable {
     }
 
     /// The bar: how far it is, and a tick for each marker.
-    private func bar(_ width: Int, of durationMs: Double, isUTF8: Bool, style: Style) -> String {
+    private func bar(_ width: Int, of durationMs: Double, isUTF8: Bool, style: Style) -> PrintableText {
         func cell(_ timeMs: Double) -> Int {
             guard durationMs > 0 else { return width }
             return Int(min(max(timeMs / durationMs, 0), 1) * Double(width))
         }
         let done = cell(timeMs)
         let ticks = Set(markers.map { min(cell($0), width - 1) })
-        let (full, empty, tick) = isUTF8 ? ("━", "─", "┃") : ("#", "-", "|")
-        var bar = ""
+        let (full, empty, tick): (PrintableText, PrintableText, PrintableText) =
+            isUTF8 ? ("━", "─", "┃") : ("#", "-", "|")
+        var bar: PrintableText = ""
         var run = 0
         // Cells that are alike are painted at once.
         while run < width {
@@ -127,9 +130,9 @@ struct PlayerFace: Equatable {
             while end < width, kind(end) == kind(run) { end += 1 }
             let count = end - run
             switch kind(run) {
-            case 2: bar += style.yellow(String(repeating: tick, count: count))
-            case 1: bar += style.green(String(repeating: full, count: count))
-            default: bar += style.dim(String(repeating: empty, count: count))
+            case 2: bar += style.yellow(PrintableText(repeating: tick, count: count))
+            case 1: bar += style.green(PrintableText(repeating: full, count: count))
+            default: bar += style.dim(PrintableText(repeating: empty, count: count))
             }
             run = end
         }
@@ -137,13 +140,14 @@ struct PlayerFace: Equatable {
     }
 
     /// What the keys do, in lines that fit 40 columns.
-    static func keys(isUTF8: Bool) -> [String] {
-        let (sides, heights) = isUTF8 ? ("← →", "↑ ↓") : ("left, right", "up, down")
-        return [
+    static func keys(isUTF8: Bool) -> [PrintableText] {
+        let (sides, heights): (PrintableText, PrintableText) = isUTF8 ? ("← →", "↑ ↓") : ("left, right", "up, down")
+        let keys: [(PrintableText, PrintableText)] = [
             ("space", "pause, go on"), (".", "one step"), (sides, "5 s; with shift 1 min"),
             (heights, "twice as fast, half"), ("[ ]", "marker before, after"), ("0 to 9", "tenths of the trace"),
             ("m", "a mark for who records"), ("?", "these keys"), ("q", "end"),
-        ].map { "  \(filled($0, 11))  \($1)" }
+        ]
+        return keys.map { "  \(filled($0, 11))  \($1)" }
     }
 }
 
@@ -152,22 +156,22 @@ struct PlayerFace: Equatable {
 /// The cursor stays where they begin: there, also when a terminal that has become narrower has wrapped them, everything
 /// behind the cursor is theirs.
 struct StatusLines {
-    private var drawn: [String] = []
+    private var drawn: [PrintableText] = []
     private var columns = 0
 
     /// What makes the terminal show these lines in place of those before; nothing if it does.
-    mutating func draw(_ lines: [String], columns: Int) -> String {
+    mutating func draw(_ lines: [PrintableText], columns: Int) -> PrintableText {
         guard lines != drawn || columns != self.columns else { return "" }
         // Each line takes the place of the one before, so that nothing is empty for an instant; but lines of another
         // width may have been wrapped.
-        let clear = columns == self.columns || drawn.isEmpty ? "" : "\r\u{1b}[J"
-        let up = lines.count > 1 ? "\u{1b}[\(lines.count - 1)A" : ""
+        let clear: PrintableText = columns == self.columns || drawn.isEmpty ? "" : "\r\u{1b}[J"
+        let up: PrintableText = lines.count > 1 ? "\u{1b}[\(lines.count - 1)A" : ""
         (drawn, self.columns) = (lines, columns)
         return clear + "\r" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[J\(up)\r"
     }
 
     /// What removes the lines from the terminal.
-    mutating func clear() -> String {
+    mutating func clear() -> PrintableText {
         defer { drawn = [] }
         return drawn.isEmpty ? "" : "\r\u{1b}[J"
     }

@@ -5,7 +5,7 @@ import GimbalProtocol
 import Glibc
 
 struct ProgressBar {
-    private let name: String
+    private let name: PrintableText
     private let style = Style(STDERR_FILENO)
     /// Whether it is ever shown.
     let isOn: Bool
@@ -17,7 +17,7 @@ struct ProgressBar {
 
     /// - Parameter isWanted: whether there is a place for it; it shows up on a terminal only.
     init(_ name: String, isWanted: Bool) {
-        self.name = name
+        self.name = PrintableText(name)
         isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
     }
 
@@ -40,31 +40,30 @@ struct ProgressBar {
         lastDrawn = ContinuousClock.now - Self.interval
     }
 
-    private func text(_ progress: ProgressState) -> String {
-        var facts: [String] = []
-        if let share = progress.share { facts.append(padded(String(Int(share * 100)), 3) + " %") }
+    private func text(_ progress: ProgressState) -> PrintableText {
+        var facts: [PrintableText] = []
+        if let share = progress.share { facts.append("\(padded("\(Int(share * 100))", 3)) %") }
         if let time = progress.time {
-            let length = progress.duration.map { " of " + clock(milliseconds: $0, 1) } ?? ""
-            facts.append(clock(milliseconds: time, 1) + (progress.isResting ? ", coming to rest" : length))
+            let length: PrintableText = progress.duration.map { " of \(clock(milliseconds: $0, 1))" } ?? ""
+            facts.append("\(clock(milliseconds: time, 1))\(progress.isResting ? ", coming to rest" : length)")
         }
-        facts.append(counted(progress.frames, "frame"))
+        facts.append("\(counted(progress.frames, "frame"))")
         if let speed = progress.speed {
             let factor = speed < 10 ? short((speed * 10).rounded() / 10) : grouped(Int(min(speed, 1e15)))
-            facts.append((Terminal.isUTF8 ? "×" : "x") + factor)
+            facts.append("\(Terminal.isUTF8 ? "×" : "x")\(factor)")
         }
         let columns = Terminal.columns(STDERR_FILENO) - 1
-        let name = name.printable
-        let rest = columns - name.count - facts.reduce(0) { $0 + $1.count + 2 }
-        guard rest >= 0 else { return String(facts.joined(separator: "  ").prefix(columns)) }
+        let rest = columns - width(name) - facts.reduce(0) { $0 + width($1) + 2 }
+        guard rest >= 0 else { return fitting(facts.joined(separator: "  "), columns) }
         var parts = [name]
         if let share = progress.share, rest >= 12 { parts.append(bar(share, min(rest - 2, 40))) }
         return (parts + facts).joined(separator: "  ")
     }
 
-    private func bar(_ share: Double, _ width: Int) -> String {
+    private func bar(_ share: Double, _ width: Int) -> PrintableText {
         let done = min(max(Int(share * Double(width)), 0), width)
-        let (full, empty) = Terminal.isUTF8 ? ("━", "─") : ("#", "-")
-        return style.green(String(repeating: full, count: done))
-            + style.dim(String(repeating: empty, count: width - done))
+        let (full, empty): (PrintableText, PrintableText) = Terminal.isUTF8 ? ("━", "─") : ("#", "-")
+        return style.green(PrintableText(repeating: full, count: done))
+            + style.dim(PrintableText(repeating: empty, count: width - done))
     }
 }

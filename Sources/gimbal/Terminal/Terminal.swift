@@ -1,8 +1,9 @@
-// Standard output and standard error: what a terminal gets more than a pipe, and what a line may hold. Text that comes
-// from the daemon or a file never reaches a terminal with control characters in it.
+// Standard output and standard error: what a terminal gets more than a pipe, and what a line may hold. Invariant: what comes
+// from the daemon or a file reaches a terminal as printable text only; in a pipe, lines of JSON are as they came.
 
 import GimbalProtocol
 import Glibc
+import Service
 import UnixSocket
 
 enum Terminal {
@@ -44,29 +45,28 @@ struct Style {
         isOn = noColor.isEmpty && Terminal.canMoveCursor(descriptor)
     }
 
-    func bold(_ text: String) -> String { paint(text, "1") }
-    func dim(_ text: String) -> String { paint(text, "2") }
-    func green(_ text: String) -> String { paint(text, "32") }
-    func yellow(_ text: String) -> String { paint(text, "33") }
+    func bold(_ text: PrintableText) -> PrintableText { paint(text, 1) }
+    func dim(_ text: PrintableText) -> PrintableText { paint(text, 2) }
+    func green(_ text: PrintableText) -> PrintableText { paint(text, 32) }
+    func yellow(_ text: PrintableText) -> PrintableText { paint(text, 33) }
 
-    private func paint(_ text: String, _ code: String) -> String { isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text }
+    private func paint(_ text: PrintableText, _ code: Int) -> PrintableText {
+        isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+    }
 }
 
 // MARK: Standard error
 
 /// Writes one line to standard error.
-func say(_ line: String) { writeError(line.printable + "\n") }
+func say(_ line: PrintableText) { writeError(line + "\n") }
 
-/// Writes text to standard error as it is.
-func writeError(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-}
+/// Writes text to standard error.
+func writeError(_ text: PrintableText) { text.write(to: STDERR_FILENO) }
 
 // MARK: Widths
 
 /// How many columns of a terminal a text takes: scripts of East Asia and emoji take two for each character.
-func width(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + width($1) } }
+func width(_ text: PrintableText) -> Int { text.description.reduce(0) { $0 + width($1) } }
 
 private func width(_ character: Character) -> Int {
     let isWide = character.unicodeScalars.contains { scalar in
@@ -81,13 +81,22 @@ private func width(_ character: Character) -> Int {
 }
 
 /// The beginning of a text, as far as it fits so many columns.
-func fitting(_ text: String, _ columns: Int) -> String {
+func fitting(_ text: PrintableText, _ columns: Int) -> PrintableText {
     var left = columns
-    return String(
-        text.prefix {
-            left -= width($0)
-            return left >= 0
-        })
+    return text.prefix {
+        left -= width($0)
+        return left >= 0
+    }
+}
+
+/// Text at the right end of so many columns.
+func padded(_ text: PrintableText, _ columns: Int) -> PrintableText {
+    PrintableText(repeating: " ", count: columns - width(text)) + text
+}
+
+/// Text at the left end of so many columns.
+func filled(_ text: PrintableText, _ columns: Int) -> PrintableText {
+    text + PrintableText(repeating: " ", count: columns - width(text))
 }
 
 // MARK: Standard output
@@ -103,15 +112,16 @@ final class Output {
     /// Whether there is nothing to flush.
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Adds a line of the daemon's, as it is.
+    /// Adds a line for programs, such as the daemon's: as it is, but for a terminal.
     func add(_ line: ArraySlice<UInt8>) {
+        if isTerminal { return add(PrintableText(bytes: line)) }
         bytes += line
         bytes.append(0x0a)
     }
 
     /// Adds a line of text.
-    func add(_ line: String) {
-        bytes += line.utf8
+    func add(_ line: PrintableText) {
+        bytes += line.description.utf8
         bytes.append(0x0a)
     }
 

@@ -1,50 +1,55 @@
 // What the daemon says of a camera, in words.
 
 import GimbalClient
+import GimbalProtocol
 import Glibc
 
-private let degree = Terminal.isUTF8 ? "\u{b0}" : " degrees"
+private let degree: PrintableText = Terminal.isUTF8 ? "\u{b0}" : " degrees"
 
 /// A row of a table, its title dim.
-func titled(_ title: String, _ text: String) -> String { "\(Style(STDOUT_FILENO).dim(filled(title, 15)))\(text)" }
+func titled(_ title: PrintableText, _ text: PrintableText) -> PrintableText {
+    Style(STDOUT_FILENO).dim(filled(title, 15)) + text
+}
 
 extension LatLng {
-    var text: String { "\(fixed(latitude, 6)), \(gimbal.longitude(longitude, 6))" }
+    var text: PrintableText { "\(fixed(latitude, 6)), \(gimbal.longitude(longitude, 6))" }
 }
 
 extension ScreenPoint {
-    var text: String { "\(fixed(x, 3)), \(fixed(y, 3))" }
+    var text: PrintableText { "\(fixed(x, 3)), \(fixed(y, 3))" }
 }
 
 extension CoordinateBounds {
-    var text: String { "\(southWest.text) to \(northEast.text)" }
+    var text: PrintableText { "\(southWest.text) to \(northEast.text)" }
 }
 
 extension CameraPosition {
     /// One line of less than 80 columns.
-    var text: String {
-        "at \(target.text), zoom \(fixed(zoom, 3)), bearing \(gimbal.bearing(bearing, 1)), "
-            + "viewing angle \(fixed(viewingAngle, 1))"
+    var text: PrintableText {
+        """
+        at \(target.text), zoom \(fixed(zoom, 3)), bearing \(gimbal.bearing(bearing, 1)), \
+        viewing angle \(fixed(viewingAngle, 1))
+        """
     }
 }
 
 extension EdgeInsets {
     /// The sides that have some.
-    var text: String {
+    var text: PrintableText {
         let sides = [("top", top), ("left", left), ("bottom", bottom), ("right", right)].filter { $0.1 > 0 }
-        return sides.isEmpty ? "none" : sides.map { "\($0.0) \(short($0.1))" }.joined(separator: ", ")
+        return sides.isEmpty ? "none" : sides.map { "\($0.0) \(short($0.1))" as PrintableText }.joined(separator: ", ")
     }
 }
 
 extension GestureSettings {
     /// The switches that are on.
-    var text: String {
+    var text: PrintableText {
         let switches = [
             ("scroll", scroll), ("zoom", zoom), ("rotate", rotate), ("tilt", tilt), ("fling", fling),
             ("inertia", inertia),
         ]
         let names = switches.filter(\.1).map(\.0)
-        let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+        let list = names.isEmpty ? "none" : PrintableText(names.joined(separator: ", "))
         return scrollDuringRotateOrZoom ? list : "\(list); no scroll during rotate or zoom"
     }
 }
@@ -59,14 +64,14 @@ extension CameraState {
     }
 
     /// Rows of a table, their names dim.
-    func table(_ rows: [Row] = Row.allCases) -> [String] {
-        rows.map { titled($0.rawValue, text($0)) }
+    func table(_ rows: [Row] = Row.allCases) -> [PrintableText] {
+        rows.map { titled("\($0.rawValue)", text($0)) }
     }
 
-    private func text(_ row: Row) -> String {
+    private func text(_ row: Row) -> PrintableText {
         switch row {
-        case .camera: camera
-        case .events: grouped(seq)
+        case .camera: "\(camera)"
+        case .events: "\(grouped(seq))"
         case .target: position.target.text
         case .zoom: "\(fixed(position.zoom, 3)), from \(short(zoomRange.min)) to \(short(zoomRange.max))"
         case .bearing: "\(bearing(position.bearing, 3))\(degree)"

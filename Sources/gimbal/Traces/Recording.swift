@@ -234,8 +234,10 @@ final class TraceSource {
         if isAtEnd, selection.begun < selection.number {
             throw Failure(
                 .dataError,
-                "\(name) has no trace \(selection.number): there \(selection.begun == 1 ? "is" : "are") "
-                    + counted(selection.begun, "trace"))
+                """
+                \(name) has no trace \(selection.number): there \(selection.begun == 1 ? "is" : "are") \
+                \(counted(selection.begun, "trace"))
+                """)
         }
         return left
     }
@@ -247,8 +249,10 @@ final class TraceSource {
         let range = surface.range
         let (width, height) = (fixed(surface.viewport.width, 0), fixed(surface.viewport.height, 0))
         say(
-            "\(name): nothing tells the range of positions: \(fixed(range.x, 0)) by \(fixed(range.y, 0)) is assumed, as "
-                + "\(width) by \(height) points. \"getevent -p\" in front of it, or --device, tells it")
+            """
+            \(name): nothing tells the range of positions: \(fixed(range.x, 0)) by \(fixed(range.y, 0)) is assumed, as \
+            \(width) by \(height) points. "getevent -p" in front of it, or --device, tells it
+            """)
     }
 
     /// The end of a Gimbal trace whose size is known; reading goes on where it was.

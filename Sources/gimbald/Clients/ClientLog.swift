@@ -37,11 +37,11 @@ struct ClientLog {
         tell("\(Self.name(of: connection, user)) \(Self.text(of: note))", at: now)
     }
 
-    private static func text(of note: Hub.Note) -> String {
+    private static func text(of note: Hub.Note) -> PrintableText {
         switch note {
         case .refused(let error, let line, let camera):
-            let field = error.field.map { " of \($0)" } ?? ""
-            let place = camera.map { ", camera \"\($0)\"" } ?? ""
+            let field: PrintableText = error.field.map { " of \($0)" } ?? ""
+            let place: PrintableText = camera.map { ", camera \"\($0)\"" } ?? ""
             return "was refused line \(line)\(place): \(error.code.rawValue)\(field): \(error.message)"
         case .made(let camera): return "made camera \"\(camera)\""
         case .removed(let camera): return "removed camera \"\(camera)\""
@@ -50,9 +50,9 @@ struct ClientLog {
 
     /// Which client it is, such as `client 17 (user 1000 "alice", process 4242 "python3")`. The names are left out where the
     /// system does not tell them: the unit's sandbox hides other users' processes.
-    private static func name(of connection: Connection, _ userName: String?) -> String {
-        let user = userName.map { " \"\($0)\"" } ?? ""
-        let program = program(of: connection.process).map { " \"\($0)\"" } ?? ""
+    private static func name(of connection: Connection, _ userName: String?) -> PrintableText {
+        let user: PrintableText = userName.map { " \"\($0)\"" } ?? ""
+        let program: PrintableText = program(of: connection.process).map { " \"\($0)\"" } ?? ""
         return
             "client \(connection.descriptor) (user \(connection.user)\(user), process \(connection.process)\(program))"
     }
@@ -76,7 +76,7 @@ struct ClientLog {
         return String(decoding: bytes[..<(count - 1)], as: UTF8.self)
     }
 
-    private mutating func tell(_ text: @autoclosure () -> String, at now: Double) {
+    private mutating func tell(_ text: @autoclosure () -> PrintableText, at now: Double) {
         guard let left = limit.admit(at: now) else { return }
         if left > 0 { log(.debug, "\(counted(left, "line")) about clients left out") }
         log(.debug, text())

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 
 struct Cameras: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct Cameras: ParsableCommand {
     var json = false
 
     func run() throws {
-        try Conversation(socket, json: json).show(.cameras) { if case .cameras(let names) = $0 { names } else { nil } }
+        try Conversation(socket, json: json).show(.cameras) { if case .cameras(let names) = $0 { names.map { PrintableText($0) } } else { nil } }
     }
 }
 

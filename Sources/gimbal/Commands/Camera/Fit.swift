@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 
 struct Fit: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -55,7 +56,7 @@ struct Fit: ParsableCommand {
     private func tell(_ daemon: Conversation, _ bounds: CoordinateBounds) throws {
         try daemon.show(.cameraForBounds(bounds, insets: insets)) { answer in
             guard case .cameraForBounds(let fit) = answer else { return nil }
-            let remark = fit.fits ? "" : ", where they do not fit"
+            let remark: PrintableText = fit.fits ? "" : ", where they do not fit"
             return [fit.position.map { $0.text + remark } ?? "nowhere: the padding leaves no room"]
         }
     }

@@ -77,7 +77,7 @@ struct Region: ParsableCommand {
         let daemon = try Conversation(options, creates: questions.create)
         try daemon.show(.visibleRegion) { answer in
             guard case .visibleRegion(let region) = answer else { return nil }
-            let corners = [
+            let corners: [(PrintableText, LatLng)] = [
                 ("far left", region.farLeft), ("far right", region.farRight), ("near left", region.nearLeft),
                 ("near right", region.nearRight),
             ]

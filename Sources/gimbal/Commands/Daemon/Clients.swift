@@ -39,14 +39,14 @@ struct Clients: ParsableCommand {
         }
     }
 
-    private func table(_ clients: [Client], hasHeading: Bool) -> [String] {
-        var rows = clients.map { ["\($0.number)", $0.userText, $0.processText, $0.activity] }
-        let heading = ["number", "user", "process", "what it does"]
-        let widths = heading.indices.map { column in (rows + [heading]).map { $0[column].count }.max() ?? 0 }
+    private func table(_ clients: [Client], hasHeading: Bool) -> [PrintableText] {
+        var rows = clients.map { [PrintableText("\($0.number)"), $0.userText, $0.processText, $0.activity] }
+        let heading: [PrintableText] = ["number", "user", "process", "what it does"]
+        let widths = heading.indices.map { column in (rows + [heading]).map { width($0[column]) }.max() ?? 0 }
         if hasHeading { rows.insert(heading, at: 0) }
         let style = Style(STDOUT_FILENO)
         return rows.enumerated().map { index, cells in
-            let row =
+            let row: PrintableText =
                 "\(padded(cells[0], widths[0]))  \(filled(cells[1], widths[1]))  \(filled(cells[2], widths[2]))  \(cells[3])"
             return hasHeading && index == 0 ? style.dim(row) : row
         }
@@ -54,31 +54,30 @@ struct Clients: ParsableCommand {
 }
 
 extension Client {
-    fileprivate var userText: String {
+    fileprivate var userText: PrintableText {
         guard let user else { return "" }
-        return UInt32(exactly: user).flatMap { Account.name(ofUser: $0) } ?? "\(user)"
+        return PrintableText(UInt32(exactly: user).flatMap { Account.name(ofUser: $0) } ?? String(user))
     }
 
     /// The number of the process, and its name where that is still to be seen.
-    fileprivate var processText: String {
+    fileprivate var processText: PrintableText {
         guard let process else { return "" }
         guard let bytes = try? InputFile("/proc/\(process)/comm").read() else { return "\(process)" }
-        let name: String = String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self)
-        return "\(process) \(name.printable)"
+        return "\(process) \(PrintableText(bytes: bytes.prefix { $0 != 0x0a }))"
     }
 
     /// What it does, in words.
-    fileprivate var activity: String {
-        var facts = subscriptions.map { following in
-            let kind = following.delivery == .latest ? ", the latest only" : ""
-            let behind = following.behind > 0 ? ", \(counted(following.behind, "event")) behind" : ""
+    fileprivate var activity: PrintableText {
+        var facts = subscriptions.map { following -> PrintableText in
+            let kind: PrintableText = following.delivery == .latest ? ", the latest only" : ""
+            let behind: PrintableText = following.behind > 0 ? ", \(counted(following.behind, "event")) behind" : ""
             return "follows \(following.camera)\(kind)\(behind)"
         }
         let more = subscriptionCount - subscriptions.count
         if more > 0 { facts.append("follows \(counted(more, "camera")) more") }
         if followsAll { facts.append("follows all cameras, those to come included") }
         if let replay { facts.append("plays a trace into \(replay)") }
-        if waits > 0 { facts.append("waits \(waits == 1 ? "" : "\(waits) times ")for a rest") }
+        if waits > 0 { facts.append("waits \(waits == 1 ? "" : "\(waits) times " as PrintableText)for a rest") }
         if unreadBytes > 0 { facts.append("has not read \(counted(unreadBytes, "byte"))") }
         if role == .watchOnly { facts.append("may only watch") }
         if isSelf { facts.append("asks this") }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import GimbalClient
+import GimbalProtocol
 
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,16 +29,16 @@ struct Stats: ParsableCommand {
 }
 
 extension DaemonStats {
-    fileprivate var rows: [String] {
+    fileprivate var rows: [PrintableText] {
         [
-            titled("running for", clock(milliseconds: uptimeMs, 0)),
+            titled("running for", "\(clock(milliseconds: uptimeMs, 0))"),
             titled("connections", "\(grouped(connections)), this one included; \(grouped(connectionsTotal)) in all"),
-            titled("cameras", grouped(cameras)),
-            titled("subscriptions", grouped(subscriptions)),
-            titled("replays", grouped(replays)),
+            titled("cameras", "\(grouped(cameras))"),
+            titled("subscriptions", "\(grouped(subscriptions))"),
+            titled("replays", "\(grouped(replays))"),
             titled("lines", "\(grouped(lines)), \(grouped(bytesIn)) bytes"),
-            titled("errors", grouped(errors)),
-            titled("events", grouped(events)),
+            titled("errors", "\(grouped(errors))"),
+            titled("events", "\(grouped(events))"),
             titled("sent", "\(grouped(bytesOut)) bytes"),
         ]
     }

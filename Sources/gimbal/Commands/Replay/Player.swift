@@ -107,16 +107,16 @@ struct Player: ParsableCommand {
 
 extension ReplayStatus {
     /// Rows of a table.
-    fileprivate var rows: [String] {
-        let time = clock(milliseconds: timeMs, 3) + (durationMs.map { " of \(clock(milliseconds: $0, 3))" } ?? "")
+    fileprivate var rows: [PrintableText] {
+        let length: PrintableText = durationMs.map { " of \(clock(milliseconds: $0, 3))" } ?? ""
         var rows = [
-            titled("state", state.rawValue), titled("time", time),
+            titled("state", "\(state.rawValue)"), titled("time", "\(clock(milliseconds: timeMs, 3))\(length)"),
             titled("speed", speed.isFinite ? "\(short(speed)) times" : "as fast as possible"),
         ]
-        if round > 1 { rows.append(titled("round", grouped(round))) }
+        if round > 1 { rows.append(titled("round", "\(grouped(round))")) }
         for (index, marker) in (markers ?? []).enumerated() {
-            let text = "\(clock(milliseconds: marker.timeMs, 3))  \(marker.label.printable)"
-            rows.append(titled(index == 0 ? "markers" : "", text))
+            rows.append(
+                titled(index == 0 ? "markers" : "", "\(clock(milliseconds: marker.timeMs, 3))  \(marker.label)"))
         }
         return rows
     }

@@ -191,7 +191,7 @@ private final class RecordSession {
             guard case .lagged(let lagged)? = message.event else { return }
             throw Failure(.ioError, "\(lagged.text); the recording ends before them")
         case .removed: throw Failure(.unavailable, "camera \(camera.text) was removed; the recording ends there")
-        case .error where message.id == Self.markID: status.note(message.error?.message ?? "no marker was set")
+        case .error where message.id == Self.markID: status.note(message.error.map { "\($0.message)" } ?? "no marker was set")
         case .error:
             if let error = message.error { throw Failure(error) }
         default: break
@@ -280,7 +280,7 @@ private struct RecordStatus {
     private var lastDrawn: ContinuousClock.Instant?
     private var lines = StatusLines()
     /// A short-lived note.
-    private var note: (text: String, end: ContinuousClock.Instant)?
+    private var note: (text: PrintableText, end: ContinuousClock.Instant)?
 
     private static let interval = Duration.milliseconds(200)
 
@@ -292,7 +292,7 @@ private struct RecordStatus {
     /// How long to wait between two updates, in milliseconds; `nil` if there is nothing to update.
     var timeout: Int? { isOn ? 200 : nil }
 
-    mutating func note(_ text: String) {
+    mutating func note(_ text: PrintableText) {
         note = (text, .now + .seconds(2))
         lastDrawn = nil
     }
@@ -303,12 +303,13 @@ private struct RecordStatus {
         lastDrawn = now
         if let end = note?.end, end <= now { note = nil }
         let time = clock(milliseconds: (now - started) / .milliseconds(1), 0)
-        let state = writer.isRunning ? counted(writer.lines, "line") : "waiting for the camera to rest"
-        let end = hasKeys ? "m: mark  q: end" : "^C ends it"
+        let state: PrintableText =
+            writer.isRunning ? "\(counted(writer.lines, "line"))" : "waiting for the camera to rest"
+        let end: PrintableText = hasKeys ? "m: mark  q: end" : "^C ends it"
         let columns = Terminal.columns(STDERR_FILENO) - 1
-        let facts = fitting("\(time)  \((note?.text ?? state).printable)", columns - 11)
-        let left = columns - 11 - width(facts) - 2 - end.count
-        let text = "\(style.yellow("recording"))  \(facts)\(left >= 0 ? "  " + style.dim(end) : "")"
+        let facts = fitting("\(time)  \(note?.text ?? state)", columns - 11)
+        let left = columns - 11 - width(facts) - 2 - width(end)
+        let text = style.yellow("recording") + "  " + facts + (left >= 0 ? "  " + style.dim(end) : "")
         let drawing = lines.draw([text], columns: columns)
         if !drawing.isEmpty { writeError(drawing) }
     }

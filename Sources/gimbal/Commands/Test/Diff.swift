@@ -59,8 +59,8 @@ struct Diff: ParsableCommand {
         let comparison = Comparison(expected: one.stream, found: other.stream, tolerance: tolerance)
         guard let failure = comparison.failure else { return }
         let output = Output()
-        output.add("\(expected) and \(found): \(failure.summary)".printable)
-        for line in failure.details { output.add("  \(line)".printable) }
+        output.add("\(expected) and \(found): \(failure.summary)")
+        for line in failure.details { output.add("  \(line)") }
         try output.flush()
         throw ExitCode(.rejected)
     }

@@ -97,9 +97,9 @@ struct Expect: ParsableCommand {
             }
         }
         if tap {
-            output.add(String(ReportFormat.tap.text(of: reports).dropLast()))
+            output.add(PrintableText(lines: String(ReportFormat.tap.text(of: reports).dropLast())))
         } else {
-            for line in reports.flatMap(\.lines) { output.add(line.printable) }
+            for line in reports.flatMap(\.lines) { output.add(PrintableText(line)) }
         }
         try output.flush()
         if let junit { try OutputFile.write(ReportFormat.junit.text(of: reports), to: junit, besides: files) }
@@ -323,7 +323,8 @@ private final class ExpectSession {
                 say("\(file) is as it was")
                 return Outcome(name)
             }
-            for line in ["\(file): \(change.summary)"] + change.details.map({ "  \($0)" }) { say(line) }
+            say("\(file): \(change.summary)")
+            for line in change.details { say("  \(line)") }
         } else {
             say("\(file) is new")
         }

@@ -53,8 +53,10 @@ struct Shrink: ParsableCommand {
         try file.write(smallest.bytes)
         try file.finish()
         say(
-            "\(trace): \(counted(whole.lines.count, "line")) made \(grouped(smallest.lines.count)) by "
-                + "\(counted(shrinker.asked, "run")), status \(status)")
+            """
+            \(trace): \(counted(whole.lines.count, "line")) made \(grouped(smallest.lines.count)) by \
+            \(counted(shrinker.asked, "run")), status \(status)
+            """)
     }
 }
 

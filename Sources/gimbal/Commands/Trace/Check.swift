@@ -226,7 +226,7 @@ private final class CheckSession {
         if options.json {
             output.add(finding.json(file: name).bytes[...])
         } else {
-            output.add("\(name):\(finding.line): \(finding.text)".printable)
+            output.add("\(name):\(finding.line): \(finding.text)")
         }
     }
 
@@ -238,7 +238,7 @@ private final class CheckSession {
                 counted(lines, "line"), counted(frames, "frame"), clock(milliseconds: durationMs, 3),
                 gestures.isEmpty ? "no gestures" : gestures.joined(separator: ", "), counted(findings, "finding"),
             ]
-            if output.isTerminal { output.add("\(name): \(facts.joined(separator: "; "))".printable) }
+            if output.isTerminal { output.add("\(name): \(facts.joined(separator: "; "))") }
         }
         try output.flush()
     }

@@ -82,26 +82,26 @@ private struct InspectReport {
 
     // MARK: For people
 
-    var rows: [String] {
-        var rows = [titled("file", name.printable), titled("format", formatText)]
+    var rows: [PrintableText] {
+        var rows = [titled("file", PrintableText(name)), titled("format", formatText)]
         if let device { rows.append(titled("device", deviceText(device))) }
         if let viewport {
             rows.append(titled("viewport", "\(fixed(viewport.width, 0)) by \(fixed(viewport.height, 0)) points"))
         }
         for (index, section) in sections.enumerated() {
             if sections.count > 1, let trace = section.trace {
-                let camera = trace.camera.map { ", camera \($0)" } ?? ""
+                let camera: PrintableText = trace.camera.map { ", camera \($0)" } ?? ""
                 rows.append(
                     titled("trace", "\(index + 1) of \(sections.count), from line \(grouped(trace.line))\(camera)"))
             }
             rows += self.rows(of: section.findings)
         }
-        rows += table("noticed", quirks.filter { $0.0.matters }.map { $0.text($1) }, more: 0)
-        let lines = damaged.map { "line \($0.line): \($0.excerpt.printable)" }
+        rows += table("noticed", quirks.filter { $0.0.matters }.map { PrintableText($0.text($1)) }, more: 0)
+        let lines = damaged.map { "line \($0.line): \($0.excerpt)" as PrintableText }
         return rows + table("damaged", lines, more: damagedCount - lines.count)
     }
 
-    private func rows(of findings: Findings) -> [String] {
+    private func rows(of findings: Findings) -> [PrintableText] {
         let frames = counted(findings.frames, isTrace ? "line" : "frame")
         var rows = [titled("length", "\(frames) in \(clock(milliseconds: findings.durationMs, 3))")]
         if findings.landed > 0 {
@@ -111,37 +111,37 @@ private struct InspectReport {
         return rows + table("gestures", findings.gestures.map(text), more: more)
     }
 
-    private func table(_ title: String, _ texts: [String], more: Int) -> [String] {
-        let all = texts.isEmpty ? ["none"] : more > 0 ? texts + ["and \(grouped(more)) more"] : texts
+    private func table(_ title: PrintableText, _ texts: [PrintableText], more: Int) -> [PrintableText] {
+        let all: [PrintableText] = texts.isEmpty ? ["none"] : more > 0 ? texts + ["and \(grouped(more)) more"] : texts
         return all.enumerated().map { titled($0 == 0 ? title : "", $1) }
     }
 
-    private var formatText: String {
-        let protocolText: String
+    private var formatText: PrintableText {
+        let protocolText: PrintableText
         switch notes.contactProtocol {
         case .slots: protocolText = ", protocol B"
         case .wholeFrames: protocolText = ", protocol A"
         case .single: protocolText = ", one contact"
         case nil: protocolText = ""
         }
-        return (format?.rawValue ?? "") + protocolText
+        return "\(format?.rawValue ?? "")\(protocolText)"
     }
 
-    private func deviceText(_ device: DeviceDescription) -> String {
-        let name = device.name.map(\.printable) ?? "without a name"
+    private func deviceText(_ device: DeviceDescription) -> PrintableText {
+        let name = device.name.map { PrintableText($0) } ?? "without a name"
         guard let size = device.sizeMm else { return name }
         return "\(name), \(fixed(size.width, 0)) by \(fixed(size.height, 0)) mm"
     }
 
-    private func text(_ gesture: FoundGesture) -> String {
-        let start = padded(clock(milliseconds: gesture.startMs, 2), 8)
-        let end = gesture.endMs.map { clock(milliseconds: $0, 2) } ?? "its end"
-        let time = gesture.kind.isTap ? "\(start)          " : "\(start) to \(filled(end, 6))"
-        let lost = gesture.isCancelled ? ", cancelled" : ""
-        return "\(filled(gesture.kind.type, 16))\(time)  \(amount(gesture))\(lost)"
+    private func text(_ gesture: FoundGesture) -> PrintableText {
+        let start = padded("\(clock(milliseconds: gesture.startMs, 2))", 8)
+        let end: PrintableText = gesture.endMs.map { "\(clock(milliseconds: $0, 2))" } ?? "its end"
+        let time: PrintableText = gesture.kind.isTap ? "\(start)          " : "\(start) to \(filled(end, 6))"
+        let lost: PrintableText = gesture.isCancelled ? ", cancelled" : ""
+        return "\(filled("\(gesture.kind.type)", 16))\(time)  \(amount(gesture))\(lost)"
     }
 
-    private func amount(_ gesture: FoundGesture) -> String {
+    private func amount(_ gesture: FoundGesture) -> PrintableText {
         switch gesture.value {
         case .pan(let way): "\(fixed(way.x, 0)), \(fixed(way.y, 0)) points"
         case .pinch(let scale): "to \(fixed(scale, 3)) times"

@@ -2,17 +2,15 @@
 // test's tasks have few to share.
 
 import Foundation
-import Synchronization
-import TestSupport
 import UnixSocket
 
 /// A socket in a folder of its own, and what is done with each connection to it.
-final class StandIn: Sendable {
-    let path: String
+public final class StandIn: Sendable {
+    public let path: String
     private let folder: URL
 
     /// - Parameter serve: is given each connection's number and descriptor, one after the other, and closes nothing.
-    init(_ serve: @escaping @Sendable (Int, CInt) -> Void) throws {
+    public init(_ serve: @escaping @Sendable (Int, CInt) -> Void) throws {
         folder = Files.temporary()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appendingPathComponent("stand-in.sock").path
@@ -32,13 +30,13 @@ final class StandIn: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    static func isReadable(_ descriptor: CInt) -> Bool {
+    public static func isReadable(_ descriptor: CInt) -> Bool {
         var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&status, 1, -1) > 0
     }
 
     /// Writes all bytes, unless the other side is gone.
-    static func write(_ bytes: some Collection<UInt8>, to descriptor: CInt) {
+    public static func write(_ bytes: some Collection<UInt8>, to descriptor: CInt) {
         var rest = Array(bytes)
         while !rest.isEmpty {
             let count = send(descriptor, rest, rest.count, CInt(MSG_NOSIGNAL))
@@ -48,7 +46,7 @@ final class StandIn: Sendable {
     }
 
     /// Stands between, and cuts each connection after so many bytes of the daemon; those beyond the list stay.
-    static func cutting(after budgets: [Int], before daemon: String) throws -> StandIn {
+    public static func cutting(after budgets: [Int], before daemon: String) throws -> StandIn {
         try StandIn { number, client in
             guard let server = try? UnixSocket.connect(daemon) else { return }
             defer { close(server) }
@@ -73,27 +71,26 @@ final class StandIn: Sendable {
     }
 }
 
-/// A clock on which every sleep is over at once, and is remembered.
-final class PatientClock: Clock {
-    struct Instant: InstantProtocol {
-        var sinceStart = Swift.Duration.zero
-
-        func advanced(by duration: Swift.Duration) -> Instant { Instant(sinceStart: sinceStart + duration) }
-        func duration(to other: Instant) -> Swift.Duration { other.sinceStart - sinceStart }
-        static func < (a: Instant, b: Instant) -> Bool { a.sinceStart < b.sinceStart }
+extension StandIn {
+    /// Sends pieces until there are no more, or the other side has hung up.
+    public static func pour(_ pieces: some Sequence<[UInt8]>, to descriptor: CInt) {
+        for piece in pieces {
+            var sent = 0
+            while sent < piece.count {
+                let count = piece[sent...].withUnsafeBytes {
+                    send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return }
+                sent += count
+            }
+        }
     }
 
-    private let sleeps = Mutex<[Swift.Duration]>([])
-
-    var now: Instant { Instant(sinceStart: slept.reduce(.zero, +)) }
-    let minimumResolution = Swift.Duration.zero
-    /// How long was slept, each time.
-    var slept: [Swift.Duration] { sleeps.withLock { $0 } }
-
-    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-        try Task.checkCancellation()
-        let start = now
-        sleeps.withLock { $0.append(start.duration(to: deadline)) }
-        await Task.yield()
+    /// Waits until a client has asked, sends pieces, and hangs up.
+    public static func answering(_ pieces: some Sequence<[UInt8]> & Sendable) throws -> StandIn {
+        try StandIn { _, connection in
+            _ = isReadable(connection)
+            pour(pieces, to: connection)
+        }
     }
 }
