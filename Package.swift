@@ -118,7 +118,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["Hub", "UnixSocket"], path: "Tests/TestSupport", exclude: ["check-schema.py"]),
+            name: "TestSupport", dependencies: ["Hub", "UnixSocket"], path: "Tests/TestSupport",
+            exclude: ["check-schema.py"]),
         .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"], exclude: ["Cases"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
         .testTarget(name: "TouchesTests", dependencies: ["Touches", "Gestures", "MapCamera", "TestSupport"]),

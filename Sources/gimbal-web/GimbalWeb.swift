@@ -141,7 +141,7 @@ struct GimbalWeb: AsyncParsableCommand {
     /// In the parser's place, whose own would write errors as they are.
     static func main() async {
         do {
-            var command = try parse()
+            let command = try parse()
             try await command.run()
         } catch {
             let (code, text) = (exitCode(for: error), PrintableText(lines: fullMessage(for: error)))

@@ -32,7 +32,8 @@ import Testing
         for value in 0...0x10ffff as ClosedRange<UInt32> {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = PrintableText(String(scalar)).description
-            let isHidden = scalar.properties.isDefaultIgnorableCodePoint || value < 0x20 || (0x7f..<0xa0).contains(value)
+            let isHidden =
+                scalar.properties.isDefaultIgnorableCodePoint || value < 0x20 || (0x7f..<0xa0).contains(value)
             if isHidden { #expect(text.utf8.allSatisfy { (0x20...0x7e).contains($0) } && text.hasPrefix("\\")) }
             if (0x20...0x7e).contains(value) { #expect(text == String(scalar)) }
         }
@@ -40,7 +41,8 @@ import Testing
 
     @Test func literalsStayAndWhatIsPutIntoThemIsMadePrintable() {
         let hostile = "\u{1b}[2J\n"
-        let text: PrintableText = "\u{1b}[1m\(hostile)\u{1b}[0m \(7) \(2.5) \(hostile.prefix(1)) \(PrintableText(hostile))\n"
+        let text: PrintableText =
+            "\u{1b}[1m\(hostile)\u{1b}[0m \(7) \(2.5) \(hostile.prefix(1)) \(PrintableText(hostile))\n"
         #expect(text.description == "\u{1b}[1m" + #"\u{1B}[2J\n"# + "\u{1b}[0m 7 2.5 " + #"\u{1B} \u{1B}[2J\n"# + "\n")
         #expect("\(text)" as PrintableText == text)
     }
@@ -50,7 +52,8 @@ import Testing
     }
 
     @Test func bytesThatAreNoTextAreReplaced() {
-        #expect(PrintableText(bytes: [0x61, 0x9b, 0xc2, 0x9b, 0xff]).description == "a\u{fffd}" + #"\u{009B}"# + "\u{fffd}")
+        #expect(
+            PrintableText(bytes: [0x61, 0x9b, 0xc2, 0x9b, 0xff]).description == "a\u{fffd}" + #"\u{009B}"# + "\u{fffd}")
     }
 
     // MARK: The sources
@@ -65,7 +68,8 @@ import Testing
 
     /// The type keeps text out that is not printable; this keeps the programs from going around it.
     @Test func programsWriteTextByTheGateAlone() throws {
-        let writers = #/
+        let writers =
+            #/
             \b(print|debugPrint|dump|fputs|puts|putchar|printf|fprintf|vprintf|dprintf|perror|fwrite|syslog)\(
             | \b(write|writev|send)\(\s*STD(OUT|ERR)_FILENO | FileHandle | \b(stdout|stderr)\b | \bTextOutputStream
             /#

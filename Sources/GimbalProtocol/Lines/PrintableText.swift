@@ -27,7 +27,11 @@ package struct PrintableText: Hashable, Sendable, CustomStringConvertible, Expre
         var before: Unicode.Scalar?
         for scalar in text.unicodeScalars {
             let isSeen = scalar.isSeen(behind: before)
-            if isSeen { description.unicodeScalars.append(scalar) } else { description += scalar.escaped(asASCII: true) }
+            if isSeen {
+                description.unicodeScalars.append(scalar)
+            } else {
+                description += scalar.escaped(asASCII: true)
+            }
             before = isSeen ? scalar : nil
         }
     }
@@ -74,7 +78,9 @@ package struct PrintableText: Hashable, Sendable, CustomStringConvertible, Expre
             text += PrintableText(value.description).description
         }
 
-        package mutating func appendInterpolation(_ error: any Error) { text += PrintableText(String(describing: error)).description }
+        package mutating func appendInterpolation(_ error: any Error) {
+            text += PrintableText(String(describing: error)).description
+        }
     }
 }
 
@@ -102,7 +108,9 @@ extension Unicode.Scalar {
         guard let before else { return false }
         let isBehindText = !before.properties.isDefaultIgnorableCodePoint
         // The scripts that have joiners begin with Arabic; digits and others become emoji by a selector.
-        if properties.isVariationSelector { return isBehindText && (before.value >= 0x600 || before.properties.isEmoji) }
+        if properties.isVariationSelector {
+            return isBehindText && (before.value >= 0x600 || before.properties.isEmoji)
+        }
         // The Mongolian vowel separator is a joiner of its own.
         guard properties.isJoinControl || value == 0x180e, before.value >= 0x600 else { return false }
         return isBehindText || before.properties.isVariationSelector

@@ -232,10 +232,8 @@ package final class CameraMirror: DaemonReader {
         switch obstacle {
         case .circle(let cameras):
             let names = cameras.map(\.name)
-            outside.say(
-                .error,
-                "\(local) does not follow \(source), for that is a circle: \(names.last ?? "") follows "
-                    + names.joined(separator: ", which follows "))
+            let circle = "\(names.last ?? "") follows \(names.joined(separator: ", which follows "))"
+            outside.say(.error, "\(local) does not follow \(source), for that is a circle: \(circle)")
         case .tooLong:
             outside.say(
                 .error, "\(local) does not follow \(source): more than \(FollowedCamera.most) follow one another")

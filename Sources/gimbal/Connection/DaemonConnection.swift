@@ -65,7 +65,8 @@ final class DaemonConnection {
         case ENAMETOOLONG: return Failure(.usage, "\(last.error)")
         case _ where isLocked != nil:
             let path = isLocked?.path ?? last.path
-            let hint: PrintableText = path.hasPrefix("/run/gimbal/") ? ": it is for members of the group that owns it" : ""
+            let hint: PrintableText =
+                path.hasPrefix("/run/gimbal/") ? ": it is for members of the group that owns it" : ""
             let error: PrintableText = isLocked.map { "\($0.error)" } ?? ""
             return Failure(.noPermission, isOne ? error : "no daemon lets you in: \(error)\(hint)")
         case ENOENT, ECONNREFUSED, ENOTDIR:

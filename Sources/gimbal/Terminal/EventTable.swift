@@ -119,7 +119,9 @@ struct EventTable {
         case .text(let text): surface = "surface \(text)"
         }
         var facts: [PrintableText] = ["touch", surface] + (touch.isCancelled ? ["cancelled"] : [])
-        for finger in touch.touches { facts.append("\(finger.id) at \(short(finger.position.x)),\(short(finger.position.y))") }
+        for finger in touch.touches {
+            facts.append("\(finger.id) at \(short(finger.position.x)),\(short(finger.position.y))")
+        }
         if touch.touches.isEmpty, !touch.isCancelled { facts.append("lifted") }
         return facts.joined(separator: "  ")
     }

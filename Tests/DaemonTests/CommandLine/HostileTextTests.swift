@@ -33,7 +33,8 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
 
     /// Members whose texts are words of the protocol.
     private static let words: Set<String> = [
-        "type", "id", "code", "phase", "kind", "reason", "role", "delivery", "state", "moving", "easing", "speed", "surface",
+        "type", "id", "code", "phase", "kind", "reason", "role", "delivery", "state", "moving", "easing", "speed",
+        "surface",
     ]
 
     /// The value with every text in it made hostile.
@@ -49,7 +50,9 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
 
     static func all() throws -> [HostileAnswers] {
         // Every message that the specification shows.
-        let examples = try Files.fenced("json server", in: "Protocols/README.md").map { try JSON($0) }.filter { $0.array == nil }
+        let examples = try Files.fenced("json server", in: "Protocols/README.md").map { try JSON($0) }.filter {
+            $0.array == nil
+        }
         func lines(_ isWanted: (String?) -> Bool) -> [[UInt8]] {
             examples.filter { isWanted($0["type"]?.string) }.map { Array(spoilt($0).text.utf8) }
         }
@@ -64,14 +67,24 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         }
         return [
             // Each question finds its answer behind those to others.
-            .init(testDescription: "messages", lines: Array(repeating: messages, count: 4).flatMap(\.self), isShown: false),
-            .init(testDescription: "ends", lines: lines { $0 == "subscribed" || ends.contains($0) && $0 != "error" }, isShown: false),
+            .init(
+                testDescription: "messages", lines: Array(repeating: messages, count: 4).flatMap(\.self), isShown: false
+            ),
+            .init(
+                testDescription: "ends", lines: lines { $0 == "subscribed" || ends.contains($0) && $0 != "error" },
+                isShown: false),
             .init(testDescription: "errors", lines: [error("invalid-value")], isShown: true),
-            .init(testDescription: "unknown cameras", lines: [error("unknown-camera")] + lines { $0 == "cameras" }, isShown: true),
-            .init(testDescription: "no JSON", lines: [Array(hostile.utf8.prefix { $0 != 0x0a }) + [0x9b, 0xff]], isShown: true),
+            .init(
+                testDescription: "unknown cameras", lines: [error("unknown-camera")] + lines { $0 == "cameras" },
+                isShown: true),
+            .init(
+                testDescription: "no JSON", lines: [Array(hostile.utf8.prefix { $0 != 0x0a }) + [0x9b, 0xff]],
+                isShown: true),
             .init(
                 testDescription: "bytes within JSON",
-                lines: [Array(#"{"type":"subscribed","camera":""#.utf8) + [0x1b, 0x9b, 0xc2, 0x9b, 0xff] + Array("\"}".utf8)],
+                lines: [
+                    Array(#"{"type":"subscribed","camera":""#.utf8) + [0x1b, 0x9b, 0xc2, 0x9b, 0xff] + Array("\"}".utf8)
+                ],
                 isShown: false),
         ]
     }
@@ -94,7 +107,8 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
     private static let daemonCommands: [String: [String]] = [
         "move": ["--zoom", "3"], "animate": ["--zoom", "3"], "fit": ["1,2", "3,4"], "wait": [], "stop": [], "get": [],
         "bounds": ["1,2", "3,4"], "zoom-range": ["3", "4"], "viewport": ["300x400"], "gestures": ["--no-tilt"],
-        "project": ["1,2"], "unproject": ["1,2"], "region": [], "cameras": [], "remove": ["a"], "watch": [], "send": ["{}"],
+        "project": ["1,2"], "unproject": ["1,2"], "region": [], "cameras": [], "remove": ["a"], "watch": [],
+        "send": ["{}"],
         "stats": [], "clients": [], "replay": ["--follow", "FILE"], "player": ["status"], "record": [], "mark": ["a"],
         "expect": ["--camera", "a", "--zoom", "3", "--timeout", "200ms"],
     ]
@@ -110,7 +124,8 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "shrink": [["FILE", "--", "/bin/false", "{}"], ["FILE", "--", "FILE/", "{}"]],
         "check": [["FILE"], ["--json", "FILE"]], "inspect": [["FILE"], ["--json", "FILE"]],
         "plot": [["FILE", "-o", "FILE"], ["FILE", "-o", "OUT.svg"]],
-        "convert": [["FILE"], ["FILE", "--to", "webdriver"]], "cut": [["FILE", "--until", "1s"]], "join": [["FILE", "SAMPLE"]],
+        "convert": [["FILE"], ["FILE", "--to", "webdriver"]], "cut": [["FILE", "--until", "1s"]],
+        "join": [["FILE", "SAMPLE"]],
         "edit": [["FILE", "--speed", "2"]], "record": [["-o", "FILE"], ["-o", "FILE", "--append"]], "send": [["FILE"]],
         "web": [["--tls-cert", "FILE"]],
     ]
@@ -151,7 +166,9 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         ]
         let names = (0...contents.count).map { folder.appendingPathComponent("\($0)\(hostile).ndjson").path }
         for (name, bytes) in zip(names, contents) {
-            guard FileManager.default.createFile(atPath: name, contents: Data(bytes)) else { throw CocoaError(.fileWriteUnknown) }
+            guard FileManager.default.createFile(atPath: name, contents: Data(bytes)) else {
+                throw CocoaError(.fileWriteUnknown)
+            }
         }
         return names
     }
@@ -193,7 +210,8 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         for file in try Self.files(in: folder) {
             for arguments in Self.fileCommands[command] ?? [] {
                 let words = arguments.map {
-                    $0.replacing("FILE", with: file).replacing("SAMPLE", with: Self.sample).replacing("OUT", with: folder.path)
+                    $0.replacing("FILE", with: file).replacing("SAMPLE", with: Self.sample).replacing(
+                        "OUT", with: folder.path)
                 }
                 // Where it can be opened, recording ends by the daemon's end alone.
                 let isThere = FileManager.default.fileExists(atPath: file)
@@ -245,7 +263,10 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         #expect(log.contains("was refused") && fault(Array(log.utf8)) == nil, "\(log.debugDescription)")
     }
 
-    @Test(arguments: [["--\(hostile)"], ["--state-dir", "/nonexistent/\(hostile)"], ["--log-level", hostile], ["--allow-user", hostile]])
+    @Test(arguments: [
+        ["--\(hostile)"], ["--state-dir", "/nonexistent/\(hostile)"], ["--log-level", hostile],
+        ["--allow-user", hostile],
+    ])
     func noOptionSteersWhoReadsTheLog(_ arguments: [String]) throws {
         let ended = try DaemonProcess.run(
             DaemonProcess.products.appendingPathComponent("gimbald"), ["--socket", Files.temporary().path] + arguments)

@@ -22,7 +22,9 @@ struct Cameras: ParsableCommand {
     var json = false
 
     func run() throws {
-        try Conversation(socket, json: json).show(.cameras) { if case .cameras(let names) = $0 { names.map { PrintableText($0) } } else { nil } }
+        try Conversation(socket, json: json).show(.cameras) {
+            if case .cameras(let names) = $0 { names.map { PrintableText($0) } } else { nil }
+        }
     }
 }
 

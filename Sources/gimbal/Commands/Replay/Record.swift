@@ -191,7 +191,8 @@ private final class RecordSession {
             guard case .lagged(let lagged)? = message.event else { return }
             throw Failure(.ioError, "\(lagged.text); the recording ends before them")
         case .removed: throw Failure(.unavailable, "camera \(camera.text) was removed; the recording ends there")
-        case .error where message.id == Self.markID: status.note(message.error.map { "\($0.message)" } ?? "no marker was set")
+        case .error where message.id == Self.markID:
+            status.note(message.error.map { "\($0.message)" } ?? "no marker was set")
         case .error:
             if let error = message.error { throw Failure(error) }
         default: break
