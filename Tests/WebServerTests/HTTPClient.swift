@@ -71,6 +71,7 @@ final class HTTPClient {
     /// Waits for more bytes; `false` at the end.
     private func fill() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
+        errno = 0
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { return false }
         waiting += buffer[..<count]
