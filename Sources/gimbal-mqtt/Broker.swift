@@ -43,7 +43,11 @@ final class Broker {
     private let settings: Settings
     private let loop: EventLoop
     private var phase = Phase.waiting(until: -.infinity)
-    private var backoff = Backoff(first: 100, longest: 10_000)
+    private var backoff = Backoff(first: 100, longest: longestDelay)
+    private static let longestDelay = 10_000.0
+    /// When the connection has held for long enough that the next attempts are soon again: a broker that accepts and goes away
+    /// all the time is one that cannot be reached.
+    private var settlesAt = Double.infinity
     /// How many attempts there have been: each is at the next address.
     private var attempts = 0
     /// A pipe by which an attempt's thread tells that it is over.
@@ -103,13 +107,14 @@ final class Broker {
                     phase = unsafe .connected(
                         try BrokerConnection(
                             loop, client, attempt.address, isVersion5: settings.isVersion5, at: now))
-                    backoff.reset()
+                    settlesAt = now + Self.longestDelay
                     return [.connected]
                 } catch {
                     return [lost("\(error)", at: now)]
                 }
             }
         case .connected(let connection):
+            if settlesAt <= now { backoff.reset() }
             connection.advance(to: now)
             let news = connection.takeNews()
             guard let reason = connection.failure else { return news }

@@ -940,6 +940,33 @@ import Testing
         #expect(follower.mirror?.isThere == false && follower.log.isEmpty)
     }
 
+    @Test func garbageInEveryTopicThatAMirrorReadsMovesNothingAndIsFewLinesOfTheLog() throws {
+        let (fleet, _, follower) = pair()
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        fleet.pass(3000)
+        let kept = try #require(fleet.retained["gimbal/left/main/camera"].map { String(decoding: $0, as: UTF8.self) })
+        let beyond = try ["1e999", "-1", "9007199254740992", "\"1\"", "null", "[]"].flatMap { value in
+            try ["seq", "number", "generation", "zoom"].map { name in
+                kept.replacing(try Regex(#""\#(name)":[0-9.]+"#), with: #""\#(name)":\#(value)"#)
+            }
+        }
+        let deep = String(repeating: "[", count: 30_000) + String(repeating: "]", count: 30_000)
+        let texts =
+            beyond + [deep, #"{"type":"camera-state","more":\#(deep)}"#, "x", "{}", "\u{0}", "\u{1b}[2J", "{\"type\":"]
+        for topic in ["main/camera", "main/settings", "$state"] {
+            for text in texts {
+                follower.receive(Delivery("gimbal/left/\(topic)", Array(text.utf8), isRetained: true))
+                follower.receive(Delivery("gimbal/left/\(topic)", Array(text.utf8)))
+                fleet.pass(10)
+            }
+        }
+        #expect(1...2 ~= follower.log.count, "\(follower.log)")
+        feeder.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":8}}"#)
+        fleet.pass(1000)
+        #expect(try everything("copy", of: fleet.hosts[1]) == everything("main", of: fleet.hosts[0]))
+    }
+
     @Test func whatSomebodyElseDoesToAMirrorIsUndone() throws {
         let (fleet, _, _) = pair()
         fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)

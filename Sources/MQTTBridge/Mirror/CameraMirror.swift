@@ -69,9 +69,11 @@ package final class CameraMirror: DaemonReader {
     /// The obstacle of which the log has a line, and when it may have the next line.
     private var loggedObstacle: Obstacle?
     private var nextLine = -Double.infinity
+    /// When the log may have the next line about what is no message.
+    private var nextGarbageLine = -Double.infinity
     /// The epoch of this side's camera.
     private var epoch: String?
-    /// Milliseconds from one line of the log about what is followed to the next, at least: chains are what others say.
+    /// Milliseconds from one line of the log about what others publish to the next of its kind, at least.
     private static let lineInterval = 10_000.0
     /// When to ask the broker again, since nothing has come for long.
     private var nextRefresh: Double?
@@ -173,13 +175,19 @@ package final class CameraMirror: DaemonReader {
             return askSoon(at: now)
         }
         guard let (told, stamp) = RetainedSettings.read(delivery.payload) else {
-            return outside.say(.warning, "\(delivery.topic): what came is no settings of a camera")
+            return logGarbage("\(delivery.topic): what came is no settings of a camera", at: now)
         }
         switch source.saw(told.settings, stamp, isRetained: delivery.isRetained) {
         case .news: session?.settingsHaveChanged(at: now)
         case .nothing: break
         case .doubt: askSoon(at: now)
         }
+    }
+
+    private func logGarbage(_ text: @autoclosure () -> String, at now: Double) {
+        guard nextGarbageLine <= now else { return }
+        nextGarbageLine = now + Self.lineInterval
+        outside.say(.warning, text())
     }
 
     /// Asks the broker for its retained messages if one does not show whether it is the newest: an empty one has no
@@ -192,7 +200,7 @@ package final class CameraMirror: DaemonReader {
             return askSoon(at: now)
         }
         guard let (status, stamp) = CameraStatus.read(delivery.payload) else {
-            return outside.say(.warning, "\(delivery.topic): what came is no state of a camera")
+            return logGarbage("\(delivery.topic): what came is no state of a camera", at: now)
         }
         switch source.saw(status, stamp, isRetained: delivery.isRetained, at: now) {
         case .news: session?.goalHasChanged()
