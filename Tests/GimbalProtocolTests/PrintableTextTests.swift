@@ -32,8 +32,8 @@ import Testing
         for value in 0...0x10ffff as ClosedRange<UInt32> {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = PrintableText(String(scalar)).description
-            let isHidden =
-                scalar.properties.isDefaultIgnorableCodePoint || value < 0x20 || (0x7f..<0xa0).contains(value)
+            let isControl = value < 0x20 || (0x7f..<0xa0).contains(value)
+            let isHidden = isControl || scalar.properties.isDefaultIgnorableCodePoint
             if isHidden { #expect(text.utf8.allSatisfy { (0x20...0x7e).contains($0) } && text.hasPrefix("\\")) }
             if (0x20...0x7e).contains(value) { #expect(text == String(scalar)) }
         }
@@ -41,8 +41,8 @@ import Testing
 
     @Test func literalsStayAndWhatIsPutIntoThemIsMadePrintable() {
         let hostile = "\u{1b}[2J\n"
-        let text: PrintableText =
-            "\u{1b}[1m\(hostile)\u{1b}[0m \(7) \(2.5) \(hostile.prefix(1)) \(PrintableText(hostile))\n"
+        let printed = PrintableText(hostile)
+        let text: PrintableText = "\u{1b}[1m\(hostile)\u{1b}[0m \(7) \(2.5) \(hostile.prefix(1)) \(printed)\n"
         #expect(text.description == "\u{1b}[1m" + #"\u{1B}[2J\n"# + "\u{1b}[0m 7 2.5 " + #"\u{1B} \u{1B}[2J\n"# + "\n")
         #expect("\(text)" as PrintableText == text)
     }
@@ -52,8 +52,8 @@ import Testing
     }
 
     @Test func bytesThatAreNoTextAreReplaced() {
-        #expect(
-            PrintableText(bytes: [0x61, 0x9b, 0xc2, 0x9b, 0xff]).description == "a\u{fffd}" + #"\u{009B}"# + "\u{fffd}")
+        let text = PrintableText(bytes: [0x61, 0x9b, 0xc2, 0x9b, 0xff])
+        #expect(text.description == "a\u{fffd}" + #"\u{009B}"# + "\u{fffd}")
     }
 
     // MARK: The sources
@@ -71,7 +71,8 @@ import Testing
         let writers =
             #/
             \b(print|debugPrint|dump|fputs|puts|putchar|printf|fprintf|vprintf|dprintf|perror|fwrite|syslog)\(
-            | \b(write|writev|send)\(\s*STD(OUT|ERR)_FILENO | FileHandle | \b(stdout|stderr)\b | \bTextOutputStream
+            | \b(write|writev|send)\(\s*(STD(OUT|ERR)_FILENO|[12]\b) | exit\(withError
+            | FileHandle | \b(stdout|stderr)\b | \bTextOutputStream
             /#
         let sources = Files.root.appendingPathComponent("Sources")
         var found: [String: Int] = [:]

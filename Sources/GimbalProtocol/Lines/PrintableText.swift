@@ -27,11 +27,7 @@ package struct PrintableText: Hashable, Sendable, CustomStringConvertible, Expre
         var before: Unicode.Scalar?
         for scalar in text.unicodeScalars {
             let isSeen = scalar.isSeen(behind: before)
-            if isSeen {
-                description.unicodeScalars.append(scalar)
-            } else {
-                description += scalar.escaped(asASCII: true)
-            }
+            description += isSeen ? String(scalar) : scalar.escaped(asASCII: true)
             before = isSeen ? scalar : nil
         }
     }
@@ -75,12 +71,10 @@ package struct PrintableText: Hashable, Sendable, CustomStringConvertible, Expre
         package mutating func appendInterpolation(_ text: PrintableText) { self.text += text.description }
 
         package mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            text += PrintableText(value.description).description
+            appendInterpolation(PrintableText(value.description))
         }
 
-        package mutating func appendInterpolation(_ error: any Error) {
-            text += PrintableText(String(describing: error)).description
-        }
+        package mutating func appendInterpolation(_ error: any Error) { appendInterpolation(String(describing: error)) }
     }
 }
 
@@ -108,11 +102,10 @@ extension Unicode.Scalar {
         guard let before else { return false }
         let isBehindText = !before.properties.isDefaultIgnorableCodePoint
         // The scripts that have joiners begin with Arabic; digits and others become emoji by a selector.
-        if properties.isVariationSelector {
-            return isBehindText && (before.value >= 0x600 || before.properties.isEmoji)
-        }
+        let isOfScript = before.value >= 0x600
+        if properties.isVariationSelector { return isBehindText && (isOfScript || before.properties.isEmoji) }
         // The Mongolian vowel separator is a joiner of its own.
-        guard properties.isJoinControl || value == 0x180e, before.value >= 0x600 else { return false }
-        return isBehindText || before.properties.isVariationSelector
+        guard properties.isJoinControl || value == 0x180e else { return false }
+        return isOfScript && (isBehindText || before.properties.isVariationSelector)
     }
 }

@@ -119,9 +119,7 @@ struct EventTable {
         case .text(let text): surface = "surface \(text)"
         }
         var facts: [PrintableText] = ["touch", surface] + (touch.isCancelled ? ["cancelled"] : [])
-        for finger in touch.touches {
-            facts.append("\(finger.id) at \(short(finger.position.x)),\(short(finger.position.y))")
-        }
+        facts += touch.touches.map { "\($0.id) at \(short($0.position.x)),\(short($0.position.y))" }
         if touch.touches.isEmpty, !touch.isCancelled { facts.append("lifted") }
         return facts.joined(separator: "  ")
     }

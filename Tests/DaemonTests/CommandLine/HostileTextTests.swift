@@ -126,8 +126,10 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "plot": [["FILE", "-o", "FILE"], ["FILE", "-o", "OUT.svg"]],
         "convert": [["FILE"], ["FILE", "--to", "webdriver"]], "cut": [["FILE", "--until", "1s"]],
         "join": [["FILE", "SAMPLE"]],
-        "edit": [["FILE", "--speed", "2"]], "record": [["-o", "FILE"], ["-o", "FILE", "--append"]], "send": [["FILE"]],
-        "web": [["--tls-cert", "FILE"]],
+        "edit": [["FILE", "--speed", "2"]],
+        "record": [["-o", "FILE", "--duration", "1ms"], ["-o", "FILE", "--duration", "1ms", "--append"]],
+        "send": [["FILE"]],
+        "web": [["--no-open", "--listen", "FILE"]],
     ]
 
     private static let sample = Files.root.appendingPathComponent("Protocols/examples/traces/tilt.ndjson").path
@@ -213,14 +215,13 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
                     $0.replacing("FILE", with: file).replacing("SAMPLE", with: Self.sample).replacing(
                         "OUT", with: folder.path)
                 }
-                // Where it can be opened, recording ends by the daemon's end alone.
-                let isThere = FileManager.default.fileExists(atPath: file)
-                let isRecorded = command == "record" && (!isThere || words.contains("--append"))
-                if isRecorded { continue }
                 count += try run([command] + words, socket: daemon.socket, arguments.joined(separator: " ")) ? 1 : 0
             }
         }
-        #expect(count > 0, "nothing of it is shown")
+        // The page's server is built where it is asked for.
+        let server = DaemonProcess.products.appendingPathComponent("gimbal-web").path
+        let isThere = command != "web" || FileManager.default.fileExists(atPath: server)
+        #expect(count > 0 || !isThere, "nothing of it is shown")
     }
 
     @Test func noWordOfTheCommandLineSteersTheTerminal() throws {
@@ -253,10 +254,10 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
             #"{"type":"marker","label":1,"id":\#(quoted)}"#, #"{"type":"pan","phase":\#(quoted)}"#,
         ] {
             try client.send(line)
-            #expect(client.receive() != nil)
         }
         try client.send([0x1b, 0x9b, 0xff, 0x0a])
-        #expect(client.receive() != nil)
+        try client.send(#"{"type":"ping","id":1}"#)
+        _ = try client.receive(until: "pong")
         client.close()
         #expect(daemon.end(SIGTERM) == 0)
         let log = daemon.log()
@@ -264,12 +265,12 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        ["--\(hostile)"], ["--state-dir", "/nonexistent/\(hostile)"], ["--log-level", hostile],
+        ["--\(hostile)"], ["--socket", "/nonexistent/\(hostile)/s"], ["--log-level", hostile],
         ["--allow-user", hostile],
     ])
     func noOptionSteersWhoReadsTheLog(_ arguments: [String]) throws {
         let ended = try DaemonProcess.run(
-            DaemonProcess.products.appendingPathComponent("gimbald"), ["--socket", Files.temporary().path] + arguments)
+            DaemonProcess.products.appendingPathComponent("gimbald"), arguments)
         #expect(ended.status != 0 && ended.errors.contains(#"\u{1B}"#))
         #expect(fault(Array(ended.errors.utf8)) == nil, "\(ended.errors.debugDescription)")
     }

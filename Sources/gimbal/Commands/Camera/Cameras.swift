@@ -22,8 +22,8 @@ struct Cameras: ParsableCommand {
     var json = false
 
     func run() throws {
-        try Conversation(socket, json: json).show(.cameras) {
-            if case .cameras(let names) = $0 { names.map { PrintableText($0) } } else { nil }
+        try Conversation(socket, json: json).show(.cameras) { answer in
+            if case .cameras(let names) = answer { names.map { PrintableText($0) } } else { nil }
         }
     }
 }
