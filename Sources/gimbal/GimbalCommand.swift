@@ -19,6 +19,7 @@ struct GimbalCommand: ParsableCommand {
             \(Interrupt.help)
 
             For people on a terminal, for programs in a pipe: there, each line is a line of JSON as the daemon sent it. \
+            What would steer a terminal, hide or break a line is written out there by its number, in lines of JSON too. \
             Colours are left out where NO_COLOR is set.
 
             Exit status:

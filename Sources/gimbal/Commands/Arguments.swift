@@ -92,7 +92,9 @@ extension CompletionKind {
             // A shell waits for this while somebody types.
             guard var options = try? SocketOptions.parse(["--timeout", "500ms"]) else { return [] }
             options.socket = socket
-            return (try? Conversation(options).cameraNames()) ?? []
+            let names = (try? Conversation(options).cameraNames()) ?? []
+            // A shell takes a word for what it means there.
+            return names.filter { CameraName($0) != nil }
         }
     }
 }

@@ -243,6 +243,14 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         }
     }
 
+    @Test func aNameThatIsNoneIsNotOfferedToTheShell() throws {
+        let raw = Array(#"{"type":"cameras","cameras":["left","$(reboot)","a b","\u001b[2J"]}"#.utf8)
+        let stranger = try HostileAnswers(testDescription: "", lines: [raw], isShown: true).standIn()
+        let words = ["get", "--socket", stranger.path, "--camera", "l"]
+        let (_, output, _) = try gimbal(nil, ["---completion", "get", "--", "--camera", "4", "1", "gimbal"] + words)
+        #expect(output == ["left"])
+    }
+
     // MARK: The daemon
 
     @Test func noClientSteersWhoReadsTheLog() throws {

@@ -570,6 +570,7 @@ def try_limits():
     for name, reason, *options in (
             ("none", "No such file", "--broker", "mqtts://127.0.0.1", "--node", "x", "--ca", FOLDER / "none.pem"),
             ("empty", "user = NAME", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", FOLDER / "empty.conf"),
+            ("hostile", r"\u{1B}[2J: No such", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", "/none/\x1b[2J"),
             ("folder", "Is a directory", "--broker", "mqtt://127.0.0.1", "--node", "x", "--credentials", FOLDER / "folder"),
             ("far", "1 to 65535", "--broker", "mqtt://127.0.0.1", "--follow", "a/b", "--viewsync", "127.0.0.1:70000")):
         wrong = Process(f"wrong-{name}", BIN / "gimbal-mqtt", *options)
