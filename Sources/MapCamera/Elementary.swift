@@ -1,20 +1,21 @@
-// The elementary functions of the camera, gestures and scripts, of + − × ÷ and √ alone: IEEE 754 says what each of these gives
-// to the last bit, and Swift contracts none of them, so the same bytes come out on every machine. A C library's functions
-// differ by its version and by the processor; swift-numerics calls them; openlibm's depend on what its compiler contracts.
-// Angles are in degrees, where the corners of a circle are whole numbers.
+// The elementary functions of the camera, gestures and scripts, of + − × ÷ and √ alone: IEEE 754 says what each of
+// these gives to the last bit, and Swift contracts none of them, so the same bytes come out on every machine. A C
+// library's functions differ by its version and by the processor; swift-numerics calls them; openlibm's depend on what
+// its compiler contracts. Angles are in degrees, where the corners of a circle are whole numbers.
 //
-// Invariant: no fma and no function of the C library, here or in what the camera computes with (Tests/System/arithmetic.sh).
+// Invariant: no fma and no inexact function of the C library, here or in what the camera computes with
+// (Tests/System/arithmetic.sh).
 
 /// Elementary functions whose results are the same on every machine.
 ///
-/// The largest errors are those found in at least 20 million random arguments beside libquadmath, in units in the last place of
-/// the result. All have the symmetry of what they compute: odd functions are odd and even ones even, to the last bit. Only
-/// ``atan2(y:x:)`` looks at the sign of a zero. A NaN gives a NaN.
+/// The largest errors are those found in at least 20 million random arguments beside libquadmath, in units in the last
+/// place of the result. All have the symmetry of what they compute: odd functions are odd and even ones even, to the
+/// last bit. Only ``atan2(y:x:)`` looks at the sign of a zero. A NaN gives a NaN.
 package enum Elementary {
     // MARK: Parts
 
-    /// The upper 26 bits of a number, so that the product of two such parts is exact. (T. J. Dekker, Numer. Math. 18, 1971; cut
-    /// and not rounded, so that no part overflows.)
+    /// The upper 26 bits of a number, so that the product of two such parts is exact. (T. J. Dekker, Numer. Math. 18,
+    /// 1971; cut and not rounded, so that no part overflows.)
     @inline(__always)
     private static func upper(_ value: Double) -> Double { Double(bitPattern: value.bitPattern & ~0x7ff_ffff) }
 
@@ -39,8 +40,9 @@ package enum Elementary {
     /// The sine and the cosine of an angle in degrees.
     ///
     /// Any finite angle; an infinite one gives NaN. At most 0.90 ulp; multiples of 30° are exact where the result is.
-    /// The angle is reduced in degrees, which is exact, and only what is left, at most 45°, becomes radians, in two parts; the
-    /// series that follow keep the second part. (W. J. Cody, W. Waite, Software Manual for the Elementary Functions, 1980.)
+    /// The angle is reduced in degrees, which is exact, and only what is left, at most 45°, becomes radians, in two
+    /// parts; the series that follow keep the second part. (W. J. Cody, W. Waite, Software Manual for the Elementary
+    /// Functions, 1980.)
     package static func sineAndCosine(_ degrees: Double) -> (sine: Double, cosine: Double) {
         let angle = abs(degrees) < 0x1p40 ? degrees : degrees.remainder(dividingBy: 360)
         let quadrant = nearest(angle * (1.0 / 90))
@@ -70,9 +72,9 @@ package enum Elementary {
 
     /// The angle of the point (x, y) from the x axis, in degrees, within -180 and 180.
     ///
-    /// Any numbers, with the zeros and infinities of IEEE 754's atan2. At most 0.64 ulp; multiples of 45° are exact. The ratio of the
-    /// shorter side to the longer one is brought near 0 by the angle of the nearest i/32:
-    /// atan n/d = atan c + atan (n - cd)/(d + cn). (P. T. P. Tang, Table-lookup algorithms, ARITH 10, 1991.)
+    /// Any numbers, with the zeros and infinities of IEEE 754's atan2. At most 0.65 ulp; multiples of 45° are exact.
+    /// The ratio of the shorter side to the longer one is brought near 0 by the angle of the nearest i/32: atan n/d =
+    /// atan c + atan (n - cd)/(d + cn). (P. T. P. Tang, Table-lookup algorithms, ARITH 10, 1991.)
     package static func atan2(y: Double, x: Double) -> Double {
         guard !x.isNaN, !y.isNaN else { return .nan }
         var (long, short) = (max(abs(x), abs(y)), min(abs(x), abs(y)))
@@ -120,9 +122,9 @@ package enum Elementary {
 
     /// 2 to the power of x.
     ///
-    /// Any number; from 1024 on it is infinite, and below -1022 rounded once more where it is subnormal. At most 0.54 ulp;
-    /// whole numbers are exact. Of x = k + i/32 + r, 2^k is an exponent, 2^(i/32) stands in a table in two parts, and 2^r is
-    /// near 1. (P. T. P. Tang, ACM Trans. Math. Softw. 15, 1989.)
+    /// Any number; from 1024 on it is infinite, and below -1022 rounded once more where it is subnormal. At most 0.54
+    /// ulp; whole numbers are exact. Of x = k + i/32 + r, 2^k is an exponent, 2^(i/32) stands in a table in two parts,
+    /// and 2^r is near 1. (P. T. P. Tang, ACM Trans. Math. Softw. 15, 1989.)
     package static func exp2(_ x: Double) -> Double {
         guard x > -1022, x < 1024 else {
             if x.isNaN || x >= 1024 { return x + .infinity }
@@ -146,10 +148,11 @@ package enum Elementary {
         return sum.isFinite ? sum + ((whole - sum) + part + lower) : sum
     }
 
-    /// The logarithm of x to the base 2 in three parts: one of at most 45 bits, an exact product, which is less, and a last one.
+    /// The logarithm of x to the base 2 in three parts: one of at most 45 bits, an exact product, which is less, and a
+    /// last one.
     ///
-    /// x = 2^k · m, and m/F is near 1 for one of few F whose inverse is short, so that m/F - 1 is exact in two parts; log2 F stands
-    /// in a table. (P. T. P. Tang, ACM Trans. Math. Softw. 16, 1990.)
+    /// x = 2^k · m, and m/F is near 1 for one of few F whose inverse is short, so that m/F - 1 is exact in two parts;
+    /// log2 F stands in a table. (P. T. P. Tang, ACM Trans. Math. Softw. 16, 1990.)
     @inline(__always)
     private static func logarithm(_ x: Double) -> (whole: Double, part: Double, lower: Double) {
         var (bits, k) = (x.bitPattern, 0)
@@ -176,8 +179,9 @@ package enum Elementary {
 
     /// The length of (x, y).
     ///
-    /// Any numbers; it is infinite where one is. At most 0.501 ulp. What the root of the sum of the squares lacks is computed
-    /// from exact squares, and half of it over the root is added. (C. F. Borges, ACM Trans. Math. Softw. 47, 2020.)
+    /// Any numbers; it is infinite where one is. At most 0.501 ulp. What the root of the sum of the squares lacks is
+    /// computed from exact squares, and half of it over the root is added. (C. F. Borges, ACM Trans. Math. Softw. 47,
+    /// 2020.)
     package static func hypot(_ x: Double, _ y: Double) -> Double {
         if x.isInfinite || y.isInfinite { return .infinity }
         let (long, short) = (max(abs(x), abs(y)), min(abs(x), abs(y)))
@@ -192,13 +196,14 @@ package enum Elementary {
 
     // MARK: Mercator's plane
 
-    // Both directions by the addition theorem of the Gudermannian function gd, from parallels φ at northings y = gd⁻¹ φ:
-    // tan (gd(y + h) - φ)/2 = cos φ · tanh h/2 / (1 + sin φ · tanh h/2), and the same with tan and tanh exchanged.
+    // Both directions by the addition theorem of the Gudermannian function gd, from parallels φ at northings y = gd⁻¹
+    // φ: tan (gd(y + h) - φ)/2 = cos φ · tanh h/2 / (1 + sin φ · tanh h/2), and the same with tan and tanh exchanged.
     // (NIST Digital Library of Mathematical Functions, 4.23(viii).)
 
     /// The latitude, in degrees, of a point so far north of the equator on Mercator's plane, in radians of the equator.
     ///
-    /// Any number; an infinite one gives the pole. At most 0.79 ulp. It grows with its argument, from neighbour to neighbour.
+    /// Any number; an infinite one gives the pole. At most 0.79 ulp. It grows with its argument, from neighbour to
+    /// neighbour.
     package static func latitude(ofNorthing y: Double) -> Double {
         let north = abs(y)
         if north < 0.2 {
@@ -229,8 +234,8 @@ package enum Elementary {
 
     /// How far north of the equator a latitude in degrees lies on Mercator's plane, in radians of the equator.
     ///
-    /// Any number; a pole, and what is beyond it, is taken for the last double before it, so that it is not infinitely far. At
-    /// most 0.97 ulp, and 0.77 up to 86°.
+    /// Any number; a pole, and what is beyond it, is taken for the last double before it, so that it is not infinitely
+    /// far. At most 0.97 ulp, and 0.80 up to 86°.
     package static func northing(ofLatitude latitude: Double) -> Double {
         let angle = abs(latitude)
         if angle < 12 {

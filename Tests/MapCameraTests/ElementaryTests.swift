@@ -1,5 +1,5 @@
-// The elementary functions against cases computed apart from them in 60 digits, which `Cases/elementary.py` makes and checks,
-// and what must be exact, symmetric and monotone.
+// The elementary functions against cases computed apart from them in 60 digits, which `Cases/elementary.py` makes and
+// checks, and what must be exact, symmetric and monotone.
 
 import Foundation
 import TestSupport

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The same bytes on every machine: no target calls a function of the C library that is not exact, the numbers of our own
-# functions are those that their script computes, and the traces of the protocol give the known streams, with the processor's
-# newer instructions and without. It says what fails, and a last line.
+# functions are those that their script computes, and the traces of the protocol give the known streams, with the
+# processor's newer instructions and without. It says what fails, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scratch=${SCRATCH:-.build}
@@ -11,7 +11,8 @@ fail() { printf 'arithmetic: FAILED: %s\n' "$*" && exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# All that libm has, but for what IEEE 754 defines to the last bit. (Its names for other types end in f, l, f32, f64x and such.)
+# All that libm has, but for what IEEE 754 defines to the last bit. (Its names for other types end in f, l, f32, f64x
+# and such.)
 exact='ceil|copysign|fabs|floor|fmax|fmin|fmod|frexp|ilogb|ldexp|logb|lrint|lround|llrint|llround|modf|nearbyint|nextafter'
 exact+='|remainder|rint|round|roundeven|scalbln|scalbn|sqrt|trunc'
 libm=$(ldd "$scratch/release/gimbal" | sed -n 's/.*libm\.so[^ ]* => \([^ ]*\).*/\1/p')
