@@ -496,6 +496,8 @@ final class Replays {
         peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none
         let id = replay.id
         sender.reply(to: peer) { $0.traceEnded(summary, position: camera.published, id.span) }
+        // One that reads no more is not told, and may have nothing left to do.
+        sender.enqueue(peer)
         // Nothing of a trace is ever taken for live input.
         if summary.isCut { discardInput(of: peer) }
         if peer.input.isUnfinished { turns.join(peer) }

@@ -168,6 +168,21 @@ enum Traces {
         #expect(feed.isClosed())
     }
 
+    @Test(arguments: ["", #","untilMs":1000"#, #","loop":true"#])
+    func clientThatGoesBeforeItsTraceHasBeenPlayedIsForgottenOnceThatHasEnded(playback: String) {
+        let host = HubHost()
+        let (feed, other) = (host.connect(), host.connect())
+        feed.send(#"{"type":"trace","version":1\#(playback)}"#)
+        for time in [0, 1000, 2000] { feed.send(#"{"type":"stop","timeMs":\#(time),"id":\#(time)}"#) }
+        feed.halfClose()
+        // The answer to the next line finds nobody.
+        feed.breakOff()
+        for _ in 0..<5 { host.pass(1000) }
+        other.send(#"{"type":"end-replay"}"#)
+        host.pass(5000)
+        #expect(feed.isOver)
+    }
+
     @Test func traceAfterATooLongHeaderIsNotTakenForLiveInput() throws {
         let host = HubHost()
         let feed = host.connect()

@@ -70,11 +70,19 @@ struct HubInvariants {
             if let replay = peer.replay, !hub.parts.replays.running.contains(where: { $0 === replay }) {
                 return "a client's replay does not run"
             }
+            if case .finished = peer.input.state, isIdle(peer), !peer.hasUnsent {
+                return "a client is kept for which nothing is left to do"
+            }
             for wait in peer.waits.all where !wait.isOver && !isRegistered(wait.camera, hub) {
                 return "a request waits for a camera \(wait.camera.name) that is not there"
             }
         }
         return nil
+    }
+
+    /// Whether nothing is done for a client whose input has been handled.
+    private func isIdle(_ peer: Peer) -> Bool {
+        !peer.sendsTrace && peer.subscriptions.isEmpty && peer.waits.all.isEmpty && !peer.share.isWaiting
     }
 
     /// What a camera that its name does not lead to holds all the same.

@@ -176,6 +176,7 @@ struct Simulation {
         case 2:
             clients[index].appetite = .broken
             clients[index].peer.breakOff()
+            if random.chance(0.5) { clients[index].speech = .ending }
         case 3:
             clients[index].speech = .ended
             clients[index].peer.halfClose()
