@@ -184,7 +184,7 @@ package final class CameraMirror: DaemonReader {
         }
     }
 
-    private func logGarbage(_ text: @autoclosure () -> String, at now: Double) {
+    private func logGarbage(_ text: @autoclosure () -> PrintableText, at now: Double) {
         guard nextGarbageLine <= now else { return }
         nextGarbageLine = now + Self.lineInterval
         outside.say(.warning, text())
