@@ -398,10 +398,13 @@ function picture(rows, link) {
 
 // MARK: Recordings
 
-// What is shown of a recording that waits for others, or is being read.
+// What is shown of a recording that waits for others, or is being read, while its answer is awaited: events come another
+// way, and may come after it.
 let reading = "";
+let awaited = 0;
 
 function showReading({ahead, progress}) {
+    if (awaited === 0) return;
     reading = ahead ? `${ahead} ${ahead === 1 ? "recording is" : "recordings are"} read before this one.`
         : `The recording is being read: ${Math.round(progress * 100)}%.`;
     toast(reading, true);
@@ -411,7 +414,9 @@ async function play(file) {
     const limit = connection.page?.limits.recordingBytes ?? 0;
     if (!connection.mayFeed) return toast("This link may only watch.");
     if (file.size > limit) return toast(`${file.name} is larger than ${limit >> 20} MiB.`);
+    awaited += 1;
     await connection.post(`/recording?camera=${encodeURIComponent(chosen)}`, file);
+    awaited -= 1;
     if ($("#toast").textContent === reading) $("#toast").hidden = true;
 }
 $("#file").onchange = async () => {
