@@ -12,8 +12,8 @@ public struct TraceOptions: Sendable {
     public var device: DeviceDescription?
     /// How the device's surface becomes a viewport.
     public var surface: SurfaceOptions
-    /// Where the camera is at first: in the middle of its zooms by default, so that fingers can go both ways.
-    public var position: CameraPosition
+    /// Where the camera is at first; `nil` is where the recording says, or else ``usualPosition``.
+    public var position: CameraPosition?
     /// When fingers are taken for gestures.
     public var thresholds: Thresholds
     /// How many frames a second there are where the recording tells no times.
@@ -25,10 +25,13 @@ public struct TraceOptions: Sendable {
     /// Whether to write the fingers themselves, for the daemon to recognize, instead of their gestures.
     public var writesTouches = false
 
+    /// Where the camera is at first if nothing says so: in the middle of its zooms, so that fingers can go both ways.
+    public static let usualPosition = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12)
+
     /// The options; those left out are the usual ones.
     public init(
         device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
-        position: CameraPosition = CameraPosition(target: LatLng(latitude: 0, longitude: 0), zoom: 12),
+        position: CameraPosition? = nil,
         thresholds: Thresholds = Thresholds(), rate: Double? = nil
     ) {
         self.device = device
@@ -131,7 +134,7 @@ private final class TraceMaker {
             self.surface = surface
             tellsAngles = device?.isSemiMT != true
             recognizer = GestureRecognizer(options.thresholds, recognizesRotation: tellsAngles)
-            if !options.isLive { lines.traceHeader(viewport: surface.viewport, position: options.position) }
+            if !options.isLive { begin(surface.viewport, device?.header) }
         case .touches(let contacts):
             findings.add(contacts)
             surface?.map(contacts, into: &frame)
@@ -162,6 +165,20 @@ private final class TraceMaker {
         return Double(microseconds - start) / 1000
     }
 
+    /// Writes the header: the one that the recording tells, but for what the options say.
+    private func begin(_ viewport: Viewport, _ told: ToldHeader?) {
+        guard let told else {
+            return lines.traceHeader(viewport: viewport, position: options.position ?? TraceOptions.usualPosition)
+        }
+        var own = LineWriter()
+        own.traceHeader(viewport: viewport, position: options.position ?? TraceOptions.usualPosition)
+        var names: [String] = []
+        if viewport != told.viewport { names.append("viewport") }
+        if options.position != nil { names.append("position") }
+        lines.write(told.taking(names, from: own.bytes))
+        lines.write("\n")
+    }
+
     private func note(_ events: [GestureEvent], at timeMs: Double) {
         for event in events {
             findings.add(GestureReport(event, of: GestureKey(feed: 0, kind: event.kind)), at: timeMs)
@@ -181,7 +198,7 @@ private final class TraceMaker {
     func end() {
         guard !options.isLive else { return }
         if surface == nil {
-            lines.traceHeader(viewport: options.surface.viewport ?? .standard, position: options.position)
+            begin(options.surface.viewport ?? .standard, nil)
         }
         lines.traceEnd()
     }

@@ -99,6 +99,63 @@ import TouchTraces
         #expect(Reading(text).told == ["1000.5: 1@1,2", "1010:"])
     }
 
+    @Test func aMessageToChromeTellsTheViewport() {
+        let screen =
+            #"{"method":"Emulation.setDeviceMetricsOverride","params":{"width":300,"height":500,"mobile":true}}"#
+        let touch =
+            #"{"method":"Input.dispatchTouchEvent","params":{"type":"touchStart","touchPoints":[{"x":1,"y":2}],"timestamp":1}}"#
+        let reading = Reading(screen + "\n" + touch)
+        #expect(reading.reader.format == .devTools && reading.notes.damagedCount == 0)
+        #expect(reading.reader.surface?.viewport == Viewport(width: 300, height: 500))
+        // Without a size it is none, and later ones change nothing.
+        #expect(Reading(screen.replacing("300", with: "0") + "\n" + touch).notes.damagedCount == 1)
+        #expect(
+            Reading(screen + "\n" + touch + "\n" + screen.replacing("300", with: "400")).reader.surface
+                == reading.reader.surface)
+    }
+
+    // MARK: Headers
+
+    private let told =
+        #"{"type":"trace","version":1,"viewport":{"width":358.4,"height":637},"position":{"target":{"latitude":1,"longitude":2},"zoom":9,"bearing":0,"viewingAngle":0},"maxZoom":10}"#
+
+    /// The first line of the trace that touches make which tell a header.
+    private func header(_ told: String, _ options: TraceOptions = TraceOptions()) throws -> JSON {
+        let text = #"{"viewport":{"width":400,"height":700},"trace":\#(told)}"# + "\n"
+        let converter = TraceConverter(options)
+        var trace: [UInt8] = []
+        func take(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
+        let touch = #"{"type":"touchstart","timeStamp":1,"touches":[{"identifier":0,"clientX":9,"clientY":9}]}"#
+        try converter.read(Array((text + touch).utf8).span, take)
+        try converter.finish(take)
+        return try JSON(String(decoding: trace.prefix { $0 != 0x0a }, as: UTF8.self))
+    }
+
+    @Test func theHeaderThatARecordingTellsIsThatOfItsTrace() throws {
+        #expect(try header(told) == JSON(told))
+        var options = TraceOptions(surface: SurfaceOptions(viewport: Viewport(width: 100, height: 200)))
+        var found = try header(told, options)
+        #expect(found["viewport"]?["width"]?.number == 100 && found["position"]?["zoom"]?.number == 9)
+        options = TraceOptions(position: CameraPosition(target: LatLng(latitude: 3, longitude: 4), zoom: 5))
+        found = try header(told, options)
+        #expect(found["viewport"]?["width"]?.number == 358.4 && found["maxZoom"]?.number == 10)
+        #expect(found["position"]?["zoom"]?.number == 5 && found["position"]?["target"]?["latitude"]?.number == 3)
+    }
+
+    @Test func aHeaderThatIsNotRightIsIgnored() throws {
+        let wrong = [
+            "1", "{}", #"{"type":"pan","phase":"began"}"#, told.replacing("\"version\":1", with: "\"version\":7"),
+        ]
+        for header in wrong {
+            let found = try self.header(header)
+            #expect(found["viewport"]?["width"]?.number == 400 && found["position"]?["zoom"]?.number == 12, "\(header)")
+        }
+        // Scripts may be longer than a line of a trace.
+        let long = told.replacing("}", with: #","id":"\#(String(repeating: "x", count: 70_000))"}"#, maxReplacements: 1)
+        let script = #"{"actions":[{"type":"pointer","id":"f","actions":[{"type":"pointerDown"}]}],"trace":\#(long)}"#
+        #expect(Reading(script).reader.surface?.viewport == .standard && Reading(script).frames.count == 2)
+    }
+
     // MARK: WebDriver
 
     private let finger = """
@@ -125,6 +182,19 @@ import TouchTraces
             #expect(reading.told == frames)
             #expect(reading.reader.surface?.viewport == .standard)
         }
+    }
+
+    /// As a browser performs it: 20 ms are a frame of 33.3 ms, and a move arrives at its end.
+    @Test func theTicksOfAScriptThatTellsItsViewportAreWholeFrames() {
+        let actions =
+            #"[{"type":"pointerMove","x":5,"y":6},{"type":"pointerDown"},{"type":"pause","duration":66},"#
+            + #"{"type":"pointerMove","duration":20,"x":15,"y":6},{"type":"pointerUp"}]"#
+        let script = #"{"actions":[{"type":"pointer","id":"f","actions":\#(actions)}]"#
+        let reading = Reading(script + #","viewport":{"width":300,"height":500}}"#)
+        #expect(reading.told == ["0: 1@5,6", "100: 1@15,6", "100:"])
+        #expect(reading.reader.surface?.viewport == Viewport(width: 300, height: 500))
+        // Another one may be for anything.
+        #expect(Reading(script + "}").told.suffix(2) == ["86: 1@15,6", "86:"])
     }
 
     /// Fingers stay where they are from one script to the next, be the scripts lines or one after another.

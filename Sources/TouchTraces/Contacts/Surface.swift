@@ -102,6 +102,13 @@ public struct Surface: Equatable, Sendable {
             self.init(observed, isInPoints: device?.isInPoints ?? false, options)
             return
         }
+        if options.viewport == nil, let viewport = device?.header?.viewport, x.resolution > 0, y.resolution > 0 {
+            // A range is whole units: of a viewport that is none the resolution tells places exactly.
+            let scale = ScreenPoint(
+                x: Self.pointsPerMillimetre / x.resolution, y: Self.pointsPerMillimetre / y.resolution)
+            self.init(viewport, options, origin: ScreenPoint(x: x.minimum, y: y.minimum), scale: scale)
+            return
+        }
         let viewport = options.viewport ?? device.flatMap(Self.size)
         self.init(x, y, viewport ?? Self.size(x, y), options)
     }

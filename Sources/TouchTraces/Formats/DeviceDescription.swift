@@ -33,6 +33,8 @@ public struct DeviceDescription: Equatable, Sendable {
     public var isSemiMT: Bool
     /// Whether its positions are points of a viewport already.
     public var isInPoints: Bool
+    /// The header of the trace that the fingers make, if the recording tells it: its viewport is the device's.
+    package var header: ToldHeader?
 
     /// A device; what is left out is not known.
     public init(
@@ -86,6 +88,7 @@ struct DeviceHeads {
         var name: String?
         var axes: [Int: DeviceAxis] = [:]
         var isSemiMT = false
+        var header: ToldHeader?
         /// Whether its axes run on from those of one contact into those of several, and mean something else.
         var hasAxesBelowContacts = false
 
@@ -94,9 +97,11 @@ struct DeviceHeads {
         }
 
         var description: DeviceDescription {
-            DeviceDescription(
+            var description = DeviceDescription(
                 name: name, x: hasContacts ? axes[AxisCode.contactX] : axes[AxisCode.x],
                 y: hasContacts ? axes[AxisCode.contactY] : axes[AxisCode.y], isSemiMT: isSemiMT)
+            description.header = header
+            return description
         }
     }
 
@@ -121,6 +126,7 @@ struct DeviceHeads {
 
     mutating func set(name: String) { change { $0.name = name } }
     mutating func setSemiMT() { change { $0.isSemiMT = true } }
+    mutating func set(_ header: ToldHeader) { change { $0.header = header } }
 
     mutating func set(_ axis: DeviceAxis, _ code: Int) {
         let isPosition = [AxisCode.x, AxisCode.y, AxisCode.contactX, AxisCode.contactY].contains(code)

@@ -14,7 +14,7 @@ struct EvemuParser: EventLineParser {
         guard line.count >= 3, line[1] == UInt8(ascii: ":") else {
             if line.count > 0, Scan.isSpace(line[0]) { return indented(line, &heads) }
             guard line.count > 0, line[0] == UInt8(ascii: "#") else { return line.count == 0 ? .nothing : .damaged }
-            return comment(line)
+            return comment(line, &heads)
         }
         switch line[0] {
         case UInt8(ascii: "E"): return event(line)
@@ -30,8 +30,11 @@ struct EvemuParser: EventLineParser {
         return .nothing
     }
 
-    private mutating func comment(_ line: Span<UInt8>) -> RecordedLine {
-        guard Scan.begins(line, with: "# EVEMU") else { return .nothing }
+    private mutating func comment(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        guard Scan.begins(line, with: "# EVEMU") else {
+            if let header = ToldHeader(comment: line) { heads.set(header) }
+            return .nothing
+        }
         hasProperties = false
         return .beginning
     }

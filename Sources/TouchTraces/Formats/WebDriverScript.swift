@@ -1,5 +1,21 @@
 // A WebDriver script (W3C, section "Actions"): each source has an action for each tick, and a tick takes as long as its
-// longest action. Moves that take time become 60 frames a second.
+// longest action. Moves that take time become 60 frames a second. A script that tells its viewport is for a browser: there
+// each tick takes whole frames, of which one tells what has moved.
+
+/// How long ticks last in a browser: whole frames, of which there are 30 a second. (Measured on chromedriver: a move that asks
+/// for 20 ms takes 33.3, and one that asks for 33 takes 50; a rest takes 2 ms more than it asks for.)
+package enum BrowserTick {
+    /// A frame, in milliseconds.
+    package static let frameMs = 100.0 / 3
+    /// What to ask for, in milliseconds, for a move to take a frame.
+    package static let moveMs = 20
+
+    /// What to ask for, in milliseconds, for a rest to take so many frames.
+    package static func restMs(_ frames: Int) -> Int { Int(Double(frames) * frameMs) }
+
+    /// How long a tick lasts that asks for a time, in milliseconds.
+    static func lastingMs(_ askedMs: Double) -> Double { (askedMs / frameMs).rounded(.up) * frameMs }
+}
 
 /// Plays the fingers of scripts, one script behind the other.
 struct WebDriverScript {
@@ -22,6 +38,8 @@ struct WebDriverScript {
     private var fingers: [Finger] = []
     /// The time at which the next tick begins, in milliseconds.
     private var timeMs = 0.0
+    /// Whether ticks take as long as in a browser.
+    var isForBrowser = false
 
     private static let most = 64
     private static let frameMs = 1000.0 / 60
@@ -39,21 +57,26 @@ struct WebDriverScript {
         let pointers = others.filter { $0.type == "pointer" }
         guard sources.count + pointers.count <= Self.most else { throw Damaged() }
         guard pointers.flatMap(\.actions).allSatisfy(Self.isPlayable),
-            timeMs + Self.duration(sources + pointers) <= Self.longestMs
+            timeMs + duration(sources + pointers) <= Self.longestMs
         else { throw Damaged() }
         sources += pointers
     }
 
     /// How long it takes to play sources: each tick as long as its longest action, in milliseconds.
-    private static func duration(_ sources: [WebValue.Source]) -> Double {
+    private func duration(_ sources: [WebValue.Source]) -> Double {
         var ticks: [Double] = []
         for source in sources {
             for (index, action) in source.actions.enumerated() {
                 if index == ticks.count { ticks.append(0) }
-                ticks[index] = max(ticks[index], action.duration ?? 0)
+                ticks[index] = max(ticks[index], duration(action))
             }
         }
         return ticks.reduce(0, +)
+    }
+
+    private func duration(_ action: WebValue.Action) -> Double {
+        let asked = action.duration ?? 0
+        return isForBrowser ? BrowserTick.lastingMs(asked) : asked
     }
 
     private static func isPlayable(_ action: WebValue.Action) -> Bool {
@@ -78,7 +101,7 @@ struct WebDriverScript {
         for source in sources where tick < source.actions.count {
             let action = source.actions[tick]
             let finger = finger(source.id)
-            duration = max(duration, action.type == "pause" || action.type == "pointerMove" ? action.duration ?? 0 : 0)
+            duration = max(duration, action.type == "pause" || action.type == "pointerMove" ? self.duration(action) : 0)
             switch action.type {
             case "pointerDown":
                 try? frames.land(Double(finger), fingers[finger].x, fingers[finger].y)
@@ -115,7 +138,7 @@ struct WebDriverScript {
         let from = fingers[finger]
         var to = Finger(x: action.x ?? 0, y: action.y ?? 0)
         if case .pointer? = action.origin { to = Finger(x: from.x + to.x, y: from.y + to.y) }
-        return Move(finger: finger, from: from, to: to, duration: action.duration ?? 0)
+        return Move(finger: finger, from: from, to: to, duration: duration(action))
     }
 
     /// Puts a finger where it is at a time of its move, in milliseconds since the tick began. Says whether it is down.
@@ -130,9 +153,10 @@ struct WebDriverScript {
     private mutating func glide(
         _ moves: [Move], for duration: Double, _ frames: inout WebFrames, _ notes: inout RecordingNotes
     ) {
-        let count = max(Int((duration / Self.frameMs).rounded(.up)), 1)
+        let frameMs = isForBrowser ? BrowserTick.frameMs : Self.frameMs
+        let count = max(Int((duration / frameMs).rounded(.up)), 1)
         for step in 1...count {
-            let time = step == count ? duration : Double(step) * Self.frameMs
+            let time = step == count ? duration : Double(step) * frameMs
             var isDown = false
             for move in moves { isDown = set(move, at: time, &frames) || isDown }
             if isDown { frames.complete(at: timeMs + time, &notes) }

@@ -5,6 +5,7 @@
 //     {"type":"touchmove","timeStamp":1234.5,"touches":[{"identifier":0,"clientX":101.5,"clientY":200}]}
 //     {"type":"pointermove","timeStamp":1234.5,"pointerId":2,"clientX":101.5,"clientY":200}
 //     {"method":"Input.dispatchTouchEvent","params":{"type":"touchMove","touchPoints":[{"x":101.5,"y":200,"id":0}]}}
+//     {"method":"Emulation.setDeviceMetricsOverride","params":{"width":390,"height":844}}
 //     {"actions":[{"type":"pointer","id":"finger1","actions":[{"type":"pointerMove","duration":0,"x":101,"y":200}]}]}
 //
 // `touches` are all that are on the screen after the event. What else an object has is ignored, and so is any other
@@ -59,6 +60,10 @@ struct WebTouches {
         if let sources = value.sources {
             format = .webDriver
             if script.has(sources) { play(&notes) }
+            if value.viewport != nil || value.header != nil {
+                try set(value)
+                script.isForBrowser = true
+            }
             try script.add(sources)
             return
         }
@@ -70,8 +75,8 @@ struct WebTouches {
             guard let kind = Kind(rawValue: type) else { return }
             guard let timeMs = value.timeStamp, WebFrames.isTime(timeMs) else { throw Damaged() }
             try read(kind, value, at: timeMs, &notes)
-        } else if let viewport = value.viewport {
-            try set(viewport)
+        } else if value.viewport != nil || value.header != nil {
+            try set(value)
         }
     }
 
@@ -88,12 +93,15 @@ struct WebTouches {
         fingers.finish(&notes)
     }
 
-    private mutating func set(_ viewport: WebValue.Size) throws(Damaged) {
-        guard let width = viewport.width, let height = viewport.height, Surface.sizes.contains(width),
-            Surface.sizes.contains(height)
+    /// Sets the viewport, and the header that tells it most exactly.
+    private mutating func set(_ value: WebValue) throws(Damaged) {
+        let told = value.header?.viewport
+        guard let width = told?.width ?? value.viewport?.width, let height = told?.height ?? value.viewport?.height,
+            Surface.sizes.contains(width), Surface.sizes.contains(height)
         else { throw Damaged() }
         // A viewport that changes later is another recording's business.
         guard device.x == nil else { return }
+        device.header = value.header
         device.x = DeviceAxis(minimum: 0, maximum: width)
         device.y = DeviceAxis(minimum: 0, maximum: height)
     }

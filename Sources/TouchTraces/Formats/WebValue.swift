@@ -60,8 +60,10 @@ struct WebValue {
     var pointerId: Double?
     var x: Double?
     var y: Double?
-    /// The viewport, which an object of its own may tell.
+    /// The viewport, which a script tells, or an object of its own.
     var viewport: Size?
+    /// The header of the trace that the fingers make, beside the viewport.
+    var header: ToldHeader?
     // Of a message to Chrome.
     var dispatch: Dispatch?
     /// When Chrome's own protocol monitor saw the message, in milliseconds.
@@ -70,12 +72,19 @@ struct WebValue {
     var sources: [Source]?
 
     private static let dispatchMethod = "Input.dispatchTouchEvent"
+    /// Chrome's message that sets the viewport.
+    private static let viewportMethod = "Emulation.setDeviceMetricsOverride"
     /// The sources of a script that are no fingers.
     private static let otherSources: Set = ["key", "wheel", "none"]
 
     /// Reads an object; `nil` if it is no JSON, or not of this shape.
     init?(_ text: Span<UInt8>) {
         guard let json = try? JSONValue(reading: text), let members = json.object else { return nil }
+        if members["method"] == .string(Self.viewportMethod) {
+            viewport = members["params"].flatMap(Size.init)
+            header = ToldHeader(members["params"]?["trace"])
+            return
+        }
         if let method = members["method"] {
             guard method == .string(Self.dispatchMethod) else { return }
             guard let dispatch = members["params"].flatMap(Dispatch.init), json.mayHaveNumbers("requestTime") else {
@@ -86,6 +95,8 @@ struct WebValue {
             return
         }
         type = members["type"]?.string
+        viewport = members["viewport"].flatMap(Size.init)
+        header = ToldHeader(members["trace"])
         if let actions = members["actions"] {
             // A script has its sources in an object; or an array has them, and then this is one.
             if let type {
@@ -104,7 +115,6 @@ struct WebValue {
         pointerId = members["pointerId"]?.number
         x = members["clientX"]?.number
         y = members["clientY"]?.number
-        viewport = members["viewport"].flatMap(Size.init)
     }
 }
 

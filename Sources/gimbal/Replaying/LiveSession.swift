@@ -24,7 +24,7 @@ final class LiveSession {
         var trace = try options.recording.traceOptions()
         trace.isLive = true
         trace.camera = camera == .main ? nil : camera.text
-        position = options.recording.hasPosition ? trace.position : nil
+        position = trace.position
         source = try TraceSource(name, options.recording, trace)
         connection = try DaemonConnection(options.socket)
         self.output = output

@@ -99,9 +99,12 @@ struct RecordingOptions: ParsableArguments {
         if let device { options.device = try Self.description(device) }
         options.surface = SurfaceOptions(
             viewport: viewport.map { Viewport(width: $0.width, height: $0.height) }, rotation: rotate ?? .none)
-        options.position = CameraPosition(
-            target: place ?? options.position.target, zoom: fromZoom?.value ?? options.position.zoom,
-            bearing: fromBearing?.value ?? 0, viewingAngle: fromViewingAngle?.value ?? 0)
+        if hasPosition {
+            let usual = TraceOptions.usualPosition
+            options.position = CameraPosition(
+                target: place ?? usual.target, zoom: fromZoom?.value ?? usual.zoom,
+                bearing: fromBearing?.value ?? 0, viewingAngle: fromViewingAngle?.value ?? 0)
+        }
         options.rate = rate?.value
         return options
     }
