@@ -1,23 +1,26 @@
 // A script as other tools can perform it without loss. Measurements on chromedriver: positions arrive as whole pixels;
-// a tick takes whole frames, at most 33 ms if it asks for 20; of two fingers that change at once, some arrive
+// a move takes whole frames, at most 33 ms if it asks for 20; of two fingers that change at once, some arrive
 // incomplete. So: whole points, a grid of ticks, one finger that lands or lifts at a time while the others rest, and a
 // rest before the last one lifts, which leaves no fling.
 
 import MapCamera
+import TouchTraces
 import Touches
 
 /// A script on a grid of ticks.
 package struct CanonicalScript: Equatable, Sendable {
     /// What the fingers do in one tick.
     package struct Tick: Equatable, Sendable {
-        /// How long it takes, in milliseconds.
-        package let durationMs: Double
+        /// How many frames of 33.3 ms it takes.
+        package let count: Int
         /// The fingers that are down at its end, by their slots; each stays in its slot until it lifts.
         package let fingers: [ScreenPoint?]
     }
 
     /// The screen, in points.
     package let viewport: Viewport
+    /// The header of the trace that the fingers make, for a reader to find it in what is written.
+    package let header: ToldHeader?
     package private(set) var ticks: [Tick] = []
     /// How many fingers lifted while they moved, so that they threw the map, and rest now.
     package private(set) var restedLifts = 0
@@ -26,10 +29,7 @@ package struct CanonicalScript: Equatable, Sendable {
     /// How many fingers there are at one time.
     package private(set) var slots = 0
 
-    /// How long a tick takes of a player that is asked for `askedMs`, in milliseconds.
-    package static let tickMs = 100.0 / 3
-    /// The requested tick: the player waits for the next frame, so less takes as long.
-    package static let askedMs = 20
+    private static let tickMs = BrowserTick.frameMs
     /// How long fingers rest before the last one lifts, in milliseconds.
     private static let restMs = 200.0
     /// A tap is no longer than this, and moves no further, in milliseconds and points.
@@ -43,7 +43,7 @@ package struct CanonicalScript: Equatable, Sendable {
 
     /// Puts a script on the grid; `nil` if its fingers are down too long.
     package init?(_ script: FingerScript) {
-        viewport = script.viewport
+        (viewport, header) = (script.viewport, script.header)
         let sessions = Self.sessions(script.frames)
         let touchedMs = sessions.reduce(0) { $0 + ($1.last?.timeMs ?? 0) - ($1.first?.timeMs ?? 0) }
         guard touchedMs <= Self.longestMs else { return nil }
@@ -74,14 +74,12 @@ package struct CanonicalScript: Equatable, Sendable {
 
     // MARK: Ticks
 
-    private mutating func tick(_ durationMs: Double = Self.tickMs) {
-        ticks.append(Tick(durationMs: durationMs, fingers: fingers))
-    }
+    private mutating func tick(_ count: Int = 1) { ticks.append(Tick(count: count, fingers: fingers)) }
 
     private mutating func wait(_ pause: Double) {
         // Two taps have to stay as near to each other as they were.
-        let count = (pause / Self.tickMs).rounded(.down)
-        if count <= 30 { for _ in 0..<max(Int(count), 1) { tick() } } else { tick(pause.rounded()) }
+        let count = max(Int((pause / Self.tickMs).rounded(.down)), 1)
+        if count <= 30 { for _ in 0..<count { tick() } } else { tick(count) }
     }
 
     private mutating func perform(_ session: [TouchFrame]) {
@@ -195,9 +193,10 @@ package struct CanonicalScript: Equatable, Sendable {
     /// The fingers as they arrive: as a recording of them has them.
     package var script: FingerScript {
         var script = FingerScript(viewport: viewport)
+        script.header = header
         var time = 0.0
         for tick in ticks {
-            time += tick.durationMs
+            time += Double(tick.count) * Self.tickMs
             let touches = tick.fingers.enumerated().compactMap { slot, position in
                 position.map { Touch(id: slot, position: $0) }
             }

@@ -10,6 +10,8 @@ import Touches
 package struct FingerScript: Equatable, Sendable {
     /// The screen, in points.
     package var viewport: Viewport
+    /// The header of the trace that they make, for a reader to find it in what is written.
+    package var header: ToldHeader?
     /// The fingers that are down at each time; one that was there in the frame before and is not now has lifted.
     package var frames: [TouchFrame] = []
 
@@ -39,13 +41,19 @@ package struct FingerScript: Equatable, Sendable {
         self = script
     }
 
+    /// What JSON tells of the script beside its fingers.
+    var told: JSONObject {
+        var told: JSONObject = [
+            "viewport": .object(["width": .number(viewport.width), "height": .number(viewport.height)])
+        ]
+        if let header { told["trace"] = .object(header.members) }
+        return told
+    }
+
     /// The script as touches of a web page, one event a line.
     package var webTouches: [UInt8] {
         var line = LineWriter()
-        line.write(
-            JSONValue.object([
-                "viewport": .object(["width": .number(viewport.width), "height": .number(viewport.height)])
-            ]))
+        line.write(JSONValue.object(told))
         line.write("\n")
         var before: [Touch] = []
         for frame in frames {

@@ -1,7 +1,10 @@
-// A canonical script in the words of the tools that perform it. Each but the script for uinput can be read back by Gimbal.
+// A canonical script in the words of the tools that perform it. Each but the script for uinput is read by Gimbal, without
+// options and with the header of the trace, as the same fingers at the same times.
 
 import GimbalProtocol
 import MapCamera
+import TouchTraces
+import Touches
 
 /// A tool's own form of a script.
 package enum ScriptFormat: String, CaseIterable, Sendable {
@@ -27,10 +30,13 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         }
     }
 
+    /// The form of the same fingers that is read again.
+    package var readable: ScriptFormat { self == .uinputScript ? .evemu : self }
+
     // MARK: WebDriver
 
-    /// A source for each finger. A tick is a move or a rest of all of them; landing takes two, since the position comes
-    /// first.
+    /// A source for each finger. A tick is a move or a rest of all of them, and at its end one lands or lifts: that takes no
+    /// time. Landing takes two actions, since the position comes first.
     private static func webdriver(_ script: CanonicalScript) -> JSONValue {
         var sources = [[JSONValue]](repeating: [], count: max(script.slots, 1))
         var before = [ScreenPoint?](repeating: nil, count: sources.count)
@@ -43,8 +49,14 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
         }
         for tick in script.ticks {
             let now = sources.indices.map { $0 < tick.fingers.count ? tick.fingers[$0] : nil }
-            let isPlain = tick.durationMs == CanonicalScript.tickMs
-            let asked = isPlain ? CanonicalScript.askedMs : Int(tick.durationMs)
+            let moves = sources.indices.map { slot in
+                before[slot] != nil && now[slot] != nil && before[slot] != now[slot]
+            }
+            let asked = moves.contains(true) ? BrowserTick.moveMs : BrowserTick.restMs(tick.count)
+            add { slot in
+                guard let position = now[slot], moves[slot] else { return pause(asked) }
+                return Self.move(to: position, for: asked)
+            }
             for slot in sources.indices where (before[slot] == nil) != (now[slot] == nil) {
                 if let position = now[slot] {
                     add { $0 == slot ? Self.move(to: position, for: 0) : pause(0) }
@@ -52,10 +64,6 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                 } else {
                     add { $0 == slot ? .object(["type": .string("pointerUp"), "button": .number(0)]) : pause(0) }
                 }
-            }
-            add { slot in
-                guard let position = now[slot], let old = before[slot], position != old else { return pause(asked) }
-                return Self.move(to: position, for: asked)
             }
             before = now
         }
@@ -65,7 +73,9 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                 "parameters": .object(["pointerType": .string("touch")]), "actions": .array(actions),
             ])
         }
-        return .object(["actions": .array(pointers)])
+        // A driver ignores what else is there.
+        return .object(
+            JSONObject([("actions", .array(pointers))] + script.script.told.members.map { ($0.name, $0.value) }))
     }
 
     private static func move(to position: ScreenPoint, for durationMs: Int) -> JSONValue {
@@ -78,20 +88,32 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
 
     // MARK: Chrome
 
-    /// Each message has all points that are there, as Chrome wants them.
+    /// The viewport, which for Chrome is whole, and then messages as Chrome wants them: all points that are there, or those that
+    /// lift, of which it takes none at the end for all.
     private static func devtools(_ script: FingerScript) -> [UInt8] {
         var line = LineWriter()
-        var before: [Int] = []
-        for frame in script.frames where !(frame.touches.isEmpty && before.isEmpty) {
-            let now = frame.touches.map(\.id)
-            let type = now.isEmpty ? "touchEnd" : Set(now).isSubset(of: before) ? "touchMove" : "touchStart"
+        var screen: JSONObject = [
+            "width": .number(script.viewport.width.rounded(.up)),
+            "height": .number(script.viewport.height.rounded(.up)),
+            "deviceScaleFactor": .number(1), "mobile": .bool(true),
+        ]
+        screen["trace"] = script.told["trace"]
+        line.write(
+            JSONValue.object(["method": .string("Emulation.setDeviceMetricsOverride"), "params": .object(screen)]))
+        line.write("\n")
+        var before: [Touch] = []
+        for frame in script.frames where frame.touches != before {
+            let (now, old) = (Set(frame.touches.map(\.id)), Set(before.map(\.id)))
+            let lifted = now.isEmpty ? [] : before.filter { !now.contains($0.id) }
+            let type = now.isEmpty || !lifted.isEmpty ? "touchEnd" : now == old ? "touchMove" : "touchStart"
+            let touches = lifted.isEmpty ? frame.touches : lifted
             line.write(
                 JSONValue.object([
                     "method": .string("Input.dispatchTouchEvent"),
                     "params": .object([
                         "type": .string(type),
                         "touchPoints": .array(
-                            frame.touches.map { touch in
+                            touches.map { touch in
                                 .object([
                                     "x": .number(touch.position.x), "y": .number(touch.position.y),
                                     "id": .number(Double(touch.id)),
@@ -101,19 +123,28 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                     ]),
                 ]))
             line.write("\n")
-            before = now
+            before = frame.touches
         }
         return line.bytes
     }
 
     // MARK: A touchscreen of Linux
 
-    /// The axes of a touchscreen, by their codes, each with its greatest value.
-    private static func axes(_ script: CanonicalScript) -> [(code: Int, most: Int)] {
-        let (width, height) = (Int(script.viewport.width.rounded(.up)), Int(script.viewport.height.rounded(.up)))
+    /// Units for a millimetre, and for a point, of which 160 are an inch: whole points and sizes are whole units.
+    private static let resolution = 6400
+    private static let unitsPerPoint = Double(resolution) * 25.4 / 160
+
+    /// The axes of a touchscreen, by their codes, each with its greatest value and its units for a millimetre.
+    private static func axes(_ script: CanonicalScript) -> [(code: Int, most: Int, resolution: Int)] {
+        let (width, height) = (units(script.viewport.width), units(script.viewport.height))
         let slots = max(script.slots, 1) - 1
-        return [(0x00, width), (0x01, height), (0x2f, slots), (0x35, width), (0x36, height), (0x39, 65535)]
+        return [
+            (0x00, width, resolution), (0x01, height, resolution), (0x2f, slots, 0), (0x35, width, resolution),
+            (0x36, height, resolution), (0x39, 65535, 0),
+        ]
     }
+
+    private static func units(_ points: Double) -> Int { Int((points * unitsPerPoint).rounded()) }
 
     /// What a touchscreen reports: of each report the time in milliseconds, and its events as type, code and value.
     private static func reports(_ script: CanonicalScript) -> [(timeMs: Double, events: [(Int, Int, Int)])] {
@@ -133,7 +164,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                     number = (number + 1) % 65536
                 }
                 if let now {
-                    events += [(3, 0x35, Int(now.x)), (3, 0x36, Int(now.y))]
+                    events += [(3, 0x35, units(now.x)), (3, 0x36, units(now.y))]
                 } else {
                     events.append((3, 0x39, -1))
                 }
@@ -147,11 +178,15 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
     }
 
     private static func evemu(_ script: CanonicalScript) -> String {
-        var text = "# EVEMU 1.3\nN: Gimbal touchscreen\nI: 0003 0000 0000 0000\n"
+        var text = "# EVEMU 1.3\n"
+        if let header = script.header {
+            text += "\(ToldHeader.comment)\(String(decoding: JSONValue.object(header.members).bytes, as: UTF8.self))\n"
+        }
+        text += "N: Gimbal touchscreen\nI: 0003 0000 0000 0000\n"
         text += "P: 02 00 00 00 00 00 00 00\nB: 00 0b 00 00 00 00 00 00 00\n"
         // BTN_TOUCH is bit 330.
         text += "B: 01" + (0..<96).map { $0 == 41 ? " 04" : " 00" }.joined() + "\n"
-        for (code, most) in axes(script) { text += "A: \(hex(code, 2)) 0 \(most) 0 0 0\n" }
+        for axis in axes(script) { text += "A: \(hex(axis.code, 2)) 0 \(axis.most) 0 0 \(axis.resolution)\n" }
         for report in reports(script) {
             let micros = Int((report.timeMs * 1000).rounded())
             let time = "\(micros / 1_000_000)." + padded("\(micros % 1_000_000)", 6)
@@ -196,7 +231,7 @@ package enum ScriptFormat: String, CaseIterable, Sendable {
                                 "info": .object([
                                     "value": .number(0), "minimum": .number(0),
                                     "maximum": .number(Double(axis.most)), "fuzz": .number(0), "flat": .number(0),
-                                    "resolution": .number(0),
+                                    "resolution": .number(Double(axis.resolution)),
                                 ]),
                             ])
                         })
@@ -226,7 +261,7 @@ extension CanonicalScript {
     fileprivate var timed: [(timeMs: Double, fingers: [ScreenPoint?])] {
         var time = 0.0
         return ticks.map { tick in
-            time += tick.durationMs
+            time += Double(tick.count) * BrowserTick.frameMs
             return (time, tick.fingers)
         }
     }

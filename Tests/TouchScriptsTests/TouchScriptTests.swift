@@ -153,24 +153,166 @@ import Traces
         }
     }
 
-    @Test(
-        arguments: [ScriptFormat.webdriver, .devtools, .web, .evemu],
-        [MadeGesture.pan, .pinch, .rotate, .tilt, .doubleTap, .random])
-    func everyFormIsReadAsTheCameraThatWasTold(_ format: ScriptFormat, _ gesture: MadeGesture) throws {
-        let script = try #require(CanonicalScript(made(gesture, seed: 4)))
-        let told = try end(trace(script.script))
-        let options = TraceOptions(
-            surface: SurfaceOptions(viewport: .standard, rotation: .none), position: Self.start)
-        let converter = TraceConverter(options)
-        var bytes: [UInt8] = []
-        func take(_ piece: Span<UInt8>) { for index in piece.indices { bytes.append(piece[index]) } }
-        try converter.read(format.bytes(of: script).span, take)
+    // MARK: Out and back
+
+    private static let screens = [
+        Viewport(width: 390, height: 844), Viewport(width: 844, height: 390), Viewport(width: 412.5, height: 915.25),
+        Viewport(width: 358.4, height: 637.2), Viewport(width: 3225.19685, height: 1811.023622),
+        Viewport(width: 60, height: 70), Viewport(width: 5000, height: 20),
+    ]
+
+    /// What an exported file makes, read without options.
+    private func read(_ bytes: [UInt8]) throws -> (trace: Trace, script: FingerScript) {
+        let converter = TraceConverter()
+        var trace: [UInt8] = []
+        func take(_ piece: Span<UInt8>) { for index in piece.indices { trace.append(piece[index]) } }
+        try converter.read(bytes.span, take)
         try converter.finish(take)
         #expect(converter.notes.damagedCount == 0, "\(converter.notes.damaged)")
-        var back = try Trace(bytes)
-        try back.header.set([("gestures", .object(["fling": .bool(false)]))])
-        let difference = Difference(from: told, to: try end(back), viewport: .standard)
-        #expect(difference.points < 0.01 && difference.zoom < 1e-4 && difference.degrees < 1e-2, "\(difference)")
+        return (try Trace(trace), try FingerScript(recording: bytes, TraceOptions()))
+    }
+
+    /// The frames in which something changes, without the fingers' numbers.
+    private func changes(_ script: FingerScript) -> [String] {
+        var before: [ScreenPoint] = []
+        return script.frames.compactMap { frame in
+            let now = frame.touches.map(\.position)
+            defer { before = now }
+            let text = now.map { "\($0.x),\($0.y)" }.sorted().joined(separator: " ")
+            return now == before ? nil : "\(Int((frame.timeMs * 1000).rounded())): \(text)"
+        }
+    }
+
+    /// Exports fingers, and compares what every form makes with the script itself and the trace's header.
+    private func expectSame(_ fingers: FingerScript, _ header: HeaderLine, _ name: String) throws {
+        var fingers = fingers
+        fingers.header = ToldHeader(try JSONValue(header.bytes))
+        fingers.viewport = try #require(fingers.header?.viewport, "\(name)")
+        let script = try #require(CanonicalScript(fingers))
+        var told = try Trace(script.script.trace(from: Self.start))
+        told.header = header
+        let golden = try TraceRun.events(of: told)
+        for format in ScriptFormat.allCases where format.readable == format {
+            let back = try read(format.bytes(of: script))
+            #expect(changes(back.script) == changes(script.script), "\(name) to \(format)")
+            #expect(back.script.viewport == script.viewport, "\(name) to \(format)")
+            #expect(try TraceRun.events(of: back.trace) == golden, "\(name) to \(format)")
+        }
+    }
+
+    /// A header that says all that it can of a camera.
+    private func header(_ viewport: Viewport) throws -> HeaderLine {
+        try HeaderLine(
+            Array(
+                """
+                {"type":"trace","version":1,"id":"back","camera":"wall","viewport":{"width":\(viewport.width),\
+                "height":\(viewport.height)},"position":{"target":{"latitude":48.8584,"longitude":2.2945},"zoom":14,\
+                "bearing":30,"viewingAngle":20},"minZoom":13.5,"maxZoom":15,"targetBounds":{"southWest":\
+                {"latitude":48.8,"longitude":2.2},"northEast":{"latitude":48.9,"longitude":2.4}},\
+                "gestures":{"rotate":false}}
+                """.utf8))
+    }
+
+    @Test(arguments: screens)
+    func madeFingersComeBackExactly(_ viewport: Viewport) throws {
+        for seed in 1...4 as ClosedRange<UInt64> {
+            var fingers = MadeFingers(viewport: viewport, seed: seed)
+            fingers.makeRandom(for: 6000)
+            fingers.make(.fling)
+            fingers.make(.doubleTap)
+            try expectSame(fingers.script, try header(viewport), "seed \(seed)")
+        }
+    }
+
+    /// Up to ten fingers that land and lift in any order, wander, or rest for a while.
+    @Test func manyFingersComeBackExactly() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var random = SeededNumbers(seed: seed)
+            let viewport = random.one(of: Self.screens)
+            var script = FingerScript(viewport: viewport)
+            var (fingers, time): ([Touch], Double) = ([], 0)
+            for number in 0..<60 {
+                time += random.one(of: [4, 16, 40, 300, 2500])
+                switch random.one(of: [0, 1, 2, 3]) {
+                case 0 where fingers.count < 10:
+                    let place = ScreenPoint(
+                        x: random.number(0...viewport.width), y: random.number(0...viewport.height))
+                    fingers.append(Touch(id: number, position: place))
+                case 1 where !fingers.isEmpty: fingers.remove(at: Int(random.next() % UInt64(fingers.count)))
+                case 2:
+                    for index in fingers.indices {
+                        fingers[index].position.x += random.number(-30...30)
+                        fingers[index].position.y += random.number(-30...30)
+                    }
+                default: break
+                }
+                script.frames.append(TouchFrame(timeMs: time, touches: fingers))
+            }
+            try expectSame(script, try header(viewport), "seed \(seed)")
+        }
+    }
+
+    /// Recordings without a head, of every format, and those of real devices beside the project.
+    @Test func recordingsComeBackExactly() throws {
+        let folder = Files.root.appendingPathComponent("Tests/Fuzz/Recordings")
+        var files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        if let real = Files.recordings {
+            for part in ["evemu-devices", "autotest", "monkeyhelper"] {
+                files += try FileManager.default.contentsOfDirectory(
+                    at: real.appendingPathComponent(part), includingPropertiesForKeys: nil)
+            }
+        }
+        var count = 0
+        for file in files where file.pathExtension != "desc" {
+            let bytes = Array(try Data(contentsOf: file))
+            let fingers = try FingerScript(recording: bytes, TraceOptions())
+            guard fingers.frames.contains(where: { !$0.touches.isEmpty }) else { continue }
+            let (viewport, name) = (fingers.viewport, file.lastPathComponent)
+            try expectSame(fingers, try header(viewport), name)
+            count += 1
+        }
+        #expect(count >= 12, "\(count)")
+    }
+
+    @Test func fingersOfSamplesComeBackExactly() throws {
+        for file in Files.list("Protocols/examples/traces", "ndjson") {
+            let trace = try Trace(Data(contentsOf: file))
+            var header = trace.header
+            try header.set([("speed", nil)])
+            try expectSame(GestureFingers(trace).script, header, file.lastPathComponent)
+        }
+    }
+
+    // MARK: What tools want
+
+    /// A player of evemu's recordings knows nothing of the comment: the resolution alone tells the size.
+    @Test func aRecordingForEvemuTellsItsSizeByItsResolution() throws {
+        for viewport in Self.screens where viewport.width > 200 && viewport.height > 200 {
+            var fingers = MadeFingers(viewport: viewport, seed: 5)
+            fingers.make(.pan)
+            let script = try #require(CanonicalScript(fingers.script))
+            let text = String(decoding: ScriptFormat.evemu.bytes(of: script), as: UTF8.self)
+            #expect(!text.contains("Gimbal: "))
+            let back = try read(Array(text.utf8)).script
+            #expect(abs(back.viewport.width - viewport.width) < 0.001)
+            #expect(abs(back.viewport.height - viewport.height) < 0.001)
+            let (found, wanted) = (back.frames.flatMap(\.touches), script.script.frames.flatMap(\.touches))
+            #expect(
+                hypot(found[0].position.x - wanted[0].position.x, found[0].position.y - wanted[0].position.y) < 0.001)
+        }
+    }
+
+    /// Chrome lifts the fingers that `touchEnd` names, or all; it takes one that a move leaves out to be where it was.
+    @Test func messagesToChromeNameTheFingerThatLifts() throws {
+        let script = try #require(CanonicalScript(made(.pinch, seed: 2)))
+        let messages = try String(decoding: ScriptFormat.devtools.bytes(of: script), as: UTF8.self)
+            .split(separator: "\n").map { try JSON(String($0)) }
+        #expect(messages.first?["method"]?.string == "Emulation.setDeviceMetricsOverride")
+        let points = messages.dropFirst().map { message in
+            (message["params"]?["type"]?.string, message["params"]?["touchPoints"]?.array?.count)
+        }
+        #expect(points.filter { $0.0 == "touchMove" }.allSatisfy { $0.1 == 2 } && points.count > 10)
+        #expect(points.suffix(2).map(\.0) == ["touchEnd", "touchEnd"] && points.suffix(2).map(\.1) == [1, 0])
     }
 
     @Test func uinputIsToldTheReportsOfTheRecordingForEvemuAtTheirTimes() throws {

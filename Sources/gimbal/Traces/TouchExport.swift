@@ -11,14 +11,16 @@ import Traces
 struct TouchExport {
     private let name: String
     private let canonical: CanonicalScript
-    /// The trace that the exported fingers make.
+    /// The fingers in the tool's own form.
+    let bytes: [UInt8]
+    /// The trace that the exported fingers make when they are read again.
     private let trace: Trace
     /// The trace that was exported, without flings.
     private let original: Trace
     private let unperformed: Int
 
-    /// Reads a recording or a trace; `-` is standard input.
-    init(_ name: String, _ options: RecordingOptions) throws {
+    /// Reads a recording or a trace, and writes its fingers for a tool; `-` is standard input.
+    init(_ name: String, _ options: RecordingOptions, to format: ScriptFormat) throws {
         self.name = name
         let file = try InputFile(name, endsBySignal: true)
         var bytes: [UInt8] = []
@@ -26,6 +28,7 @@ struct TouchExport {
         var traceOptions = try options.traceOptions()
         if traceOptions.device == nil { traceOptions.device = file.askDevice() }
         do {
+            var script: FingerScript
             if Self.isTrace(bytes) {
                 if let option = options.given {
                     throw Failure(
@@ -33,19 +36,22 @@ struct TouchExport {
                 }
                 original = try Trace(bytes).withoutFlings()
                 let fingers = GestureFingers(original)
-                canonical = try Self.canonical(fingers.script)
-                unperformed = fingers.unperformed
+                (script, unperformed) = (fingers.script, fingers.unperformed)
             } else {
-                canonical = try Self.canonical(try FingerScript(recording: bytes, traceOptions))
+                script = try FingerScript(recording: bytes, traceOptions)
                 unperformed = 0
                 original = try Self.converted(bytes, traceOptions).withoutFlings()
             }
+            var header = original.header
+            try header.set([("speed", nil)])
+            script.header = ToldHeader(try? JSONValue(header.bytes))
+            script.viewport = script.header?.viewport ?? script.viewport
+            canonical = try Self.canonical(script)
             guard !canonical.ticks.isEmpty else {
                 throw Failure(.dataError, "\(name): no finger touches anything in it")
             }
-            var trace = try Trace(canonical.script.trace(from: traceOptions.position))
-            trace.header = original.header
-            self.trace = trace
+            self.bytes = format.bytes(of: canonical)
+            trace = try Self.reading(format, canonical, self.bytes)
         } catch let error as TraceError {
             throw Failure(error, of: name)
         } catch let error as RecordingError {
@@ -61,6 +67,17 @@ struct TouchExport {
         return canonical
     }
 
+    /// What comes of the exported fingers when they are read again, without options.
+    private static func reading(
+        _ format: ScriptFormat, _ script: CanonicalScript, _ bytes: [UInt8]
+    ) throws -> Trace {
+        do {
+            return try converted(format == format.readable ? bytes : format.readable.bytes(of: script), TraceOptions())
+        } catch is RecordingError {
+            throw TraceError("has more fingers than can be read again from one script: cut it")
+        }
+    }
+
     private static func isTrace(_ bytes: [UInt8]) -> Bool {
         let first = bytes.split { $0 == 0x0a || $0 == 0x0d }.first { line in line.contains { $0 > 0x20 } }
         return first.map { RecordingFormat.isHeader($0.span) } ?? false
@@ -74,9 +91,6 @@ struct TouchExport {
         try converter.finish(append)
         return try Trace(trace)
     }
-
-    /// The fingers in a tool's own form.
-    func bytes(as format: ScriptFormat) -> [UInt8] { format.bytes(of: canonical) }
 
     /// What the camera does by the exported fingers: a golden file.
     func golden() throws -> String { String(decoding: try TraceRun.events(of: trace), as: UTF8.self) }

@@ -17,30 +17,30 @@ import Testing
         Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
     }
 
-    @Test func theExpectedCameraIsThatOfTheExportedFingers() throws {
-        let golden = path("golden.ndjson")
-        let exported = try gimbal(nil, ["convert", sample("tilt"), "--to", "web", "--expected", golden])
-        #expect(exported.status == 0 && exported.errors.contains("from where it did"), "\(exported.errors)")
-        try Data(exported.output.joined(separator: "\n").utf8).write(to: folder.appendingPathComponent("fingers"))
-        // The header of the trace says where the camera begins.
-        let back = try gimbal(
-            nil,
-            [
-                "expect", path("fingers"), "--golden", golden, "--tolerance", "0.001pt,0.001zoom,0.01deg,1ms", "--from",
-                "45.9763,7.6586", "--from-zoom", "16", "--from-bearing", "30",
-            ])
-        #expect(back.status == 0, "\(back.output)")
-    }
-
+    /// Recordings of all formats, the samples, and made-up sessions: each is exported, and makes without options the very bytes
+    /// that were told.
     @Test(arguments: ["webdriver", "devtools", "web", "evemu"])
-    func whatIsExportedIsReadAgain(_ tool: String) throws {
-        let made = try gimbal(nil, ["make", "pinch", "--scale", "2", "--seed", "3"])
-        let exported = try gimbal(
-            nil, ["convert", "-", "--to", tool, "-o", path("fingers")], input: made.output.joined(separator: "\n"))
-        #expect(exported.status == 0 && exported.output.isEmpty, "\(exported.errors)")
-        let back = try gimbal(
-            nil, ["expect", path("fingers"), "--viewport", "390x844", "--zoom", "13", "--within", "0.02zoom"])
-        #expect(back.status == 0, "\(back.output) \(back.errors)")
+    func theExpectedCameraIsThatOfTheExportedFingers(_ tool: String) throws {
+        let recordings = Files.root.appendingPathComponent("Tests/Fuzz/Recordings")
+        var files = try FileManager.default.contentsOfDirectory(at: recordings, includingPropertiesForKeys: nil)
+        // It has gestures that a touchpad recognized, and no fingers.
+        files.removeAll { $0.lastPathComponent == "gestures.libinput-debug-events.txt" }
+        files += Files.list("Protocols/examples/traces", "ndjson")
+        for (seed, size) in [(3, "390x844"), (6, "358.4x637.2")] {
+            let made = folder.appendingPathComponent("made-\(seed)")
+            let arguments = ["random", "--seed", "\(seed)", "--viewport", size, "--duration", "3s", "-o", made.path]
+            #expect(try gimbal(nil, ["make"] + arguments).status == 0)
+            files.append(made)
+        }
+        #expect(files.count > 18)
+        for file in files {
+            let (fingers, golden) = (path("fingers"), path("golden.ndjson"))
+            let exported = try gimbal(
+                nil, ["convert", file.path, "--to", tool, "-o", fingers, "--expected", golden, "--force"])
+            #expect(exported.status == 0 && exported.errors.contains("from where it did"), "\(exported.errors)")
+            let back = try gimbal(nil, ["expect", fingers, "--golden", golden])
+            #expect(back.status == 0, "\(file.lastPathComponent): \(back.output) \(back.errors)")
+        }
     }
 
     @Test func whatChangesIsSaid() throws {

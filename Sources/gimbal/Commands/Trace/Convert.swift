@@ -79,13 +79,13 @@ struct Convert: ParsableCommand {
 
     /// Writes fingers in a tool's form, and their camera; neither where one of the files may not be written.
     private func export(_ format: ScriptFormat, into file: OutputFile) throws {
-        let export = try TouchExport(recording, options)
+        let export = try TouchExport(recording, options, to: format)
         let golden = try expected.map { name in
             var options = OutputOptions()
             (options.output, options.force) = (name, destination.force)
             return (file: try OutputFile(options), bytes: Array(try export.golden().utf8))
         }
-        try file.write(export.bytes(as: format))
+        try file.write(export.bytes)
         try golden?.file.write(golden?.bytes ?? [])
         try file.finish()
         try golden?.file.finish()
