@@ -14,6 +14,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     case libinputRecord = "libinput record"
     /// `libinput debug-events`.
     case libinputDebugEvents = "libinput debug-events"
+    /// hid-recorder: reports of HID devices.
+    case hidRecorder = "hid-recorder"
     /// The kernel's own events, as they are read from a device.
     case inputEvents = "input events"
     /// TouchEvents or PointerEvents of a web page.
@@ -29,6 +31,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
 
     /// The format of the only recordings that this line can stand in.
     static func recognize(_ line: Span<UInt8>) -> RecordingFormat? {
+        if HIDRecorderParser.recognizes(line) { return .hidRecorder }
         if EvemuParser.recognizes(line) { return .evemu }
         if GeteventParser.recognizes(line) { return .getevent }
         if EvtestParser.recognizes(line) { return .evtest }

@@ -34,6 +34,8 @@ public enum Quirk: Int, CaseIterable, Sendable {
     case noBegin
     /// A finger was above the surface and did not touch it: it is left out as long as it did not.
     case hovering
+    /// A pen was there: it is left out. Counted in its reports.
+    case pen
     /// A finger lifted before its whole position was reported, since part of it was unchanged from the slot's previous
     /// finger: it is counted, but not followed.
     case unplaced

@@ -20,6 +20,7 @@ struct RecordingParser: Sendable {
     private var getevent = GeteventParser()
     private var evtest = EvtestParser()
     private var libinputRecord = LibinputRecordParser()
+    private var hidRecorder = HIDRecorderParser()
     private var gestures = LibinputGestures()
     private var libinputTouches = LibinputTouches()
     /// The clock of both: a program writes all lines.
@@ -49,7 +50,7 @@ struct RecordingParser: Sendable {
         case .webTouches, .devTools, .webDriver: return web.device
         case .libinputDebugEvents: return libinputTouches.device
         case .motionEvents: return nil
-        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents, .trace, nil:
+        case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .inputEvents, .trace, nil:
             return heads.description(of: tracker.device)
         }
     }
@@ -68,6 +69,7 @@ struct RecordingParser: Sendable {
         case .getevent: content = getevent.parse(line, &heads)
         case .evtest: content = evtest.parse(line, &heads)
         case .libinputRecord: content = libinputRecord.parse(line, &heads)
+        case .hidRecorder: content = hidRecorder.parse(line, &heads)
         case .libinputDebugEvents: return try parseDebugEvents(line, number: number, &output, body)
         case .webTouches, .devTools, .webDriver: return try parse(object: line, number: number, &output, body)
         case .motionEvents: return try parseMotionEvent(line, number: number, &output, body)
@@ -80,6 +82,10 @@ struct RecordingParser: Sendable {
                 return addDamaged(number, Scan.excerpt(line))
             }
             try follow(event, &output, body)
+        case .events(let events): for event in events { try follow(event, &output, body) }
+        case .pen:
+            understood += 1
+            notes.add(.pen)
         case .nothing: break
         case .beginning: if tracker.startOver(&notes) { try hand(tracker.frame, &output, body) }
         case .timeless(let event): try follow(timeless: event, line, number, &output, body)
@@ -224,7 +230,7 @@ struct RecordingParser: Sendable {
             web.finish(&notes)
             for frame in web.frames { try hand(frame, &output, body) }
         case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, &output, body) }
-        case .evemu, .getevent, .evtest, .libinputRecord, .inputEvents:
+        case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .inputEvents:
             if tracker.finish(&notes) { try hand(tracker.frame, &output, body) }
         }
         if let first = notes.damaged.first, !output.hasTouches || notes.damagedCount > 9 * understood {

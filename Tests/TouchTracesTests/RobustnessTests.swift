@@ -111,6 +111,13 @@ import GimbalProtocol
         {"actions":[{"type":"pointer","id":"a","actions":[{"type":"pointerMove","x":1,"y":2},{"type":"pointerDown"},
         {"type":"pointerMove","duration":50,"x":100,"y":2},{"type":"pointerUp"}]},{"type":"key","id":"k","actions":[]}]}
         """,
+        """
+        D: 1
+        R: 77 05 0d 09 04 a1 01 85 01 09 22 a1 02 09 42 15 00 25 01 75 01 95 01 81 02 09 47 81 02 95 06 81 03 75 08 95 01 09 51 25 7f 81 02 05 01 75 10 65 11 09 30 26 e8 03 46 d0 07 81 02 09 31 26 f4 01 81 02 c0 05 0d 09 54 25 7f 75 08 81 02 c0
+        E: 000000.100000 8 01 03 00 90 01 fa 00 02
+        E: 000000.100000 8 01 03 01 91 01 fa 00 00
+        E: 000000.110000 8 01 00 01 91 01 fa 00 01
+        """,
         "no recording\nat all",
     ].map { Array($0.utf8) }
 

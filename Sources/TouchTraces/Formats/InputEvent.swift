@@ -71,6 +71,10 @@ extension InputEvent {
 /// What a line of a recording holds.
 enum RecordedLine: Equatable {
     case event(InputEvent)
+    /// Events with times that are right.
+    case events([InputEvent])
+    /// A report of a pen, which is no finger.
+    case pen
     /// An event without a time.
     case timeless(InputEvent)
     /// The first line of a recording: what is known of fingers is of another one.
@@ -101,8 +105,8 @@ extension EventLineParser {
         var parser = Self()
         var heads = DeviceHeads()
         switch parser.parse(line, &heads) {
-        case .event, .timeless: return true
-        case .beginning, .nothing, .damaged: return isHead(line)
+        case .event, .events, .timeless: return true
+        case .pen, .beginning, .nothing, .damaged: return isHead(line)
         }
     }
 }

@@ -88,8 +88,8 @@ struct RecordingOptions: ParsableArguments {
     }
 
     static let note = """
-        Recordings are those of evemu, getevent, evtest, "libinput record", "libinput debug-events", the kernel's own input \
-        events, touches of a web page in JSON (events, Chrome DevTools messages, WebDriver actions) and the MotionEvents of \
+        Recordings are those of evemu, getevent, evtest, hid-recorder, "libinput record", "libinput debug-events", the \
+        kernel's own input events, touches of a web page in JSON (events, Chrome DevTools messages, WebDriver actions) and the MotionEvents of \
         an Android log, packed by gzip, bzip2, xz or zstd or not; what a file is, is seen in it and not in its name.
         """
 

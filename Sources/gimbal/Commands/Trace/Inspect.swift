@@ -119,6 +119,8 @@ private struct InspectReport {
     private var formatText: PrintableText {
         let protocolText: PrintableText
         switch notes.contactProtocol {
+        // HID has ways of its own.
+        case .slots where format == .hidRecorder: protocolText = ""
         case .slots: protocolText = ", protocol B"
         case .wholeFrames: protocolText = ", protocol A"
         case .single: protocolText = ", one contact"
@@ -258,6 +260,7 @@ extension Quirk {
         case .otherDevice: "\(counted(count, "event")) of other devices"
         case .noBegin: "\(counted(count, "gesture")) that had not begun"
         case .hovering: "\(counted(count, "finger")) above the surface, left out until they touch it"
+        case .pen: "\(counted(count, "report")) of a pen, left out"
         case .unplaced: "\(counted(count, "finger")) whose place was never told, not followed"
         case .recordingFollows: "\(counted(count, "more recording")) behind the first"
         }

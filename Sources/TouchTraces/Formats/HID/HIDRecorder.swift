@@ -1,0 +1,212 @@
+// hid-recorder's text (hid-tools): a HID device's report descriptor and its reports, as the device sent them.
+//
+//     D: 0                                                          the device, where there are several
+//     R: 187 05 0d 09 04 a1 01 …
+//     N: Multi Touch Panel with Controller
+//     I: 3 2087 0a02
+//     E: 3041.740842 14 01 02 02 34 03 8b 04 00 03 25 0a 4d 0e 01
+//
+// Reports become the kernel's events with slots. All else is for people: what is wrong there does no harm.
+
+struct HIDRecorderParser: EventLineParser {
+    private var devices: [Int: HIDDevice] = [:]
+    /// The device that the next lines are about.
+    private var current = InputEvent.onlyDevice
+    private var bytes: [UInt8] = []
+
+    private static let mostDevices = 256
+
+    static func isHead(_ line: Span<UInt8>) -> Bool {
+        var parser = Self()
+        var index = 0
+        if Scan.word("# 0x", line, &index) {
+            return Scan.hex(line, &index) != nil && Scan.byte(UInt8(ascii: ","), line, &index)
+                && Scan.find(" // ", line, &index)
+        }
+        if Scan.word("R: ", line, &index) { return parser.readBytes(line, &index) && !parser.bytes.isEmpty }
+        // Evemu's events have three numbers.
+        guard Scan.word("E: ", line, &index), Scan.time(line, &index) != nil else { return false }
+        return parser.readBytes(line, &index) && parser.bytes.count > 2
+    }
+
+    mutating func parse(_ line: Span<UInt8>, _ heads: inout DeviceHeads) -> RecordedLine {
+        var index = 0
+        if Scan.word("E: ", line, &index) { return report(line, &index) }
+        if Scan.word("R: ", line, &index) { return descriptor(line, &index, &heads) }
+        if Scan.word("N: ", line, &index) {
+            heads.set(name: Scan.name(line, from: index))
+        } else if Scan.word("D: ", line, &index) {
+            guard let number = Scan.decimal(line, &index), number >= 0 else { return .damaged }
+            current = number + 1
+            heads.begin(current)
+        }
+        return .nothing
+    }
+
+    private mutating func descriptor(
+        _ line: Span<UInt8>, _ index: inout Int, _ heads: inout DeviceHeads
+    ) -> RecordedLine {
+        guard readBytes(line, &index), devices.count < Self.mostDevices || devices[current] != nil else {
+            return .damaged
+        }
+        let descriptor = HIDDescriptor(bytes.span)
+        heads.begin(current)
+        if let x = descriptor.x, let y = descriptor.y {
+            heads.set(x, AxisCode.contactX)
+            heads.set(y, AxisCode.contactY)
+        }
+        let isKnown = devices.updateValue(HIDDevice(descriptor, number: current), forKey: current) != nil
+        return isKnown ? .beginning : .nothing
+    }
+
+    private mutating func report(_ line: Span<UInt8>, _ index: inout Int) -> RecordedLine {
+        Scan.space(line, &index)
+        guard let time = Scan.time(line, &index), FrameClock.recorded.contains(time), readBytes(line, &index)
+        else { return .damaged }
+        let bytes = bytes
+        return devices[current]?.read(bytes.span, at: time) ?? .damaged
+    }
+
+    /// Reads how many bytes there are and then the bytes, of two digits each. Says whether all are there.
+    private mutating func readBytes(_ line: Span<UInt8>, _ index: inout Int) -> Bool {
+        bytes.removeAll(keepingCapacity: true)
+        Scan.space(line, &index)
+        guard let count = Scan.decimal(line, &index) else { return false }
+        while !Scan.isAtEnd(line, index) {
+            guard Scan.byte(0x20, line, &index) else { return false }
+            Scan.space(line, &index)
+            let start = index
+            guard let byte = Scan.hex(line, &index), index == start + 2 else { return false }
+            bytes.append(UInt8(byte))
+        }
+        return bytes.count == count
+    }
+}
+
+/// One device's reports on their way to the kernel's events.
+///
+/// A report has one contact or several. A frame is one report, or as many as it takes for the contacts that the first one
+/// counts; those that follow it count none, or the same again. Contacts are told apart by their ids.
+private struct HIDDevice {
+    private let descriptor: HIDDescriptor
+    private let number: Int
+    /// The contacts that are there, by their slots.
+    private var slots: [Int?] = []
+    private var landed = 0
+
+    // The frame that is not complete.
+    /// How many contacts it has; `nil` is as many as are in the report.
+    private var expected: Int?
+    private var received = 0
+    private var scanTime: Int?
+    private var time = 0
+    private var seen: Set<Int> = []
+    private var events: [InputEvent] = []
+
+    private static let mostSlots = 256
+
+    init(_ descriptor: HIDDescriptor, number: Int) {
+        self.descriptor = descriptor
+        self.number = number
+    }
+
+    mutating func read(_ bytes: Span<UInt8>, at time: Int) -> RecordedLine {
+        guard bytes.count > 0 else { return .damaged }
+        let isNumbered = descriptor.hasNumbers
+        guard let layout = descriptor.reports[isNumbered ? Int(bytes[0]) : 0] else { return .nothing }
+        let report = bytes.extracting((isNumbered ? 1 : 0)...)
+        if layout.isPen { return isPenThere(report, layout) ? .pen : .nothing }
+        events.removeAll(keepingCapacity: true)
+        begin(layout.count?.value(in: report), layout.scanTime?.value(in: report))
+        self.time = time
+        for (index, contact) in layout.contacts.enumerated() {
+            if let expected, received >= expected { break }
+            take(contact, contact.id?.value(in: report) ?? index, report)
+            received += 1
+        }
+        guard let expected else {
+            complete()
+            return .events(events)
+        }
+        if received >= expected {
+            // Who is in none of several places has gone, even if that was not said. Of a device that reports one contact at
+            // a time, nothing is known of the others.
+            if layout.contacts.count > 1 { liftUnseen() }
+            complete()
+        }
+        return .events(events)
+    }
+
+    private func isPenThere(_ report: Span<UInt8>, _ layout: HIDReport) -> Bool {
+        layout.contacts.contains { ($0.inRange ?? $0.tip)?.value(in: report) ?? 0 != 0 }
+    }
+
+    /// Goes on with the frame or begins another one, by what a report says of it.
+    private mutating func begin(_ count: Int?, _ scanned: Int?) {
+        if received > 0, scanned != scanTime || count ?? 0 > 0 && received >= count ?? 0 {
+            // The rest of it was lost.
+            complete()
+        }
+        scanTime = scanned
+        if let count, count > 0 { expected = count } else if received == 0 { expected = nil }
+    }
+
+    private mutating func complete() {
+        emit(EventType.synchronization, SynchronizationCode.report, 0)
+        (expected, received) = (nil, 0)
+        seen.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Contacts
+
+    private mutating func take(_ contact: HIDContact, _ id: Int, _ report: Span<UInt8>) {
+        func isSet(_ field: HIDField?) -> Bool? { field.map { $0.value(in: report) != 0 } }
+        let touches = isSet(contact.tip) ?? false
+        guard touches || isSet(contact.inRange) ?? false else { return lift(id) }
+        guard let x = contact.x?.value(in: report), let y = contact.y?.value(in: report), land(id) else { return }
+        emit(EventType.absolute, AxisCode.distance, touches ? 0 : 1)
+        if descriptor.tellsPalms, let isFinger = isSet(contact.confidence) {
+            emit(EventType.absolute, AxisCode.toolType, isFinger ? 0 : SlotContacts.palm)
+        }
+        emit(EventType.absolute, AxisCode.contactX, x)
+        emit(EventType.absolute, AxisCode.contactY, y)
+    }
+
+    /// Chooses the slot of a contact that is there. Says whether there is one, and nothing else is in it in this frame.
+    private mutating func land(_ id: Int) -> Bool {
+        if let slot = slots.firstIndex(of: id) {
+            guard seen.insert(slot).inserted else { return false }
+            emit(EventType.absolute, AxisCode.slot, slot)
+            return true
+        }
+        let slot = slots.firstIndex(of: nil) ?? slots.count
+        guard slot < Self.mostSlots else { return false }
+        if slot == slots.count { slots.append(nil) }
+        slots[slot] = id
+        seen.insert(slot)
+        landed += 1
+        emit(EventType.absolute, AxisCode.slot, slot)
+        emit(EventType.absolute, AxisCode.trackingID, landed)
+        return true
+    }
+
+    /// Empty places of a report may have the id of a contact that the same frame has already.
+    private mutating func lift(_ id: Int) {
+        guard let slot = slots.firstIndex(of: id), !seen.contains(slot) else { return }
+        empty(slot)
+    }
+
+    private mutating func liftUnseen() {
+        for slot in slots.indices where slots[slot] != nil && !seen.contains(slot) { empty(slot) }
+    }
+
+    private mutating func empty(_ slot: Int) {
+        slots[slot] = nil
+        emit(EventType.absolute, AxisCode.slot, slot)
+        emit(EventType.absolute, AxisCode.trackingID, -1)
+    }
+
+    private mutating func emit(_ type: Int, _ code: Int, _ value: Int) {
+        events.append(InputEvent(time: time, type: type, code: code, value: value, device: number))
+    }
+}
