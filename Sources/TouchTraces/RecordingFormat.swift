@@ -16,6 +16,14 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     case libinputDebugEvents = "libinput debug-events"
     /// hid-recorder: reports of HID devices.
     case hidRecorder = "hid-recorder"
+    /// Events that a program with python-evdev printed.
+    case pythonEvdev = "python-evdev"
+    /// Scripts of Android's `sendevent`.
+    case sendevent = "sendevent"
+    /// Scripts of Android's `input` command.
+    case androidInput = "adb shell input"
+    /// Scripts of Android's monkey.
+    case monkey = "monkey scripts"
     /// The kernel's own events, as they are read from a device.
     case inputEvents = "input events"
     /// TouchEvents or PointerEvents of a web page.
@@ -38,6 +46,10 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
         if LibinputRecordParser.recognizes(line) { return .libinputRecord }
         if LibinputGestures.recognizes(line) { return .libinputDebugEvents }
         if MotionEvents.recognizes(line) { return .motionEvents }
+        if PythonEvdevParser.recognizes(line) { return .pythonEvdev }
+        if SendeventParser.recognizes(line) { return .sendevent }
+        if AndroidScript.recognizesInput(line) { return .androidInput }
+        if AndroidScript.recognizesMonkey(line) { return .monkey }
         return WebTouches.recognizes(line) ? .webTouches : nil
     }
 

@@ -21,6 +21,9 @@ struct RecordingParser: Sendable {
     private var evtest = EvtestParser()
     private var libinputRecord = LibinputRecordParser()
     private var hidRecorder = HIDRecorderParser()
+    private var pythonEvdev = PythonEvdevParser()
+    private var sendevent: SendeventParser
+    private var androidScript: AndroidScript
     private var gestures = LibinputGestures()
     private var libinputTouches = LibinputTouches()
     /// The clock of both: a program writes all lines.
@@ -41,6 +44,8 @@ struct RecordingParser: Sendable {
         steps = FrameSteps(rate: rate)
         web = WebTouches(rate: rate)
         motionEvents = MotionEvents(rate: rate)
+        sendevent = SendeventParser(rate: rate)
+        androidScript = AndroidScript(rate: rate)
     }
 
     /// The device that the touches are of, as far as it is known.
@@ -49,8 +54,9 @@ struct RecordingParser: Sendable {
         switch format {
         case .webTouches, .devTools, .webDriver: return web.device
         case .libinputDebugEvents: return libinputTouches.device
-        case .motionEvents: return nil
-        case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .inputEvents, .trace, nil:
+        case .motionEvents, .androidInput, .monkey: return nil
+        case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .pythonEvdev, .sendevent, .inputEvents, .trace,
+            nil:
             return heads.description(of: tracker.device)
         }
     }
@@ -70,6 +76,9 @@ struct RecordingParser: Sendable {
         case .evtest: content = evtest.parse(line, &heads)
         case .libinputRecord: content = libinputRecord.parse(line, &heads)
         case .hidRecorder: content = hidRecorder.parse(line, &heads)
+        case .pythonEvdev: content = pythonEvdev.parse(line, &heads)
+        case .sendevent: content = sendevent.parse(line, &heads)
+        case .androidInput, .monkey: return try parseScript(line, number: number, &output, body)
         case .libinputDebugEvents: return try parseDebugEvents(line, number: number, &output, body)
         case .webTouches, .devTools, .webDriver: return try parse(object: line, number: number, &output, body)
         case .motionEvents: return try parseMotionEvent(line, number: number, &output, body)
@@ -116,6 +125,22 @@ struct RecordingParser: Sendable {
         }
         understood += 1
         try hand(motionEvents.frame, &output, body)
+    }
+
+    private mutating func parseScript(
+        _ line: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        do {
+            if format == .monkey {
+                try androidScript.parseMonkey(line, &notes)
+            } else {
+                try androidScript.parseInput(line, &notes)
+            }
+            if !androidScript.frames.isEmpty { understood += 1 }
+        } catch {
+            try damaged(error, line, number)
+        }
+        for frame in androidScript.frames { try hand(frame, &output, body) }
     }
 
     private mutating func parseDebugEvents(
@@ -230,7 +255,11 @@ struct RecordingParser: Sendable {
             web.finish(&notes)
             for frame in web.frames { try hand(frame, &output, body) }
         case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, &output, body) }
-        case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .inputEvents:
+        case .androidInput, .monkey:
+            androidScript.finish(&notes)
+            for frame in androidScript.frames { try hand(frame, &output, body) }
+        case .sendevent where sendevent.isTimeless: throw RecordingError.noTimes
+        case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .pythonEvdev, .sendevent, .inputEvents:
             if tracker.finish(&notes) { try hand(tracker.frame, &output, body) }
         }
         if let first = notes.damaged.first, !output.hasTouches || notes.damagedCount > 9 * understood {

@@ -118,6 +118,28 @@ import GimbalProtocol
         E: 000000.100000 8 01 03 01 91 01 fa 00 00
         E: 000000.110000 8 01 00 01 91 01 fa 00 01
         """,
+        """
+        adb shell sendevent /dev/input/event2 3 57 12
+        adb shell 'sendevent /dev/input/event2 3 53 10; sendevent /dev/input/event2 3 54 -20; sleep 1'
+        sendevent /dev/input/event2: 0 0 0
+        """,
+        """
+        adb shell input tap 10 20
+        sleep 0.5 && input swipe 1 2 30 40 100
+        input motionevent DOWN 1 2
+        """,
+        """
+        speed= 1.0
+        DispatchPointer(10,10,0,100,200,1,1,-1,1,1,0,0)
+        DispatchPointer(10,20,5,100,200,1,1,-1,1,1,0,0,1)
+        UserWait(1000)
+        PinchZoom(1,2,3,4,5,6,7,8,9)
+        """,
+        """
+        time 1337197425.477827 type 3 (EV_ABS), code 53   (ABS_MT_POSITION_X), value 977
+        event at 1337197425.477827, code 54, type 03, val 07
+        1337197425.477827 - EV_SYN SYN_REPORT 0
+        """,
         "no recording\nat all",
     ].map { Array($0.utf8) }
 
@@ -174,6 +196,8 @@ import GimbalProtocol
             "2", "1.0/2.0", "( unaccelerated)", "@", "{", "}", "\"type\":", "\"touchmove\"", "\"touches\":[", "é",
             "\u{0}", "A:",
             "add device 1: /dev/input/event1", "min 0, max 5", "Min", "absinfo:", "53: [0, 1, 2, 3, 4]", "#", "\r",
+            "input tap", "swipe",
+            "sendevent", "sleep", ";", "UserWait(9)", "Drag(", ",", ")", "R: 2 05 0d", "E: 0.1 2 01", "event at",
         ]
         for seed in 0..<300 as Range<UInt64> {
             var random = Seeded(seed)

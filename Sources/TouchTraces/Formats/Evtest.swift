@@ -20,9 +20,12 @@ struct EvtestParser: EventLineParser {
         return .nothing
     }
 
+    /// Reads what stands behind the word `time`. Python's evtest has a space behind it, and no comma.
     @inline(__always)
-    private func event(_ line: Span<UInt8>, _ index: inout Int) -> RecordedLine {
-        guard let time = Scan.time(line, &index), Scan.word(", ", line, &index) else { return .damaged }
+    func event(_ line: Span<UInt8>, _ index: inout Int) -> RecordedLine {
+        guard let time = Scan.time(line, &index) else { return .damaged }
+        _ = Scan.byte(UInt8(ascii: ","), line, &index)
+        Scan.space(line, &index)
         guard Scan.word("type ", line, &index) else {
             guard let code = Self.mark(line, index) else { return .damaged }
             return .event(InputEvent(time: time, type: EventType.synchronization, code: code, value: 0))

@@ -75,7 +75,7 @@ struct GeteventParser: EventLineParser {
 
     /// A number for a device's path, never 0; the path ends with a colon, or with the line.
     @inline(__always)
-    private static func device(_ line: Span<UInt8>, _ index: inout Int) -> Int {
+    static func device(_ line: Span<UInt8>, _ index: inout Int) -> Int {
         var number: UInt32 = 0x811c_9dc5
         while index < line.count, !Scan.isSpace(line[index]) {
             let byte = line[index]
@@ -94,7 +94,7 @@ struct GeteventParser: EventLineParser {
     }
 
     @inline(__always)
-    private static func type(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
+    static func type(_ line: Span<UInt8>, _ index: inout Int) -> Int? {
         if Scan.word("EV_", line, &index) {
             let start = index
             index = wordEnd(line, index)
@@ -123,7 +123,7 @@ struct GeteventParser: EventLineParser {
     }
 
     /// The number of a code that is written as a word.
-    private static func code(_ line: Span<UInt8>, _ range: Range<Int>) -> Int {
+    static func code(_ line: Span<UInt8>, _ range: Range<Int>) -> Int {
         func isHere(_ word: StaticString) -> Bool {
             var index = range.lowerBound
             return Scan.word(word, line, &index)

@@ -1,0 +1,272 @@
+// Scripts that touch an Android's screen: commands of adb, as InputShellCommand.java of Android reads them, and scripts of
+// monkey, as its MonkeySourceScript.java does. Positions are pixels.
+//
+//     adb shell input touchscreen swipe 100 200 300 400 500
+//     sleep 0.5
+//
+//     DispatchPointer(5109520,5109530,0,230.7,458.1,0.2,0.06,0,0.0,0.0,65539,0)
+//     UserWait(1000)
+//
+// Time is what commands say and what they sleep: how long it takes to start one is not known, and left out.
+
+/// Plays such scripts.
+struct AndroidScript {
+    private struct Place {
+        var x: Double
+        var y: Double
+
+        func towards(_ other: Place, _ share: Double) -> Place {
+            Place(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
+        }
+    }
+
+    /// The frames that the last line made.
+    var frames: [ContactFrame] { fingers.frames }
+
+    private var fingers = WebFrames()
+    private var timeMs = 0.0
+    /// Milliseconds of a frame, if the caller knows.
+    private let stepMs: Double?
+    /// How fast monkey plays.
+    private var speed = 1.0
+    /// The time of the pointer's event before, as the script tells it.
+    private var lastMs: Double?
+    /// Milliseconds that fingers moved by themselves.
+    private var glidedMs = 0.0
+
+    private static let frameMs = 1000.0 / 60
+    /// An hour: longer than any script, and yet no end of frames.
+    private static let longestMs = 3_600_000.0
+    /// Until a finger that rests begins to drag.
+    private static let longPressMs = 400.0
+    private static let latestMs = 1e12
+    private static let otherSources: Set = [
+        "keyboard", "mouse", "joystick", "touchnavigation", "touchpad", "trackball", "dpad", "stylus", "gamepad",
+        "rotaryencoder",
+    ]
+
+    init(rate: Double?) { stepMs = rate.map { 1000 / $0 } }
+
+    // MARK: Lines
+
+    /// Whether a line commands a touch.
+    static func recognizesInput(_ line: Span<UInt8>) -> Bool {
+        var index = 0
+        guard Scan.find("input ", line, &index) else { return false }
+        return ShellCommand.all(line).contains { command in
+            guard let words = inputWords(command, line), let verb = words.first else { return false }
+            return ["tap", "swipe", "draganddrop", "motionevent"].contains(verb)
+        }
+    }
+
+    /// Whether a line is monkey's. Its calls have the names that no others have.
+    static func recognizesMonkey(_ line: Span<UInt8>) -> Bool {
+        guard let call = MonkeyCall(line) else { return false }
+        return ["DispatchPointer", "captureDispatchPointer", "UserWait", "PinchZoom", "PressAndHold"].contains(
+            call.name)
+    }
+
+    /// Plays a line of commands, of which ``frames`` are then what it made.
+    mutating func parseInput(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+        fingers.clear()
+        for command in ShellCommand.all(line) {
+            if let slept = command.sleeps(line) {
+                pass(Double(slept) / 1000)
+            } else if let words = Self.inputWords(command, line) {
+                try perform(words, &notes)
+            }
+        }
+    }
+
+    /// The words behind `input`, where it is of fingers.
+    private static func inputWords(_ command: ShellCommand, _ line: Span<UInt8>) -> [String]? {
+        var words = command.words.map { Scan.text(line, $0) }[...]
+        guard words.popFirst() == "input", let source = words.first, !otherSources.contains(source) else { return nil }
+        if source == "touchscreen" { words.removeFirst() }
+        if words.first == "-d" { words = words.dropFirst(2) }
+        return Array(words)
+    }
+
+    private mutating func perform(_ words: [String], _ notes: inout RecordingNotes) throws(Damaged) {
+        switch words.first {
+        case "tap": try tap(Self.numbers(words[1...], 2...2), &notes)
+        case "swipe": try swipe(Self.numbers(words[1...], 4...5), restMs: 0, &notes)
+        case "draganddrop": try swipe(Self.numbers(words[1...], 4...5), restMs: Self.longPressMs, &notes)
+        case "motionevent":
+            guard words.count > 1 else { throw Damaged() }
+            let action = words[1].uppercased()
+            let place = try Self.numbers(words[2...], action == "CANCEL" ? 0...2 : 2...2)
+            switch action {
+            case "DOWN": try act(.down, 0, place, &notes)
+            case "MOVE": try act(.move, 0, place, &notes)
+            case "UP": try act(.up, 0, place, &notes)
+            case "CANCEL": try act(.cancel, 0, [0, 0], &notes)
+            default: throw Damaged()
+            }
+        default: break
+        }
+    }
+
+    private static func numbers(_ words: ArraySlice<String>, _ count: ClosedRange<Int>) throws(Damaged) -> [Double] {
+        let numbers = words.compactMap(Double.init).filter(\.isFinite)
+        guard numbers.count == words.count, count.contains(numbers.count) else { throw Damaged() }
+        return numbers
+    }
+
+    // MARK: Monkey
+
+    /// Plays a line of monkey's, of which ``frames`` are then what it made.
+    mutating func parseMonkey(_ line: Span<UInt8>, _ notes: inout RecordingNotes) throws(Damaged) {
+        fingers.clear()
+        var index = 0
+        if Scan.word("speed=", line, &index) {
+            guard let speed = Scan.real(line, &index), speed > 0 else { throw Damaged() }
+            self.speed = speed
+        }
+        guard let call = MonkeyCall(line) else { return }
+        let counts: ClosedRange<Int>
+        switch call.name {
+        case "DispatchPointer", "captureDispatchPointer": counts = 12...13
+        case "Tap": counts = 2...3
+        case "PressAndHold": counts = 3...3
+        case "Drag": counts = 5...5
+        case "PinchZoom": counts = 9...9
+        case "UserWait": counts = 1...1
+        default: return
+        }
+        let values = try Self.numbers(call.arguments[...], counts)
+        switch call.name {
+        case "Tap", "PressAndHold": try tap(values, &notes)
+        case "Drag": try glide([values], steps: values[4], &notes)
+        case "PinchZoom": try glide([values, Array(values[4...])], steps: values[8], &notes)
+        case "UserWait": pass(values[0])
+        default: try point(values, &notes)
+        }
+    }
+
+    /// Plays `downTime, eventTime, action, x, y`, and who it is of behind seven more values.
+    private mutating func point(_ values: [Double], _ notes: inout RecordingNotes) throws(Damaged) {
+        guard let action = Int(exactly: values[2]), WebFrames.isTime(values[1]) else { throw Damaged() }
+        if let lastMs { pass((values[1] - lastMs) / speed) }
+        lastMs = values[1]
+        let pointer = values.count == 13 ? values[12] : Double(action >> 8)
+        let place = Array(values[3...4])
+        switch action & 0xff {
+        case 0, 5: try act(.down, pointer, place, &notes)
+        case 1: try act(.up, pointer, place, &notes)
+        case 2: try act(.move, pointer, place, &notes)
+        case 3: try act(.cancel, pointer, place, &notes)
+        case 6: try act(.pointerUp, pointer, place, &notes)
+        default: throw Damaged()
+        }
+    }
+
+    // MARK: Fingers
+
+    private enum Action { case down, move, up, pointerUp, cancel }
+
+    private mutating func pass(_ milliseconds: Double) { timeMs = min(timeMs + max(milliseconds, 0), Self.latestMs) }
+
+    private mutating func act(
+        _ action: Action, _ pointer: Double, _ place: [Double], _ notes: inout RecordingNotes
+    ) throws(Damaged) {
+        switch action {
+        case .down: try fingers.land(pointer, place[0], place[1])
+        case .move: try fingers.move(pointer, place[0], place[1])
+        case .pointerUp: fingers.lift(pointer)
+        case .up, .cancel: fingers.liftAll()
+        }
+        fingers.complete(at: timeMs, isCancelled: action == .cancel, &notes)
+        pass(stepMs ?? 0)
+    }
+
+    /// x, y, and how long it is held.
+    private mutating func tap(_ values: [Double], _ notes: inout RecordingNotes) throws(Damaged) {
+        try act(.down, 0, values, &notes)
+        if values.count == 3 { pass(values[2]) }
+        try act(.up, 0, values, &notes)
+    }
+
+    /// x and y from and to, and how long it takes.
+    private mutating func swipe(
+        _ values: [Double], restMs: Double, _ notes: inout RecordingNotes
+    ) throws(Damaged) {
+        let duration = values.count == 5 && values[4] >= 0 ? values[4] : 300
+        let (from, to) = (Place(x: values[0], y: values[1]), Place(x: values[2], y: values[3]))
+        try spend(duration)
+        let start = timeMs
+        try fingers.land(0, from.x, from.y)
+        fingers.complete(at: start, &notes)
+        // A rest is part of the time that it takes.
+        let end = max(duration, restMs)
+        var step = 1.0
+        while step * Self.frameMs < end {
+            defer { step += 1 }
+            let time = step * Self.frameMs
+            guard time > restMs else { continue }
+            let place = from.towards(to, time / duration)
+            try fingers.move(0, place.x, place.y)
+            fingers.complete(at: start + time, &notes)
+        }
+        pass(end)
+        try fingers.move(0, to.x, to.y)
+        fingers.complete(at: timeMs, &notes)
+        try act(.up, 0, [to.x, to.y], &notes)
+    }
+
+    /// Moves fingers, each from x and y to x and y, in so many steps. Those take as long as frames do, be it at a rate
+    /// that nobody has told.
+    private mutating func glide(
+        _ moves: [[Double]], steps: Double, _ notes: inout RecordingNotes
+    ) throws(Damaged) {
+        let stepMs = stepMs ?? Self.frameMs
+        guard steps >= 1 else { return }
+        try spend(steps.rounded() * max(stepMs, Self.frameMs))
+        for (pointer, move) in moves.enumerated() {
+            try fingers.land(Double(pointer), move[0], move[1])
+            fingers.complete(at: timeMs, &notes)
+        }
+        for step in 1...Int(steps) {
+            pass(stepMs)
+            for (pointer, move) in moves.enumerated() {
+                let place = Place(x: move[0], y: move[1]).towards(
+                    Place(x: move[2], y: move[3]), Double(step) / Double(Int(steps)))
+                try fingers.move(Double(pointer), place.x, place.y)
+            }
+            fingers.complete(at: timeMs, &notes)
+        }
+        try act(.up, 0, [0, 0], &notes)
+    }
+
+    private mutating func spend(_ milliseconds: Double) throws(Damaged) {
+        guard milliseconds <= Self.longestMs - glidedMs else { throw Damaged() }
+        glidedMs += milliseconds
+    }
+
+    /// Ends the recording; fingers that are still there are cancelled.
+    mutating func finish(_ notes: inout RecordingNotes) {
+        fingers.clear()
+        fingers.finish(&notes)
+    }
+}
+
+/// A line such as `Tap(10, 20)`.
+private struct MonkeyCall {
+    let name: String
+    let arguments: [String]
+
+    init?(_ line: Span<UInt8>) {
+        var index = 0
+        Scan.space(line, &index)
+        let start = index
+        while index < line.count, 0x41...0x5a ~= line[index] & 0xdf { index += 1 }
+        let end = index
+        guard end > start, end - start <= 40, Scan.byte(UInt8(ascii: "("), line, &index) else { return nil }
+        let inside = index
+        guard Scan.find(")", line, &index) else { return nil }
+        name = Scan.text(line, start..<end)
+        arguments = Scan.text(line, inside..<(index - 1)).split(separator: ",", omittingEmptySubsequences: false).map {
+            $0.filter { $0 != " " }
+        }
+    }
+}
