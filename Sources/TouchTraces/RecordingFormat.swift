@@ -76,8 +76,10 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case noHeader
     /// A recording by rrweb.
     case rrweb
-    /// Text of two bytes to a character.
-    case utf16
+    /// Of a kind that is known and not read.
+    case notRead(String)
+    /// The recording has fewer devices than the one that is asked for.
+    case noSuchDevice(number: Int, count: Int)
     /// The events have no times: those of `getevent` without `-t`, or of messages that tell none.
     case noTimes
     /// It is of a known format, and yet nearly nothing in it could be read: the first such line, and how many there are.
@@ -98,7 +100,9 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
                 + "here are only the lines that come after it"
         case .rrweb:
             return "rrweb keeps one touch, and that throttled: gestures of two fingers are not in its recordings"
-        case .utf16: return "this is UTF-16, as PowerShell writes it: convert it to UTF-8 first"
+        case .notRead(let name): return "this is \(name), which is not read"
+        case .noSuchDevice(let number, let count):
+            return "there is no device \(number) in it: \(count == 1 ? "it has one" : "it has \(count)")"
         case .noTimes:
             return
                 "these events have no times: record them with times, as getevent -lt does, or tell how many frames a "
@@ -119,10 +123,10 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         let text = beginning.extracting(index...)
         if text.count == 0 {
             self = .empty
-        } else if Self.isUTF16(text) {
-            self = .utf16
         } else if Self.isRRWeb(text) {
             self = .rrweb
+        } else if let name = OtherFiles.name(of: text) {
+            self = .notRead(name)
         } else {
             var end = 0
             while end < text.count, text[end] != 0x0a, text[end] != 0x0d { end += 1 }
@@ -134,10 +138,6 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     private static func isRequest(_ line: Span<UInt8>) -> Bool {
         var decoder = RequestDecoder()
         return (try? decoder.decode(line)) != nil
-    }
-
-    private static func isUTF16(_ text: Span<UInt8>) -> Bool {
-        text.count >= 2 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff)
     }
 
     /// rrweb's events have a number for a type, a time and data.

@@ -72,6 +72,8 @@ public struct RecordingNotes: Equatable, Sendable {
     public private(set) var damagedCount = 0
     /// How the device tells contacts apart, once that is known.
     public internal(set) var contactProtocol: ContactProtocol?
+    /// The numbers of devices whose fingers were left out, since another one is followed.
+    public private(set) var devicesLeftOut: [Int] = []
     private var counts = [Int](repeating: 0, count: Quirk.allCases.count)
 
     /// How often a quirk was met.
@@ -89,6 +91,11 @@ public struct RecordingNotes: Equatable, Sendable {
         if landed > 1 { add(.landedTogether) }
         if before.count + landed - frame.contacts.count > 1 { add(.liftedTogether) }
         if isNegative { add(.negative) }
+    }
+
+    mutating func leaveOut(deviceNumber number: Int) {
+        guard number > 0, !devicesLeftOut.contains(number) else { return }
+        devicesLeftOut.append(number)
     }
 
     mutating func addDamaged(_ line: Int, _ excerpt: @autoclosure () -> String) {

@@ -11,10 +11,13 @@ struct RecordingParser: Sendable {
 
     private let given: DeviceDescription?
     private let rotation: Rotation
+    private let deviceNumber: Int?
     /// Lines, objects or events that told something.
     private var understood = 0
 
     private var heads = DeviceHeads()
+    /// The device of the event before, and its number.
+    private var current: (device: Int, number: Int)?
     private var tracker = ContactTracker()
     private var evemu = EvemuParser()
     private var getevent = GeteventParser()
@@ -38,8 +41,10 @@ struct RecordingParser: Sendable {
     /// - Parameters:
     ///   - device: counts instead of what the recording says about its device.
     ///   - rate: how many frames a second there are where the recording tells no times.
-    init(device: DeviceDescription?, rotation: Rotation, rate: Double?) {
+    ///   - deviceNumber: which of several devices is followed, from 1; `nil` is the first that tells contacts apart.
+    init(device: DeviceDescription?, rotation: Rotation, rate: Double?, deviceNumber: Int?) {
         given = device
+        self.deviceNumber = deviceNumber
         self.rotation = rotation
         steps = FrameSteps(rate: rate)
         web = WebTouches(rate: rate)
@@ -204,7 +209,22 @@ struct RecordingParser: Sendable {
         _ event: InputEvent, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
     ) throws {
         understood += 1
-        if tracker.handle(event, heads, &notes) { try hand(tracker.frame, &output, body) }
+        if event.device != current?.device { current = (event.device, heads.number(of: event.device)) }
+        guard deviceNumber == nil else { return try followChosen(event, &output, body) }
+        let isComplete = tracker.handle(event, heads, &notes)
+        if event.isLanding, event.device != tracker.device, let current, !heads.hasOtherAxes(event.device) {
+            notes.leaveOut(deviceNumber: current.number)
+        }
+        if isComplete { try hand(tracker.frame, &output, body) }
+    }
+
+    /// Follows an event, if it is of the device that the caller has chosen.
+    private mutating func followChosen(
+        _ event: InputEvent, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
+    ) throws {
+        guard current?.number == deviceNumber else { return notes.add(.otherDevice) }
+        // What other devices are does not count.
+        if tracker.handle(event, DeviceHeads(), &notes) { try hand(tracker.frame, &output, body) }
     }
 
     // MARK: Damage
@@ -262,7 +282,13 @@ struct RecordingParser: Sendable {
         case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .pythonEvdev, .sendevent, .inputEvents:
             if tracker.finish(&notes) { try hand(tracker.frame, &output, body) }
         }
-        if let first = notes.damaged.first, !output.hasTouches || notes.damagedCount > 9 * understood {
+        if let deviceNumber, deviceNumber > max(heads.numbered, 1) {
+            throw RecordingError.noSuchDevice(number: deviceNumber, count: max(heads.numbered, 1))
+        }
+        // A keyboard has no fingers, be its lines damaged or not.
+        let isOther = tracker.device == nil && heads.numbered > 0 && notes.damagedCount < understood
+        let isDamaged = !output.hasTouches && !isOther || notes.damagedCount > 9 * understood
+        if let first = notes.damaged.first, isDamaged {
             throw RecordingError.notUnderstood(first, count: notes.damagedCount)
         }
         try output.release(source, &notes, body)

@@ -27,6 +27,8 @@ public struct RecordingReader: Sendable {
     private var output: FrameOutput
 
     private var shape = Shape.beginning
+    /// What the file's text becomes UTF-8 by, if it is none.
+    private var utf16: UTF16Text?
     private var framer = LineFramer()
     /// The beginning of a line or of an event whose end is not there yet.
     private var rest: [UInt8] = []
@@ -47,10 +49,13 @@ public struct RecordingReader: Sendable {
     ///   - device: counts instead of what the recording says about its device.
     ///   - rate: how many frames a second there are where the recording tells no times, above 0. Without it such a
     ///     recording is ``RecordingError/noTimes``.
+    ///   - deviceNumber: which of several devices is followed, from 1, in the order in which the recording names them;
+    ///     `nil` is the first that tells contacts apart.
     public init(
-        device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil
+        device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil,
+        deviceNumber: Int? = nil
     ) {
-        parser = RecordingParser(device: device, rotation: surface.rotation, rate: rate)
+        parser = RecordingParser(device: device, rotation: surface.rotation, rate: rate, deviceNumber: deviceNumber)
         output = FrameOutput(surface)
     }
 
@@ -83,6 +88,11 @@ public struct RecordingReader: Sendable {
     ///
     /// - Throws: ``RecordingError`` if it is no recording, and what `body` throws.
     public mutating func read(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
+        guard let text = utf16?.read(bytes) else { return try readPiece(bytes, body) }
+        try readPiece(text.span, body)
+    }
+
+    private mutating func readPiece(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
         guard bytes.count > 0 else { return }
         switch shape {
         case .beginning:
@@ -94,7 +104,7 @@ public struct RecordingReader: Sendable {
             if case .unknown = shape {
                 try readText(bytes.extracting(position...), body)
             } else {
-                try read(bytes.extracting(position...), body)
+                try readPiece(bytes.extracting(position...), body)
             }
         case .lines: try readText(bytes, body)
         case .objects: try readObjects(bytes, body)
@@ -110,6 +120,10 @@ public struct RecordingReader: Sendable {
         if let events = BinaryEvents.recognize(first.span) {
             parser.format = .inputEvents
             shape = .events(events)
+        } else if let text = UTF16Text(first.span) {
+            utf16 = text
+            first.removeFirst(UTF16Text.markLength)
+            shape = .unknown
         } else {
             first.removeFirst(Self.markLength(first.span))
             shape = .unknown

@@ -18,6 +18,8 @@ public struct TraceOptions: Sendable {
     public var thresholds: Thresholds
     /// How many frames a second there are where the recording tells no times.
     public var rate: Double?
+    /// Which of several devices is followed, from 1; `nil` is the first that tells contacts apart.
+    public var deviceNumber: Int?
     /// Whether the lines go to a camera as it is: they have no header and no end.
     public var isLive = false
     /// The camera that each line names, if any.
@@ -51,7 +53,8 @@ public final class TraceConverter {
 
     /// A converter of one recording.
     public init(_ options: TraceOptions = TraceOptions()) {
-        reader = RecordingReader(device: options.device, surface: options.surface, rate: options.rate)
+        reader = RecordingReader(
+            device: options.device, surface: options.surface, rate: options.rate, deviceNumber: options.deviceNumber)
         maker = TraceMaker(options)
     }
 
@@ -64,11 +67,7 @@ public final class TraceConverter {
     /// What was met beside the touches.
     public var notes: RecordingNotes { reader.notes }
     /// What the fingers did so far. Of a Gimbal trace, nothing.
-    public var findings: Findings {
-        var findings = maker.findings
-        findings.landed += reader.notes[.unplaced]
-        return findings
-    }
+    public var findings: Findings { maker.findings }
     /// Where the fingers went. Of a Gimbal trace, nothing.
     public var tracks: FingerTracks { maker.tracks }
 

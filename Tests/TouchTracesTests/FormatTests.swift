@@ -535,6 +535,43 @@ import TouchTraces
     @Test func aRecordingWithoutAFingerIsNoError() {
         #expect(Reading("Event: time 1.0, type 1 (EV_KEY), code 30 (KEY_A), value 1\n").error == nil)
         #expect(Reading("E: 1.0 0000 0000 0\n").error == nil)
+        // So it is of a keyboard, though a line is damaged.
+        let keys = "[ 1.0] EV_KEY KEY_A DOWN\n[ 1.0] EV_SYN SYN_REPORT 00000000\n[ 1.1] EV_KEY KEY_A\n"
+        let keyboard = Reading(keys)
+        #expect(keyboard.error == nil && keyboard.notes.damagedCount == 1)
+        #expect(Reading("[ 1.0] EV_KEY KEY_A DOWN\n[ 1.1] EV_KEY KEY_A\n").error != nil)
+    }
+
+    // MARK: UTF-16
+
+    private static func utf16(_ text: String, isBigEndian: Bool = false) -> [UInt8] {
+        ("\u{feff}" + text).utf16.flatMap { unit in
+            let bytes = [UInt8(unit & 0xff), UInt8(unit >> 8)]
+            return isBigEndian ? bytes.reversed() : bytes
+        }
+    }
+
+    @Test(arguments: [
+        "[ 1.0] 0003 0039 1\r\n[ 1.0] 0003 0035 2\r\n[ 1.0] 0003 0036 3\r\n[ 1.0] 0000 0000 0\r\n",
+        "# EVEMU 1.3\nN: \u{e9}\u{1f600}\u{7d4c}\nE: 1.0 0003 0039 1\nE: 1.0 0003 0035 2\nE: 1.0 0003 0036 3\nE: 1.0 0000 0000 0",
+        #"[{"type":"touchstart","timeStamp":1000,"touches":[{"identifier":1,"clientX":2,"clientY":3}]}]"#,
+    ])
+    func textOfUTF16IsReadAsThatOfUTF8(_ text: String) {
+        let whole = Reading(text)
+        #expect(whole.told == ["1000: 1@2,3", "1000: x"])
+        for isBigEndian in [false, true] {
+            let bytes = Self.utf16(text, isBigEndian: isBigEndian)
+            #expect(Reading(bytes).isSame(as: whole))
+            for cut in 0...bytes.count { #expect(Reading(bytes, cutAt: [cut]).isSame(as: whole)) }
+        }
+    }
+
+    @Test func aTraceOfUTF16IsHandedOnAsUTF8() {
+        let trace = "{\"type\":\"trace\",\"version\":1,\"camera\":\"\u{e9}\u{1f600}\"}\n{\"type\":\"trace-end\"}\n"
+        #expect(String(decoding: Reading(Self.utf16(trace)).trace, as: UTF8.self) == trace)
+        // Halves of characters are none.
+        let broken = Reading([0xff, 0xfe] + [0x00, 0xd8, 0x41, 0x00, 0x00, 0xdc, 0x00])
+        #expect(broken.error == .unknown(beginning: "\u{fffd}A\u{fffd}"))
     }
 
     // MARK: Streams
@@ -652,6 +689,9 @@ import TouchTraces
         (#"{"type":"pan","phase":"began"}"#, .noHeader),
         ("junk\n{\"type\":\"trace\",\"version\":1}", .unknown(beginning: "junk")),
         (String(repeating: "x", count: 200_000), .unknown(beginning: String(repeating: "x", count: 60) + "…")),
+        ("1.5 /tuio/2Dcur alive 3", .notRead("a TUIO log")),
+        ("[debug] [Appium] x\nE: 1", .notRead("an Appium log")),
+        (#"{"title":"x","steps":[{"type":"setViewport"}]}"#, .notRead("a user flow of Chrome's Recorder")),
         (#"{"type":3,"data":{"source":6,"positions":[]},"timestamp":1700000000000}"#, .rrweb),
         (#"[{"type": 4,"data":{"href":""},"timestamp":1}, "# + String(repeating: " ", count: 90_000), .rrweb),
     ])
@@ -668,8 +708,6 @@ import TouchTraces
     func eventsWithoutTimesAreRefused(_ text: String) { #expect(Reading(text + "\n").error == .noTimes) }
 
     @Test func whatIsRefusedSaysWhatIsKnown() {
-        let reading = Reading([0xff, 0xfe] + "[\0 \0".utf8)
-        #expect(reading.error == .utf16)
         for format in RecordingFormat.allCases {
             #expect(RecordingError.unknown(beginning: "x").description.contains(format.rawValue))
         }

@@ -178,6 +178,50 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
         #expect(reading.notes[.otherDevice] == 2 && reading.notes[.noSlotBeforeData] == 1)
     }
 
+    private static let twoScreens = """
+        [ 0.5] /dev/input/event3: 0001 0074 00000001
+        [ 0.5] /dev/input/event3: 0000 0000 00000000
+        [ 1.0] /dev/input/event2: 0003 0039 00000001
+        [ 1.0] /dev/input/event2: 0003 0035 00000008
+        [ 1.0] /dev/input/event2: 0003 0036 00000009
+        [ 1.0] /dev/input/event2: 0000 0000 00000000
+        [ 1.5] /dev/input/event4: 0003 0039 00000001
+        [ 1.5] /dev/input/event4: 0003 0035 00000055
+        [ 1.5] /dev/input/event4: 0003 0036 00000066
+        [ 1.5] /dev/input/event4: 0000 0000 00000000
+        """
+
+    @Test func fingersOfAnotherScreenAreLeftOutAndTakenByItsNumber() {
+        let first = Reading(Self.twoScreens)
+        #expect(first.told == ["1000: 1@8,9", "1000: x"] && first.notes.devicesLeftOut == [3])
+        let second = Reading(Self.twoScreens, deviceNumber: 3)
+        #expect(second.told == ["1500: 1@85,102", "1500: x"] && second.notes.devicesLeftOut == [])
+        #expect(Reading(Self.twoScreens, deviceNumber: 1).told.isEmpty)
+        #expect(Reading(Self.twoScreens, deviceNumber: 4).error == .noSuchDevice(number: 4, count: 3))
+        // Those that are described count in their order, be they heard or not.
+        let described = "add device 1: /dev/input/event9\nadd device 2: /dev/input/event4\n" + Self.twoScreens
+        #expect(Reading(described, deviceNumber: 2).told == second.told)
+        #expect(Reading(#"{"type":"touchend","timeStamp":1,"touches":[]}"#, deviceNumber: 1).error == nil)
+    }
+
+    /// The one for several fingers is described, and would be followed otherwise.
+    @Test func aDeviceOfOneFingerIsTakenByItsNumber() {
+        let text = """
+            add device 1: /dev/input/event1
+                ABS (0003): 0000  : value 0, min 0, max 99, fuzz 0, flat 0, resolution 0
+                            0001  : value 0, min 0, max 99, fuzz 0, flat 0, resolution 0
+            add device 2: /dev/input/event2
+                ABS (0003): 0035  : value 0, min 0, max 99, fuzz 0, flat 0, resolution 0
+                            0036  : value 0, min 0, max 99, fuzz 0, flat 0, resolution 0
+            [ 1.0] /dev/input/event1: 0003 0000 00000005
+            [ 1.0] /dev/input/event1: 0003 0001 00000006
+            [ 1.0] /dev/input/event1: 0001 014a 00000001
+            [ 1.0] /dev/input/event1: 0000 0000 00000000
+            """
+        #expect(Reading(text).told.isEmpty)
+        #expect(Reading(text, deviceNumber: 1).told == ["1000: 1@5,6", "1000: x"])
+    }
+
     @Test func theOneFingerOfADeviceForSeveralIsNotFollowed() {
         let reading = Reading(
             evemu([(0, ["ax 1", "ay 1", "touch 1"]), (10, ["id 4", "x 8", "y 9", "ax 2"]), (20, ["ax 3", "id -1"])]))
@@ -245,12 +289,13 @@ private func told(_ frames: [(Double, [String])]) -> [String] { Reading(evemu(fr
     }
 
     /// What the slot held before the recording is not told again.
-    @Test func aFingerWhosePlaceIsNeverToldIsCountedAllTheSame() throws {
+    @Test func aFingerWhosePlaceIsNeverToldIsNotCounted() throws {
         let converter = TraceConverter()
         let text = evemu([(0, ["id 1", "x 1"]), (10, ["id -1"]), (20, ["id 2", "y 2"]), (30, ["id -1"])])
         try converter.read(Array(text.utf8).span) { _ in }
         try converter.finish { _ in }
-        #expect(converter.findings.landed == 2 && converter.notes[.unplaced] == 1)
+        #expect(
+            converter.findings.landed == 1 && converter.findings.mostFingers == 1 && converter.notes[.unplaced] == 1)
     }
 
     @Test func theFrameThatEndsARecordingIsNotCounted() throws {

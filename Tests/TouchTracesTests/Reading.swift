@@ -21,9 +21,9 @@ struct Reading {
     /// Reads bytes in the pieces between the cuts.
     init(
         _ bytes: [UInt8], cutAt cuts: [Int] = [], device: DeviceDescription? = nil,
-        surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil
+        surface: SurfaceOptions = SurfaceOptions(), rate: Double? = nil, deviceNumber: Int? = nil
     ) {
-        var reader = RecordingReader(device: device, surface: surface, rate: rate)
+        var reader = RecordingReader(device: device, surface: surface, rate: rate, deviceNumber: deviceNumber)
         var frames: [ContactFrame] = []
         var gestures: [GestureEvent] = []
         var times: [Double] = []
@@ -57,9 +57,9 @@ struct Reading {
 
     init(
         _ text: String, device: DeviceDescription? = nil, surface: SurfaceOptions = SurfaceOptions(),
-        rate: Double? = nil
+        rate: Double? = nil, deviceNumber: Int? = nil
     ) {
-        self.init(Array(text.utf8), device: device, surface: surface, rate: rate)
+        self.init(Array(text.utf8), device: device, surface: surface, rate: rate, deviceNumber: deviceNumber)
     }
 
     var notes: RecordingNotes { reader.notes }

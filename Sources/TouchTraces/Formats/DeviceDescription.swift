@@ -108,15 +108,29 @@ struct DeviceHeads {
     /// More devices than any machine has are no devices.
     private static let most = 256
     private var heads: [Head] = []
+    /// The devices in the order in which they were named or told something.
+    private var order: [Int] = []
     /// The device that the next lines are about.
     private var current: Int?
 
     /// The next lines are about this device.
     mutating func begin(_ device: Int) {
+        _ = number(of: device)
         current = heads.firstIndex { $0.device == device }
         guard current == nil, heads.count < Self.most else { return }
         current = heads.count
         heads.append(Head(device: device))
+    }
+
+    /// How many devices there are.
+    var numbered: Int { order.count }
+
+    /// The number of a device, from 1; 0 is one too many.
+    mutating func number(of device: Int) -> Int {
+        if let found = order.firstIndex(of: device) { return found + 1 }
+        guard order.count < Self.most else { return 0 }
+        order.append(device)
+        return order.count
     }
 
     private mutating func change(_ body: (inout Head) -> Void) {

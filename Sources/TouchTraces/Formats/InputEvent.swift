@@ -61,6 +61,9 @@ extension InputEvent {
             || type == EventType.synchronization && code == SynchronizationCode.contact
     }
 
+    /// Whether a contact begins.
+    var isLanding: Bool { type == EventType.absolute && code == AxisCode.trackingID && value >= 0 }
+
     /// Whether a device that says this follows at least one finger.
     var isOfTouch: Bool {
         isOfContact || type == EventType.absolute && (code == AxisCode.x || code == AxisCode.y)

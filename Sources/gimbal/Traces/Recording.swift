@@ -15,6 +15,12 @@ struct RecordingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Which of several devices in the recording, from 1 (default: the first that tells fingers apart).",
+            valueName: "n"))
+    var deviceNumber: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "What the device's surface is in points before it is turned, instead of its own size.", valueName: "size"),
         transform: Size.init(typed:))
     var viewport: Size?
@@ -49,7 +55,8 @@ struct RecordingOptions: ParsableArguments {
     /// The first option that was given, by its name.
     var given: String? {
         let options = [
-            ("--device", device != nil), ("--viewport", viewport != nil), ("--rotate", rotate != nil),
+            ("--device", device != nil), ("--device-number", deviceNumber != nil), ("--viewport", viewport != nil),
+            ("--rotate", rotate != nil),
             ("--rate", rate != nil), ("--from", place != nil), ("--from-zoom", fromZoom != nil),
             ("--from-bearing", fromBearing != nil),
             ("--from-viewing-angle", fromViewingAngle != nil),
@@ -80,6 +87,7 @@ struct RecordingOptions: ParsableArguments {
             throw ValidationError("--from is there \(from.count) times.")
         }
         try time?.checkRange("--from")
+        if let deviceNumber, deviceNumber < 1 { throw ValidationError("--device-number must be 1 or more.") }
         if let rate, !(0.1...100_000 ~= rate.value) { throw ValidationError("--rate must be 0.1 to 100000 Hz.") }
         let sizes = 0.001...100_000.0
         if let viewport, !sizes.contains(viewport.width) || !sizes.contains(viewport.height) {
@@ -108,6 +116,7 @@ struct RecordingOptions: ParsableArguments {
                 bearing: fromBearing?.value ?? 0, viewingAngle: fromViewingAngle?.value ?? 0)
         }
         options.rate = rate?.value
+        options.deviceNumber = deviceNumber
         return options
     }
 
@@ -280,6 +289,9 @@ final class TraceSource {
     func reportDamage() {
         if format != .trace, isAtEnd, findings.landed == 0, findings.gestureCount == 0 {
             say("\(name): no finger touches anything in it")
+        }
+        for number in notes.devicesLeftOut {
+            say("\(name): the fingers on device \(number) are left out: --device-number \(number) takes them")
         }
         for line in notes.damaged { say("\(name):\(line.line): skipped: \(line.excerpt)") }
         let more = notes.damagedCount - notes.damaged.count

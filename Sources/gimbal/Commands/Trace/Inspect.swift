@@ -96,7 +96,11 @@ private struct InspectReport {
             }
             rows += self.rows(of: section.findings)
         }
-        rows += table("noticed", quirks.filter { $0.0.matters }.map { PrintableText($0.text($1)) }, more: 0)
+        let leftOut = notes.devicesLeftOut.map { number -> PrintableText in
+            "fingers on device \(number), left out: --device-number \(number) takes them"
+        }
+        let noticed = quirks.filter { $0.0.matters }.map { PrintableText($0.text($1)) }
+        rows += table("noticed", leftOut + noticed, more: 0)
         let lines = damaged.map { "line \($0.line): \($0.excerpt)" as PrintableText }
         return rows + table("damaged", lines, more: damagedCount - lines.count)
     }
@@ -161,6 +165,7 @@ private struct InspectReport {
         var members: JSONObject = [
             "file": .string(name), "format": .string(format?.rawValue ?? ""),
             "quirks": .object(JSONObject(quirks.map { ("\($0)", .number(Double($1))) })),
+            "devicesLeftOut": .array(notes.devicesLeftOut.map { .number(Double($0)) }),
             "damagedCount": .number(Double(damagedCount)),
             "damaged": .array(
                 damaged.map {

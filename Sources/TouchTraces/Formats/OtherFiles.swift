@@ -1,0 +1,31 @@
+// What people take for recordings of touches, or have beside them, and what is not read: each by words that stand in no
+// other kind of file.
+
+enum OtherFiles {
+    /// What a file is that begins with these bytes, for people; `nil` if that is not known.
+    static func name(of beginning: Span<UInt8>) -> String? {
+        for (words, name) in known {
+            let isThere = words.allSatisfy { word in
+                var index = 0
+                return Scan.find(word, beginning, &index)
+            }
+            if isThere { return name }
+        }
+        return nil
+    }
+
+    private static let known: [(words: [StaticString], name: String)] = [
+        (["/tuio/2D"], "a TUIO log"),
+        (["EVENT type ", "TouchBegin"], "a log of \"xinput test-xi2\""),
+        (["[Appium]"], "an Appium log"),
+        (["<trace-query-result"], "an export of Xcode's xctrace"),
+        (["INPUT MANAGER (dumpsys input)"], "what \"dumpsys input\" tells"),
+        (["--------- beginning of "], "an Android log without MotionEvents"),
+        (["\"command\"", "\"register\"", "UI_SET_"], "a script for Android's uinput"),
+        (["\"steps\"", "\"setViewport\""], "a user flow of Chrome's Recorder"),
+        (["\"traceEvents\""], "a performance trace of Chrome"),
+        (["\"commands\"", "\"targets\"", "\"urls\""], "a project of Selenium IDE"),
+        (["\"log\"", "\"entries\"", "\"creator\""], "an HTTP archive (HAR)"),
+        (["appId:", "- tapOn"], "a flow of Maestro"),
+    ]
+}
