@@ -32,6 +32,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     case devTools = "Chrome DevTools touches"
     /// The actions of a WebDriver script.
     case webDriver = "WebDriver actions"
+    /// Sessions of web pages by rrweb.
+    case rrweb = "rrweb"
     /// MotionEvents that an Android program logs.
     case motionEvents = "Android MotionEvents"
     /// Gimbal's own.
@@ -74,8 +76,6 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case unknown(beginning: String)
     /// A trace that lacks its first line.
     case noHeader
-    /// A recording by rrweb.
-    case rrweb
     /// Of a kind that is known and not read.
     case notRead(String)
     /// The recording has fewer devices than the one that is asked for.
@@ -98,8 +98,6 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             return
                 "this is a trace without its header: it begins with a line such as {\"type\":\"trace\",\"version\":1}, and "
                 + "here are only the lines that come after it"
-        case .rrweb:
-            return "rrweb keeps one touch, and that throttled: gestures of two fingers are not in its recordings"
         case .notRead(let name): return "this is \(name), which is not read"
         case .noSuchDevice(let number, let count):
             return "there is no device \(number) in it: \(count == 1 ? "it has one" : "it has \(count)")"
@@ -123,8 +121,6 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         let text = beginning.extracting(index...)
         if text.count == 0 {
             self = .empty
-        } else if Self.isRRWeb(text) {
-            self = .rrweb
         } else if let name = OtherFiles.name(of: text) {
             self = .notRead(name)
         } else {
@@ -138,25 +134,5 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     private static func isRequest(_ line: Span<UInt8>) -> Bool {
         var decoder = RequestDecoder()
         return (try? decoder.decode(line)) != nil
-    }
-
-    /// rrweb's events have a number for a type, a time and data.
-    private static func isRRWeb(_ text: Span<UInt8>) -> Bool {
-        guard text[0] == UInt8(ascii: "{") || text[0] == UInt8(ascii: "[") else { return false }
-        return stands("\"timestamp\"", text) && stands("\"data\"", text) && hasNumberedType(text)
-    }
-
-    private static func stands(_ word: StaticString, _ text: Span<UInt8>) -> Bool {
-        var index = 0
-        return Scan.find(word, text, &index)
-    }
-
-    private static func hasNumberedType(_ text: Span<UInt8>) -> Bool {
-        var index = 0
-        guard Scan.find("\"type\"", text, &index) else { return false }
-        Scan.space(text, &index)
-        guard Scan.byte(UInt8(ascii: ":"), text, &index) else { return false }
-        Scan.space(text, &index)
-        return Scan.decimal(text, &index) != nil
     }
 }

@@ -36,6 +36,10 @@ public enum Quirk: Int, CaseIterable, Sendable {
     case hovering
     /// A pen was there: it is left out. Counted in its reports.
     case pen
+    /// The recorder keeps one finger.
+    case oneFinger
+    /// Another finger joined the one that the recorder keeps: which of them moved is not known, and they are cancelled.
+    case unknownFinger
     /// A finger lifted before its whole position was reported, since part of it was unchanged from the slot's previous
     /// finger: it is counted, but not followed.
     case unplaced

@@ -33,6 +33,7 @@ struct RecordingParser: Sendable {
     private var libinputClock = FrameClock()
     private var motionEvents: MotionEvents
     private var web: WebTouches
+    private var session = RRWeb()
     private var steps: FrameSteps
 
     /// The values of the kernel's events.
@@ -58,6 +59,7 @@ struct RecordingParser: Sendable {
         if let given { return given }
         switch format {
         case .webTouches, .devTools, .webDriver: return web.device
+        case .rrweb: return session.device
         case .libinputDebugEvents: return libinputTouches.device
         case .motionEvents, .androidInput, .monkey: return nil
         case .evemu, .getevent, .evtest, .libinputRecord, .hidRecorder, .pythonEvdev, .sendevent, .inputEvents, .trace,
@@ -85,7 +87,7 @@ struct RecordingParser: Sendable {
         case .sendevent: content = sendevent.parse(line, &heads)
         case .androidInput, .monkey: return try parseScript(line, number: number, &output, body)
         case .libinputDebugEvents: return try parseDebugEvents(line, number: number, &output, body)
-        case .webTouches, .devTools, .webDriver: return try parse(object: line, number: number, &output, body)
+        case .webTouches, .devTools, .webDriver, .rrweb: return try parse(object: line, number: number, &output, body)
         case .motionEvents: return try parseMotionEvent(line, number: number, &output, body)
         // Of these no text is parsed.
         case .inputEvents, .trace, nil: return
@@ -176,16 +178,21 @@ struct RecordingParser: Sendable {
         object text: Span<UInt8>, number: Int, _ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void
     ) throws {
         do {
-            try web.parse(text, &notes)
+            if format == .rrweb { try session.parse(text, &notes) } else { try web.parse(text, &notes) }
             understood += 1
         } catch {
             try damaged(error, text, number)
+        }
+        if format == .rrweb {
+            for frame in session.frames { try hand(frame, &output, body) }
+            return
         }
         format = web.format
         for frame in web.frames { try hand(frame, &output, body) }
     }
 
     mutating func endArray(_ output: inout FrameOutput, _ body: (RecordedFrame) throws -> Void) throws {
+        guard format != .rrweb else { return }
         web.endArray(&notes)
         for frame in web.frames { try hand(frame, &output, body) }
     }
@@ -274,6 +281,9 @@ struct RecordingParser: Sendable {
         case .webTouches, .devTools, .webDriver:
             web.finish(&notes)
             for frame in web.frames { try hand(frame, &output, body) }
+        case .rrweb:
+            session.finish(&notes)
+            for frame in session.frames { try hand(frame, &output, body) }
         case .motionEvents: if motionEvents.finish(&notes) { try hand(motionEvents.frame, &output, body) }
         case .androidInput, .monkey:
             androidScript.finish(&notes)

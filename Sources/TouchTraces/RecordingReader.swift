@@ -212,14 +212,17 @@ public struct RecordingReader: Sendable {
             }
             // A line that holds an object is read as a line, unless it may be longer than lines are.
             let isLine = !splitter.isInArray && splitter.isOnOneLine
+            let isSession = RRWeb.recognizes(splitter.value.span)
             let isKnown =
-                WebTouches.recognizes(splitter.value.span) && (!isLine || WebTouches.isScript(splitter.value.span))
+                isSession
+                || WebTouches.recognizes(splitter.value.span)
+                    && (!isLine || WebTouches.isScript(splitter.value.span))
             guard isKnown else {
                 guard isLine || splitter.consumed > Self.longestSearch else { continue }
                 self.splitter = nil
                 return 0
             }
-            parser.format = .webTouches
+            parser.format = isSession ? .rrweb : .webTouches
             shape = .objects
             prelude = []
             rest = []

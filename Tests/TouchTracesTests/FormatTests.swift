@@ -692,8 +692,6 @@ import TouchTraces
         ("1.5 /tuio/2Dcur alive 3", .notRead("a TUIO log")),
         ("[debug] [Appium] x\nE: 1", .notRead("an Appium log")),
         (#"{"title":"x","steps":[{"type":"setViewport"}]}"#, .notRead("a user flow of Chrome's Recorder")),
-        (#"{"type":3,"data":{"source":6,"positions":[]},"timestamp":1700000000000}"#, .rrweb),
-        (#"[{"type": 4,"data":{"href":""},"timestamp":1}, "# + String(repeating: " ", count: 90_000), .rrweb),
     ])
     func whatIsNoRecordingIsRefusedByWhatItIs(_ text: String, _ error: RecordingError) {
         let reading = Reading(text)

@@ -140,6 +140,12 @@ import GimbalProtocol
         event at 1337197425.477827, code 54, type 03, val 07
         1337197425.477827 - EV_SYN SYN_REPORT 0
         """,
+        """
+        [{"type":4,"data":{"width":390,"height":844},"timestamp":1000},
+        {"type":3,"data":{"source":2,"type":7,"x":1,"y":2},"timestamp":2000},
+        {"type":3,"data":{"source":2,"type":9,"x":1,"y":2},"timestamp":2100},
+        {"type":3,"data":{"source":6,"positions":[{"x":5,"y":6,"timeOffset":-450}]},"timestamp":2500}]
+        """,
         "no recording\nat all",
     ].map { Array($0.utf8) }
 

@@ -230,4 +230,64 @@ import TouchTraces
         let long = Reading("{\"actions\":[\(sources.joined(separator: ","))]}")
         #expect(long.error != nil && long.frames.isEmpty)
     }
+
+    // MARK: rrweb
+
+    private static func rrweb(_ time: Int, _ data: String) -> String {
+        #"{"type":3,"data":{\#(data)},"timestamp":\#(time)}"#
+    }
+    private static func act(_ time: Int, _ type: Int, _ x: Int = 0, _ y: Int = 0) -> String {
+        rrweb(time, #""source":2,"type":\#(type),"id":9,"x":\#(x),"y":\#(y)"#)
+    }
+    private static func moves(_ time: Int, _ source: Int, _ positions: (x: Int, y: Int, offset: Int)...) -> String {
+        let all = positions.map { #"{"x":\#($0.x),"y":\#($0.y),"id":9,"timeOffset":\#($0.offset)}"# }
+        return rrweb(time, #""source":\#(source),"positions":[\#(all.joined(separator: ","))]"#)
+    }
+    private static let meta = #"{"type":4,"data":{"href":"x","width":400,"height":800},"timestamp":900}"#
+
+    @Test func aSessionOfRRWebHasItsFingerInTheOrderOfTimes() {
+        let events = [
+            #"{"type":0,"data":{},"timestamp":800}"#, Self.meta,
+            #"{"type":2,"data":{"node":{"id":1}},"timestamp":950}"#,
+            Self.act(1000, 7, 10, 20), Self.act(1200, 9, 30, 20),
+            // The moves come behind the end.
+            Self.moves(1500, 6, (15, 20, -450), (30, 20, -350)), Self.act(1600, 1, 30, 20), Self.act(1610, 0, 30, 20),
+            Self.act(9000, 7, 1, 1), Self.act(9100, 10),
+        ]
+        let array = Reading("[" + events.joined(separator: ",\n") + "]")
+        #expect(array.reader.format == .rrweb && array.error == nil && array.notes.damagedCount == 0)
+        #expect(
+            array.told == ["1000: 1@10,20", "1050: 1@15,20", "1150: 1@30,20", "1200:", "9000: 2@1,1", "9100: x"])
+        #expect(array.reader.surface?.viewport == Viewport(width: 400, height: 800) && array.notes[.oneFinger] == 1)
+        let lines = Reading(events.joined(separator: "\n"))
+        #expect(lines.told == array.told)
+        #expect(Reading(#"{"events":["# + events.joined(separator: ",") + "]}").told == array.told)
+    }
+
+    @Test func whichOfTwoFingersMovedRRWebDoesNotTell() {
+        let reading = Reading(
+            [
+                Self.act(1000, 7, 10, 20), Self.act(1100, 7, 50, 20), Self.moves(1300, 6, (60, 20, -50)),
+                Self.act(1400, 9), Self.act(1500, 9), Self.act(2000, 7, 5, 5), Self.act(2100, 9),
+            ].joined(separator: "\n"))
+        #expect(reading.told == ["1000: 1@10,20", "1100: x", "2000: 2@5,5", "2100:"])
+        #expect(reading.notes[.unknownFinger] == 1)
+    }
+
+    @Test func theMouseIsAFingerWhereNothingTouches() {
+        let reading = Reading(
+            [
+                Self.moves(1000, 1, (1, 1, 0)), Self.act(1100, 1, 2, 2), Self.moves(1500, 1, (4, 4, -300)),
+                Self.act(1600, 0),
+                Self.act(1600, 2),
+            ].joined(separator: "\n"))
+        #expect(reading.told == ["1100: 1@2,2", "1200: 1@4,4", "1600:"] && reading.notes[.oneFinger] == 0)
+    }
+
+    @Test func damagedEventsOfRRWebAreNamed() {
+        let reading = Reading(
+            [Self.act(1000, 7, 10, 20), Self.rrweb(1100, #""source":6"#), #"{"type":3}"#, Self.act(1200, 9)]
+                .joined(separator: "\n"))
+        #expect(reading.told == ["1000: 1@10,20", "1200:"] && reading.notes.damaged.map(\.line) == [2, 3])
+    }
 }

@@ -61,6 +61,7 @@ struct AndroidScript {
 
     /// Whether a line is monkey's. Its calls have the names that no others have.
     static func recognizesMonkey(_ line: Span<UInt8>) -> Bool {
+        if Scan.begins(line, with: "start data >>") { return true }
         guard let call = MonkeyCall(line) else { return false }
         return ["DispatchPointer", "captureDispatchPointer", "UserWait", "PinchZoom", "PressAndHold"].contains(
             call.name)

@@ -98,8 +98,8 @@ struct RecordingOptions: ParsableArguments {
     static let note = """
         Recordings are those of evemu, getevent, evtest, python-evdev, hid-recorder, "libinput record", \
         "libinput debug-events", the kernel's own input events, touches of a web page in JSON (events, Chrome DevTools \
-        messages, WebDriver actions), the MotionEvents of an Android log and scripts of Android's sendevent, input and \
-        monkey, packed by gzip, bzip2, xz or zstd or not; what a file is, is seen in it and not in its name. In scripts, time \
+        messages, WebDriver actions, sessions by rrweb), the MotionEvents of an Android log and scripts of Android's \
+        sendevent, input and monkey, packed by gzip, bzip2, xz or zstd or not; what a file is, is seen in it and not in its name. In scripts, time \
         is what they say and sleep; how long a command takes to start is left out.
         """
 

@@ -12,10 +12,10 @@ struct Convert: ParsableCommand {
             them. \(RecordingOptions.note)
 
             Positions are scaled to the device's own size at 160 points for an inch, where the recording tells it; \
-            otherwise its longer side is 844 points. Time counts from the first report of fingers: what was recorded before \
-            it, be it keys or an empty screen, is left out. Of several devices that fingers touch, the first one is followed; it \
-            is said which others there are, and --device-number takes them. Lines that are damaged are named and skipped. ^C ends a recording that \
-            comes from a pipe or a device, and the trace is whole.
+            otherwise its longer side is 844 points. Time counts from the first report of fingers: what was recorded \
+            before it, be it keys or an empty screen, is left out. Of several devices that fingers touch, the first one \
+            is followed; it is said which others there are, and --device-number takes them. Lines that are damaged are \
+            named and skipped. ^C ends a recording that comes from a pipe or a device, and the trace is whole.
 
             With --to, fingers are written for a tool that performs them: those of a recording, or those that make a \
             trace's gestures. They are put on a grid that comes through such tools unharmed: whole points, 33.3 ms a step, \

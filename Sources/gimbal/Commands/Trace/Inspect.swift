@@ -266,6 +266,8 @@ extension Quirk {
         case .noBegin: "\(counted(count, "gesture")) that had not begun"
         case .hovering: "\(counted(count, "finger")) above the surface, left out until they touch it"
         case .pen: "\(counted(count, "report")) of a pen, left out"
+        case .oneFinger: "the recorder keeps one finger, and not all of its moves: what several did cannot be known"
+        case .unknownFinger: "\(counted(count, "time")) another finger joined, and which moved is not known: cancelled"
         case .unplaced: "\(counted(count, "finger")) whose place was never told, not followed"
         case .recordingFollows: "\(counted(count, "more recording")) behind the first"
         }
