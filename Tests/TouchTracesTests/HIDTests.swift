@@ -207,6 +207,38 @@ import TouchTraces
         #expect(reading.reader.device?.name == "A Touchscreen")
     }
 
+    @Test func devicesMayBeNumberedBehindTheirDescriptions() {
+        let screen = Self.touchscreen(Self.finger)
+        let report = "7 01 07 01 07 00 08 00"
+        let one = Reading("R: \(Self.counted(screen))\nN: x\nI: 18 1 2\nD: 0\nE: 0.000000 \(report)")
+        #expect(one.told == ["0: 1@7,8", "0: x"] && one.notes.damagedCount == 0)
+        let described = "R: \(Self.counted(screen))\nN: left\nR: \(Self.counted(screen))\nN: right\n"
+        let two = Reading(
+            described + "D:1\nE: 0.000000 \(report)\nD:0\nE: 0.100000 \(report.replacing("08", with: "09"))")
+        #expect(two.told == ["0: 1@7,8", "0: x"] && two.reader.device?.name == "right")
+        #expect(two.notes.devicesLeftOut == [1])
+    }
+
+    @Test func aCountOfNoneLiftsAll() {
+        let descriptor = Self.touchscreen(Self.finger, Self.finger, Self.scanTime, Self.count)
+        let none = "01 00 00 00 00 00 00 00 00 00 00 00 00"
+        let down = "01 07 05 01 00 01 00 07 06 02 00 02 00"
+        #expect(
+            Self.told(descriptor, [down + " 10 00 02", none + " 20 00 00"]) == ["100: 1@1,1 2@2,2", "110:"])
+        // What is of the same scan comes late, and says nothing of the others.
+        #expect(
+            Self.told(descriptor, [down + " 10 00 02", "01 07 07 03 00 03 00 00 00 00 00 00 00 10 00 00"]).prefix(2)
+                == ["100: 1@1,1 2@2,2", "110: 1@1,1 2@2,2 3@3,3"])
+    }
+
+    @Test func whoIsNotCountedInReportsOfOneContactHasLiftedWhereWindowsIsPromised() {
+        let reports = ["01 07 01 01 00 01 00 02", "01 07 02 02 00 02 00 00", "01 07 02 03 00 02 00 01"]
+        let fingers = Self.touchscreen(Self.finger, Self.count)
+        #expect(Self.told(fingers, reports).prefix(2) == ["110: 1@1,1 2@2,2", "120: 1@1,1 2@3,2"])
+        let certified = Self.touchscreen(Self.finger, Self.count, Self.certification)
+        #expect(Self.told(certified, reports).prefix(2) == ["110: 1@1,1 2@2,2", "120: 2@3,2"])
+    }
+
     @Test func anotherRecordingInTheFileBeginsAnew() {
         let first = Self.recording(Self.touchscreen(Self.finger), ["01 07 01 07 00 08 00"])
         let reading = Reading(first + "\n" + first)

@@ -1,6 +1,6 @@
 // hid-recorder's text (hid-tools): a HID device's report descriptor and its reports, as the device sent them.
 //
-//     D: 0                                                          the device, where there are several
+//     D: 0                                                          the device, where several may be
 //     R: 187 05 0d 09 04 a1 01 …
 //     N: Multi Touch Panel with Controller
 //     I: 3 2087 0a02
@@ -10,8 +10,12 @@
 
 struct HIDRecorderParser: EventLineParser {
     private var devices: [Int: HIDDevice] = [:]
-    /// The device that the next lines are about.
+    /// The device that the next lines are about: the first one is number 0, be it named or not.
     private var current = InputEvent.onlyDevice
+    /// Whether the devices have reported anything.
+    private var hasReports = false
+    /// Whether the next description is of the device that was named last.
+    private var isNamed = false
     private var bytes: [UInt8] = []
 
     private static let mostDevices = 256
@@ -33,11 +37,13 @@ struct HIDRecorderParser: EventLineParser {
         var index = 0
         if Scan.word("E: ", line, &index) { return report(line, &index) }
         if Scan.word("R: ", line, &index) { return descriptor(line, &index, &heads) }
-        if Scan.word("N: ", line, &index) {
+        if Scan.word("N:", line, &index) {
             heads.set(name: Scan.name(line, from: index))
-        } else if Scan.word("D: ", line, &index) {
+        } else if Scan.word("D:", line, &index) {
+            Scan.space(line, &index)
             guard let number = Scan.decimal(line, &index), number >= 0 else { return .damaged }
-            current = number + 1
+            current = number
+            isNamed = true
             heads.begin(current)
         }
         return .nothing
@@ -49,6 +55,9 @@ struct HIDRecorderParser: EventLineParser {
         guard readBytes(line, &index), devices.count < Self.mostDevices || devices[current] != nil else {
             return .damaged
         }
+        // All may be described before any reports.
+        while !isNamed, !hasReports, devices[current] != nil { current += 1 }
+        isNamed = false
         let descriptor = HIDDescriptor(bytes.span)
         heads.begin(current)
         if let x = descriptor.x, let y = descriptor.y {
@@ -56,6 +65,7 @@ struct HIDRecorderParser: EventLineParser {
             heads.set(y, AxisCode.contactY)
         }
         let isKnown = devices.updateValue(HIDDevice(descriptor, number: current), forKey: current) != nil
+        hasReports = hasReports && !isKnown
         return isKnown ? .beginning : .nothing
     }
 
@@ -63,6 +73,7 @@ struct HIDRecorderParser: EventLineParser {
         Scan.space(line, &index)
         guard let time = Scan.time(line, &index), FrameClock.recorded.contains(time), readBytes(line, &index)
         else { return .damaged }
+        hasReports = true
         let bytes = bytes
         return devices[current]?.read(bytes.span, at: time) ?? .damaged
     }
@@ -95,7 +106,7 @@ private struct HIDDevice {
     private var landed = 0
 
     // The frame that is not complete.
-    /// How many contacts it has; `nil` is as many as are in the report.
+    /// How many contacts it has; `nil` is at most as many as are in the report, each of which tells whether it is there.
     private var expected: Int?
     private var received = 0
     private var scanTime: Int?
@@ -117,23 +128,18 @@ private struct HIDDevice {
         let report = bytes.extracting((isNumbered ? 1 : 0)...)
         if layout.isPen { return isPenThere(report, layout) ? .pen : .nothing }
         events.removeAll(keepingCapacity: true)
-        begin(layout.count?.value(in: report), layout.scanTime?.value(in: report))
+        let isWhole = begin(layout.count?.value(in: report), layout.scanTime?.value(in: report))
         self.time = time
         for (index, contact) in layout.contacts.enumerated() {
             if let expected, received >= expected { break }
             take(contact, contact.id?.value(in: report) ?? index, report)
             received += 1
         }
-        guard let expected else {
-            complete()
-            return .events(events)
-        }
-        if received >= expected {
-            // Who is in none of several places has gone, even if that was not said. Of a device that reports one contact at
-            // a time, nothing is known of the others.
-            if layout.contacts.count > 1 { liftUnseen() }
-            complete()
-        }
+        guard received >= expected ?? 0 else { return .events(events) }
+        // Who is in none of several places has gone, even if that was not said. Of a device that reports one contact at a
+        // time, nothing is known of the others, unless it is one that counts as Windows 8 wants it.
+        if isWhole, layout.contacts.count > 1 || descriptor.tellsPalms { liftUnseen() }
+        complete()
         return .events(events)
     }
 
@@ -141,14 +147,17 @@ private struct HIDDevice {
         layout.contacts.contains { ($0.inRange ?? $0.tip)?.value(in: report) ?? 0 != 0 }
     }
 
-    /// Goes on with the frame or begins another one, by what a report says of it.
-    private mutating func begin(_ count: Int?, _ scanned: Int?) {
+    /// Goes on with the frame or begins another one, by what a report says of it. Says whether the frame then has all
+    /// contacts: it has, where they are counted, but for what comes late to a frame that is complete.
+    private mutating func begin(_ count: Int?, _ scanned: Int?) -> Bool {
         if received > 0, scanned != scanTime || count ?? 0 > 0 && received >= count ?? 0 {
             // The rest of it was lost.
             complete()
         }
-        scanTime = scanned
-        if let count, count > 0 { expected = count } else if received == 0 { expected = nil }
+        defer { scanTime = scanned }
+        guard let count else { return false }
+        if count > 0 { expected = count } else if received == 0 { expected = nil }
+        return count > 0 || received > 0 || scanned == nil || scanned != scanTime
     }
 
     private mutating func complete() {
