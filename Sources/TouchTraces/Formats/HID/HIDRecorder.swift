@@ -170,10 +170,9 @@ private struct HIDDevice {
 
     private mutating func take(_ contact: HIDContact, _ id: Int, _ report: Span<UInt8>) {
         func isSet(_ field: HIDField?) -> Bool? { field.map { $0.value(in: report) != 0 } }
-        let touches = isSet(contact.tip) ?? false
-        guard touches || isSet(contact.inRange) ?? false else { return lift(id) }
+        // A finger in range that does not touch is not there yet, or not any more.
+        guard isSet(contact.tip) == true else { return lift(id) }
         guard let x = contact.x?.value(in: report), let y = contact.y?.value(in: report), land(id) else { return }
-        emit(EventType.absolute, AxisCode.distance, touches ? 0 : 1)
         if descriptor.tellsPalms, let isFinger = isSet(contact.confidence) {
             emit(EventType.absolute, AxisCode.toolType, isFinger ? 0 : SlotContacts.palm)
         }
