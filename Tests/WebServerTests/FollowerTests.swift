@@ -78,4 +78,58 @@ import UnixSocket
             try await waitUntil("the rotation is told") { await told().contains(#""gestures":["rotate","tilt"]"#) }
         }
     }
+
+    /// Says lines to the follower until it ends the connection, or `most` bytes are sent.
+    private func flood(_ client: CInt, most: Int, _ line: (Int) -> String) -> Int {
+        var (sent, number) = (0, 0)
+        while sent < most {
+            let lines = (number..<number + 100).map { line($0) + "\n" }.joined()
+            let count = send(client, lines, lines.utf8.count, CInt(MSG_NOSIGNAL))
+            guard count > 0 else { break }
+            sent += count
+            number += 100
+        }
+        return sent
+    }
+
+    @Test func aDaemonOfMoreCamerasThanCanBeFollowedIsLetGo() async throws {
+        let path = TemporaryPath.fresh("daemon")
+        let listening = try ListeningSocket(path: path, mode: 0o600)
+        defer { listening.remove() }
+        let long = String(repeating: "e", count: 20_000)
+        try await following(path) { told in
+            let client = try await accepted(listening)
+            defer { close(client) }
+            let greeting = #"{"type":"subscribed","camera":"*","cameras":1}"# + "\n"
+            #expect(write(client, greeting, greeting.utf8.count) > 0)
+            let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
+            let sent = flood(client, most: 400 << 20) {
+                #"{"type":"subscribed","camera":"c\#($0)","epoch":"e","seq":0,"position":\#(position),"more":"\#(long)"}"#
+            }
+            #expect(sent < 200 << 20)
+            try await waitUntil("why is told") { await told().contains("cameras are more than can be followed") }
+        }
+    }
+
+    @Test func aDaemonThatTakesNoRequestsIsLetGo() async throws {
+        let path = TemporaryPath.fresh("daemon")
+        let listening = try ListeningSocket(path: path, mode: 0o600)
+        defer { listening.remove() }
+        try await following(path) { told in
+            let client = try await accepted(listening)
+            defer { close(client) }
+            let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
+            let lines = [
+                #"{"type":"subscribed","camera":"*","cameras":1}"#,
+                #"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#,
+            ].map { $0 + "\n" }.joined()
+            #expect(write(client, lines, lines.utf8.count) > 0)
+            // Each asks the daemon for two things.
+            let sent = flood(client, most: 400 << 20) {
+                #"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":\#($0),"position":\#(position)}"#
+            }
+            #expect(sent < 100 << 20)
+            try await waitUntil("its end is told") { await told().contains("the daemon ended the connection") }
+        }
+    }
 }

@@ -4,11 +4,17 @@
 import GimbalClient
 import NIOCore
 import NIOPosix
+import Synchronization
 import UnixSocket
 
 /// A connection to the daemon.
 final class DaemonChannel: Sendable {
     private let channel: any Channel
+    /// Bytes that the daemon has not taken yet.
+    private let waiting = Atomic(0)
+
+    /// The most bytes that wait for the daemon: one that leaves more of them has stopped reading.
+    private static let mostWaiting = 8 << 20
 
     /// Connects.
     ///
@@ -36,9 +42,12 @@ final class DaemonChannel: Sendable {
     /// Whether the daemon takes bytes now; if not, senders have to wait.
     var isWritable: Bool { channel.isWritable }
 
-    /// Sends bytes, and does not wait for it.
+    /// Sends bytes, and does not wait for it. The connection ends where too many wait already.
     func send(_ bytes: some Collection<UInt8>) {
-        channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+        let buffer = ByteBuffer(bytes: bytes)
+        let count = buffer.readableBytes
+        guard waiting.add(count, ordering: .relaxed).newValue <= Self.mostWaiting else { return close() }
+        channel.writeAndFlush(buffer).whenComplete { [self] _ in waiting.subtract(count, ordering: .relaxed) }
     }
 
     /// Sends bytes, and comes back when the kernel has them.

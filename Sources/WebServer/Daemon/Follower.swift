@@ -80,6 +80,11 @@ final class Follower: Sendable {
         var daemon = Daemon.away(reason: "not connected yet")
         /// How many attempts have failed since a daemon was there.
         var attempts = 0
+        /// Bytes of lines that may have been added to what is kept since that was measured.
+        private var unmeasured = 0
+
+        /// The most bytes of lines that are kept of a daemon's cameras.
+        static let mostBytes = 64 << 20
 
         /// The present state, for a new page.
         var news: [PageLine] {
@@ -164,8 +169,8 @@ final class Follower: Sendable {
             switch line.message {
             case .event(let event): state.handle(event, bytes, isAnswer: line.id != nil)
             case .camera(let camera):
-                let settings = PageLine(bytes, .settings(camera: camera.camera), of: camera.camera)
                 guard state.cameras[camera.camera] != nil else { break }
+                let settings = PageLine(bytes, .settings(camera: camera.camera), of: camera.camera)
                 state.cameras[camera.camera]?.settings = settings
                 state.tell(settings)
                 // A gap may have hidden a change.
@@ -175,6 +180,7 @@ final class Follower: Sendable {
             case .error(let error) where error.isOfConnection: state.refused("\(error)")
             default: break
             }
+            state.limit(bytes.count)
         }
     }
 }
@@ -212,12 +218,31 @@ extension Follower.State {
         if daemon.absence != before { tell(.daemon(absence: daemon.absence)) }
     }
 
+    /// Lets go of a daemon of whose cameras more has to be kept than can be.
+    ///
+    /// - Parameter count: bytes of a line that has been handled.
+    fileprivate mutating func limit(_ count: Int) {
+        unmeasured += count
+        guard unmeasured > Self.mostBytes else { return }
+        unmeasured = news.reduce(0) { $0 + $1.bytes.count }
+        // Half is left free, so that each measurement is paid for by as many bytes.
+        guard unmeasured > Self.mostBytes / 2 else { return }
+        let channel = daemon.channel
+        refused("its \(cameras.count) cameras are more than can be followed")
+        (cameras, unmeasured) = ([:], 0)
+        channel?.close()
+    }
+
     // MARK: Cameras
 
     /// Handles an event of a camera: it updates the state, and pages receive it.
     fileprivate mutating func handle(_ event: CameraEvent, _ bytes: ArraySlice<UInt8>, isAnswer: Bool) {
         let name = event.camera
         var line = PageLine(bytes, nil, of: name)
+        switch event {
+        case .subscribedToAll, .subscribed: break
+        default: guard cameras[name] != nil else { return }
+        }
         switch event {
         case .subscribedToAll: return answered()
         case .subscribed:
