@@ -98,7 +98,9 @@ struct RecordingParser: Sendable {
                 return addDamaged(number, Scan.excerpt(line))
             }
             try follow(event, &output, body)
-        case .events(let events): for event in events { try follow(event, &output, body) }
+        case .events(let events):
+            if events.isEmpty { understood += 1 }
+            for event in events { try follow(event, &output, body) }
         case .pen:
             understood += 1
             notes.add(.pen)

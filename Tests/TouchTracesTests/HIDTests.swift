@@ -238,6 +238,12 @@ import TouchTraces
         #expect(Self.told(certified, reports).prefix(2) == ["110: 1@1,1 2@2,2", "120: 2@3,2"])
     }
 
+    @Test func aMouseHasNoFingersThoughALineIsDamaged() {
+        let mouse = "05 01 09 02 a1 01 05 01 09 30 09 31 15 81 25 7f 75 08 95 02 81 06 c0"
+        let reading = Reading(Self.recording(mouse, ["01 ff", "02 ff"]) + "\nE: 0.2 3 01")
+        #expect(reading.error == nil && reading.frames.isEmpty && reading.notes.damagedCount == 1)
+    }
+
     @Test func anotherRecordingInTheFileBeginsAnew() {
         let first = Self.recording(Self.touchscreen(Self.finger), ["01 07 01 07 00 08 00"])
         let reading = Reading(first + "\n" + first)

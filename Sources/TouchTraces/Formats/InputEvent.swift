@@ -74,7 +74,7 @@ extension InputEvent {
 /// What a line of a recording holds.
 enum RecordedLine: Equatable {
     case event(InputEvent)
-    /// Events with times that are right.
+    /// Events with times that are right; none is a report that tells nothing of touches.
     case events([InputEvent])
     /// A report of a pen, which is no finger.
     case pen

@@ -38,7 +38,8 @@ struct RRWeb {
 
     /// Moves are kept back for half a second.
     private static let longestBatchMs = 1000.0
-    private static let mostPending = 1 << 16
+    /// More than can come in that time.
+    private static let mostPending = 1024
     /// The numbers of rrweb's events, of what changes in a page, and of what a mouse or a finger does.
     private static let (incremental, meta) = (3.0, 4.0)
     private static let (mouseMoves, interaction, touchMoves) = (1.0, 2.0, 6.0)
@@ -63,8 +64,10 @@ struct RRWeb {
         fingers.clear()
         if Scan.isAtEnd(text, 0) { return }
         guard let json = try? JSONValue(reading: text) else { throw Damaged() }
-        for event in json["events"]?.array ?? [json] { try read(event) }
-        try release(before: latestMs - Self.longestBatchMs, &notes)
+        for event in json["events"]?.array ?? [json] {
+            try read(event)
+            try release(before: latestMs - Self.longestBatchMs, &notes)
+        }
     }
 
     private mutating func read(_ json: JSONValue) throws(Damaged) {
@@ -81,7 +84,7 @@ struct RRWeb {
             // The end may have no place: nothing is there any more.
             add(Event(timeMs: timeMs, action: action, x: data["x"]?.number ?? 0, y: data["y"]?.number ?? 0))
         case Self.mouseMoves, Self.touchMoves:
-            guard let positions = data["positions"]?.array else { throw Damaged() }
+            guard let positions = data["positions"]?.array, positions.count <= Self.mostPending else { throw Damaged() }
             for position in positions {
                 let moved = timeMs + (position["timeOffset"]?.number ?? 0)
                 guard let x = position["x"]?.number, let y = position["y"]?.number, WebFrames.isTime(moved) else {

@@ -11,7 +11,7 @@ struct SendeventParser: EventLineParser {
     init() { self.init(rate: nil) }
 
     /// - Parameter rate: frames a second; `nil` is not known.
-    init(rate: Double?) { step = rate.map { Int((1_000_000 / $0).rounded()) } ?? 0 }
+    init(rate: Double?) { step = rate.map { Int(min(1_000_000 / $0, 1e12).rounded()) } ?? 0 }
 
     /// Whether nothing tells how far frames are apart.
     var isTimeless: Bool { reports > 1 && step == 0 && !hasSlept }

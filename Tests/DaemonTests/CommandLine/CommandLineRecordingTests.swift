@@ -131,7 +131,8 @@ import Testing
 
     @Test func whatCannotBeReadIsSaidInOneLine() throws {
         for (input, reason) in [
-            ("", "empty"), ("hello\n", "\"hello\""), ("/tuio/2Dcur set 1 0.5 0.5\n", "this is a TUIO log, which is not read"),
+            ("", "empty"), ("hello\n", "\"hello\""),
+            ("/tuio/2Dcur set 1 0.5 0.5\n", "this is a TUIO log, which is not read"),
         ] {
             let (status, output, errors) = try gimbal(nil, ["convert", "-"], input: input)
             #expect(status == 65 && output.isEmpty && errors.contains(reason), "\(errors)")

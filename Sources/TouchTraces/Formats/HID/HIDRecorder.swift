@@ -124,9 +124,9 @@ private struct HIDDevice {
     mutating func read(_ bytes: Span<UInt8>, at time: Int) -> RecordedLine {
         guard bytes.count > 0 else { return .damaged }
         let isNumbered = descriptor.hasNumbers
-        guard let layout = descriptor.reports[isNumbered ? Int(bytes[0]) : 0] else { return .nothing }
+        guard let layout = descriptor.reports[isNumbered ? Int(bytes[0]) : 0] else { return .events([]) }
         let report = bytes.extracting((isNumbered ? 1 : 0)...)
-        if layout.isPen { return isPenThere(report, layout) ? .pen : .nothing }
+        if layout.isPen { return isPenThere(report, layout) ? .pen : .events([]) }
         events.removeAll(keepingCapacity: true)
         let isWhole = begin(layout.count?.value(in: report), layout.scanTime?.value(in: report))
         self.time = time
