@@ -79,6 +79,17 @@ import UnixSocket
         }
     }
 
+    /// A connection of the follower, which has subscribed on it.
+    private func subscribed(_ socket: ListeningSocket) async throws -> CInt {
+        let client = try await accepted(socket)
+        var byte: UInt8 = 0
+        try await waitUntil("it subscribes") {
+            await Task.yield()
+            return recv(client, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1
+        }
+        return client
+    }
+
     /// Says lines to the follower until it ends the connection, or `most` bytes are sent.
     private func flood(_ client: CInt, most: Int, _ line: (Int) -> String) -> Int {
         var (sent, number) = (0, 0)
@@ -98,7 +109,7 @@ import UnixSocket
         defer { listening.remove() }
         let long = String(repeating: "e", count: 20_000)
         try await following(path) { told in
-            let client = try await accepted(listening)
+            let client = try await subscribed(listening)
             defer { close(client) }
             let greeting = #"{"type":"subscribed","camera":"*","cameras":1}"# + "\n"
             #expect(write(client, greeting, greeting.utf8.count) > 0)
@@ -116,7 +127,7 @@ import UnixSocket
         let listening = try ListeningSocket(path: path, mode: 0o600)
         defer { listening.remove() }
         try await following(path) { told in
-            let client = try await accepted(listening)
+            let client = try await subscribed(listening)
             defer { close(client) }
             let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
             let lines = [

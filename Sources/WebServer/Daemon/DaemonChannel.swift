@@ -19,10 +19,11 @@ final class DaemonChannel: Sendable {
     /// Connects.
     ///
     /// - Parameters:
-    ///   - receive: is given each line, without its LF.
+    ///   - receive: is given each line, without its LF; an error ends the connection.
     ///   - end: called when nothing more comes.
     init(
-        _ socket: DaemonSocket, on group: any EventLoopGroup, receive: @escaping @Sendable (ArraySlice<UInt8>) -> Void,
+        _ socket: DaemonSocket, on group: any EventLoopGroup,
+        receive: @escaping @Sendable (ArraySlice<UInt8>) throws -> Void,
         end: @escaping @Sendable () -> Void
     ) async throws {
         // A daemon with a full queue is one that is not there yet.
@@ -62,11 +63,11 @@ final class DaemonChannel: Sendable {
 private final class LineReceiver: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private let receive: @Sendable (ArraySlice<UInt8>) -> Void
+    private let receive: @Sendable (ArraySlice<UInt8>) throws -> Void
     private let end: @Sendable () -> Void
     private var lines = LineBuffer()
 
-    init(receive: @escaping @Sendable (ArraySlice<UInt8>) -> Void, end: @escaping @Sendable () -> Void) {
+    init(receive: @escaping @Sendable (ArraySlice<UInt8>) throws -> Void, end: @escaping @Sendable () -> Void) {
         (self.receive, self.end) = (receive, end)
     }
 
@@ -79,7 +80,7 @@ private final class LineReceiver: ChannelInboundHandler {
             }
         }
         do {
-            while let line = try lines.next() { receive(line) }
+            while let line = try lines.next() { try receive(line) }
         } catch {
             context.close(promise: nil)
         }

@@ -143,7 +143,7 @@ final class Follower: Sendable {
             let (ends, end) = AsyncStream<Void>.makeStream()
             do {
                 let channel = try await DaemonChannel(
-                    socket, on: group, receive: { [weak self] line in self?.handle(line) }, end: { end.finish() })
+                    socket, on: group, receive: { [weak self] line in try self?.handle(line) }, end: { end.finish() })
                 state.withLock { $0.connected(channel) }
                 channel.send(
                     try ClientRequest.subscribeAll(kinds: EventKind.movements.union([.replay, .marker])).line(
@@ -163,9 +163,9 @@ final class Follower: Sendable {
         state.withLock { $0.daemon.channel?.close() }
     }
 
-    private func handle(_ bytes: ArraySlice<UInt8>) {
+    private func handle(_ bytes: ArraySlice<UInt8>) throws {
         guard let line = try? ServerLine(line: bytes) else { return }
-        state.withLock { state in
+        try state.withLock { state in
             switch line.message {
             case .event(let event): state.handle(event, bytes, isAnswer: line.id != nil)
             case .camera(let camera):
@@ -180,10 +180,12 @@ final class Follower: Sendable {
             case .error(let error) where error.isOfConnection: state.refused("\(error)")
             default: break
             }
-            state.limit(bytes.count)
+            try state.limit(bytes.count)
         }
     }
 }
+
+private struct TooManyCameras: Error {}
 
 extension Follower.State {
     // MARK: The daemon
@@ -218,19 +220,18 @@ extension Follower.State {
         if daemon.absence != before { tell(.daemon(absence: daemon.absence)) }
     }
 
-    /// Lets go of a daemon of whose cameras more has to be kept than can be.
+    /// Refuses a daemon of whose cameras more has to be kept than can be.
     ///
     /// - Parameter count: bytes of a line that has been handled.
-    fileprivate mutating func limit(_ count: Int) {
+    fileprivate mutating func limit(_ count: Int) throws(TooManyCameras) {
         unmeasured += count
         guard unmeasured > Self.mostBytes else { return }
         unmeasured = news.reduce(0) { $0 + $1.bytes.count }
         // Half is left free, so that each measurement is paid for by as many bytes.
         guard unmeasured > Self.mostBytes / 2 else { return }
-        let channel = daemon.channel
         refused("its \(cameras.count) cameras are more than can be followed")
         (cameras, unmeasured) = ([:], 0)
-        channel?.close()
+        throw TooManyCameras()
     }
 
     // MARK: Cameras
