@@ -170,6 +170,15 @@ import TouchTraces
         #expect(Reading(Self.recording(cubic, ["01 07 01 ff ff 00 00"])).reader.device?.x?.resolution == 0)
     }
 
+    @Test func collectionsAndNumbersAreThoseOfTheirReports() {
+        // An application within another one; only what is no input has a number.
+        let nested = """
+            05 01 09 02 a1 01 05 0d 09 04 a1 01 09 22 a1 02 09 42 15 00 25 01 75 08 95 01 81 02 09 51 81 02 \
+            05 01 09 30 09 31 26 ff 00 95 02 81 02 c0 c0 85 09 05 0d 09 55 95 01 b1 02 c0
+            """
+        #expect(Self.told(nested, ["01 03 05 06", "00 03 05 06"]) == ["100: 1@5,6", "110:"])
+    }
+
     @Test func aSingleFingerIsFollowedWithoutAnId() {
         let single = """
             05 0d 09 04 a1 01 09 22 a1 02 09 42 15 00 25 01 75 01 95 01 81 02 95 07 81 03 \

@@ -142,8 +142,8 @@ private struct HIDDescriptorParser {
     private var pushed: [Globals] = []
     private var usages: [Usages] = []
     private var minimum: UInt32?
-    /// The usages of the collections that are open, outermost first.
-    private var collections: [UInt32] = []
+    /// The collections that are open, outermost first.
+    private var collections: [(usage: UInt32, isApplication: Bool)] = []
 
     // Limits of Linux, but for what is pushed: it takes four.
     private static let deepest = 64
@@ -192,9 +192,7 @@ private struct HIDDescriptorParser {
         case 0x54: globals.exponent = data <= 0xf ? Int(data) - (data > 7 ? 16 : 0) : signed
         case 0x64: globals.unit = data
         case 0x74: globals.size = Int(data)
-        case 0x84:
-            globals.report = Int(data & 0xff)
-            hasNumbers = true
+        case 0x84: globals.report = Int(data & 0xff)
         case 0x94: globals.count = Int(data)
         case 0xa4:
             guard pushed.count < Self.deepest else { return false }
@@ -218,7 +216,9 @@ private struct HIDDescriptorParser {
     private mutating func handleMain(_ tag: UInt8, _ data: UInt32) -> Bool {
         switch tag {
         case 0x80: return addInput(isConstant: data & 1 != 0, isArray: data & 2 == 0)
-        case 0xa0: collections.append(usages.first?.on(globals.page)?.lowerBound ?? 0)
+        case 0xa0:
+            let application: UInt32 = 1
+            collections.append((usages.first?.on(globals.page)?.lowerBound ?? 0, data == application))
         case 0xb0:
             let certification: UInt32 = 0xff00_00c5
             let isCertification = usages.contains { $0.on(globals.page)?.contains(certification) == true }
@@ -232,6 +232,7 @@ private struct HIDDescriptorParser {
     private mutating func addInput(isConstant: Bool, isArray: Bool) -> Bool {
         let (size, count) = (globals.size, globals.count)
         guard size <= Self.largestSize, count <= Self.largestCount else { return false }
+        hasNumbers = hasNumbers || globals.report > 0
         let start = reports[globals.report, default: HIDReport()].bits
         reports[globals.report, default: HIDReport()].bits += size * count
         guard !isConstant, !isArray, 1...32 ~= size else { return true }
@@ -275,9 +276,11 @@ private struct HIDDescriptorParser {
     ) {
         let digitizers: UInt32 = 0x0d
         let stylusAndPuck: ClosedRange<UInt32> = 0x0d_0020...0x0d_0021
-        guard let application = collections.first, application >> 16 == digitizers else { return }
+        guard let application = collections.last(where: \.isApplication)?.usage, application >> 16 == digitizers else {
+            return
+        }
         report.application = application
-        report.isOfStylus = collections.contains(where: stylusAndPuck.contains)
+        report.isOfStylus = collections.contains { stylusAndPuck.contains($0.usage) }
         defer { report.last = usage }
         // A second position at once is the middle of what is touched.
         if report.last == usage { return }
