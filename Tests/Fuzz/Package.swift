@@ -30,7 +30,9 @@ let package = Package(
         source("TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
         source("UnixSocket"),
         source("GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
-        .target(name: "TestSupport", dependencies: ["Hub"], path: "TestSupport", exclude: ["check-schema.py"]),
+        .target(
+            name: "TestSupport", dependencies: ["Hub", "UnixSocket"], path: "TestSupport",
+            exclude: ["check-schema.py"]),
 
         .target(name: "FuzzSupport", dependencies: ["TestSupport"], path: "Support"),
         fuzzer("FuzzDecoder", ["GimbalProtocol"]),
