@@ -98,19 +98,26 @@ public struct RecordingReader: Sendable {
         case .beginning:
             Self.append(bytes, to: &rest)
             if rest.count >= BinaryEvents.enough { try begin(body) }
-        case .unknown:
-            let position = try search(bytes, body)
-            guard position < bytes.count else { return }
-            if case .unknown = shape {
-                try readText(bytes.extracting(position...), body)
-            } else {
-                try readPiece(bytes.extracting(position...), body)
-            }
+        case .unknown: try readUnknown(bytes, body)
         case .lines: try readText(bytes, body)
         case .objects: try readObjects(bytes, body)
         case .events(let events): try readEvents(bytes, events, body)
         case .trace: try body(.trace(Self.copy(bytes)))
         }
+    }
+
+    /// Looks at each line: first whether an object of a known shape ends in it, then at the line itself.
+    private mutating func readUnknown(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws {
+        var start = 0
+        while start < bytes.count, case .unknown = shape {
+            var end = start
+            while end < bytes.count, bytes[end] != 0x0a { end += 1 }
+            let line = bytes.extracting(start..<min(end + 1, bytes.count))
+            let position = try search(line, isWhole: end < bytes.count, body)
+            if case .unknown = shape { try readText(line, body) } else { end = start + position - 1 }
+            start = end + 1
+        }
+        if start < bytes.count { try readPiece(bytes.extracting(start...), body) }
     }
 
     /// Chooses between events and text, and reads what has come so far.
@@ -198,9 +205,11 @@ public struct RecordingReader: Sendable {
 
     // MARK: Objects
 
-    /// Looks for an object of a known shape, where bytes may be JSON and no format is known. Says how far to read on: to
-    /// the end of that object, or not at all.
-    private mutating func search(_ bytes: Span<UInt8>, _ body: (RecordedFrame) throws -> Void) throws -> Int {
+    /// Looks for an object of a known shape in a line or a piece of one, where bytes may be JSON and no format is known.
+    /// Says how far to read on: to the end of that object, or not at all.
+    private mutating func search(
+        _ bytes: Span<UInt8>, isWhole: Bool, _ body: (RecordedFrame) throws -> Void
+    ) throws -> Int {
         guard var splitter else { return 0 }
         var position = 0
         while let piece = splitter.next(in: bytes, at: &position) {
@@ -231,7 +240,7 @@ public struct RecordingReader: Sendable {
             return position
         }
         // One that does not end may be anything.
-        self.splitter = splitter.consumed > Self.longestSearch ? nil : splitter
+        self.splitter = isWhole && splitter.consumed > Self.longestSearch ? nil : splitter
         return 0
     }
 

@@ -146,6 +146,11 @@ import GimbalProtocol
         {"type":3,"data":{"source":2,"type":9,"x":1,"y":2},"timestamp":2100},
         {"type":3,"data":{"source":6,"positions":[{"x":5,"y":6,"timeOffset":-450}]},"timestamp":2500}]
         """,
+        """
+        [{"a":
+        E: 0.1 0003 0035 1
+        1},{"type":"touchstart","timeStamp":1,"touches":[{"identifier":7,"clientX":10.5,"clientY":20}]}]
+        """,
         "no recording\nat all",
     ].map { Array($0.utf8) }
 
