@@ -148,7 +148,7 @@ private struct HIDDevice {
     }
 
     /// Goes on with the frame or begins another one, by what a report says of it. Says whether the frame then has all
-    /// contacts: it has, where they are counted, but for what comes late to a frame that is complete.
+    /// contacts. Where a count of none may only mean that it follows a frame that is complete, it has not.
     private mutating func begin(_ count: Int?, _ scanned: Int?) -> Bool {
         if received > 0, scanned != scanTime || count ?? 0 > 0 && received >= count ?? 0 {
             // The rest of it was lost.
@@ -157,7 +157,7 @@ private struct HIDDevice {
         defer { scanTime = scanned }
         guard let count else { return false }
         if count > 0 { expected = count } else if received == 0 { expected = nil }
-        return count > 0 || received > 0 || scanned == nil || scanned != scanTime
+        return count > 0 || received > 0 || scanned != scanTime
     }
 
     private mutating func complete() {
