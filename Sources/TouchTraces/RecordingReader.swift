@@ -39,7 +39,7 @@ public struct RecordingReader: Sendable {
     /// Whether any of that was more than blank.
     private var hasText = false
 
-    /// How much of a file may come before a line that is recognized, or before an object that is.
+    /// How much of a file may come before a line that is recognized, or before the beginning of an object that is.
     private static let longestPrelude = 65536
     private static let longestSearch = 1 << 20
 
@@ -221,13 +221,15 @@ public struct RecordingReader: Sendable {
             }
             // A line that holds an object is read as a line, unless it may be longer than lines are.
             let isLine = !splitter.isInArray && splitter.isOnOneLine
+            let isTooFar = splitter.start > Self.longestSearch
             let isSession = RRWeb.recognizes(splitter.value.span)
             let isKnown =
-                isSession
-                || WebTouches.recognizes(splitter.value.span)
-                    && (!isLine || WebTouches.isScript(splitter.value.span))
+                !isTooFar
+                && (isSession
+                    || WebTouches.recognizes(splitter.value.span)
+                        && (!isLine || WebTouches.isScript(splitter.value.span)))
             guard isKnown else {
-                guard isLine || splitter.consumed > Self.longestSearch else { continue }
+                guard isLine || isTooFar else { continue }
                 self.splitter = nil
                 return 0
             }
@@ -240,7 +242,7 @@ public struct RecordingReader: Sendable {
             return position
         }
         // One that does not end may be anything.
-        self.splitter = isWhole && splitter.consumed > Self.longestSearch ? nil : splitter
+        self.splitter = isWhole && splitter.start > Self.longestSearch ? nil : splitter
         return 0
     }
 

@@ -197,6 +197,25 @@ import TouchTraces
         #expect(Reading(script + "}").told.suffix(2) == ["86: 1@15,6", "86:"])
     }
 
+    /// A script is one object, however long it is: nothing of it is known before its end.
+    @Test func aScriptOfMebibytesIsOneInAnyPieces() throws {
+        let moves = (0..<40_000).map { #"{"type":"pointerMove","duration":20,"x":\#($0 % 300),"y":6}"# }
+        let actions = #"[{"type":"pointerDown"},"# + moves.joined(separator: ",") + #",{"type":"pointerUp"}]"#
+        let script = #"{"actions":[{"type":"pointer","id":"f","actions":\#(actions)}]}"#
+        let bytes = Array(script.utf8)
+        #expect(2 << 20..<4 << 20 ~= bytes.count)
+        for size in [bytes.count, 65536] {
+            var reader = RecordingReader()
+            var frames = 0
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                let piece = bytes.span.extracting(start..<min(start + size, bytes.count))
+                try reader.read(piece) { frames += $0.isTouches ? 1 : 0 }
+            }
+            try reader.finish { frames += $0.isTouches ? 1 : 0 }
+            #expect(reader.format == .webDriver && frames > 40_000, "in pieces of \(size)")
+        }
+    }
+
     /// Fingers stay where they are from one script to the next, be the scripts lines or one after another.
     @Test func scriptsFollowOneAnother() {
         let down =

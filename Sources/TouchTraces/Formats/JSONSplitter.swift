@@ -18,12 +18,14 @@ struct JSONSplitter {
     private(set) var line = 1
     /// Whether that object is an element of an array.
     private(set) var isInArray = false
-    /// Bytes examined so far.
-    private(set) var consumed = 0
+    /// Where that object begins, in bytes from the start of the search; later, if it has ended or is too long.
+    var start: Int { consumed - value.count }
 
     /// A whole performance of WebDriver is one object.
     private static let longest = 4 << 20
 
+    /// Bytes examined so far.
+    private var consumed = 0
     private var lineNow = 1
     /// How deep it is inside of the object.
     private var depth = 0

@@ -74,7 +74,7 @@ struct TouchExport {
         do {
             return try converted(format == format.readable ? bytes : format.readable.bytes(of: script), TraceOptions())
         } catch is RecordingError {
-            throw TraceError("has more fingers than can be read again from one script: cut it")
+            throw TraceError("makes a script that is too long to be read again, more than an hour or 4 MiB: cut it")
         }
     }
 

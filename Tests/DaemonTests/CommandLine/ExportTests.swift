@@ -68,6 +68,16 @@ import Testing
         #expect(try gimbal(nil, ["convert", sample("tilt"), "--to", "web", "--viewport", "1x2"]).status == 64)
         let nothing = try gimbal(nil, ["convert", "-", "--to", "web"], input: "{\"type\":\"trace\",\"version\":1}\n")
         #expect(nothing.status == 65 && nothing.errors.contains("no finger"))
+        // A script of WebDriver is read to an hour; the same taps as events of a page have no such limit.
+        let taps = """
+            {"type":"touchstart","timeStamp":0,"touches":[{"identifier":0,"clientX":9,"clientY":9}]}
+            {"type":"touchend","timeStamp":50,"touches":[]}
+            {"type":"touchstart","timeStamp":7200000,"touches":[{"identifier":0,"clientX":9,"clientY":9}]}
+            {"type":"touchend","timeStamp":7200050,"touches":[]}
+            """
+        let long = try gimbal(nil, ["convert", "-", "--to", "webdriver"], input: taps)
+        #expect(long.status == 65 && long.errors.contains("too long") && long.output.isEmpty)
+        #expect(try gimbal(nil, ["convert", "-", "--to", "web"], input: taps).status == 0)
     }
 
     @Test func madeTracesAreRightAndTheSameAgain() throws {

@@ -20,8 +20,8 @@ struct Convert: ParsableCommand {
             With --to, fingers are written for a tool that performs them: those of a recording, or those that make a \
             trace's gestures. They are put on a grid that comes through such tools unharmed: whole points, 33.3 ms a step, \
             one finger that lands or lifts at a time, and a rest of 200 ms before the last one lifts, which leaves no \
-            fling. What that changes is said. --expected has the camera that the exported fingers make; --force replaces that \
-            file, too.
+            fling. What that changes is said. --expected has the camera that the exported fingers make: what "gimbal run" prints \
+            of the written file without options, which has the header of the trace in it; --force replaces that file, too.
 
             Examples:
               gimbal convert pinch.evemu -o pinch.ndjson
