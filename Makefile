@@ -102,7 +102,7 @@ build: swift deps ## build gimbald and gimbal for release, without a need for Sw
 released = $(shell date -u -d "$$(sed -n '/^ -- /{s/.*>  //p;q}' debian/changelog)" +%F)
 generate_manual = '$(SCRATCH)/release/generate-manual' --multi-page --date $(released) --output-directory "$$new/pages"
 mend_page = awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/gimbal' --version)" \
-    -f Sources/gimbal/manual.awk
+    -f Sources/Client/gimbal/manual.awk
 
 # The generator names a subcommand's page gimbal.watch.1; `man gimbal watch` looks for gimbal-watch.1.
 define make_share
@@ -138,7 +138,7 @@ define make_share_of
 set -e; new='$(SCRATCH)/share-of/$(1)'; rm -rf "$$new"; mkdir -p "$$new/pages"; \
 $(generate_manual) --section 8 '$(SCRATCH)/release/$(1)'; \
 awk -v also='gimbal 1 gimbald 8' -v system_name="$$('$(SCRATCH)/release/$(1)' --version)" \
-    -f Sources/gimbal/manual.awk "$$new/pages/$(1).8" | \
+    -f Sources/Client/gimbal/manual.awk "$$new/pages/$(1).8" | \
     sed '/^[.]Ar subcommand$$/d; /^[.]Sh SUBCOMMANDS/,/^[.]El/d' >"$$new/$(1).8"; \
 complete='$(SCRATCH)/release/$(1) --generate-completion-script'; \
 $$complete bash | sed '1{/^#!/d}' >"$$new/bash"; $$complete zsh >"$$new/zsh"; $$complete fish >"$$new/fish"; \
@@ -187,7 +187,7 @@ for library in $(libraries); do \
     mkdir -p "$$new/$$library"; \
     swift symbolgraph-extract -module-name $$library -I '$(SCRATCH)/debug/Modules' -target "$$triple" \
         -minimum-access-level public -skip-synthesized-members -output-dir "$$new/$$library"; \
-    docc convert Sources/$$library/$$library.docc --additional-symbol-graph-dir "$$new/$$library" "$$@" \
+    docc convert Sources/*/$$library/$$library.docc --additional-symbol-graph-dir "$$new/$$library" "$$@" \
         --enable-experimental-external-link-support --warnings-as-errors --transform-for-static-hosting \
         --output-path "$$new/$$library.doccarchive"; \
     set -- "$$@" --dependency "$$new/$$library.doccarchive"; \

@@ -219,6 +219,24 @@ if Context.environment["GIMBAL_WEB"] != nil {
     ]
 }
 
+// Where each target lives. `Sources` has a folder for each part of Gimbal, and `Tests` the same one for its tests.
+let parts = [
+    "Core": ["MapCamera", "Gestures", "Touches", "JSONLines", "GimbalProtocol"],
+    "Daemon": ["Hub", "gimbald", "CMalloc", "CPrefetch"],
+    "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "CLinux"],
+    "Client": ["GimbalClient", "gimbal", "CommandLine"],
+    "Laboratory": ["Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "GimbalTesting"],
+    "Page": ["WebFiles", "WebServer", "gimbal-web"],
+    "Broker": ["MQTTBridge", "gimbal-mqtt", "CMosquitto"],
+]
+for target in package.targets where target.path == nil {
+    let subject = target.name == "DaemonTests" ? "gimbald" : target.name.replacing(/Tests$/, with: "")
+    guard let part = parts.first(where: { $0.value.contains(subject) })?.key else {
+        fatalError("\(target.name) has no part")
+    }
+    target.path = "\(target.isTest ? "Tests" : "Sources")/\(part)/\(target.name)"
+}
+
 // What the tests compute with is optimized in `make test`, and keeps all checks of a debug build: it ends minutes sooner.
 if Context.environment["GIMBAL_FAST_TESTS"] != nil {
     let computing = [

@@ -6,8 +6,8 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.strictMemorySafety()]
 
-func source(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func source(_ part: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(part)/\(name)", swiftSettings: strict)
 }
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -20,16 +20,16 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "fuzz",
     targets: [
-        source("MapCamera"),
-        source("Gestures", ["MapCamera"]),
-        source("Touches", ["Gestures", "MapCamera"]),
-        source("JSONLines"),
-        source("GimbalProtocol", ["JSONLines", "Touches", "Gestures", "MapCamera"]),
-        .systemLibrary(name: "CPrefetch", path: "Sources/CPrefetch"),
-        source("Hub", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "CPrefetch"]),
-        source("TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
-        source("UnixSocket"),
-        source("GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
+        source("Core", "MapCamera"),
+        source("Core", "Gestures", ["MapCamera"]),
+        source("Core", "Touches", ["Gestures", "MapCamera"]),
+        source("Core", "JSONLines"),
+        source("Core", "GimbalProtocol", ["JSONLines", "Touches", "Gestures", "MapCamera"]),
+        .systemLibrary(name: "CPrefetch", path: "Sources/Daemon/CPrefetch"),
+        source("Daemon", "Hub", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "CPrefetch"]),
+        source("Laboratory", "TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
+        source("Support", "UnixSocket"),
+        source("Client", "GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
         .target(
             name: "TestSupport", dependencies: ["Hub", "UnixSocket"], path: "TestSupport",
             exclude: ["check-schema.py"]),

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 programs=$PWD/${SCRATCH:-.build}/release
-support=Tests/System/support/adapters
+support=Tests/Page/Browser/adapters
 export PYTHONDONTWRITEBYTECODE=1
 
 # Debian's own Python has Debian's modules; another one may come before it on the PATH, and have pip.

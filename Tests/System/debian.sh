@@ -170,7 +170,7 @@ main() {
         echo "debian: skipped the bridge's package: it is not built (make mqtt)"
     fi
     check 'the version of the package is that of the programs' [ "$(dpkg-parsechangelog --show-field Version)" = \
-        "$(sed -n 's/^package let gimbalVersion = "\(.*\)"$/\1/p' Sources/GimbalProtocol/Version.swift)" ]
+        "$(sed -n 's/^package let gimbalVersion = "\(.*\)"$/\1/p' Sources/Core/GimbalProtocol/Version.swift)" ]
     check 'the package is made, and lintian finds nothing' make_package
     package=$(echo "$packages"/gimbal_*.deb)
     if [ -e "$package" ]; then

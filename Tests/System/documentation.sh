@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 modules=${SCRATCH:-.build}/debug/Modules
 
-# What other programs may import. A library is looked at from the day that it is there.
+# What other programs may import.
 libraries=(MapCamera Gestures GimbalProtocol GimbalClient)
 
 fail() { printf 'documentation: FAILED: %s\n' "$*" && exit 1; }
@@ -16,7 +16,6 @@ trap 'rm -rf "$folder"' EXIT
 
 triple=$(swift -print-target-info | jq -r .target.unversionedTriple)
 for library in "${libraries[@]}"; do
-    [ -d "Sources/$library" ] || continue
     [ -f "$modules/$library.swiftmodule" ] || fail "$library is not built: swift build --build-tests"
     swift symbolgraph-extract -module-name "$library" -I "$modules" -target "$triple" \
         -minimum-access-level public -skip-synthesized-members -output-dir "$folder"

@@ -4,4 +4,4 @@
 # that loses one. It says what fails, what cannot be tried here, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-exec /usr/bin/python3 Tests/System/support/fleet.py "${SCRATCH:-.build}/release" "$@"
+exec /usr/bin/python3 Tests/Broker/Fleet/fleet.py "${SCRATCH:-.build}/release" "$@"

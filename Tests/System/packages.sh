@@ -14,7 +14,7 @@ fail() {
 }
 
 # The project as others get it: a repository with a tagged version, of what is here now.
-version=$(sed -n 's/.*gimbalVersion = "\(.*\)"/\1/p' Sources/GimbalProtocol/Version.swift)
+version=$(sed -n 's/.*gimbalVersion = "\(.*\)"/\1/p' Sources/Core/GimbalProtocol/Version.swift)
 mkdir "$folder/gimbal"
 cp -R Package.swift Sources "$folder/gimbal"
 git() { command git -C "$folder/gimbal" -c user.name=nobody -c user.email=nobody@localhost "$@"; }

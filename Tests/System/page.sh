@@ -21,4 +21,4 @@ $python -c 'import selenium' 2>/dev/null || { echo 'page: skipped: the page in a
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-$python Tests/System/support/page.py "$programs" "$folder"
+$python Tests/Page/Browser/page.py "$programs" "$folder"

@@ -142,7 +142,7 @@ private struct Node: Equatable {
         host.turn()
     }
 
-    private var folder: String { "Tests/HubTests/Golden" }
+    private var folder: String { "Tests/Daemon/HubTests/Golden" }
     private var isRecording: Bool { ProcessInfo.processInfo.environment["GIMBAL_RECORD"] != nil }
 
     /// If this fails, what is handed over has another layout than that which is known by its revision. Look again whether the

@@ -284,7 +284,7 @@ def places(daemon, page):
             worst = max(worst, abs(mine["x"] - point["x"]), abs(mine["y"] - point["y"]))
     check(worst < 0.01, f"a place is {worst} px from where the daemon has it")
 
-    cases = [json.loads(line) for line in (ROOT / "Tests/MapCameraTests/Cases/camera-cases.ndjson").read_text().splitlines()]
+    cases = [json.loads(line) for line in (ROOT / "Tests/Core/MapCameraTests/Cases/camera-cases.ndjson").read_text().splitlines()]
     cases = [case for case in cases if case["op"] in ("project", "unproject")]
     check(len(cases) > 50, "there are camera cases of projections")
     worst = page.asynchronously("""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The numbers of the elementary functions, and cases that hold the functions to 60 digits.
 
-    elementary.py constants            prints Sources/MapCamera/Elementary+Constants.swift
+    elementary.py constants            prints Sources/Core/MapCamera/Elementary+Constants.swift
     elementary.py make COUNT SEED      prints so many new cases of each function, another lot for each seed
     elementary.py check FILE           recomputes every case of a file; fails where one is not exact
 
@@ -97,7 +97,7 @@ def constants():
         powers.append((mpf(float(value)), value - mpf(float(value))))
     reach = mpf("0.25")
     lines = [
-        "// The numbers of the elementary functions, as Tests/MapCameraTests/Cases/elementary.py prints them. One that",
+        "// The numbers of the elementary functions, as Tests/Core/MapCameraTests/Cases/elementary.py prints them. One that",
         "// is needed more exactly than a double is the sum of two, the upper with so few bits that its products are",
         "// exact.",
         "",

@@ -28,7 +28,7 @@ from selenium.webdriver.chrome.service import Service
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
-CASES = ROOT / "Tests/MapCameraTests/Cases"
+CASES = ROOT / "Tests/Core/MapCameraTests/Cases"
 ENGINES, GIMBALD, *GIMBAL_WEB = (Path(argument).resolve() for argument in sys.argv[1:])
 
 PICTURES = os.environ.get("PAGE_PICTURES")

@@ -241,7 +241,7 @@ enum Traces {
     /// What the project's own traces lead to: how many lines, a checksum of them, and the last one.
     /// `GIMBAL_RECORD=1 swift test --filter golden` writes it anew.
     @Test func goldenResultsAreThoseOfTheSamples() throws {
-        let file = Files.root.appendingPathComponent("Tests/HubTests/Golden/traces.txt")
+        let file = Files.root.appendingPathComponent("Tests/Daemon/HubTests/Golden/traces.txt")
         var found = ""
         for trace in Files.list("Protocols/examples/traces", "ndjson") {
             // The epoch of `reset` is the run's, not the trace's.

@@ -1,4 +1,4 @@
-// The numbers of the elementary functions, as Tests/MapCameraTests/Cases/elementary.py prints them. One that
+// The numbers of the elementary functions, as Tests/Core/MapCameraTests/Cases/elementary.py prints them. One that
 // is needed more exactly than a double is the sum of two, the upper with so few bits that its products are
 // exact.
 

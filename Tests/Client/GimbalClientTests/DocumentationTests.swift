@@ -9,12 +9,12 @@ import Testing
 
 @Suite struct DocumentationTests {
     private let documents = [
-        "README.md", "Sources/GimbalClient/GimbalClient.docc/GimbalClient.md",
-        "Sources/MapCamera/MapCamera.docc/MapCamera.md",
+        "README.md", "Sources/Client/GimbalClient/GimbalClient.docc/GimbalClient.md",
+        "Sources/Core/MapCamera/MapCamera.docc/MapCamera.md",
     ]
 
     @Test func everyBlockIsAnExampleAndEveryExampleABlock() throws {
-        let examples = try Files.list("Tests/GimbalClientTests/Examples", "swift").map {
+        let examples = try Files.list("Tests/Client/GimbalClientTests/Examples", "swift").map {
             // The file's head and the blank line behind it are its own.
             try String(contentsOf: $0, encoding: .utf8).split(separator: "\n").map(String.init).drop {
                 $0.hasPrefix("// ")
@@ -32,12 +32,13 @@ import Testing
     }
 
     @Test func everyPublicTypeIsATopic() throws {
-        let gestures = "Sources/Gestures/Gestures.docc/Gestures.md"
-        for (module, document) in [
-            ("GimbalClient", documents[1]), ("MapCamera", documents[2]), ("Gestures", gestures),
-        ] {
+        let gestures = "Sources/Core/Gestures/Gestures.docc/Gestures.md"
+        for document in [documents[1], documents[2], gestures] {
             let page = try Files.text(document)
-            for file in Files.list("Sources/\(module)", "swift") {
+            let target = Files.root.appending(path: document).deletingLastPathComponent().deletingLastPathComponent()
+            let files = Files.list(target, "swift")
+            #expect(!files.isEmpty, "\(target.path) has no sources")
+            for file in files {
                 let source = try String(contentsOf: file, encoding: .utf8)
                 for match in source.matches(
                     of: /^public (?:final )?(?:struct|enum|class) (\w+)/.anchorsMatchLineEndings())

@@ -22,7 +22,7 @@ import Testing
 
     @Test func everyFunctionIsWithinItsUlpsOfSixtyDigits() throws {
         var cases: [Substring: [[Double]]] = [:]
-        for line in try Files.text("Tests/MapCameraTests/Cases/elementary-cases.txt").split(separator: "\n") {
+        for line in try Files.text("Tests/Core/MapCameraTests/Cases/elementary-cases.txt").split(separator: "\n") {
             let words = line.split(separator: " ")
             cases[words[0], default: []].append(try words.dropFirst().map { try #require(Double($0)) })
         }
