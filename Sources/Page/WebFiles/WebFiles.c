@@ -26,13 +26,13 @@ static const unsigned char connection_js[] = {
 #embed "page/connection.js"
 };
 static const unsigned char projection_js[] = {
-#embed "../../Protocols/examples/adapters/projection.js"
+#embed "../../../Protocols/examples/adapters/projection.js"
 };
 static const unsigned char link_js[] = {
-#embed "../../Protocols/examples/adapters/link.js"
+#embed "../../../Protocols/examples/adapters/link.js"
 };
 static const unsigned char maplibre_js[] = {
-#embed "../../Protocols/examples/adapters/maplibre.js"
+#embed "../../../Protocols/examples/adapters/maplibre.js"
 };
 static const unsigned char world_js[] = {
 #embed "page/world.js"
