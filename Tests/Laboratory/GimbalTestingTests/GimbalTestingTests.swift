@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct GimbalTestingTests {
     private let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Protocols/examples")
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Protocols/examples")
 
     private var golden: URL { examples.appendingPathComponent("testing/pinch.golden.ndjson") }
 
