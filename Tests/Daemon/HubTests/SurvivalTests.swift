@@ -1,0 +1,177 @@
+// What a camera is and what it does next, behind everything that may happen to it in a hub: the same as for one that was left
+// alone. `CameraChange` lists what can be different about a camera.
+
+import Hub
+import TestSupport
+import Testing
+
+/// A hub with a client that feeds its camera and one that follows it.
+private struct Scene {
+    let host = HubHost()
+    private(set) var feeder: HubPeer
+    private(set) var watcher: HubPeer
+
+    init() {
+        (feeder, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+    }
+
+    mutating func connectAnew() {
+        (feeder, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+    }
+
+    func send(_ lines: [String]) {
+        for line in lines {
+            feeder.send(line)
+            host.pass(8)
+        }
+    }
+
+    /// What the camera says of itself.
+    func answer() throws -> JSON {
+        let peer = host.connect()
+        peer.send(#"{"type":"get-camera"}"#)
+        defer { peer.close() }
+        return try JSON(#require(peer.receive()))
+    }
+
+    /// What the camera does from now on: its events as they are told.
+    func probe() -> [String] {
+        _ = watcher.lines()
+        send(CameraChange.probe)
+        host.pass(4000)
+        return watcher.lines()
+    }
+
+    /// The camera ends in good order and begins as it was saved.
+    mutating func stopAndStart() {
+        host.hub.end(at: host.now)
+        host.turn()
+        host.restart(with: host.hub.savedState(isLast: true), keepsEpochs: true)
+        connectAnew()
+    }
+}
+
+@Suite struct SurvivalTests {
+    /// A trace that changes a camera, and then probes it; and how long the change takes.
+    private static func trace(_ change: CameraChange) -> (lines: [String], changedMs: Int) {
+        let changes = change.lines.filter { !$0.contains("\"marker\"") }
+        let lines = (changes + CameraChange.probe).enumerated().map { index, line in
+            line.dropLast() + #","timeMs":\#(index * 8)}"#
+        }
+        return (lines.map(String.init), (changes.count - 1) * 8)
+    }
+
+    // MARK: The list
+
+    @Test func listChangesEveryMemberThatACameraTellsOfItself() throws {
+        let new = try Scene().answer().leaves
+        var unchanged = Set(new.keys).subtracting(["type", "camera"])
+        for change in CameraChange.all {
+            let scene = Scene()
+            scene.send(change.lines)
+            let told = try scene.answer().leaves
+            unchanged.subtract(told.filter { new[$0.key] != $0.value }.keys)
+            // Bounds are null in a new camera.
+            if told["targetBounds"] == nil { unchanged.remove("targetBounds") }
+            let refused = scene.feeder.messages.filter { $0["type"]?.string == "error" }
+            #expect(refused.isEmpty, "\(change): \(refused.map(\.text))")
+        }
+        #expect(unchanged.isEmpty)
+    }
+
+    @Test func listHasEveryRequestThatMovesOrSetsACamera() throws {
+        let schema = try JSON(Files.text("Protocols/gimbal.schema.json"))
+        guard case .object(let definitions)? = schema["$defs"] else { throw JSONMissing() }
+        let types = definitions.filter { $0.key.hasPrefix("client.") && $0.value["properties"]?["timeMs"] != nil }
+        let wanted = Set(types.keys.map { String($0.dropFirst("client.".count)) }).subtracting(["remove-camera"])
+        let listed = try CameraChange.all.flatMap(\.lines).compactMap { try JSON($0)["type"]?.string }
+        #expect(wanted.subtracting(listed).isEmpty && wanted.count > 10)
+    }
+
+    private struct JSONMissing: Error {}
+
+    // MARK: Ways
+
+    @Test(arguments: CameraChange.all)
+    func restartInPlaceChangesNothingOfACamera(_ change: CameraChange) throws {
+        func play(handsOver: Bool) throws -> (JSON, [String]) {
+            let scene = Scene()
+            scene.send(change.lines)
+            if handsOver { try scene.host.handOver() }
+            return (try scene.answer(), scene.probe())
+        }
+        let (alone, other) = (try play(handsOver: false), try play(handsOver: true))
+        #expect(alone == other)
+        #expect(alone.1.count > 10)
+    }
+
+    @Test(arguments: CameraChange.all)
+    func cameraThatWasSavedGoesOnAsOneThatWasStopped(_ change: CameraChange) throws {
+        // One that is left alone comes to rest by a command, and its client goes: so its events have other numbers.
+        func play(stops: Bool) throws -> ([String: JSON], [String?]) {
+            var scene = Scene()
+            scene.send(change.lines)
+            if stops {
+                scene.stopAndStart()
+            } else {
+                scene.feeder.send(#"{"type":"stop"}"#)
+                scene.feeder.close()
+                scene.connectAnew()
+            }
+            let told = try scene.answer().leaves.filter { $0.key != "seq" }
+            return (told, try scene.probe().map { TraceTape.event(try JSON($0)) })
+        }
+        let (alone, other) = (try play(stops: false), try play(stops: true))
+        #expect(alone == other)
+        #expect(alone.1.count > 10)
+    }
+
+    @Test(arguments: CameraChange.all)
+    func cameraThatIsSoughtGoesOnAsInAnUnbrokenRun(_ change: CameraChange) throws {
+        func play(seeks: Bool) throws -> (JSON, [String]) {
+            let host = HubHost()
+            let (feeder, watcher, steerer) = (host.connect(), host.connect(), host.connect())
+            watcher.send(#"{"type":"subscribe"}"#)
+            let (lines, changedMs) = Self.trace(change)
+            feeder.send(#"{"type":"trace","version":1,"paused":true}"#)
+            for line in lines { feeder.send(line) }
+            feeder.halfClose()
+            func steer(_ request: String) {
+                steerer.send(#"{"type":\#(request),"camera":"main"}"#)
+                host.pass(0)
+            }
+            steer(#""seek-replay","toMs":\#(changedMs)"#)
+            let told = try seeks ? nil : answer(steerer)
+            if seeks {
+                steer(#""seek-replay","toMs":\#(changedMs + 60)"#)
+                steer(#""seek-replay","toMs":0"#)
+                steer(#""seek-replay","toMs":\#(changedMs)"#)
+            }
+            let again = try told ?? answer(steerer)
+            _ = watcher.lines()
+            steer(#""resume-replay""#)
+            host.pass(5000)
+            return (again, watcher.lines().filter { $0.contains("\"seq\"") })
+        }
+        let (alone, other) = (try play(seeks: false), try play(seeks: true))
+        #expect(alone == other)
+        // What is sought is what is played.
+        let host = HubHost()
+        let (feeder, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        feeder.send(#"{"type":"trace","version":1,"speed":"max"}"#)
+        for line in Self.trace(change).lines { feeder.send(line) }
+        feeder.halfClose()
+        host.pass(1)
+        #expect(watcher.lines().suffix(alone.1.count) == alone.1[...])
+        #expect(alone.1.count > 10)
+    }
+
+    private func answer(_ peer: HubPeer) throws -> JSON {
+        _ = peer.lines()
+        peer.send(#"{"type":"get-camera","camera":"main"}"#)
+        return try JSON(#require(peer.receive()))
+    }
+}
