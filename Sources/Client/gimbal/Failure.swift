@@ -1,8 +1,11 @@
 // How the program ends when it does not end well. The numbers are those of sysexits.h, and part of the interface.
 
 import ArgumentParser
+import CameraStreams
 import GimbalClient
 import GimbalProtocol
+import TouchTraces
+import Traces
 
 /// The status that the process ends with.
 enum ExitStatus: CInt {
@@ -54,6 +57,23 @@ struct Failure: Error {
     }
 
     static let daemonWentAway = Failure(.unavailable, "the daemon ended the connection")
+}
+
+/// Does something with what a file holds.
+///
+/// - Throws: what `body` throws; for what is wrong with the file, a `Failure` that names it.
+func about<Value>(_ file: String, _ body: () throws -> Value) throws -> Value {
+    do {
+        return try body()
+    } catch let error as TraceError {
+        throw Failure(.dataError, "\(file) \(error)")
+    } catch let error as RecordingError {
+        throw Failure(.dataError, "\(file): \(error)")
+    } catch let error as StreamError {
+        throw Failure(.dataError, "\(file):\(error)")
+    } catch let error as StatementError {
+        throw Failure(.dataError, "\(file):\(error)")
+    }
 }
 
 extension ExitCode {

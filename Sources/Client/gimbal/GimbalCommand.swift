@@ -53,10 +53,12 @@ struct GimbalCommand: ParsableCommand {
         // Where it is ignored, the programs that this one starts end without a status.
         signal(SIGCHLD, SIG_DFL)
         Interrupt.arm()
-        let words = Array(CommandLine.arguments.dropFirst())
+        var words = Array(CommandLine.arguments.dropFirst())
+        if words == ["version"] { words = ["--version"] }
         do {
             try Usage.checkCommand(words)
             var command = try parseAsRoot(NegativeNumbers.shielded(words))
+            if !(command is Watch) { try CameraName.checkOnlyOne(words) }
             try command.run()
             Interrupt.conclude()
         } catch let failure as Failure {

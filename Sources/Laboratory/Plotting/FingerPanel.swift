@@ -45,14 +45,12 @@ struct FingerPanel {
 
     func draw(_ svg: inout SVG) {
         svg.group("class=\"fingers\" data-units-per-point=\"\(SVG.number(scale, 6))\"") { svg in
-            svg.add(
-                "<text class=\"title\" x=\"\(SVG.number(left))\" y=\"\(SVG.number(top - 9))\">"
-                    + "\(isOfFingers ? "fingers" : "focus")<tspan class=\"note\" dx=\"7\">\(escapedForXML(note))</tspan></text>"
-            )
+            svg.title(left, top - 9, isOfFingers ? "fingers" : "focus", note)
             svg.rect("panel", left, top, width, height)
             svg.rect("frame", left, top, width, height)
             svg.group(#"clip-path="url(#screen)""#) { svg in
-                for (index, line) in thinned().enumerated() {
+                let lines = tracks.map { $0.points.map(spot) }
+                for (index, line) in Thinning.lines(lines, tolerance: 0.1, atMost: Self.mostPoints).enumerated() {
                     draw(line, tracks[index], style: index % Self.styles, &svg)
                 }
             }
@@ -63,34 +61,11 @@ struct FingerPanel {
     private func draw(_ line: [Spot], _ track: CameraTimeline.Track, style: Int, _ svg: inout SVG) {
         guard let first = line.first, let last = line.last else { return }
         svg.lines("track t\(style)", [line])
-        circle("landed t\(style)", first, 4, &svg)
+        svg.circle("landed t\(style)", first.x, first.y, 4)
         if track.isCancelled {
-            let (left, right) = (last.x - 3.5, last.x + 3.5)
-            let (top, bottom) = (last.y - 3.5, last.y + 3.5)
-            svg.lines(
-                "track t\(style)",
-                [
-                    [Spot(x: left, y: top), Spot(x: right, y: bottom)],
-                    [Spot(x: left, y: bottom), Spot(x: right, y: top)],
-                ])
+            svg.cross("track t\(style)", last.x, last.y, 3.5)
         } else {
-            circle("lifted t\(style)", last, 2.6, &svg)
+            svg.circle("lifted t\(style)", last.x, last.y, 2.6)
         }
-    }
-
-    private func circle(_ class: String, _ spot: Spot, _ radius: Double, _ svg: inout SVG) {
-        svg.add(
-            #"<circle class="\#(`class`)" cx="\#(SVG.number(spot.x))" cy="\#(SVG.number(spot.y))" "#
-                + #"r="\#(SVG.number(radius))"/>"#)
-    }
-
-    private func thinned() -> [[Spot]] {
-        var lines = tracks.map { $0.points.map(spot) }
-        var tolerance = 0.1
-        repeat {
-            lines = lines.map { Thinning.line($0, tolerance: tolerance) }
-            tolerance *= 2
-        } while tolerance < 20 && lines.reduce(0) { $0 + $1.count } > Self.mostPoints
-        return lines
     }
 }

@@ -15,6 +15,8 @@ struct Extent {
         self = points.reduce(into: Extent(first)) { $0.add($1) }
     }
 
+    static let nowhere = Extent(MercatorPoint(x: 0, y: 0))
+
     private init(_ point: MercatorPoint) { (west, east, south, north) = (point.x, point.x, point.y, point.y) }
 
     mutating func add(_ point: MercatorPoint) {
@@ -76,6 +78,8 @@ struct MapFrame {
     /// Radians of the Mercator plane.
     var x: ClosedRange<Double> { west...(west + width / scale) }
     var y: ClosedRange<Double> { (north - height / scale)...north }
+
+    func draw(_ class: String, _ svg: inout SVG) { svg.rect(`class`, left, top, width, height) }
 
     func spot(_ point: MercatorPoint) -> Spot {
         Spot(x: left + (point.x - west) * scale, y: top + (north - point.y) * scale)

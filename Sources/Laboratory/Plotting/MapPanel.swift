@@ -33,8 +33,7 @@ struct MapPanel {
         let others =
             views.compactMap { Extent($0.footprint.corners) }
             + bounds.compactMap { Extent(Self.corners($0, near: place)) }
-        frame = MapFrame(
-            way: way ?? Extent([place]) ?? .nowhere, others: others, left: left, top: top, width: width)
+        frame = MapFrame(way: way ?? .nowhere, others: others, left: left, top: top, width: width)
     }
 
     var hasBounds: Bool { !bounds.isEmpty }
@@ -62,7 +61,7 @@ struct MapPanel {
             ("units-per-radian", SVG.number(frame.scale, 6)),
         ]
         svg.group("class=\"map\" " + facts.map { "data-\($0.0)=\"\($0.1)\"" }.joined(separator: " ")) { svg in
-            svg.rect("panel", frame.left, frame.top, frame.width, frame.height)
+            frame.draw("panel", &svg)
             graticule(&svg)
             svg.group(#"clip-path="url(#map)""#) { svg in
                 for bounds in bounds { draw(bounds, &svg) }
@@ -71,7 +70,7 @@ struct MapPanel {
             }
             drawNumbers(&svg)
             scaleBar(&svg)
-            svg.rect("frame", frame.left, frame.top, frame.width, frame.height)
+            frame.draw("frame", &svg)
         }
     }
 
@@ -94,7 +93,7 @@ struct MapPanel {
         for (index, view) in views.enumerated() {
             let spot = frame.spots([view.step.place], of: view.step.place)[0]
             guard frame.contains(spot) else { continue }
-            svg.add(#"<circle class="dot" cx="\#(SVG.number(spot.x))" cy="\#(SVG.number(spot.y))" r="2.6"/>"#)
+            svg.circle("dot", spot.x, spot.y, 2.6)
             if let near = labels.firstIndex(where: { abs($0.spot.x - spot.x) < 24 && abs($0.spot.y - spot.y) < 12 }) {
                 labels[near].text += ", \(index + 1)"
             } else {
@@ -128,17 +127,9 @@ struct MapPanel {
     }
 
     private func thinned(_ pieces: [(cause: Cause, lines: [[Spot]])]) -> [(Cause, [[Spot]])] {
-        var pieces = pieces
-        var tolerance = 0.15
-        repeat {
-            tolerance *= 2
-            for index in pieces.indices {
-                pieces[index].lines = pieces[index].lines.map { Thinning.line($0, tolerance: tolerance) }
-            }
-        } while tolerance < 20 && pieces.reduce(0) { $0 + $1.lines.reduce(0) { $0 + $1.count } } > Self.mostPoints
-        return Cause.allCases.map { cause in
-            (cause, pieces.filter { $0.cause == cause }.flatMap(\.lines))
-        }
+        let causes = pieces.flatMap { piece in piece.lines.map { _ in piece.cause } }
+        let lines = Thinning.lines(pieces.flatMap(\.lines), tolerance: 0.3, atMost: Self.mostPoints)
+        return Cause.allCases.map { cause in (cause, zip(causes, lines).filter { $0.0 == cause }.map(\.1)) }
     }
 
     // MARK: The graticule
@@ -187,14 +178,6 @@ struct MapPanel {
         let spread = abs(MercatorPoint(x: 0, y: frame.y.upperBound).coordinate.latitude - latitude)
         let place = spread > 2 ? " at \(degrees(latitude.rounded(), "N", "S", 0))" : ""
         svg.label("halo end", right, y - 8, text + place)
-    }
-}
-
-extension Extent {
-    static let nowhere = Extent(west: 0, east: 0, south: 0, north: 0)
-
-    private init(west: Double, east: Double, south: Double, north: Double) {
-        (self.west, self.east, self.south, self.north) = (west, east, south, north)
     }
 }
 

@@ -37,33 +37,22 @@ public struct Overlay {
     public var svg: String {
         let width = Self.width - Self.left - Self.right
         let ways = Self.onOneSheet(expected, found)
-        let nowhere = MercatorPoint(x: 0, y: 0)
         let frame = MapFrame(
-            way: Extent(ways.expected + ways.found) ?? Extent([nowhere]) ?? .nowhere, others: [], left: Self.left,
-            top: 84, width: width)
+            way: Extent(ways.expected + ways.found) ?? .nowhere, others: [], left: Self.left, top: 84, width: width)
         let top = frame.bottom + 52
-        var svg = SVG()
-        let (wide, high) = (SVG.number(Self.width), SVG.number(top + Self.stripHeight + 44))
-        svg.add(
-            #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
-                + #"role="img">"#)
-        svg.add("<title>\(escapedForXML(title))</title>")
-        svg.add("<desc>\(escapedForXML(facts))</desc>")
-        svg.add("<style>\(Picture.style)</style>")
-        svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
-        svg.label("heading", Self.left, 28, title)
-        svg.label("note", Self.left, 46, facts)
-        legend(&svg, at: 66)
-        svg.group("class=\"map\" data-units-per-radian=\"\(SVG.number(frame.scale, 6))\"") { svg in
-            svg.rect("panel", frame.left, frame.top, frame.width, frame.height)
-            svg.lines("way glide", frame.lines(ways.expected))
-            svg.lines("way fingers", frame.lines(ways.found))
-            mark(frame, &svg)
-            svg.rect("frame", frame.left, frame.top, frame.width, frame.height)
+        return SVG.picture(
+            Self.width, top + Self.stripHeight + 44, left: Self.left, title: title, heading: title, facts: facts
+        ) { svg in
+            legend(&svg, at: 66)
+            svg.group("class=\"map\" data-units-per-radian=\"\(SVG.number(frame.scale, 6))\"") { svg in
+                frame.draw("panel", &svg)
+                svg.lines("way glide", frame.lines(ways.expected))
+                svg.lines("way fingers", frame.lines(ways.found))
+                mark(frame, &svg)
+                frame.draw("frame", &svg)
+            }
+            strip(top, width, &svg)
         }
-        strip(top, width, &svg)
-        svg.add("</svg>")
-        return svg.text
     }
 
     /// Both ways, on the turn round the globe on which they begin nearest to each other.
@@ -90,7 +79,7 @@ public struct Overlay {
             svg.label("note", x + 30, y, sign.1)
         }
         guard comparison.first != nil else { return }
-        svg.add(#"<circle class="apart" cx="\#(SVG.number(Self.left + 226))" cy="\#(SVG.number(y - 4))" r="6"/>"#)
+        svg.circle("apart", Self.left + 226, y - 4, 6)
         svg.label("note", Self.left + 240, y, "first apart")
     }
 
@@ -101,7 +90,7 @@ public struct Overlay {
         let near = expected.step(at: first.timeMs)?.place ?? start.place
         point.x += ((near.x - point.x) / (2 * .pi)).rounded() * 2 * .pi
         let spot = frame.spots([point], of: near)[0]
-        svg.add(#"<circle class="apart" cx="\#(SVG.number(spot.x))" cy="\#(SVG.number(spot.y))" r="8"/>"#)
+        svg.circle("apart", spot.x, spot.y, 8)
     }
 
     /// The distance over time, with the line up to which it is allowed.

@@ -25,29 +25,18 @@ public struct Picture {
         let fingers = FingerPanel(timeline, left: Self.left, top: legend.bottom + 40, width: width)
         let top = (fingers?.bottom ?? legend.bottom) + 52
         let times = TimePanel(timeline, moments: moments, left: Self.left, top: top, width: width)
-        var svg = SVG()
-        let (wide, high) = (SVG.number(Self.width), SVG.number(times.bottom + 8))
-        svg.add(
-            #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
-                + #"role="img">"#)
-        svg.add("<title>\(escapedForXML(timeline.title))</title>")
-        svg.add("<desc>\(escapedForXML(facts))</desc>")
-        svg.add("<style>\(Self.style)</style>")
-        svg.add("<defs>")
-        svg.group(#"id="map""#, as: "clipPath") { svg in
-            svg.rect("panel", map.frame.left, map.frame.top, map.frame.width, map.frame.height)
-        }
-        if let fingers { svg.group(#"id="screen""#, as: "clipPath") { svg in fingers.clip(&svg) } }
-        svg.add("</defs>")
-        svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
-        svg.label("heading", Self.left, 28, heading)
-        svg.label("note", Self.left, 46, facts)
-        map.draw(&svg)
-        legend.draw(&svg)
-        fingers?.draw(&svg)
-        times.draw(&svg)
-        svg.add("</svg>")
-        return svg.text
+        return SVG.picture(
+            Self.width, times.bottom + 8, left: Self.left, title: timeline.title, heading: heading, facts: facts,
+            defined: { svg in
+                svg.group(#"id="map""#, as: "clipPath") { map.frame.draw("panel", &$0) }
+                if let fingers { svg.group(#"id="screen""#, as: "clipPath") { fingers.clip(&$0) } }
+            },
+            { svg in
+                map.draw(&svg)
+                legend.draw(&svg)
+                fingers?.draw(&svg)
+                times.draw(&svg)
+            })
     }
 
     /// The title, its middle left out where it is too long for the line.

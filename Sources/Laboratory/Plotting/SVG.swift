@@ -9,6 +9,37 @@ struct SVG {
     /// A number with so many decimals at the most.
     static func number(_ value: Double, _ places: Int = 2) -> String { FixedDecimal(value, places: places).text }
 
+    /// A whole picture: SVG 1.1 with CSS, dark where the page is.
+    ///
+    /// - Parameters:
+    ///   - facts: what stands below the title.
+    ///   - heading: the title as it fits.
+    ///   - defined: what the picture refers to.
+    static func picture(
+        _ width: Double, _ height: Double, left: Double, title: String, heading: String, facts: String,
+        defined: ((inout SVG) -> Void)? = nil, _ body: (inout SVG) -> Void
+    ) -> String {
+        var svg = SVG()
+        let (wide, high) = (number(width), number(height))
+        svg.add(
+            #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(wide) \#(high)" width="\#(wide)" height="\#(high)" "#
+                + #"role="img">"#)
+        svg.add("<title>\(escapedForXML(title))</title>")
+        svg.add("<desc>\(escapedForXML(facts))</desc>")
+        svg.add("<style>\(Picture.style)</style>")
+        if let defined {
+            svg.add("<defs>")
+            defined(&svg)
+            svg.add("</defs>")
+        }
+        svg.add(#"<rect class="page" width="100%" height="100%"/>"#)
+        svg.label("heading", left, 28, heading)
+        svg.label("note", left, 46, facts)
+        body(&svg)
+        svg.add("</svg>")
+        return svg.text
+    }
+
     mutating func add(_ markup: String) { text += markup + "\n" }
 
     /// What is added by `body` in a group.
@@ -25,6 +56,22 @@ struct SVG {
 
     mutating func label(_ class: String, _ x: Double, _ y: Double, _ label: String) {
         add(#"<text class="\#(`class`)" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(escapedForXML(label))</text>"#)
+    }
+
+    /// A panel's title, and behind it what it shows.
+    mutating func title(_ x: Double, _ y: Double, _ title: String, _ note: String?) {
+        let note = note.map { #"<tspan class="note" dx="7">\#(escapedForXML($0))</tspan>"# } ?? ""
+        add(#"<text class="title" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(title)\#(note)</text>"#)
+    }
+
+    mutating func circle(_ class: String, _ x: Double, _ y: Double, _ radius: Double) {
+        let (x, y, radius) = (Self.number(x), Self.number(y), Self.number(radius))
+        add(#"<circle class="\#(`class`)" cx="\#(x)" cy="\#(y)" r="\#(radius)"/>"#)
+    }
+
+    mutating func cross(_ class: String, _ x: Double, _ y: Double, _ size: Double) {
+        let lines = [size, -size].map { [Spot(x: x - size, y: y - $0), Spot(x: x + size, y: y + $0)] }
+        self.lines(`class`, lines)
     }
 
     /// Lines, each through its points, as one path.

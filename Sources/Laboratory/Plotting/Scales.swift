@@ -93,6 +93,16 @@ enum Thinning {
         return points.indices.filter { isKept[$0] }.map { points[$0] }
     }
 
+    /// Lines together with so many points at the most, as far as that can still be seen.
+    static func lines(_ lines: [[Spot]], tolerance: Double, atMost count: Int) -> [[Spot]] {
+        var (lines, tolerance) = (lines, tolerance)
+        repeat {
+            lines = lines.map { line($0, tolerance: tolerance) }
+            tolerance *= 2
+        } while tolerance < 40 && lines.reduce(0) { $0 + $1.count } > count
+        return lines
+    }
+
     /// From a point to the nearest one of a segment.
     private static func distance(_ point: Spot, _ start: Spot, _ end: Spot) -> Double {
         let (dx, dy) = (end.x - start.x, end.y - start.y)

@@ -170,9 +170,7 @@ struct TimePanel {
             svg.label("end", left - 6, strip.y(value) + 4.5, text(value))
         }
         svg.rect("frame", left, strip.top, width, Self.stripHeight)
-        svg.add(
-            "<text class=\"title\" x=\"\(SVG.number(left))\" y=\"\(SVG.number(strip.top - 7))\">\(title)"
-                + (note.map { "<tspan class=\"note\" dx=\"7\">\(escapedForXML($0))</tspan>" } ?? "") + "</text>")
+        svg.title(left, strip.top - 7, title, note)
     }
 
     /// The camera's values as a line; where the camera pauses they stay.
@@ -244,23 +242,14 @@ struct TimePanel {
 
     private func draw(_ bars: [CameraTimeline.Bar], _ y: Double, _ svg: inout SVG) {
         if bars.first?.kind.isTap ?? false {
-            for x in marks(bars.map(\.start)) {
-                svg.add(#"<circle class="gesture" cx="\#(SVG.number(x))" cy="\#(SVG.number(y))" r="3"/>"#)
-            }
+            for x in marks(bars.map(\.start)) { svg.circle("gesture", x, y, 3) }
             return
         }
         let ranges = bars.sorted { $0.start < $1.start }.map { x($0.start)...x($0.end) }
         for range in Thinning.joined(ranges, gap: 0.3) {
             svg.rect("gesture", range.lowerBound, y - 4, max(range.upperBound - range.lowerBound, 0.8), 8)
         }
-        for x in marks(bars.filter(\.isCancelled).map(\.end)) {
-            svg.lines(
-                "cancelled",
-                [
-                    [Spot(x: x - 3, y: y - 3), Spot(x: x + 3, y: y + 3)],
-                    [Spot(x: x - 3, y: y + 3), Spot(x: x + 3, y: y - 3)],
-                ])
-        }
+        for x in marks(bars.filter(\.isCancelled).map(\.end)) { svg.cross("cancelled", x, y, 3) }
     }
 }
 

@@ -13,9 +13,8 @@ package final class TraceRun {
         package let line: LineSplitter.Line?
         /// Answers and events with their line feeds, in the order in which they arose.
         package let output: [UInt8]
-
         /// The same, line by line.
-        package var messages: [ReceivedLine] { output.split(separator: 0x0a).map { ReceivedLine($0) } }
+        package let messages: [ReceivedLine]
     }
 
     private let hub = Hub(server: "gimbal", epochSeed: 0, at: 0)
@@ -24,16 +23,21 @@ package final class TraceRun {
     private let watcher: Peer
     private let camera: String
     private var splitter = LineSplitter()
+    private let following: (HeaderLine) throws -> HeaderLine
+    /// Whether a trace has ended, and no other has begun.
+    private var isBetween = false
 
     /// Lines of the connection before the trace's first: what errors count from.
     package static let linesBefore = 1
 
     /// A run whose camera nobody has moved yet.
     ///
-    /// - Parameter camera: the one that the trace's header names.
+    /// - Parameters:
+    ///   - camera: the one that the trace's header names.
+    ///   - following: what is played in the place of a header that follows another trace.
     /// - Throws: `EncodingError` if that is no camera's name.
-    package init(camera: String) throws {
-        self.camera = camera
+    package init(camera: String, following: @escaping (HeaderLine) throws -> HeaderLine = { $0 }) throws {
+        (self.camera, self.following) = (camera, following)
         feeder = hub.connect(collector)
         watcher = hub.connect(collector)
         // A trace that subscribes or unsubscribes speaks of the connection that it comes by.
@@ -48,6 +52,11 @@ package final class TraceRun {
 
     /// Plays a line.
     package func play(_ line: LineSplitter.Line, _ body: (Line) throws -> Void) rethrows {
+        var line = line
+        if isBetween, !line.isTooLong, let header = try? following(HeaderLine(Array(line.text))) {
+            isBetween = false
+            line = line.with(header.bytes)
+        }
         hub.receive(line.ended.span, from: feeder, at: 0)
         try turn(line, body)
     }
@@ -86,7 +95,7 @@ package final class TraceRun {
     /// - Throws: `EncodingError` for what cannot be written.
     package func ask(_ request: ClientRequest) throws -> [ReceivedLine] {
         send(try request.line(camera: camera), from: watcher)
-        return Line(line: nil, output: collector.takeAll()).messages
+        return take(nil).messages
     }
 
     private func send(_ bytes: [UInt8], from peer: Peer) {
@@ -97,9 +106,16 @@ package final class TraceRun {
     /// Lets the hub do what is due, and hands over what that brings: in parts, for a trace may be played many times over.
     private func turn(_ line: LineSplitter.Line?, _ body: (Line) throws -> Void) rethrows {
         while turn() {
-            if collector.count >= Self.mostAtOnce { try body(Line(line: nil, output: collector.takeAll())) }
+            if collector.count >= Self.mostAtOnce { try body(take(nil)) }
         }
-        try body(Line(line: line, output: collector.takeAll()))
+        try body(take(line))
+    }
+
+    private func take(_ line: LineSplitter.Line?) -> Line {
+        let output = collector.takeAll()
+        let messages = output.split(separator: 0x0a).map { ReceivedLine($0) }
+        isBetween = isBetween || messages.contains { $0.type == .traceEnded }
+        return Line(line: line, output: output, messages: messages)
     }
 
     /// One turn of the hub; its time stands still, and only the trace's runs.

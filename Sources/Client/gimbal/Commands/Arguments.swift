@@ -7,15 +7,10 @@ import GimbalProtocol
 import UnixSocket
 
 struct SocketOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file(extensions: ["sock"]))
+    @Option("The daemon's socket.", "path", completion: .file(extensions: ["sock"]))
     var socket: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, else no limit).",
-            valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("Give up after this time, such as 500ms, 5s or 2m (default: 5s for an answer, else no limit).", "time")
     var timeout: Milliseconds?
 
     /// Where the daemon may be.
@@ -30,32 +25,32 @@ struct SocketOptions: ParsableArguments {
     func validate() throws { try timeout?.checkRange("--timeout") }
 }
 
-/// What the subcommands about one camera have in common.
-struct CameraOptions: ParsableArguments {
+/// What the subcommands that print the daemon's answers have in common.
+struct AnswerOptions: ParsableArguments {
     @OptionGroup var socket: SocketOptions
 
-    @Option(
-        name: .customLong("camera"),
-        help: ArgumentHelp("The camera (default: \(CameraName.main.text)).", valueName: "name"),
-        completion: .cameras, transform: CameraName.init(typed:))
-    var namedCamera: CameraName?
-
-    @Flag(help: "Print the daemon's line, on a terminal too.")
+    @Flag(help: "Print the daemon's lines, on a terminal too.")
     var json = false
+}
 
-    var camera: CameraName { namedCamera ?? .main }
+/// What the subcommands about one camera have in common.
+struct CameraOptions: ParsableArguments {
+    @OptionGroup var answers: AnswerOptions
 
-    func validate() throws { try CameraName.checkOnlyOne() }
+    @Option("The camera (default: \(CameraName.main.text)).", "name", completion: .cameras)
+    var camera: CameraName?
 }
 
 /// What the subcommands that ask about a camera have in common.
 struct QuestionOptions: ParsableArguments {
+    @OptionGroup var camera: CameraOptions
+
     @Flag(help: "Where only something is asked: make the camera that --camera names if it is not there.")
     var create = false
 }
 
 /// A camera's name: 1 to 64 of `A-Z a-z 0-9 . _ -`.
-struct CameraName: Equatable {
+struct CameraName: Equatable, TypedArgument {
     let text: String
 
     static let main = CameraName(unchecked: "main")
@@ -75,9 +70,8 @@ struct CameraName: Equatable {
     private init(unchecked text: String) { self.text = text }
 
     /// The parser takes the last of two; a person who types two means both.
-    static func checkOnlyOne() throws {
-        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-        let count = words.count { $0 == "--camera" || $0.hasPrefix("--camera=") }
+    static func checkOnlyOne(_ words: [String]) throws {
+        let count = words.prefix { $0 != "--" }.count { $0 == "--camera" || $0.hasPrefix("--camera=") }
         guard count > 1 else { return }
         throw ValidationError(
             "--camera is there \(count) times, and this is about one camera; \"gimbal watch\" takes more.")
@@ -100,7 +94,7 @@ extension CompletionKind {
 }
 
 /// How fast a trace plays: 1 is as it was recorded, infinite as fast as possible.
-struct Speed {
+struct Speed: TypedArgument {
     let factor: Double
 
     static let recorded = Speed(factor: 1)
@@ -136,7 +130,7 @@ struct Speed {
 }
 
 /// Kinds of events, with commas between them.
-struct EventKindList {
+struct EventKindList: TypedArgument {
     let kinds: [EventKind]
 
     static let words = EventKind.allCases.map(\.rawValue)

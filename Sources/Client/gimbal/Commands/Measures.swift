@@ -44,6 +44,39 @@ enum NegativeNumbers {
     }
 }
 
+/// A value that is typed as one word.
+protocol TypedArgument: Sendable {
+    /// Reads the word.
+    ///
+    /// - Throws: a usage error that says how it is written.
+    init(typed text: String) throws
+}
+
+extension Option {
+    init<Typed: TypedArgument>(
+        _ help: String, _ valueName: String, name: NameSpecification = .long, completion: CompletionKind? = nil
+    ) where Value == Typed? {
+        self.init(
+            name: name, help: ArgumentHelp(help, valueName: valueName), completion: completion,
+            transform: Typed.init(typed:))
+    }
+
+    init<Word: ExpressibleByArgument>(
+        _ help: String, _ valueName: String, name: NameSpecification = .long, completion: CompletionKind? = nil
+    ) where Value == Word? {
+        self.init(name: name, help: ArgumentHelp(help, valueName: valueName), completion: completion)
+    }
+
+    init(wrappedValue: Value, _ help: String, _ valueName: String) where Value: ExpressibleByArgument {
+        self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: valueName))
+    }
+
+    init<Word: ExpressibleByArgument>(wrappedValue: [Word], _ help: String, _ valueName: String)
+    where Value == [Word] {
+        self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: valueName))
+    }
+}
+
 /// Finite numbers with a separator between them; `nil` if there is anything else.
 private func numbers(_ text: String, separator: Character = ",") -> [Double]? {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
@@ -56,7 +89,7 @@ private func numbers(_ text: String, separator: Character = ",") -> [Double]? {
 }
 
 /// A finite number.
-struct Number {
+struct Number: TypedArgument {
     let value: Double
 
     /// Reads a number such as `12.5`.
@@ -68,7 +101,7 @@ struct Number {
     }
 }
 
-extension LatLng {
+extension LatLng: TypedArgument {
     /// Reads degrees north and degrees east, such as `49.26,-123.11`.
     init(typed text: String) throws {
         guard let numbers = numbers(text), numbers.count == 2 else {
@@ -84,7 +117,7 @@ extension LatLng {
     }
 }
 
-extension ScreenPoint {
+extension ScreenPoint: TypedArgument {
     /// Reads points to the right and down, such as `195,422`.
     init(typed text: String) throws {
         guard let numbers = numbers(text), numbers.count == 2 else {
@@ -94,7 +127,7 @@ extension ScreenPoint {
     }
 }
 
-extension EdgeInsets {
+extension EdgeInsets: TypedArgument {
     /// Reads top, left, bottom and right, or one number for all.
     init(typed text: String) throws {
         let numbers = numbers(text) ?? []
@@ -108,7 +141,7 @@ extension EdgeInsets {
 }
 
 /// Width and height, in points.
-struct Size {
+struct Size: TypedArgument {
     let width, height: Double
 
     /// Reads a size such as `390x844`.
@@ -122,7 +155,7 @@ struct Size {
 
 /// A span of time, or a time of a trace: a number of milliseconds, one with its unit, or minutes and seconds as a clock
 /// shows them.
-struct Milliseconds {
+struct Milliseconds: TypedArgument {
     let milliseconds: Double
 
     /// How times are written.

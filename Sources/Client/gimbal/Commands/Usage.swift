@@ -3,7 +3,6 @@
 
 import ArgumentParser
 import GimbalClient
-import GimbalProtocol
 
 enum Usage {
     /// Checks the word that names the subcommand, and those behind `help`.
@@ -23,42 +22,54 @@ enum Usage {
     /// Options stand behind the subcommand.
     private static func checkOption(_ words: [String]) throws {
         let name = String(words[0].prefix { $0 != "=" })
-        guard name.hasPrefix("--"), tool.argument(name) == nil else { return }
-        let commands = tool.subcommands.filter { $0.argument(name) != nil }
-        guard let command = commands.first(where: { words.contains($0.commandName) }) ?? commands.first else { return }
-        throw ValidationError("'\(name)' stands behind the command, such as: gimbal \(command.commandName) \(name) …")
+        guard name.hasPrefix("--"), Words(of: GimbalCommand.self).options[name] == nil else { return }
+        let commands = GimbalCommand.configuration.subcommands.filter { Words(of: $0).options[name] != nil }
+            .map { $0._commandName }
+        guard let command = commands.first(where: words.contains) ?? commands.first else { return }
+        throw ValidationError("'\(name)' stands behind the command, such as: gimbal \(command) \(name) …")
     }
 
     /// What is wrong with the words behind a subcommand, if it is an unknown option or an unexpected argument;
     /// otherwise `nil`.
     static func mistake(in words: [String]) -> String? {
-        guard let command = tool.subcommands.first(where: { $0.commandName == words.first }) else { return nil }
-        var isValue = false
+        guard let command = command(words.first).map(Words.init) else { return nil }
+        // What the option is called, and its value, that the word before may be.
+        var option = (name: "", value: "")
         for (before, word) in zip(words, words.dropFirst()).prefix(while: { $1 != "--" }) {
-            if isValue, !word.hasPrefix("--") {
-                isValue = false
-                continue
-            }
+            if before == option.name, !option.value.isEmpty, !word.hasPrefix("--") { continue }
             guard word.hasPrefix("-"), word.count > 1, !NegativeNumbers.isNegative(word) else {
-                if before.hasSuffix(","), NegativeNumbers.isNumeric(word) {
-                    return "A space follows the comma in '\(before) \(word)'. Did you mean '\(before)\(word)'?"
-                }
+                if let mistake = misplaced(word, behind: before, option) { return mistake }
                 if !command.takesArguments { return unexpected(word, command) }
+                if command.options["--\(word)"]?.isEmpty == false, !InputFile.isThere(word) {
+                    return "Unexpected argument '\(word)'. Did you mean '--\(word)'?"
+                }
                 continue
             }
             let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
-            guard let option = command.argument(name) else { return unknown(name, command) }
-            isValue = option.kind == "option" && name == word
+            guard let value = command.options[name] else { return unknown(name, command) }
+            option = (name, name == word ? value : "")
         }
         return nil
     }
 
-    private static func unknown(_ name: String, _ command: Command) -> String {
-        let guess = Spelling.closest(to: name, among: command.options).map { " Did you mean '\($0)'?" }
+    /// A number that belongs to the word before it: places and points have no space in them.
+    private static func misplaced(_ word: String, behind before: String, _ option: (name: String, value: String))
+        -> String?
+    {
+        guard NegativeNumbers.isNumeric(word), NegativeNumbers.isNumeric(before) else { return nil }
+        if before.hasSuffix(",") {
+            return "A space follows the comma in '\(before) \(word)'. Did you mean '\(before)\(word)'?"
+        }
+        guard option.value.contains(","), !before.contains(",") else { return nil }
+        return "A comma is missing in '\(option.name) \(before) \(word)': write '\(option.name) \(before),\(word)'."
+    }
+
+    private static func unknown(_ name: String, _ command: Words) -> String {
+        let guess = Spelling.closest(to: name, among: command.longNames).map { " Did you mean '\($0)'?" }
         return "Unknown option '\(name)'.\(guess ?? "")"
     }
 
-    private static func unexpected(_ word: String, _ command: Command) -> String {
+    private static func unexpected(_ word: String, _ command: Words) -> String {
         // What each option would take, the likeliest first.
         let guesses: [(option: String, text: String, isLikely: Bool)] = [
             ("--\(word)", "--\(word)", true),
@@ -69,50 +80,39 @@ enum Usage {
             ("--zoom", "--zoom \(word)", (try? Number(typed: word)) != nil),
             ("--camera", "--camera \(word)", CameraName(word) != nil),
         ]
-        let guess = guesses.first { $0.isLikely && command.options.contains($0.option) }?.text
+        let guess = guesses.first { $0.isLikely && command.options[$0.option] != nil }?.text
         return "Unexpected argument '\(word)'.\(guess.map { " Did you mean '\($0)'?" } ?? "")"
     }
 
     /// How a subcommand is used, in the lines that follow an error.
     static func synopsis(_ name: String?) -> String {
-        let type = GimbalCommand.configuration.subcommands.first { $0._commandName == name } ?? GimbalCommand.self
-        let command = name.map { "gimbal \($0)" } ?? "gimbal"
-        return "Usage: \(GimbalCommand.usageString(for: type))\n  See '\(command) --help' for more information."
+        let usage = GimbalCommand.usageString(for: command(name) ?? GimbalCommand.self)
+        return "Usage: \(usage)\n  See 'gimbal\(name.map { " \($0)" } ?? "") --help' for more information."
     }
 
     // MARK: What there is
 
-    /// A command and its arguments, as the parser describes them.
-    private struct Command {
-        struct Argument {
-            let kind: String?
-            let names: [String]
+    /// What a command takes, as its help tells.
+    private struct Words {
+        /// The names of its options and flags, with what the value is called that follows; empty for a flag.
+        private(set) var options: [String: String] = [:]
+        let takesArguments: Bool
+        var longNames: [String] { options.keys.filter { $0.hasPrefix("--") }.sorted() }
 
-            init(_ json: JSONValue) {
-                kind = json["kind"]?.string
-                names = (json["names"]?.array ?? []).compactMap { name in
-                    name["name"]?.string.map { name["kind"]?.string == "short" ? "-\($0)" : "--\($0)" }
+        init(of command: any ParsableCommand.Type) {
+            let help = GimbalCommand.helpMessage(for: command, columns: 1000)
+            takesArguments = help.contains("\nARGUMENTS:\n")
+            // Such as "  -o, --output <file>     Write to …" and "  --zoom/--no-zoom  …".
+            for line in help.split(separator: "\n").drop(while: { $0 != "OPTIONS:" }) where line.hasPrefix("  -") {
+                let title = line.dropFirst(2).split(separator: "  ")[0].split(separator: " <")
+                for name in title[0].split(whereSeparator: ", /".contains) {
+                    options[String(name)] = title.count > 1 ? String(title[1].dropLast()) : ""
                 }
             }
         }
-
-        let commandName: String
-        let subcommands: [Command]
-        private let arguments: [Argument]
-
-        init(_ json: JSONValue?) {
-            commandName = json?["commandName"]?.string ?? "gimbal"
-            subcommands = (json?["subcommands"]?.array ?? []).map(Command.init)
-            arguments = (json?["arguments"]?.array ?? []).map(Argument.init)
-        }
-
-        var takesArguments: Bool { arguments.contains { $0.kind == "positional" } }
-        /// The long names of its options and flags.
-        var options: [String] { arguments.flatMap(\.names).filter { $0.hasPrefix("--") } }
-
-        func argument(_ name: String) -> Argument? { arguments.first { $0.names.contains(name) } }
     }
 
-    /// All that the parser can say: it takes far longer than what a command does, so only who typed something wrong waits for it.
-    private static let tool = Command((try? JSONValue(GimbalCommand._dumpHelp().utf8))?["command"])
+    private static func command(_ name: String?) -> (any ParsableCommand.Type)? {
+        GimbalCommand.configuration.subcommands.first { $0._commandName == name }
+    }
 }

@@ -16,13 +16,17 @@ final class Conversation {
     /// Whether the camera moves for another reason than an animation.
     private var isTakenOver = false
 
+    convenience init(_ options: AnswerOptions) throws { try self.init(options.socket, json: options.json) }
+
     /// Connects, to speak about one camera.
-    ///
-    /// - Parameter creates: whether a question makes the camera if that is not there.
     convenience init(_ options: CameraOptions, creates: Bool = false, limitsAnswers: Bool = true) throws {
+        let answers = options.answers
         try self.init(
-            options.socket, json: options.json, camera: options.namedCamera, creates: creates,
-            limitsAnswers: limitsAnswers)
+            answers.socket, json: answers.json, camera: options.camera, creates: creates, limitsAnswers: limitsAnswers)
+    }
+
+    convenience init(_ options: QuestionOptions, limitsAnswers: Bool = true) throws {
+        try self.init(options.camera, creates: options.create, limitsAnswers: limitsAnswers)
     }
 
     /// - Parameters:

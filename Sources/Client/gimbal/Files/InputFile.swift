@@ -131,6 +131,13 @@ final class InputFile {
         }
     }
 
+    /// Reads what is left, a piece beyond so many bytes at the most.
+    func readAll(upTo most: Int = .max) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < most, case let piece = try read(), !piece.isEmpty { bytes += piece }
+        return bytes
+    }
+
     /// Waits until there is something to read, or a signal and nothing more; `false` at the signal's end of the input.
     private func waitForInput() throws -> Bool {
         while true {

@@ -10,8 +10,7 @@ import UnixSocket
 /// Where output goes, the same for every subcommand that writes a file.
 struct OutputOptions: ParsableArguments {
     @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"), completion: .file())
+        "Write to this file instead of standard output.", "file", name: [.customShort("o"), .long], completion: .file())
     var output: String?
 
     @Flag(name: [.customShort("f"), .long], help: "Replace the file if it is there.")
@@ -156,7 +155,7 @@ final class OutputFile {
         } else {
             unwritten += bytes
         }
-        try writeOut()
+        try writeAll()
     }
 
     private func makePrintable(upTo end: Int) {
@@ -164,29 +163,19 @@ final class OutputFile {
         line.removeFirst(end)
     }
 
-    private func writeOut() throws {
+    private func writeAll() throws {
         guard !unwritten.isEmpty else { return }
-        begin()
-        while !unwritten.isEmpty {
-            let count = unsafe unwritten.withUnsafeBytes { rest in
-                unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            }
-            if count >= 0 { unwritten = unwritten.dropFirst(count) } else { try fail() }
-        }
-        unwritten = []
-    }
-
-    /// What was in the file goes only when there is something to take its place.
-    private func begin() {
-        guard !hasBegun else { return }
+        // What was in the file goes only when there is something to take its place.
+        if !hasBegun, name != nil, style == .growing { _ = ftruncate(descriptor, 0) }
         hasBegun = true
-        if name != nil, style == .growing { _ = ftruncate(descriptor, 0) }
+        try writeOut(&unwritten, to: descriptor, named: name ?? "standard output")
+        unwritten = []
     }
 
     /// Puts the file in its place. To be called when all has been written.
     func finish() throws {
         makePrintable(upTo: line.count)
-        try writeOut()
+        try writeAll()
         guard let name else { return }
         let isClosed = close(descriptor) == 0
         descriptor = -1
@@ -209,15 +198,5 @@ final class OutputFile {
             if errno == EEXIST { throw Self.isThere(name) }
         }
         guard unsafe rename(part, name) == 0 else { throw Failure(.ioError, "\(SystemError(name))") }
-    }
-
-    private func fail() throws {
-        let error = SystemError(name ?? "standard output")
-        try Interrupt.check()
-        switch error.code {
-        case EINTR: return
-        case EPIPE: throw ClosedOutput()
-        default: throw Failure(.ioError, "\(error)")
-        }
     }
 }

@@ -78,23 +78,13 @@ struct PictureConverter {
             _ = close(ends.writable)
             throw error
         }
-        feed(svg, to: ends.writable)
+        // A program that reads no more says why itself.
+        var rest = svg[...]
+        try? writeOut(&rest, to: ends.writable, named: command[0])
         // As long as anybody could write, the program would wait for more.
         _ = close(ends.writable)
         guard try Program.wait(for: process) else {
             throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())")
-        }
-    }
-
-    /// Writes all; a program that reads no more says why itself.
-    private func feed(_ bytes: [UInt8], to descriptor: CInt) {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { all in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[written...])
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            }
-            if count > 0 { written += count } else if errno != EINTR || Interrupt.hasCome { return }
         }
     }
 }

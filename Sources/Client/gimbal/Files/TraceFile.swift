@@ -8,10 +8,10 @@ extension Trace {
     /// - Parameter number: which trace of several in the file, from 1.
     /// - Throws: a `Failure` if the file cannot be read, or is no single trace.
     init(file name: String, number: Int? = nil) throws {
-        let reader = try TraceReader(name, RecordingOptions.parse([]), number: number)
+        let reader = try TraceSource(name, RecordingOptions.parse([]), number: number)
         var bytes: [UInt8] = []
         while !reader.isAtEnd { bytes += try reader.read() }
         reader.reportDamage()
-        do throws(TraceError) { try self.init(bytes) } catch { throw Failure(error, of: name) }
+        self = try about(name) { try Trace(bytes) }
     }
 }

@@ -24,7 +24,8 @@ final class PlayerControl {
         case outdated
     }
 
-    private let keyboard: Keyboard
+    /// Where keys come from; `nil` where nobody can press any.
+    private let keyboard: Keyboard?
     private let connection: DaemonConnection
     private let camera: String
     private let style = Style(STDERR_FILENO)
@@ -57,21 +58,22 @@ final class PlayerControl {
 
     /// - Parameters:
     ///   - isInputTaken: whether standard input is the trace.
+    ///   - hasRows: whether events scroll by, which show well enough how far it is.
     ///   - markers: times of the markers that the trace is known to have, in milliseconds.
-    /// - Returns: `nil` where nobody can steer: not on a terminal.
+    /// - Returns: `nil` where nobody can steer, and there is nothing to be shown.
     init?(
-        _ title: String, of camera: String, _ socket: SocketOptions, isInputTaken: Bool, loop: TracePlayback.Loop,
-        durationMs: Double?, markers: [Double]
+        _ title: String, of camera: String, _ socket: SocketOptions, isInputTaken: Bool, hasRows: Bool,
+        loop: TracePlayback.Loop, durationMs: Double?, markers: [Double]
     ) throws {
         // A reader of standard output, such as a pager, may read keys, too; a person typing the trace presses no
         // others.
-        guard isatty(STDOUT_FILENO) == 1, !isInputTaken || isatty(STDIN_FILENO) == 0,
-            let keyboard = Keyboard(isInputTaken: isInputTaken)
-        else { return nil }
-        self.keyboard = keyboard
+        let canSteer = isatty(STDOUT_FILENO) == 1 && (!isInputTaken || isatty(STDIN_FILENO) == 0)
+        keyboard = canSteer ? Keyboard(isInputTaken: isInputTaken) : nil
+        guard keyboard != nil || !hasRows && Terminal.canMoveCursor(STDERR_FILENO) else { return nil }
         self.camera = camera
         connection = try DaemonConnection(socket)
         (face.name, face.rounds, face.durationMs) = (PrintableText(title), loop, durationMs)
+        face.hasKeys = keyboard != nil
         self.markers = Set(markers)
         face.markers = markers.sorted()
     }
@@ -87,30 +89,27 @@ final class PlayerControl {
         return subscription == .granted
     }
 
-    /// Whether the daemon has told anything of the camera's replays.
-    var hasHeard: Bool { told != .nothing }
-
     /// Leaves the terminal as it was.
     func end() {
         clear()
-        keyboard.end()
+        keyboard?.end()
     }
 
     // MARK: In turns
 
     /// What is readable when there is something to do.
-    var sources: [CInt] { [connection.source, keyboard.source].compactMap(\.self) }
+    var sources: [CInt] { [connection.source, keyboard?.source].compactMap(\.self) }
 
     /// How long to wait until there is something to do in any case, in milliseconds.
-    var timeout: Int { keyboard.isUndecided ? 50 : 100 }
+    var timeout: Int { keyboard?.isUndecided == true ? 50 : 100 }
 
     /// Does what keys ask for, takes note of what the daemon tells, and shows it.
     func advance() throws {
-        keyboard.begin()
-        keyboard.stopIfAsked(leave, resume)
+        keyboard?.begin()
+        keyboard?.stopIfAsked(leave, resume)
         // What a key does depends on how the replay stands.
         _ = try connection.turn(timeout: 0, handle)
-        for key in keyboard.read() { try press(key) }
+        for key in keyboard?.read() ?? [] { try press(key) }
         try ask()
         if connection.unsent > 0 { _ = try connection.turn(timeout: 0, handle) }
         draw()
@@ -233,18 +232,16 @@ final class PlayerControl {
     private func draw() {
         let now = ContinuousClock.now
         if let end = noteEnd, end <= now { (face.note, noteEnd) = (nil, nil) }
-        guard keyboard.isOn, told == .running, now - started >= Self.delay || isPaused || face.showsKeys else { return }
+        guard keyboard?.isOn ?? true, told == .running, now - started >= Self.delay || isPaused || face.showsKeys else {
+            return
+        }
         let columns = Terminal.columns(STDERR_FILENO) - 1
         let lines = face.lines(columns: columns, isUTF8: Terminal.isUTF8, style: style)
-        let text = status.draw(lines, columns: columns)
-        if !text.isEmpty { writeError(text) }
+        writeError(status.draw(lines, columns: columns))
     }
 
     /// Removes the line; it comes back when there is something to do.
-    func clear() {
-        let text = status.clear()
-        if !text.isEmpty { writeError(text) }
-    }
+    func clear() { writeError(status.clear()) }
 
     /// Notes that the replay is over, as reported on the connection that plays it.
     func conclude() {

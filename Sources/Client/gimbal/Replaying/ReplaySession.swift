@@ -7,15 +7,13 @@ import Glibc
 import Traces
 
 final class ReplaySession {
-    private let reader: TraceReader
+    private let reader: TraceSource
     private let connection: DaemonConnection
     private let output: Output
-    private let opening: TraceReader.Opening
+    private let opening: TraceSource.Opening
     private let follows: Bool
     private let printed: ReplayOutput
-    private var bar: ProgressBar
-    private var progress: TraceProgress
-    /// The person at the terminal, if there is one.
+    /// What shows how the replay stands, and lets a person steer it, if there is a terminal.
     private var player: PlayerControl?
 
     /// Lines of the connection before the trace's first.
@@ -31,25 +29,25 @@ final class ReplaySession {
     private static let endMark: RequestID = "gimbal-replay-end"
 
     init(_ name: String, _ options: Replay, _ output: Output) throws {
-        reader = try TraceReader(name, options.recording.withoutTime, number: options.selection.number)
+        reader = try TraceSource(name, options.recording.withoutTime, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
         self.output = output
         follows = options.follow
-        var opening = try reader.opening()
-        try opening.header.set(speed: options.speed, camera: options.camera, of: name)
-        try opening.header.set(options.playback.members(from: options.recording.time), of: name)
-        let length = TraceLength(opening, of: reader)
-        try opening.header.set(length.members(of: opening.header), of: name)
+        let (opening, length) = try about(name) { [reader] in
+            var opening = try reader.opening()
+            try opening.header.set(speed: options.speed, camera: options.camera)
+            try opening.header.set(options.playback.members(from: options.recording.time))
+            let length = TraceLength(opening, of: reader)
+            try opening.header.set(length.members(of: opening.header))
+            return (opening, length)
+        }
         self.opening = opening
         printed = ReplayOutput(name, following: follows ? opening.header.camera : nil, output)
         let title = name == "-" ? "standard input" : name.split(separator: "/").last.map(String.init) ?? name
         let playback = opening.header.header?.playback ?? TracePlayback()
         player = try PlayerControl(
-            title, of: opening.header.camera, options.socket, isInputTaken: name == "-", loop: playback.loop,
-            durationMs: playback.durationMs, markers: length.markers(of: reader))
-        // Rows that scroll by show well enough how far it is.
-        bar = ProgressBar(title, isWanted: !printed.hasRows)
-        progress = TraceProgress(opening, length, isWanted: bar.isOn)
+            title, of: opening.header.camera, options.socket, isInputTaken: name == "-", hasRows: printed.hasRows,
+            loop: playback.loop, durationMs: playback.durationMs, markers: length.markers(of: reader))
     }
 
     // MARK: Running
@@ -59,10 +57,7 @@ final class ReplaySession {
 
     /// Plays the trace; says how many errors there were.
     func run() throws -> Int {
-        defer {
-            bar.clear()
-            player?.end()
-        }
+        defer { player?.end() }
         if try player?.begin() == false {
             player?.end()
             player = nil
@@ -71,7 +66,7 @@ final class ReplaySession {
         while !isOver {
             let source = !isAllQueued && connection.wantsMore ? reader.descriptor : nil
             let turn = try connection.turn(
-                source: source, others: player?.sources ?? [], timeout: player?.timeout ?? bar.timeout, handle)
+                source: source, others: player?.sources ?? [], timeout: player?.timeout, handle)
             try flush()
             if let end = turn.end, !isOver {
                 if isCut, isEndedByKey { break }
@@ -79,20 +74,15 @@ final class ReplaySession {
             }
             if turn.isSourceReady { try sendMore() }
             try player?.advance()
-            // A daemon that tells nothing of its replays has none that can be steered.
-            if player?.hasHeard != true { bar.update { progress.state(of: reader, unsent: connection.unsent) } }
         }
-        bar.clear()
         player?.end()
         reader.reportDamage()
         return rejected
     }
 
     private func begin() throws {
-        if follows || bar.isOn {
-            // The bar counts the camera's frames, which takes a subscription.
-            let subscription = ClientRequest.subscribe(kinds: follows ? nil : [.cameraChanged])
-            connection.queue(try subscription.line(camera: opening.header.camera))
+        if follows {
+            connection.queue(try ClientRequest.subscribe().line(camera: opening.header.camera))
             linesBefore = 1
         }
         connection.queue(opening.blank + opening.header.bytes + [0x0a])
@@ -108,7 +98,6 @@ final class ReplaySession {
 
     private func send(_ piece: [UInt8]) throws {
         connection.queue(piece)
-        progress.note(piece)
         guard reader.isAtEnd else { return }
         connection.queue(reader.ending)
         connection.queue(try ClientRequest.ping.line(id: Self.endMark))
@@ -141,9 +130,6 @@ final class ReplaySession {
             player?.conclude()
             printed.conclude(message)
         case .pong: isOver = isOver || message.id == Self.endMark
-        case .cameraChanged:
-            progress.frames += 1
-            if follows { printed.show(message) }
         case .lagged where follows:
             if case .lagged(let lagged)? = message.event { announce("gimbal: \(lagged.text)") }
             printed.show(message)
@@ -163,14 +149,12 @@ final class ReplaySession {
 
     /// A line to standard error that the progress does not get mixed up with.
     private func announce(_ text: PrintableText) {
-        bar.clear()
         player?.clear()
         say(text)
     }
 
     private func flush() throws {
-        guard output.isTerminal, !output.isEmpty else { return try output.flush() }
-        bar.clear()
-        if let player { try player.printing(output.flush) } else { try output.flush() }
+        guard let player, output.isTerminal, !output.isEmpty else { return try output.flush() }
+        try player.printing(output.flush)
     }
 }

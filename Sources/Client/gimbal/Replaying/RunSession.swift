@@ -8,8 +8,8 @@ final class RunSession {
     /// What came of a line, or of the trace's end.
     typealias Played = TraceRun.Line
 
-    let reader: TraceReader
-    private let opening: TraceReader.Opening
+    let reader: TraceSource
+    private let opening: TraceSource.Opening
     /// The camera; it answers queries while the trace plays.
     let run: TraceRun
     /// Lines that were rejected.
@@ -21,8 +21,6 @@ final class RunSession {
     private let playsAll: Bool
     /// Whether something has been seen behind the trace that is played.
     private var hasMore = false
-    /// Whether another trace may begin in the file.
-    private var isBetween = false
     private var splitter = LineSplitter()
 
     /// Opens a trace or a recording.
@@ -47,17 +45,15 @@ final class RunSession {
         _ file: InputFile, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
         playsAll: Bool = false, isOnce: Bool = false, showsProgress: Bool = true
     ) throws {
-        reader = try TraceReader(file, options, number: number)
-        var opening = try reader.opening()
-        do throws(TraceError) {
+        reader = try TraceSource(file, options, number: number)
+        opening = try about(file.name) { [reader] in
+            var opening = try reader.opening()
             opening.header = try opening.header.atHighestSpeed(isOnce: isOnce)
-        } catch {
-            throw Failure(error, of: file.name)
+            try opening.header.set(speed: nil, camera: camera)
+            return opening
         }
-        try opening.header.set(speed: nil, camera: camera, of: file.name)
-        self.opening = opening
         self.playsAll = playsAll
-        run = try TraceRun(camera: opening.header.camera)
+        run = try TraceRun(camera: opening.header.camera) { try $0.atHighestSpeed() }
         bar = ProgressBar(file.name, isWanted: showsProgress)
     }
 
@@ -75,7 +71,7 @@ final class RunSession {
         func play(_ line: LineSplitter.Line) throws {
             try Interrupt.check()
             if !isOver || playsAll {
-                try run.play(readyForPlay(line)) { try note($0, body) }
+                try run.play(line) { try note($0, body) }
             } else if !line.isBlank {
                 hasMore = true
             }
@@ -85,7 +81,7 @@ final class RunSession {
         try splitter.read(opening.rest, play)
         while !reader.isAtEnd, !isOver || playsAll {
             try splitter.read(try reader.read(), play)
-            bar.update(progress)
+            bar.update { reader.progress(frames: frames) }
         }
         try splitter.finish(play)
         if !isOver || playsAll { try run.finish { try note($0, body) } }
@@ -103,19 +99,12 @@ final class RunSession {
         }
     }
 
-    /// A header that follows another trace plays at the highest speed, too; any other line is as it is.
-    private func readyForPlay(_ line: LineSplitter.Line) -> LineSplitter.Line {
-        guard isBetween, let header = try? HeaderLine(Array(line.text)).atHighestSpeed() else { return line }
-        isBetween = false
-        return line.with(header.bytes)
-    }
-
     private func note(_ played: Played, _ body: (Played) throws -> Void) throws {
         try Interrupt.check()
         for message in played.messages {
             switch message.type {
             case .cameraChanged: frames += 1
-            case .traceEnded: (isOver, isBetween) = (true, true)
+            case .traceEnded: isOver = true
             case .error:
                 guard let error = message.error else { continue }
                 rejected += 1
@@ -125,11 +114,5 @@ final class RunSession {
             }
         }
         try body(played)
-    }
-
-    private func progress() -> ProgressState {
-        var state = ProgressState(frames: frames)
-        if let size = reader.size, size > 0 { state.share = Double(reader.bytes) / Double(size) }
-        return state
     }
 }

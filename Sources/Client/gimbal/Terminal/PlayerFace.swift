@@ -21,6 +21,8 @@ struct PlayerFace: Equatable {
     var markers: [Double] = []
     /// A short-lived note in place of the bar.
     var note: PrintableText?
+    /// Whether keys steer it.
+    var hasKeys = true
     var showsKeys = false
 
     private static let leastBar = 6
@@ -66,7 +68,7 @@ struct PlayerFace: Equatable {
         let name = Piece(name, style.bold)
         if columns >= 60, fits(name, leaving: 2 * leastBar) { left.insert(name, at: 0) }
         let help = Piece("? keys", style.dim)
-        if columns >= 72, fits(help, leaving: 2 * leastBar) { right.append(help) }
+        if hasKeys, columns >= 72, fits(help, leaving: 2 * leastBar) { right.append(help) }
         guard let durationMs, rest() >= 1 else { return joined(left + right, within: columns) }
         let bar = bar(rest(), of: durationMs, isUTF8: isUTF8, style: style)
         let sides = [left, right].map { pieces in pieces.map { $0.paint($0.text) }.joined(separator: " ") }

@@ -4,66 +4,90 @@
 import GimbalProtocol
 import Glibc
 
+/// How far a trace has come.
+struct ProgressState {
+    /// Frames that were made of it.
+    var frames = 0
+    /// The trace's clock, milliseconds.
+    var time: Double?
+    /// The share that is done, 0 to 1.
+    var share: Double?
+}
+
 struct ProgressBar {
     private let name: PrintableText
     private let style = Style(STDERR_FILENO)
-    /// Whether it is ever shown.
-    let isOn: Bool
-    private let started = ContinuousClock.now
-    private var lastDrawn: ContinuousClock.Instant?
-
-    private static let delay = Duration.milliseconds(330)
-    private static let interval = Duration.milliseconds(200)
+    private var line: StatusLine
 
     /// - Parameter isWanted: whether there is a place for it; it shows up on a terminal only.
     init(_ name: String, isWanted: Bool) {
         self.name = PrintableText(name)
-        isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
+        line = StatusLine(isWanted: isWanted, delay: .milliseconds(330))
     }
-
-    /// How long to wait before ``update(_:)`` is called again, in milliseconds; `nil` if there is nothing to update.
-    var timeout: Int? { isOn ? 100 : nil }
 
     /// Draws the line if it is time to.
     mutating func update(_ progress: () -> ProgressState) {
-        guard isOn else { return }
-        let now = ContinuousClock.now
-        guard lastDrawn.map({ now - $0 >= Self.interval }) ?? (now - started >= Self.delay) else { return }
-        lastDrawn = now
-        writeError("\r\(text(progress()))\u{1b}[K")
+        line.update { [name, style] in Self.text(name, progress(), $0, style) }
     }
 
     /// Removes the line; the next update brings it back.
-    mutating func clear() {
-        guard lastDrawn != nil else { return }
-        writeError("\r\u{1b}[K")
-        lastDrawn = ContinuousClock.now - Self.interval
-    }
+    mutating func clear() { line.clear() }
 
-    private func text(_ progress: ProgressState) -> PrintableText {
+    private static func text(
+        _ name: PrintableText, _ progress: ProgressState, _ columns: Int, _ style: Style
+    ) -> PrintableText {
         var facts: [PrintableText] = []
         if let share = progress.share { facts.append("\(padded("\(Int(share * 100))", 3)) %") }
-        if let time = progress.time {
-            let length: PrintableText = progress.duration.map { " of \(clock(milliseconds: $0, 1))" } ?? ""
-            facts.append("\(clock(milliseconds: time, 1))\(progress.isResting ? ", coming to rest" : length)")
-        }
+        if let time = progress.time { facts.append("\(clock(milliseconds: time, 1))") }
         facts.append("\(counted(progress.frames, "frame"))")
-        if let speed = progress.speed {
-            let factor = speed < 10 ? short((speed * 10).rounded() / 10) : grouped(Int(min(speed, 1e15)))
-            facts.append("\(Terminal.isUTF8 ? "×" : "x")\(factor)")
-        }
-        let columns = Terminal.columns(STDERR_FILENO) - 1
         let rest = columns - width(name) - facts.reduce(0) { $0 + width($1) + 2 }
         guard rest >= 0 else { return fitting(facts.joined(separator: "  "), columns) }
         var parts = [name]
-        if let share = progress.share, rest >= 12 { parts.append(bar(share, min(rest - 2, 40))) }
+        if let share = progress.share, rest >= 12 { parts.append(bar(share, min(rest - 2, 40), style)) }
         return (parts + facts).joined(separator: "  ")
     }
 
-    private func bar(_ share: Double, _ width: Int) -> PrintableText {
+    private static func bar(_ share: Double, _ width: Int, _ style: Style) -> PrintableText {
         let done = min(max(Int(share * Double(width)), 0), width)
         let (full, empty): (PrintableText, PrintableText) = Terminal.isUTF8 ? ("━", "─") : ("#", "-")
         return style.green(PrintableText(repeating: full, count: done))
             + style.dim(PrintableText(repeating: empty, count: width - done))
+    }
+}
+
+/// A line at the bottom of the terminal that shows for a while what is going on.
+struct StatusLine {
+    /// Whether it is ever shown.
+    let isOn: Bool
+    private var lines = StatusLines()
+    /// When it is to be drawn anew.
+    private var due: ContinuousClock.Instant
+
+    /// How long a line stays as it is, in milliseconds.
+    static let interval = 200
+
+    /// - Parameters:
+    ///   - isWanted: whether there is a place for it; it shows up on a terminal only.
+    ///   - delay: what is over by then shows nothing.
+    init(isWanted: Bool, delay: Duration = .zero) {
+        isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
+        due = .now + delay
+    }
+
+    /// Draws the line if it is time to.
+    ///
+    /// - Parameter text: makes the line, for so many columns at the most.
+    mutating func update(_ text: (_ columns: Int) -> PrintableText) {
+        guard isOn, due <= .now else { return }
+        due = .now + .milliseconds(Self.interval)
+        let columns = Terminal.columns(STDERR_FILENO) - 1
+        writeError(lines.draw([text(columns)], columns: columns))
+    }
+
+    /// Removes the line; the next update brings it back.
+    mutating func clear() {
+        let removal = lines.clear()
+        if !removal.isEmpty { due = .now }
+        writeError(removal)
     }
 }

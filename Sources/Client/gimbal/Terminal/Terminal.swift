@@ -134,24 +134,28 @@ final class Output {
     ///
     /// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.
     func flush() throws {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { all in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[written...])
-                return unsafe write(STDOUT_FILENO, rest.baseAddress, rest.count)
-            }
-            if count >= 0 {
-                written += count
-                continue
-            }
-            let error = SystemError("standard output")
-            try Interrupt.check()
-            switch error.code {
-            case EINTR: continue
-            case EPIPE: throw ClosedOutput()
-            default: throw Failure(.ioError, "\(error)")
-            }
+        var rest = bytes[...]
+        bytes = []
+        try writeOut(&rest, to: STDOUT_FILENO, named: "standard output")
+    }
+}
+
+/// Writes bytes, all of them; what is written is taken out of them, whatever happens to the rest.
+///
+/// - Throws: `ClosedOutput`, `Interrupt`, or a `Failure`.
+func writeOut(_ bytes: inout ArraySlice<UInt8>, to descriptor: CInt, named name: String) throws {
+    while !bytes.isEmpty {
+        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        if count >= 0 {
+            bytes = bytes.dropFirst(count)
+            continue
         }
-        bytes.removeAll(keepingCapacity: true)
+        let error = SystemError(name)
+        try Interrupt.check()
+        switch error.code {
+        case EINTR: break
+        case EPIPE: throw ClosedOutput()
+        default: throw Failure(.ioError, "\(error)")
+        }
     }
 }

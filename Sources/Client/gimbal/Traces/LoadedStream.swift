@@ -61,11 +61,7 @@ struct LoadedStream {
         let reader = StreamReader()
         var splitter = LineSplitter()
         func read(_ line: LineSplitter.Line) throws {
-            do throws(StreamError) {
-                try reader.read(line.text, number: line.number)
-            } catch {
-                throw Failure(.dataError, "\(file.name):\(error)")
-            }
+            try about(file.name) { try reader.read(line.text, number: line.number) }
             bytes += ReceivedLine(line.text).withoutEpoch + [0x0a]
         }
         while case let piece = try file.read(), !piece.isEmpty { try splitter.read(piece, read) }

@@ -7,30 +7,20 @@ import UnixSocket
 
 struct RecordingOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The recorded device, where the recording does not describe it: a file that does, or /dev/input/eventN.",
-            valueName: "file"),
-        completion: .file())
+        "The recorded device, where the recording does not describe it: a file that does, or /dev/input/eventN.",
+        "file", completion: .file())
     var device: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Which of several devices in the recording, from 1 (default: the first that tells fingers apart).",
-            valueName: "n"))
+    @Option("Which of several devices in the recording, from 1 (default: the first that tells fingers apart).", "n")
     var deviceNumber: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "What the device's surface is in points before it is turned, instead of its own size.", valueName: "size"),
-        transform: Size.init(typed:))
+    @Option("What the device's surface is in points before it is turned, instead of its own size.", "size")
     var viewport: Size?
 
-    @Option(help: ArgumentHelp("How the device was turned, clockwise: 90, 180 or 270.", valueName: "degrees"))
+    @Option("How the device was turned, clockwise: 90, 180 or 270.", "degrees")
     var rotate: Rotation?
 
-    @Option(
-        help: ArgumentHelp("Frames a second, where the recording tells no times.", valueName: "hz"),
-        transform: Number.init(typed:))
+    @Option("Frames a second, where the recording tells no times.", "hz")
     var rate: Number?
 
     @Option(
@@ -40,16 +30,13 @@ struct RecordingOptions: ParsableArguments {
         transform: Beginning.init(typed:))
     var from: [Beginning] = []
 
-    @Option(help: ArgumentHelp("The zoom at first (default: 12).", valueName: "level"), transform: Number.init(typed:))
+    @Option("The zoom at first (default: 12).", "level")
     var fromZoom: Number?
 
-    @Option(
-        help: ArgumentHelp("The bearing at first (default: 0).", valueName: "degrees"), transform: Number.init(typed:))
+    @Option("The bearing at first (default: 0).", "degrees")
     var fromBearing: Number?
 
-    @Option(
-        help: ArgumentHelp("The viewing angle at first (default: 0).", valueName: "degrees"),
-        transform: Number.init(typed:))
+    @Option("The viewing angle at first (default: 0).", "degrees")
     var fromViewingAngle: Number?
 
     /// The first option that was given, by its name.
@@ -123,16 +110,11 @@ struct RecordingOptions: ParsableArguments {
     private static func description(_ name: String) throws -> DeviceDescription {
         let file = try InputFile(name)
         if let device = file.askDevice() { return device }
-        var bytes: [UInt8] = []
-        while bytes.count < 1 << 20 {
-            let piece = try file.read()
-            guard !piece.isEmpty else { break }
-            bytes += piece
+        let bytes = try file.readAll(upTo: 1 << 20)
+        return try about(name) {
+            guard let device = try? DeviceDescription(bytes.span) else { throw RecordingError.noDevice }
+            return device
         }
-        guard let device = try? DeviceDescription(bytes.span) else {
-            throw Failure(.dataError, "\(name): \(RecordingError.noDevice)")
-        }
-        return device
     }
 }
 
@@ -151,8 +133,7 @@ enum Beginning {
 
 /// Which of several traces in a file is meant.
 struct TraceNumber: ParsableArguments {
-    @Option(
-        name: .customLong("trace"), help: ArgumentHelp("Which of several traces in the file, from 1.", valueName: "n"))
+    @Option("Which of several traces in the file, from 1.", "n", name: .customLong("trace"))
     var number: Int?
 
     func validate() throws {
@@ -175,6 +156,9 @@ final class TraceSource {
     /// How long a stream must be quiet, in milliseconds, before fingers held back are released: an instant for a person
     /// who touches the screen, and long for a program that writes everything it has.
     private static let quiet: CInt = 50
+    /// The end of what has been read: enough to know a `trace-end`.
+    private(set) var tail: [UInt8] = []
+    private static let tailSize = 1024
 
     /// Opens a file; `-` is standard input.
     ///
@@ -227,16 +211,15 @@ final class TraceSource {
         func append(_ bytes: Span<UInt8>) {
             unsafe bytes.withUnsafeBufferPointer { unsafe trace.append(contentsOf: $0) }
         }
-        do {
+        try about(name) {
             if isAtEnd { try converter.finish(append) } else { try converter.read(piece.span, append) }
             if converter.isHolding, file.isStream, try file.isQuiet(for: Self.quiet) { try assumeRange(append) }
-        } catch let error as RecordingError {
-            throw Failure(.dataError, "\(name): \(error)")
         }
         if let idleOption, format == .trace {
             throw Failure(.usage, "\(name): \(idleOption) is for recordings; a trace says all that in its own lines")
         }
         if selection != nil, format == .trace { trace = try selected(trace) }
+        tail = Array((tail + trace.suffix(Self.tailSize)).suffix(Self.tailSize))
         return trace
     }
 
@@ -278,8 +261,10 @@ final class TraceSource {
     }
 
     /// How far the file has been read, for a progress bar.
-    func progress() -> ProgressState {
-        var state = ProgressState(frames: findings.frames)
+    ///
+    /// - Parameter frames: those that have been made of it; `nil` counts the recording's own.
+    func progress(frames: Int? = nil) -> ProgressState {
+        var state = ProgressState(frames: frames ?? findings.frames)
         if let size, size > 0 { state.share = Double(bytesRead) / Double(size) }
         if format != .trace { state.time = findings.durationMs }
         return state

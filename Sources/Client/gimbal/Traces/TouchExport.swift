@@ -20,43 +20,38 @@ struct TouchExport {
     private let unperformed: Int
 
     /// Reads a recording or a trace, and writes its fingers for a tool; `-` is standard input.
+    ///
+    /// - Throws: `TraceError` and `RecordingError` for what cannot be written so.
     init(_ name: String, _ options: RecordingOptions, to format: ScriptFormat) throws {
         self.name = name
         let file = try InputFile(name, endsBySignal: true)
-        var bytes: [UInt8] = []
-        while case let piece = try file.read(), !piece.isEmpty { bytes += piece }
+        let bytes = try file.readAll()
         var traceOptions = try options.traceOptions()
         if traceOptions.device == nil { traceOptions.device = file.askDevice() }
-        do {
-            var script: FingerScript
-            if Self.isTrace(bytes) {
-                if let option = options.given {
-                    throw Failure(
-                        .usage, "\(name): \(option) is for recordings; what a trace begins with is in its header")
-                }
-                original = try Trace(bytes).withoutFlings()
-                let fingers = GestureFingers(original)
-                (script, unperformed) = (fingers.script, fingers.unperformed)
-            } else {
-                script = try FingerScript(recording: bytes, traceOptions)
-                unperformed = 0
-                original = try Self.converted(bytes, traceOptions).withoutFlings()
+        var script: FingerScript
+        if Self.isTrace(bytes) {
+            if let option = options.given {
+                throw Failure(
+                    .usage, "\(name): \(option) is for recordings; what a trace begins with is in its header")
             }
-            var header = original.header
-            try header.set([("speed", nil)])
-            script.header = ToldHeader(try? JSONValue(header.bytes))
-            script.viewport = script.header?.viewport ?? script.viewport
-            canonical = try Self.canonical(script)
-            guard !canonical.ticks.isEmpty else {
-                throw Failure(.dataError, "\(name): no finger touches anything in it")
-            }
-            self.bytes = format.bytes(of: canonical)
-            trace = try Self.reading(format, canonical, self.bytes)
-        } catch let error as TraceError {
-            throw Failure(error, of: name)
-        } catch let error as RecordingError {
-            throw Failure(.dataError, "\(name): \(error)")
+            original = try Trace(bytes).withoutFlings()
+            let fingers = GestureFingers(original)
+            (script, unperformed) = (fingers.script, fingers.unperformed)
+        } else {
+            script = try FingerScript(recording: bytes, traceOptions)
+            unperformed = 0
+            original = try Self.converted(bytes, traceOptions).withoutFlings()
         }
+        var header = original.header
+        try header.set([("speed", nil)])
+        script.header = ToldHeader(try? JSONValue(header.bytes))
+        script.viewport = script.header?.viewport ?? script.viewport
+        canonical = try Self.canonical(script)
+        guard !canonical.ticks.isEmpty else {
+            throw Failure(.dataError, "\(name): no finger touches anything in it")
+        }
+        self.bytes = format.bytes(of: canonical)
+        trace = try Self.reading(format, canonical, self.bytes)
     }
 
     private static func canonical(_ script: FingerScript) throws(TraceError) -> CanonicalScript {

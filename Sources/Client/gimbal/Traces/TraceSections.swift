@@ -101,71 +101,47 @@ final class TraceSelection {
     /// How many have begun.
     private(set) var begun = 0
     private var isOver = true
-    private var framer = LineFramer()
-    private var rest: [UInt8] = []
+    private var splitter = LineSplitter()
     private var decoder = RequestDecoder()
 
     init(_ number: Int) { self.number = number }
 
     /// What is left of the next bytes.
     func read(_ bytes: [UInt8]) -> [UInt8] {
-        rest += bytes
-        let lines = rest
         var selected: [UInt8] = []
-        var position = 0
-        while true {
-            let start = position
-            guard let line = framer.next(in: lines.span, at: &position) else {
-                // What is left of a line beyond the limit is passed over.
-                if begun == number { selected += lines[start..<position] }
-                break
-            }
-            handle(line, lines, start..<position, &selected)
-        }
-        rest.removeFirst(position)
+        splitter.read(bytes) { selected += select($0) }
         return selected
     }
 
     /// What is left of the last line.
     func finish() -> [UInt8] {
-        let lines = rest
         var selected: [UInt8] = []
-        var position = 0
-        if let line = framer.last(in: lines.span, at: &position) { handle(line, lines, 0..<lines.count, &selected) }
+        splitter.finish { selected += select($0) }
         return selected
     }
 
-    private func handle(
-        _ line: LineFramer.Line, _ bytes: [UInt8], _ raw: Range<Int>, _ selected: inout [UInt8]
-    ) {
-        if case .line(let range) = line, Self.mayBeOfTrace(bytes[range]) { follow(bytes.span.extracting(range)) }
-        if begun == number {
-            selected += bytes[raw]
-        } else if begun < number {
-            selected.append(0x0a)
+    private func select(_ line: LineSplitter.Line) -> [UInt8] {
+        var isEnd = false
+        if Self.mayBeOfTrace(line) {
+            switch (try? decoder.decode(line.text.span))?.first?.body {
+            case .traceEnd?: isEnd = true
+            case .trace? where isOver: (begun, isOver) = (begun + 1, false)
+            // A header that is not right is one all the same.
+            case nil where isOver && RecordingFormat.isHeader(line.text.span): (begun, isOver) = (begun + 1, false)
+            default: break
+            }
         }
-        if hasEnded { isOver = true }
-        hasEnded = false
+        defer { isOver = isOver || isEnd }
+        if begun == number { return Array(line.raw) }
+        return begun < number ? [0x0a] : []
     }
-
-    /// Whether the line in hand ends a trace.
-    private var hasEnded = false
 
     private static let word = Array("trace".utf8)
 
-    private static func mayBeOfTrace(_ line: ArraySlice<UInt8>) -> Bool {
+    private static func mayBeOfTrace(_ line: LineSplitter.Line) -> Bool {
         // Escapes may hide the word.
-        line.contains(UInt8(ascii: "\\")) || line.indices.contains { line[$0...].starts(with: word) }
-    }
-
-    private func follow(_ line: Span<UInt8>) {
-        switch try? decoder.decode(line).first?.body {
-        case .trace? where isOver: (begun, isOver) = (begun + 1, false)
-        case .traceEnd?: hasEnded = true
-        case .some: break
-        case nil:
-            // A header that is not right is one all the same.
-            if isOver, RecordingFormat.isHeader(line) { (begun, isOver) = (begun + 1, false) }
-        }
+        let text = line.text
+        return !line.isTooLong
+            && (text.contains(UInt8(ascii: "\\")) || text.indices.contains { text[$0...].starts(with: word) })
     }
 }

@@ -35,6 +35,8 @@ import Testing
 
     @Test(arguments: [
         ("move --target 49.26", "such as 49.26,-123.11"),
+        ("move --target 49.26 -123.11", "write '--target 49.26,-123.11'"),
+        ("expect x.ndjson --at end zoom 15.5", "Did you mean '--zoom'?"),
         ("move --target 49.26, -123.11", "Did you mean '49.26,-123.11'?"),
         ("move --target -123.11,49.26", "latitude comes first, and is -90 to 90. Did you mean 49.26,-123.11?"),
         ("move --target 200,300", "latitude comes first, and is -90 to 90."),
@@ -59,6 +61,12 @@ import Testing
         let (status, output, errors) = try gimbal(nil, line.split(separator: " ").map(String.init))
         #expect(status == 64 && output.isEmpty)
         #expect(errors.contains(expected), "\(errors)")
+    }
+
+    @Test func theVersionIsAWordToo() throws {
+        let (status, output, errors) = try gimbal(nil, ["version"])
+        let expected = try gimbal(nil, ["--version"]).output
+        #expect(status == 0 && errors.isEmpty && output == expected)
     }
 
     @Test(arguments: ["20", "20ms", "0.02s", "0.00001h"])

@@ -225,7 +225,8 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
     }
 
     @Test func noWordOfTheCommandLineSteersTheTerminal() throws {
-        for command in try subcommands() + [hostile] {
+        // Words that "web" does not know are for gimbal-web.
+        for command in try subcommands().filter({ $0 != "web" }) + [hostile] {
             #expect(try run([command, "--" + hostile], socket: "/nonexistent/\(hostile)"), "\(command)")
         }
         for command in ["cameras", "watch", "record"] {

@@ -16,13 +16,10 @@ struct Cameras: ParsableCommand {
             """
     )
 
-    @OptionGroup var socket: SocketOptions
-
-    @Flag(help: "Print the daemon's line, on a terminal too.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
     func run() throws {
-        try Conversation(socket, json: json).show(.cameras) { answer in
+        try Conversation(options).show(.cameras) { answer in
             if case .cameras(let names) = answer { names.map { PrintableText($0) } } else { nil }
         }
     }

@@ -26,10 +26,8 @@ struct Fit: ParsableCommand {
     var northEast: LatLng
 
     @Option(
-        help: ArgumentHelp(
-            "Points to keep free on every side, or top, left, bottom and right with commas between "
-                + "(default: \(short(CameraUpdate.defaultFitPadding))).", valueName: "points"),
-        transform: EdgeInsets.init(typed:))
+        "Points to keep free on every side, or top, left, bottom and right with commas between "
+            + "(default: \(short(CameraUpdate.defaultFitPadding))).", "points")
     var padding: EdgeInsets?
 
     @Flag(help: "Move over a time; --duration and --easing say so too.")
@@ -39,8 +37,7 @@ struct Fit: ParsableCommand {
     var dryRun = false
 
     @OptionGroup var animation: AnimationOptions
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     private var insets: EdgeInsets { padding ?? EdgeInsets(all: CameraUpdate.defaultFitPadding) }
 
@@ -48,7 +45,7 @@ struct Fit: ParsableCommand {
 
     func run() throws {
         let bounds = try CoordinateBounds(from: southWest, to: northEast)
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         guard !dryRun else { return try tell(daemon, bounds) }
         try daemon.go(.fitBounds(bounds, insets: insets), animate || animation.isNamed ? animation : nil)
     }

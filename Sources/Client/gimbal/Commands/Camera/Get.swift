@@ -16,8 +16,7 @@ struct Get: ParsableCommand {
             """
     )
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
-    func run() throws { try Conversation(options, creates: questions.create).showState { $0.table() } }
+    func run() throws { try Conversation(options).showState { $0.table() } }
 }

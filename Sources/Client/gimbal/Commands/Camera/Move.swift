@@ -5,18 +5,16 @@ import GimbalClient
 
 /// Where a camera is to go: attributes to set, or one step from where it is.
 struct UpdateOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Put this place into the centre.", valueName: "lat,lng"), transform: LatLng.init(typed:))
+    @Option("Put this place into the centre.", "lat,lng")
     var target: LatLng?
 
-    @Option(help: ArgumentHelp("Set the zoom.", valueName: "level"), transform: Number.init(typed:))
+    @Option("Set the zoom.", "level")
     var zoom: Number?
 
-    @Option(help: ArgumentHelp("Turn this compass direction up.", valueName: "degrees"), transform: Number.init(typed:))
+    @Option("Turn this compass direction up.", "degrees")
     var bearing: Number?
 
-    @Option(
-        help: ArgumentHelp("Set the angle away from straight down.", valueName: "degrees"),
-        transform: Number.init(typed:))
+    @Option("Set the angle away from straight down.", "degrees")
     var viewingAngle: Number?
 
     @Flag(help: "Zoom in by one level.")
@@ -25,17 +23,13 @@ struct UpdateOptions: ParsableArguments {
     @Flag(help: "Zoom out by one level.")
     var zoomOut = false
 
-    @Option(help: ArgumentHelp("Add to the zoom.", valueName: "levels"), transform: Number.init(typed:))
+    @Option("Add to the zoom.", "levels")
     var zoomBy: Number?
 
-    @Option(
-        help: ArgumentHelp("With --zoom-by: the point of the viewport whose place stays there.", valueName: "x,y"),
-        transform: ScreenPoint.init(typed:))
+    @Option("With --zoom-by: the point of the viewport whose place stays there.", "x,y")
     var focus: ScreenPoint?
 
-    @Option(
-        help: ArgumentHelp("Move the camera by points, to the right and down.", valueName: "x,y"),
-        transform: ScreenPoint.init(typed:))
+    @Option("Move the camera by points, to the right and down.", "x,y")
     var scrollBy: ScreenPoint?
 
     static let note = """
@@ -77,13 +71,10 @@ struct UpdateOptions: ParsableArguments {
 
 /// How a camera goes over a time.
 struct AnimationOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "How long: milliseconds, or such as 800ms or 1.5s (default: \(spoken(usualDuration))).", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("How long: milliseconds, or such as 800ms or 1.5s (default: \(spoken(usualDuration))).", "time")
     var duration: Milliseconds?
 
-    @Option(help: ArgumentHelp("How the pace changes.", valueName: "easing"))
+    @Option("How the pace changes.", "easing")
     var easing: EasingName?
 
     @Flag(help: "Do not wait until the camera rests, and print nothing.")

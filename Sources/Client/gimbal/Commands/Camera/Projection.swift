@@ -19,11 +19,10 @@ struct Project: ParsableCommand {
     @Argument(help: ArgumentHelp("The places.", valueName: "lat,lng"), transform: LatLng.init(typed:))
     var places: [LatLng]
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         for place in places {
             try daemon.show(.project(place)) { if case .point(let point) = $0 { [point.text] } else { nil } }
         }
@@ -47,11 +46,10 @@ struct Unproject: ParsableCommand {
         transform: ScreenPoint.init(typed:))
     var points: [ScreenPoint]
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         for point in points {
             try daemon.show(.unproject(point)) { if case .coordinate(let place) = $0 { [place.text] } else { nil } }
         }
@@ -70,11 +68,10 @@ struct Region: ParsableCommand {
             """
     )
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         try daemon.show(.visibleRegion) { answer in
             guard case .visibleRegion(let region) = answer else { return nil }
             let corners: [(PrintableText, LatLng)] = [

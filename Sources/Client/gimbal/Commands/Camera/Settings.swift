@@ -28,8 +28,7 @@ struct Bounds: ParsableCommand {
     @Flag(help: "Remove the bounds.")
     var none = false
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func validate() throws {
         if southWest != nil, none { throw ValidationError("Either --none or corners.") }
@@ -45,7 +44,7 @@ struct Bounds: ParsableCommand {
     }
 
     func run() throws {
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         let bounds = try bounds
         if bounds != nil || none { try daemon.command(.setTargetBounds(bounds)) }
         try daemon.showState { $0.table([.targetBounds, .target]) }
@@ -69,14 +68,13 @@ struct ZoomRangeCommand: ParsableCommand {
     @Argument(help: "The lowest zoom and the highest.", transform: Number.init(typed:))
     var levels: [Number] = []
 
-    @Option(help: ArgumentHelp("The lowest zoom alone.", valueName: "level"), transform: Number.init(typed:))
+    @Option("The lowest zoom alone.", "level")
     var min: Number?
 
-    @Option(help: ArgumentHelp("The highest zoom alone.", valueName: "level"), transform: Number.init(typed:))
+    @Option("The highest zoom alone.", "level")
     var max: Number?
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func validate() throws {
         if ![0, 2].contains(levels.count) {
@@ -86,7 +84,7 @@ struct ZoomRangeCommand: ParsableCommand {
     }
 
     func run() throws {
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         let (low, high) = (levels.first ?? min, levels.last ?? max)
         if low != nil || high != nil { try daemon.command(.setZoomRange(min: low?.value, max: high?.value)) }
         try daemon.showState { $0.table([.zoom]) }
@@ -114,17 +112,13 @@ struct ViewportCommand: ParsableCommand {
         transform: Size.init(typed:))
     var size: Size?
 
-    @Option(
-        help: ArgumentHelp(
-            "Points that are covered on every side, or top, left, bottom and right with commas between.",
-            valueName: "points"), transform: EdgeInsets.init(typed:))
+    @Option("Points that are covered on every side, or top, left, bottom and right with commas between.", "points")
     var padding: EdgeInsets?
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         if size != nil || padding != nil {
             let old = try daemon.state().viewport
             let viewport = Viewport(
@@ -170,11 +164,10 @@ struct GesturesCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Pinch and rotate go on, too.")
     var inertia: Bool?
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func run() throws {
-        let daemon = try Conversation(options, creates: questions.create)
+        let daemon = try Conversation(options)
         let switches = GestureSwitches(
             scroll: scroll, zoom: zoom, rotate: rotate, tilt: tilt, scrollDuringRotateOrZoom: scrollDuringRotateOrZoom,
             fling: fling, inertia: inertia)

@@ -18,16 +18,15 @@ struct Wait: ParsableCommand {
             """
     )
 
-    @OptionGroup var options: CameraOptions
-    @OptionGroup var questions: QuestionOptions
+    @OptionGroup var options: QuestionOptions
 
     func validate() throws {
-        guard let timeout = options.socket.timeout, timeout.milliseconds > 3_600_000 else { return }
+        guard let timeout = options.camera.answers.socket.timeout, timeout.milliseconds > 3_600_000 else { return }
         throw ValidationError("--timeout is an hour at most.")
     }
 
     func run() throws {
-        try Conversation(options, creates: questions.create, limitsAnswers: false)
-            .showRest(timeoutMs: options.socket.timeout?.milliseconds)
+        try Conversation(options, limitsAnswers: false)
+            .showRest(timeoutMs: options.camera.answers.socket.timeout?.milliseconds)
     }
 }

@@ -20,13 +20,10 @@ struct Clients: ParsableCommand {
             """
     )
 
-    @OptionGroup var socket: SocketOptions
-
-    @Flag(help: "Print the daemon's lines, on a terminal too.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
     func run() throws {
-        let daemon = try Conversation(socket, json: json)
+        let daemon = try Conversation(options)
         var (last, hasMore) = (0, true)
         while hasMore {
             try daemon.show(.clients(after: last)) { answer in

@@ -18,13 +18,10 @@ struct Stats: ParsableCommand {
             """
     )
 
-    @OptionGroup var socket: SocketOptions
-
-    @Flag(help: "Print the daemon's line, on a terminal too.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
     func run() throws {
-        try Conversation(socket, json: json).show(.stats) { if case .stats(let stats) = $0 { stats.rows } else { nil } }
+        try Conversation(options).show(.stats) { if case .stats(let stats) = $0 { stats.rows } else { nil } }
     }
 }
 

@@ -38,16 +38,14 @@ struct Watch: ParsableCommand {
     var reconnect = false
 
     @Option(
-        help: ArgumentHelp(
-            "Only these, with commas between them: move-started, camera-changed, idle; replay and marker; gesture, what a camera is fed; touch, the fingers that feed it.",
-            valueName: "kinds"),
-        completion: .list(EventKindList.words), transform: EventKindList.init(typed:))
+        "Only these, with commas between them: move-started, camera-changed, idle; replay and marker; gesture, what a camera is fed; touch, the fingers that feed it.",
+        "kinds", completion: .list(EventKindList.words))
     var events: EventKindList?
 
     @Flag(help: "Skip what is old when output is slow, instead of missing what is new.")
     var latest = false
 
-    @Option(help: ArgumentHelp("End after so many events.", valueName: "n"))
+    @Option("End after so many events.", "n")
     var count: Int?
 
     @Flag(help: "Print the daemon's lines, on a terminal too.")

@@ -23,47 +23,15 @@ struct Web: ParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file(extensions: ["sock"]))
+    @Option("The daemon's socket.", "path", completion: .file(extensions: ["sock"]))
     var socket: String?
 
     @Flag(inversion: .prefixedNo, help: "Open the page in the browser.")
     var open = true
 
-    @Option(help: ArgumentHelp("The page's port, 0 to 65535; 0 is any that is free.", valueName: "number"))
-    var port = 0
-
-    @Option(
-        help: ArgumentHelp(
-            "The address to listen on (default: 127.0.0.1); others take --tls-cert and --tls-key, or --insecure-lan.",
-            valueName: "address"))
-    var listen: String?
-
-    @Option(help: ArgumentHelp("The certificate and its chain, in PEM.", valueName: "file"), completion: .file())
-    var tlsCert: String?
-
-    @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
-    var tlsKey: String?
-
-    @Flag(help: "Listen beyond this machine without TLS: everybody in the network can read along.")
-    var insecureLan = false
-
-    @Option(help: ArgumentHelp("Another name that the page's server goes by.", valueName: "name"))
-    var host: [String] = []
-
-    @Option(help: ArgumentHelp("Where pages of your own come from that may use the links.", valueName: "origin"))
-    var allowOrigin: [String] = []
-
-    @Option(help: ArgumentHelp("The address of a style in which MapLibre GL JS draws the map.", valueName: "url"))
-    var mapStyle: String?
-
-    @Option(help: ArgumentHelp("Your maplibre-gl.js, for --map-style.", valueName: "file"), completion: .file())
-    var mapEngine: String?
-
-    @Option(help: ArgumentHelp("Another origin that tiles, glyphs or sprites come from.", valueName: "origin"))
-    var mapOrigin: [String] = []
-
-    @Option(help: ArgumentHelp("Keep the links' tokens in a file, from one run to the next.", valueName: "file"))
-    var tokens: String?
+    @Argument(
+        parsing: .allUnrecognized, help: "Options of gimbal-web, such as --port; \"gimbal-web --help\" lists them.")
+    var options: [String] = []
 
     private static let server = "gimbal-web"
     /// How long a daemon may take to begin, in milliseconds.
@@ -92,18 +60,7 @@ struct Web: ParsableCommand {
 
     /// The server's options.
     private var arguments: [String] {
-        let options: [(name: String, values: [String?])] = [
-            ("--socket", [socket]), ("--port", ["\(port)"]), ("--listen", [listen]), ("--tls-cert", [tlsCert]),
-            ("--tls-key", [tlsKey]), ("--tokens", [tokens]), ("--host", host), ("--allow-origin", allowOrigin),
-            ("--map-style", [mapStyle]), ("--map-engine", [mapEngine]), ("--map-origin", mapOrigin),
-        ]
-        var arguments: [String] = []
-        for (name, values) in options {
-            for case let value? in values { arguments += [name, value] }
-        }
-        if insecureLan { arguments.append("--insecure-lan") }
-        if open { arguments.append("--open") }
-        return arguments
+        (socket.map { ["--socket", $0] } ?? []) + (open ? ["--open"] : []) + options.map(NegativeNumbers.unshieldedWord)
     }
 
     /// Where a daemon has to be started; `nil` if one answers.

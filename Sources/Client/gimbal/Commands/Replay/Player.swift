@@ -37,8 +37,7 @@ struct Player: ParsableCommand {
 
     @OptionGroup var options: CameraOptions
 
-    @Option(
-        help: ArgumentHelp("Where to go: the first marker of this label that has been read.", valueName: "label"))
+    @Option("Where to go: the first marker of this label that has been read.", "label")
     var marker: String?
 
     @Argument(help: "pause, resume, step, seek, speed, end or status.")

@@ -34,24 +34,18 @@ struct Record: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Option(
-        name: .customLong("camera"),
-        help: ArgumentHelp("The camera (default: \(CameraName.main.text)).", valueName: "name"),
-        completion: .cameras, transform: CameraName.init(typed:))
+    @Option("The camera (default: \(CameraName.main.text)).", "name", name: .customLong("camera"), completion: .cameras)
     var namedCamera: CameraName?
 
     @OptionGroup var destination: OutputOptions
 
-    @Option(
-        help: ArgumentHelp("End after this time: milliseconds, or such as 10s or 5m.", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("End after this time: milliseconds, or such as 10s or 5m.", "time")
     var duration: Milliseconds?
 
     @Flag(help: "Write behind what is in the file of -o.")
     var append = false
 
     func validate() throws {
-        try CameraName.checkOnlyOne()
         try duration?.checkRange("--duration")
         if append, destination.file == nil { throw ValidationError("--append is for a file: name it with -o.") }
         if append, destination.force { throw ValidationError("--append and --force exclude each other.") }
@@ -273,50 +267,41 @@ private struct TraceWriter: ~Copyable {
 
 /// The line that shows on a terminal that something is recorded.
 private struct RecordStatus {
-    /// Whether it is ever shown.
-    let isOn: Bool
+    private var line: StatusLine
     private let hasKeys: Bool
     private let style = Style(STDERR_FILENO)
     private let started = ContinuousClock.now
-    private var lastDrawn: ContinuousClock.Instant?
-    private var lines = StatusLines()
     /// A short-lived note.
     private var note: (text: PrintableText, end: ContinuousClock.Instant)?
 
-    private static let interval = Duration.milliseconds(200)
-
     init(isWanted: Bool, hasKeys: Bool) {
-        isOn = isWanted && Terminal.canMoveCursor(STDERR_FILENO)
+        line = StatusLine(isWanted: isWanted)
         self.hasKeys = hasKeys
     }
 
+    var isOn: Bool { line.isOn }
+
     /// How long to wait between two updates, in milliseconds; `nil` if there is nothing to update.
-    var timeout: Int? { isOn ? 200 : nil }
+    var timeout: Int? { isOn ? StatusLine.interval : nil }
 
     mutating func note(_ text: PrintableText) {
         note = (text, .now + .seconds(2))
-        lastDrawn = nil
+        line.clear()
     }
 
     mutating func update(_ writer: borrowing TraceWriter) {
-        let now = ContinuousClock.now
-        guard isOn, now - (lastDrawn ?? now - Self.interval) >= Self.interval else { return }
-        lastDrawn = now
-        if let end = note?.end, end <= now { note = nil }
-        let time = clock(milliseconds: (now - started) / .milliseconds(1), 0)
+        if let end = note?.end, end <= .now { note = nil }
         let state: PrintableText =
             writer.isRunning ? "\(counted(writer.lines, "line"))" : "waiting for the camera to rest"
-        let end: PrintableText = hasKeys ? "m: mark  q: end" : "^C ends it"
-        let columns = Terminal.columns(STDERR_FILENO) - 1
-        let facts = fitting("\(time)  \(note?.text ?? state)", columns - 11)
-        let left = columns - 11 - width(facts) - 2 - width(end)
-        let text = style.yellow("recording") + "  " + facts + (left >= 0 ? "  " + style.dim(end) : "")
-        let drawing = lines.draw([text], columns: columns)
-        if !drawing.isEmpty { writeError(drawing) }
+        let facts: PrintableText =
+            "\(clock(milliseconds: (.now - started) / .milliseconds(1), 0))  \(note?.text ?? state)"
+        let keys: PrintableText = hasKeys ? "m: mark  q: end" : "^C ends it"
+        line.update { [style] columns in
+            let facts = fitting(facts, columns - 11)
+            let hasRoom = columns - 11 - width(facts) - 2 - width(keys) >= 0
+            return style.yellow("recording") + "  " + facts + (hasRoom ? "  " + style.dim(keys) : "")
+        }
     }
 
-    mutating func clear() {
-        let drawing = lines.clear()
-        if !drawing.isEmpty { writeError(drawing) }
-    }
+    mutating func clear() { line.clear() }
 }

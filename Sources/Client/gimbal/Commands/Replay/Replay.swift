@@ -42,15 +42,10 @@ struct Replay: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "How fast: 1 is as recorded, 2 twice as fast; \"max\" as fast as possible.", valueName: "factor"),
-        transform: Speed.init(typed:))
+    @Option("How fast: 1 is as recorded, 2 twice as fast; \"max\" as fast as possible.", "factor")
     var speed: Speed?
 
-    @Option(
-        help: ArgumentHelp("The camera, instead of the one that the header names.", valueName: "name"),
-        completion: .cameras, transform: CameraName.init(typed:))
+    @Option("The camera, instead of the one that the header names.", "name", completion: .cameras)
     var camera: CameraName?
 
     @OptionGroup var recording: RecordingOptions
@@ -69,7 +64,6 @@ struct Replay: ParsableCommand {
     var traces: [String] = []
 
     func validate() throws {
-        try CameraName.checkOnlyOne()
         if let from = recording.time, let until = playback.until, until.milliseconds < from.milliseconds {
             throw ValidationError("--until must not be before --from.")
         }
@@ -105,22 +99,16 @@ struct Replay: ParsableCommand {
 
 /// How a trace is played, beside its speed.
 struct PlaybackOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Where to end in the trace (default: its end).", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("Where to end in the trace (default: its end).", "time")
     var until: Milliseconds?
 
-    @Option(
-        help: ArgumentHelp("How many times to play it; \"forever\" until it is ended.", valueName: "n"),
-        transform: TracePlayback.Loop.init(typed:))
+    @Option("How many times to play it; \"forever\" until it is ended.", "n")
     var loop: TracePlayback.Loop?
 
     @Flag(help: "Begin paused.")
     var paused = false
 
-    @Option(
-        help: ArgumentHelp("Wait no longer than this where nothing happens.", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("Wait no longer than this where nothing happens.", "time")
     var idleLimit: Milliseconds?
 
     @Flag(help: "Pause after each marker.")
@@ -159,7 +147,7 @@ struct PlaybackOptions: ParsableArguments {
     }
 }
 
-extension TracePlayback.Loop {
+extension TracePlayback.Loop: TypedArgument {
     /// Reads a number of times, or `forever`.
     init(typed text: String) throws {
         if text == "forever" {

@@ -21,15 +21,11 @@ struct Diff: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "How far apart they may be, such as 0.5pt,0.001zoom,0.1deg,20ms; nothing if left out.",
-            valueName: "tolerance"),
-        transform: Tolerance.init(typed:))
+    @Option("How far apart they may be, such as 0.5pt,0.001zoom,0.1deg,20ms; nothing if left out.", "tolerance")
     var tolerance: Tolerance?
 
     @Option(
-        help: ArgumentHelp("Draw both ways over one another, the place marked where they part.", valueName: "file"),
+        "Draw both ways over one another, the place marked where they part.", "file",
         completion: .file(extensions: ["svg"]))
     var plot: String?
 

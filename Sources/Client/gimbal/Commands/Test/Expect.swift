@@ -42,16 +42,14 @@ struct Expect: ParsableCommand {
     @Flag(help: "Write the golden file anew, and show what has changed.")
     var update = false
 
-    @Option(
-        help: ArgumentHelp("Write the results as JUnit's XML.", valueName: "file"),
-        completion: .file(extensions: ["xml"]))
+    @Option("Write the results as JUnit's XML.", "file", completion: .file(extensions: ["xml"]))
     var junit: String?
 
     @Flag(help: "Print the results by the Test Anything Protocol.")
     var tap = false
 
     @Option(
-        help: ArgumentHelp("Draw both ways over one another, the place marked where they part.", valueName: "file"),
+        "Draw both ways over one another, the place marked where they part.", "file",
         completion: .file(extensions: ["svg"]))
     var plot: String?
 
@@ -61,16 +59,13 @@ struct Expect: ParsableCommand {
 
     @OptionGroup var socket: SocketOptions
 
-    @Option(
-        help: ArgumentHelp("Follow this camera of the daemon's.", valueName: "name"), completion: .cameras,
-        transform: CameraName.init(typed:))
+    @Option("Follow this camera of the daemon's.", "name", completion: .cameras)
     var camera: CameraName?
 
     @Argument(help: "The traces, recordings or logs; - is standard input.", completion: .file())
     var files: [String] = []
 
     func validate() throws {
-        try CameraName.checkOnlyOne()
         guard files.isEmpty == (camera != nil) else {
             throw ValidationError("Name the traces or logs to look at, or a camera of the daemon's with --camera.")
         }
@@ -109,51 +104,45 @@ struct Expect: ParsableCommand {
 
 /// What is expected, as options.
 struct ExpectationOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The golden file: what \"gimbal run\" printed.", valueName: "file"), completion: .file())
+    @Option("The golden file: what \"gimbal run\" printed.", "file", completion: .file())
     var golden: String?
 
     @Option(
-        help: ArgumentHelp(
-            "How far it may be from the golden file, such as 0.5pt,0.001zoom,0.1deg,20ms; exact if left out.",
-            valueName: "tolerance"),
-        transform: Tolerance.init(typed:))
+        "How far it may be from the golden file, such as 0.5pt,0.001zoom,0.1deg,20ms; exact if left out.", "tolerance")
     var tolerance: Tolerance?
 
-    @Option(
-        help: ArgumentHelp("When the camera has to be there: start, end (the default) or a time.", valueName: "moment"))
+    @Option("When the camera has to be there: start, end (the default) or a time.", "moment")
     var at: String?
 
-    @Option(help: ArgumentHelp("Where it has to be.", valueName: "lat,lng"))
+    @Option("Where it has to be.", "lat,lng")
     var target: String?
 
-    @Option(help: ArgumentHelp("The zoom that it has to have.", valueName: "level"))
+    @Option("The zoom that it has to have.", "level")
     var zoom: String?
 
-    @Option(help: ArgumentHelp("The bearing that it has to have.", valueName: "degrees"))
+    @Option("The bearing that it has to have.", "degrees")
     var bearing: String?
 
-    @Option(help: ArgumentHelp("The viewing angle that it has to have.", valueName: "degrees"))
+    @Option("The viewing angle that it has to have.", "degrees")
     var angle: String?
 
-    @Option(
-        help: ArgumentHelp("How far it may be from there (default: 1pt,0.01zoom,0.1deg).", valueName: "tolerance"))
+    @Option("How far it may be from there (default: 1pt,0.01zoom,0.1deg).", "tolerance")
     var within: String?
 
-    @Option(help: ArgumentHelp("It has to rest from this time on.", valueName: "time"))
+    @Option("It has to rest from this time on.", "time")
     var idleBy: String?
 
-    @Option(help: ArgumentHelp("Its target may never leave these bounds.", valueName: "south,west,north,east"))
+    @Option("Its target may never leave these bounds.", "south,west,north,east")
     var neverOutside: String?
 
-    @Option(help: ArgumentHelp("Its zoom may never leave this range.", valueName: "low,high"))
+    @Option("Its zoom may never leave this range.", "low,high")
     var zoomBetween: String?
 
-    @Option(help: ArgumentHelp("It has to move so many times.", valueName: "n"))
+    @Option("It has to move so many times.", "n")
     var moves: String?
 
     @Option(
-        help: ArgumentHelp("Read statements from this file, instead of the one beside the trace.", valueName: "file"),
+        "Read statements from this file, instead of the one beside the trace.", "file",
         completion: .file(extensions: ["expect"]))
     var statements: String?
 
@@ -198,7 +187,7 @@ struct ExpectationOptions: ParsableArguments {
     }
 }
 
-extension Tolerance {
+extension Tolerance: TypedArgument {
     init(typed text: String) throws {
         guard let tolerance = Tolerance(text) else { throw ValidationError("\(Self.usage).") }
         self = tolerance
@@ -210,24 +199,16 @@ extension Statement {
 
     /// Reads a file of statements; golden files that it names are beside it.
     static func read(named name: String) throws -> [Statement] {
-        let file = try InputFile(name)
-        var bytes: [UInt8] = []
-        while case let piece = try file.read(), !piece.isEmpty {
-            bytes += piece
-            guard bytes.count <= longestFile else {
-                throw Failure(.dataError, "\(name) has more than \(longestFile >> 20) MiB of statements")
-            }
+        let bytes = try InputFile(name).readAll(upTo: longestFile + 1)
+        guard bytes.count <= longestFile else {
+            throw Failure(.dataError, "\(name) has more than \(longestFile >> 20) MiB of statements")
         }
         let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
-        do throws(StatementError) {
-            return try read(file: String(decoding: bytes, as: UTF8.self)).map { statement in
-                guard case .golden(let golden, let tolerance) = statement.kind, !golden.hasPrefix("/") else {
-                    return statement
-                }
-                return Statement(.golden(file: folder + golden, tolerance), text: statement.text)
+        return try about(name) { try read(file: String(decoding: bytes, as: UTF8.self)) }.map { statement in
+            guard case .golden(let golden, let tolerance) = statement.kind, !golden.hasPrefix("/") else {
+                return statement
             }
-        } catch {
-            throw Failure(.dataError, "\(name):\(error)")
+            return Statement(.golden(file: folder + golden, tolerance), text: statement.text)
         }
     }
 }

@@ -23,42 +23,31 @@ struct Make: ParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("What the same fingers come from again.", valueName: "n"))
+    @Option("What the same fingers come from again.", "n")
     var seed: UInt64 = 1
 
-    @Option(
-        help: ArgumentHelp("How long the gesture, or the random session, takes.", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("How long the gesture, or the random session, takes.", "time")
     var duration: Milliseconds?
 
-    @Option(
-        help: ArgumentHelp("Where fingers land, or their middle.", valueName: "x,y"),
-        transform: ScreenPoint.init(typed:))
+    @Option("Where fingers land, or their middle.", "x,y")
     var from: ScreenPoint?
 
-    @Option(help: ArgumentHelp("Where they go.", valueName: "x,y"), transform: ScreenPoint.init(typed:))
+    @Option("Where they go.", "x,y")
     var to: ScreenPoint?
 
-    @Option(help: ArgumentHelp("By how much a pinch grows.", valueName: "factor"), transform: Number.init(typed:))
+    @Option("By how much a pinch grows.", "factor")
     var scale: Number?
 
-    @Option(
-        help: ArgumentHelp("How far a rotation turns, clockwise.", valueName: "degrees"), transform: Number.init(typed:)
-    )
+    @Option("How far a rotation turns, clockwise.", "degrees")
     var degrees: Number?
 
-    @Option(
-        help: ArgumentHelp("The screen's size, in points (default: 390x844).", valueName: "size"),
-        transform: Size.init(typed:))
+    @Option("The screen's size, in points (default: 390x844).", "size")
     var viewport: Size?
 
-    @Option(
-        help: ArgumentHelp("Where the camera begins.", valueName: "lat,lng"), transform: LatLng.init(typed:))
+    @Option("Where the camera begins.", "lat,lng")
     var start: LatLng?
 
-    @Option(
-        help: ArgumentHelp("The zoom that it begins with, 2 to 21.", valueName: "level"), transform: Number.init(typed:)
-    )
+    @Option("The zoom that it begins with, 2 to 21.", "level")
     var zoom: Number?
 
     @Flag(help: "Write the touches, as of a web page, and not the trace that they make.")

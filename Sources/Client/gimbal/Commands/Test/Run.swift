@@ -23,9 +23,7 @@ struct Run: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp("The camera, instead of the one that the header names.", valueName: "name"),
-        transform: CameraName.init(typed:))
+    @Option("The camera, instead of the one that the header names.", "name")
     var camera: CameraName?
 
     @OptionGroup var recording: RecordingOptions

@@ -19,7 +19,7 @@ struct Shrink: ParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("How often the command may be run.", valueName: "n"))
+    @Option("How often the command may be run.", "n")
     var limit = 2000
 
     @OptionGroup var selection: TraceNumber

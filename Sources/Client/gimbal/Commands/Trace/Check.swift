@@ -37,7 +37,7 @@ struct Check: ParsableCommand {
     @Flag(help: "End with status 65 for warnings, too.")
     var strict = false
 
-    @Option(help: ArgumentHelp("How many findings to print of each trace.", valueName: "n"))
+    @Option("How many findings to print of each trace.", "n")
     var limit = 100
 
     @Argument(help: "The traces; - is standard input.", completion: .file(extensions: ["ndjson"]))
@@ -140,18 +140,10 @@ private final class CheckSession {
         try Interrupt.check()
         lines = line.number
         if let played {
-            played.play(readyForPlay(line), judge)
+            played.play(line, judge)
         } else if !line.isBlank {
             try begin(line)
         }
-    }
-
-    /// A header that may follow another trace is played as a whole, too; any other line is as it is.
-    private func readyForPlay(_ line: LineSplitter.Line) -> LineSplitter.Line {
-        guard rules.isOver, !line.isTooLong, let header = try? HeaderLine(Array(line.text)).asAWhole() else {
-            return line
-        }
-        return line.with(header.bytes)
     }
 
     // MARK: The first line
@@ -161,12 +153,7 @@ private final class CheckSession {
         do {
             let requests = try decoder.decode(line.text.span)
             if requests.count == 1, case .trace = requests[0].body {
-                let header: HeaderLine
-                do throws(TraceError) {
-                    header = try HeaderLine(Array(line.text)).asAWhole()
-                } catch {
-                    throw Failure(error, of: name)
-                }
+                let header = try about(name) { try HeaderLine(Array(line.text)).asAWhole() }
                 return try start(header.camera, line.with(header.bytes))
             }
         } catch let rejection as Rejection where rejection.isHeader {
@@ -182,7 +169,7 @@ private final class CheckSession {
 
     /// Begins a run of a camera behind a header, or one that says nothing where the trace has none of its own.
     private func start(_ camera: String, _ header: LineSplitter.Line?) throws {
-        let played = try TraceRun(camera: camera)
+        let played = try TraceRun(camera: camera) { try $0.asAWhole() }
         self.played = played
         if let header { return played.play(header, judge) }
         played.play(try ClientRequest.trace(TraceHeader(speed: .infinity)).line()) { _ in }

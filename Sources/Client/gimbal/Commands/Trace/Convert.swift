@@ -35,15 +35,10 @@ struct Convert: ParsableCommand {
 
     @OptionGroup var options: RecordingOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Write fingers for a tool: \(ScriptFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
-            valueName: "tool"))
+    @Option("Write fingers for a tool: \(ScriptFormat.allCases.map(\.rawValue).joined(separator: ", ")).", "tool")
     var to: ScriptFormat?
 
-    @Option(
-        help: ArgumentHelp("Write the camera that the exported fingers make, as a golden file.", valueName: "file"),
-        completion: .file())
+    @Option("Write the camera that the exported fingers make, as a golden file.", "file", completion: .file())
     var expected: String?
 
     @Flag(help: "Write the fingers themselves, instead of the gestures that they make.")
@@ -72,7 +67,7 @@ struct Convert: ParsableCommand {
         defer { bar.clear() }
         while !source.isAtEnd {
             try file.write(try source.read())
-            bar.update(source.progress)
+            bar.update { source.progress() }
         }
         try file.finish()
         bar.clear()
@@ -81,7 +76,7 @@ struct Convert: ParsableCommand {
 
     /// Writes fingers in a tool's form, and their camera; neither where one of the files may not be written.
     private func export(_ format: ScriptFormat, into file: OutputFile) throws {
-        let export = try TouchExport(recording, options, to: format)
+        let export = try about(recording) { try TouchExport(recording, options, to: format) }
         let golden = try expected.map { name in
             var options = OutputOptions()
             (options.output, options.force) = (name, destination.force)

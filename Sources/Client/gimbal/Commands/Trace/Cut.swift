@@ -25,14 +25,10 @@ struct Cut: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp("Begin after what happens at this time (default: the beginning).", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("Begin after what happens at this time (default: the beginning).", "time")
     var from: Milliseconds?
 
-    @Option(
-        help: ArgumentHelp("End with what happens at this time (default: the end).", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("End with what happens at this time (default: the end).", "time")
     var until: Milliseconds?
 
     @OptionGroup var selection: TraceNumber
@@ -53,12 +49,7 @@ struct Cut: ParsableCommand {
     func run() throws {
         let file = try OutputFile(destination)
         let whole = try Trace(file: trace, number: selection.number)
-        let cut: TraceCut
-        do {
-            cut = try whole.cut(fromMs: from?.milliseconds, untilMs: until?.milliseconds)
-        } catch let error as TraceError {
-            throw Failure(error, of: trace)
-        }
+        let cut = try about(trace) { try whole.cut(fromMs: from?.milliseconds, untilMs: until?.milliseconds) }
         guard !cut.trace.lines.isEmpty else { throw Failure(.dataError, "\(trace): nothing happens in that time") }
         if cut.rejected > 0 {
             say("\(trace): \(counted(cut.rejected, "line")) left out that a daemon rejects; see \"gimbal check\"")

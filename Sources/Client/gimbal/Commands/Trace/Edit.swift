@@ -23,17 +23,13 @@ struct Edit: ParsableCommand {
             """
     )
 
-    @Option(
-        name: .customLong("viewport"), help: ArgumentHelp("The screen's size, in points.", valueName: "size"),
-        transform: Size.init(typed:))
+    @Option("The screen's size, in points.", "size", name: .customLong("viewport"))
     var size: Size?
 
-    @Option(help: ArgumentHelp("Where the camera begins, and its zoom if it is told.", valueName: "lat,lng,zoom"))
+    @Option("Where the camera begins, and its zoom if it is told.", "lat,lng,zoom")
     var start: String?
 
-    @Option(
-        help: ArgumentHelp("Do the same elsewhere: where the camera is to begin.", valueName: "lat,lng"),
-        transform: LatLng.init(typed:))
+    @Option("Do the same elsewhere: where the camera is to begin.", "lat,lng")
     var moveTo: LatLng?
 
     @Option(
@@ -41,15 +37,13 @@ struct Edit: ParsableCommand {
         transform: Speed.init(typedFactor:))
     var speed: Speed?
 
-    @Option(
-        help: ArgumentHelp("Let no pause in which nothing moves be longer than this.", valueName: "time"),
-        transform: Milliseconds.init(typed:))
+    @Option("Let no pause in which nothing moves be longer than this.", "time")
     var trimIdle: Milliseconds?
 
-    @Option(help: ArgumentHelp("The bounds of the target, or none.", valueName: "south,west,north,east"))
+    @Option("The bounds of the target, or none.", "south,west,north,east")
     var bounds: String?
 
-    @Option(help: ArgumentHelp("The lowest and the highest zoom, 2 to 21.", valueName: "low,high"))
+    @Option("The lowest and the highest zoom, 2 to 21.", "low,high")
     var zoomRange: String?
 
     @OptionGroup var selection: TraceNumber
@@ -100,9 +94,7 @@ struct Edit: ParsableCommand {
     func run() throws {
         let file = try OutputFile(destination)
         var trace = try Trace(file: trace, number: selection.number)
-        for edit in try edits() {
-            do throws(TraceError) { try trace.apply(edit) } catch { throw Failure(error, of: self.trace) }
-        }
+        for edit in try edits() { try about(self.trace) { try trace.apply(edit) } }
         try file.write(trace.bytes)
         try file.finish()
     }

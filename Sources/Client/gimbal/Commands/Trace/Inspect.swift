@@ -36,7 +36,7 @@ struct Inspect: ParsableCommand {
         while !source.isAtEnd {
             let trace = try source.read()
             if source.format == .trace { own.read(trace) }
-            bar.update(source.progress)
+            bar.update { source.progress() }
         }
         if source.format == .trace { own.finish() }
         bar.clear()

@@ -26,13 +26,7 @@ struct Join: ParsableCommand {
     func run() throws {
         let file = try OutputFile(destination)
         let traces = try traces.map { try Trace(file: $0) }
-        let joined: Trace
-        do {
-            joined = try Trace.joined(traces)
-        } catch let error as TraceError {
-            throw Failure(error, of: "what is joined")
-        }
-        try file.write(joined.bytes)
+        try file.write(about("what is joined") { try Trace.joined(traces) }.bytes)
         try file.finish()
     }
 }
