@@ -167,10 +167,12 @@ extension RequestType.Word {
 
     fileprivate var standsAlone: Bool {
         switch self {
-        case .trace, .traceEnd, .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay: true
-        case .touch, .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport, .removeCamera,
-            .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
-            .subscribe, .unsubscribe, .hello, .getReplay, .marker, .awaitIdle:
+        case .removeCamera, .trace, .traceEnd, .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed,
+            .endReplay:
+            true
+        case .touch, .move, .animate, .stop, .setGestures, .setZoomRange, .setTargetBounds, .setViewport, .getCamera,
+            .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping, .subscribe,
+            .unsubscribe, .hello, .getReplay, .marker, .awaitIdle:
             false
         }
     }

@@ -95,7 +95,7 @@ final class CameraRegistry {
         return .absent(name)
     }
 
-    /// The camera that is meant, if it is there: earlier objects of the line may have removed it, or made it.
+    /// The camera that is meant, if it is there: an earlier object of the line may have made it.
     func camera(_ meant: MeantCamera) -> HostedCamera? {
         if let camera = meant.camera, !camera.isRemoved { return camera }
         return cameras[meant.name]

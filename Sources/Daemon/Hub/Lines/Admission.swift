@@ -4,6 +4,7 @@
 import Gestures
 import MapCamera
 import GimbalProtocol
+import Touches
 
 /// An error of one object of a line.
 struct Refusal: Error {
@@ -17,7 +18,9 @@ struct Refusal: Error {
     init(_ index: Int, _ error: WireError) { (self.index, self.error) = (index, error) }
 }
 
-/// The admission of one line.
+/// The admission of one line. Where the number of something is limited, each object of an array counts as one more of it for
+/// the objects behind, whatever it is. So an object depends on earlier ones only by the cameras that they make, the zoom
+/// ranges that they set and the fingers that they have.
 struct Admission {
     private let requests: [Request]
     /// The camera of each.
@@ -25,6 +28,12 @@ struct Admission {
     private let peer: Peer
     private let registry: CameraRegistry
     private let limits: Limits
+    /// The names of cameras that the objects so far make.
+    private var made: Set<String> = []
+    /// The zoom ranges that they set, by the camera's name.
+    private var zoomRanges: [String: ZoomRange] = [:]
+    /// How many fingers they have.
+    private var fingers = 0
 
     init(
         _ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ registry: CameraRegistry, _ limits: Limits
@@ -42,23 +51,18 @@ struct Admission {
     }
 
     /// Admits the line.
-    func admit() throws(Refusal) {
-        var earlier = EarlierObjects()
-        for index in requests.indices {
-            try admit(index, meant[index].camera, &earlier)
-        }
+    mutating func admit() throws(Refusal) {
+        for index in requests.indices { try admit(index, meant[index].camera) }
     }
 
-    private func admit(
-        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
-    ) throws(Refusal) {
+    private mutating func admit(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         if peer.isWatchOnly, let error = peer.role.objection(to: requests[index].body) {
             throw Refusal(index, error)
         }
         if let camera = peer.sentTrace.camera { try admit(index, inTraceOf: camera) }
         if peer.sendsBehindTheEnd, requests[index].body.isOfTraces { return }
-        if camera?.lifetime != .permanent || earlier.removesCamera { try admitNew(index, camera, &earlier) }
-        try admitBody(index, camera, &earlier)
+        if camera?.lifetime != .permanent { try admitNew(index, camera) }
+        try admitBody(index, camera)
     }
 
     /// Admits what a trace may have.
@@ -76,33 +80,22 @@ struct Admission {
 
     /// Admits the camera that a request makes, or makes permanent, if it does.
     @inline(never)
-    private func admitNew(
-        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
-    ) throws(Refusal) {
-        let request = requests[index]
-        earlier.cameras.advance(to: index) { cameras, index in
-            let (name, camera) = (meant[index].name, meant[index].camera)
-            if case .command(.removeCamera) = requests[index].body {
-                cameras.remove(name, isPermanent: camera?.lifetime == .permanent)
-            } else if makesCamera(requests[index], cameras.isRemoved(name) ? nil : camera) {
-                cameras.made.insert(name)
-            }
-        }
-        let (cameras, name) = (earlier.cameras.state, meant[index].name)
-        guard !cameras.made.contains(name) else { return }
-        let present = cameras.isRemoved(name) ? nil : camera
-        let mustBeThere = present == nil && mustFindCamera(request)
-        guard mustBeThere || makesCamera(request, present) else { return }
-        if mustBeThere {
+    private mutating func admitNew(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+        let (request, name) = (requests[index], meant[index].name)
+        guard !made.contains(name) else { return }
+        if camera == nil, mustFindCamera(request) {
             throw Refusal(index, .unknownCamera, "camera", "there is no camera \"\(name)\"")
         }
+        guard makesCamera(request, camera) else { return }
         let others = peer.isWatchOnly ? registry.ephemeralCount : registry.permanentCount
-        guard others - cameras.removed.count + cameras.made.count >= limits.cameras else { return }
-        throw Refusal(
-            index, .limitReached, "camera",
-            peer.isWatchOnly
-                ? "\(limits.cameras) cameras are there only to be watched; wait until somebody feeds this one"
-                : "there are \(limits.cameras) cameras; remove one with remove-camera")
+        if others + made.count >= limits.cameras {
+            throw Refusal(
+                index, .limitReached, "camera",
+                peer.isWatchOnly
+                    ? "\(limits.cameras) cameras are there only to be watched; wait until somebody feeds this one"
+                    : "there are \(limits.cameras) cameras; remove one with remove-camera")
+        }
+        made.insert(name)
     }
 
     /// Whether a request fails if its camera does not exist: since it says that it makes none, or since the camera of its
@@ -112,28 +105,22 @@ struct Admission {
         return if case .command(.removeCamera) = request.body { true } else { request.body.needsCamera }
     }
 
-    private func admitBody(
-        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
-    ) throws(Refusal) {
+    private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
         let isBusy = camera?.replay != nil && camera?.replay !== peer.replay
         func busy() -> Refusal {
             Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
         func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay runs on this camera") }
         switch requests[index].body {
-        case .gesture:
+        case .gesture(let gesture):
             if isBusy { throw busy() }
-            // Fast path: even if every earlier object began a gesture, the camera stays below both limits.
-            let most = (camera?.gestures.count ?? 0) + index
-            if most >= min(limits.gestures, limits.cameraGestures) {
-                try admitGesture(index, camera, &earlier)
-            }
+            try admit(gesture, index, camera)
         case .touch(let fingers):
             if isBusy { throw busy() }
-            try admit(fingers, index, camera, &earlier)
+            try admit(fingers, index, camera)
         case .command(let command):
             if isBusy { throw busy() }
-            try admit(command, index, camera, &earlier)
+            try admit(command, index, camera)
         case .trace:
             if isBusy || !peer.output.isOpen { throw busy() }
         case .traceEnd:
@@ -142,9 +129,10 @@ struct Admission {
                     index, .invalidValue, "type", "no trace runs on this connection: a trace header begins one")
             }
         case .subscribe:
-            try admitSubscription(index, &earlier)
+            try admitSubscription(index)
         case .awaitIdle:
-            try admitWait(index, &earlier)
+            guard peer.waits.all.count + index >= limits.waits else { break }
+            throw Refusal(index, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
         case .steerReplay(let steering):
             if peer.sendsTrace {
                 let message =
@@ -166,129 +154,79 @@ struct Admission {
                     "camera must not be \"*\" in an array: subscribing to all cameras is a line of its own")
             }
         case .marker:
-            if let replay = peer.replay, replay.markers.count + earlier.markers >= limits.markers {
-                throw Refusal(
-                    index, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
-            }
-            earlier.markers += 1
+            guard let replay = peer.replay, replay.markers.count + index >= limits.markers else { break }
+            throw Refusal(index, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
         case .query, .unsubscribe, .unsubscribeAll, .hello:
             break
         }
     }
 
-    private func admitSubscription(_ index: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
-        // Fast path: even if every earlier object subscribed to another camera, the peer stays below the limit.
+    private func admitSubscription(_ index: Int) throws(Refusal) {
         guard peer.subscriptions.all.count + index >= limits.subscriptions else { return }
-        if earlier.subscribed == nil {
-            earlier.subscribed = Lookback(Set(peer.subscriptions.all.lazy.filter { !$0.isOfAll }.map(\.camera.name)))
-        }
-        earlier.subscribed?.advance(to: index) { names, index in
-            switch requests[index].body {
-            case .subscribe: names.insert(meant[index].name)
-            case .unsubscribe, .command(.removeCamera): names.remove(meant[index].name)
-            case .unsubscribeAll: names = []
-            default: break
-            }
-        }
-        guard let names = earlier.subscribed?.state, names.count >= limits.subscriptions,
-            !names.contains(meant[index].name)
-        else { return }
+        let own = peer.subscriptions.all.lazy.filter { !$0.isOfAll }
+        let name = meant[index].name
+        guard own.count + index >= limits.subscriptions, !own.contains(where: { $0.camera.name == name }) else { return }
         throw Refusal(
             index, .limitReached, "camera",
             "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
-    private func admitGesture(
-        _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
-    ) throws(Refusal) {
-        func key(_ gesture: Request.Gesture) -> GestureKey {
-            GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
+    private func admit(_ gesture: Request.Gesture, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+        let all = (camera?.gestures.count ?? 0) + index
+        guard all >= min(limits.gestures, limits.cameraGestures), gesture.event.begins else { return }
+        let key = GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
+        // Nearly every report is about a gesture that is active.
+        if camera?.gestures.contains(key) == true { return }
+        if (camera?.gestures.keys(of: peer.number).count ?? 0) + index >= limits.gestures {
+            throw Refusal(
+                index, .limitReached, "gesture",
+                "one connection has at most \(limits.gestures) active gestures on a camera")
         }
-        guard case .gesture(let gesture) = requests[index].body, gesture.event.begins else { return }
-        // Fast path: nearly every report is about a gesture that is active already.
-        if index == 0, camera?.gestures.contains(key(gesture)) == true { return }
-        func before(_ index: Int) -> EarlierObjects.Active {
-            EarlierObjects.Active(on: meant[index].camera, of: peer.number)
-        }
-        earlier.active.advance(to: index) { active, index in
-            let name = meant[index].name
-            switch requests[index].body {
-            case .gesture(let gesture):
-                active[name, default: before(index)].note(key(gesture), begins: gesture.event.begins)
-            case .command(let command) where command.cancelsGestures: active[name] = .init()
-            default: break
-            }
-        }
-        let active = earlier.active.state[meant[index].name] ?? before(index)
-        guard !active.own.contains(key(gesture)) else { return }
-        func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "gesture", message) }
-        if active.own.count >= limits.gestures {
-            throw refuse("one connection has at most \(limits.gestures) active gestures on a camera")
-        }
-        if active.others + active.own.count >= limits.cameraGestures {
-            throw refuse("a camera has at most \(limits.cameraGestures) active gestures")
+        if all >= limits.cameraGestures {
+            throw Refusal(
+                index, .limitReached, "gesture", "a camera has at most \(limits.cameraGestures) active gestures")
         }
     }
 
-    private func admit(
-        _ fingers: Request.Fingers, _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+    private mutating func admit(
+        _ fingers: Request.Fingers, _ index: Int, _ camera: HostedCamera?
     ) throws(Refusal) {
-        earlier.fingers += fingers.touches.count
-        if earlier.fingers > limits.fingers { throw Refusal(index, RequestDecoder.tooManyFingers) }
-        // Fast path: even if every earlier object touched another surface, the camera stays below both limits.
-        let known = camera?.surfaces.all.count ?? 0
-        guard !fingers.touches.isEmpty, known + index >= min(limits.surfaces, limits.cameraSurfaces) else { return }
-        func before(_ index: Int) -> EarlierObjects.Touched {
-            EarlierObjects.Touched(on: meant[index].camera, by: peer.number)
+        self.fingers += fingers.touches.count
+        if self.fingers > limits.fingers { throw Refusal(index, RequestDecoder.tooManyFingers) }
+        let known = camera?.surfaces.all ?? []
+        guard !fingers.touches.isEmpty, known.count + index >= min(limits.surfaces, limits.cameraSurfaces) else {
+            return
         }
-        earlier.touched.advance(to: index) { touched, index in
-            switch requests[index].body {
-            case .touch(let fingers): touched[meant[index].name, default: before(index)].note(fingers)
-            case .command(.removeCamera): touched[meant[index].name] = .init()
-            default: break
-            }
-        }
-        let touched = earlier.touched.state[meant[index].name] ?? before(index)
-        guard !touched.own.contains(fingers.surface) else { return }
-        func refuse(_ message: String) -> Refusal { Refusal(index, .limitReached, "surface", message) }
+        let touched = known.filter(\.isTouched).map(\.key)
+        guard !touched.contains(SurfaceKey(feed: peer.number, label: fingers.surface)) else { return }
         // A trace may have what several connections did.
-        if !peer.sendsTrace, touched.own.count >= limits.surfaces {
-            throw refuse("one connection has at most \(limits.surfaces) surfaces with fingers on a camera")
+        if !peer.sendsTrace, touched.count(where: { $0.feed == peer.number }) + index >= limits.surfaces {
+            throw Refusal(
+                index, .limitReached, "surface",
+                "one connection has at most \(limits.surfaces) surfaces with fingers on a camera")
         }
-        if touched.others + touched.own.count >= limits.cameraSurfaces {
-            throw refuse("a camera has at most \(limits.cameraSurfaces) surfaces with fingers")
+        if touched.count + index >= limits.cameraSurfaces {
+            throw Refusal(
+                index, .limitReached, "surface", "a camera has at most \(limits.cameraSurfaces) surfaces with fingers")
         }
     }
 
-    private func admit(
-        _ command: Request.Command, _ index: Int, _ camera: HostedCamera?, _ earlier: inout EarlierObjects
+    private mutating func admit(
+        _ command: Request.Command, _ index: Int, _ camera: HostedCamera?
     ) throws(Refusal) {
         switch command {
         case .setZoomRange(let min, let max):
-            earlier.zoomRanges.advance(to: index) { ranges, index in
-                switch requests[index].body {
-                case .command(.setZoomRange(let min, let max)):
-                    let old = zoomRange(of: meant[index], ranges)
-                    ranges[meant[index].name] = ZoomRange(min: min ?? old.min, max: max ?? old.max) ?? old
-                case .command(.removeCamera): ranges[meant[index].name] = .all
-                default: break
-                }
-            }
-            let old = zoomRange(of: meant[index], earlier.zoomRanges.state)
-            if (min ?? old.min) > (max ?? old.max) {
+            let name = meant[index].name
+            let old = zoomRanges[name] ?? camera?.camera.constraints.zoomRange ?? .all
+            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
                 let error = RequestDecoder.reversedZoomRange
                 throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
             }
+            zoomRanges[name] = range
         case .removeCamera where camera?.replay != nil:
             throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
-        case .removeCamera: earlier.removesCamera = true
         default: break  // Nothing can be wrong with another but its own members.
         }
-    }
-
-    /// The zoom range of a request's camera: that which an earlier object of the line sets, or the present one.
-    private func zoomRange(of meant: MeantCamera, _ earlier: [String: ZoomRange]) -> ZoomRange {
-        earlier[meant.name] ?? meant.camera?.camera.constraints.zoomRange ?? .all
     }
 
     /// Whether a request makes its camera, or makes an ephemeral one permanent.
@@ -302,13 +240,11 @@ struct Admission {
         default: return !peer.isWatchOnly && request.body.needsCamera
         }
     }
+}
 
-    /// Refuses a request to wait that is one more than a connection may have.
-    private func admitWait(_ index: Int, _ earlier: inout EarlierObjects) throws(Refusal) {
-        defer { earlier.waits += 1 }
-        guard peer.waits.all.count + earlier.waits >= limits.waits else { return }
-        throw Refusal(index, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
-    }
+extension GestureEvent {
+    /// Whether the gesture is active after this report, if its kind is enabled.
+    fileprivate var begins: Bool { !kind.isTap && (phase == .began || phase == .changed) }
 }
 
 extension Request.Body {

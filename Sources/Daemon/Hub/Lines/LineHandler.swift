@@ -136,7 +136,8 @@ final class LineHandler {
         let time: Double?
         do throws(Refusal) {
             time = try traceTime(requests, of: peer)
-            try Admission(requests, meant, from: peer, registry, limits).admit()
+            var admission = Admission(requests, meant, from: peer, registry, limits)
+            try admission.admit()
         } catch {
             let isHeader = if case .trace = requests[error.index].body { !peer.sendsTrace } else { false }
             let rejection = Rejection(
