@@ -49,7 +49,6 @@ final class CameraRegistry {
     private var epochs: UInt64 = 0
 
     private var cameras = CameraTable()
-    private var names = SortedNames()
     private var ephemeral: [HostedCamera] = []
     /// Whether one of those may have no subscriber any more.
     private(set) var mayHaveUnwanted = false
@@ -71,18 +70,18 @@ final class CameraRegistry {
 
     // MARK: Which there are
 
-    var count: Int { cameras.count }
+    var count: Int { cameras.all.count }
 
     /// How many are there for everybody.
-    var permanentCount: Int { cameras.count - ephemeral.count }
+    var permanentCount: Int { count - ephemeral.count }
 
     var ephemeralCount: Int { ephemeral.count }
 
     /// All cameras, by their names.
-    var sorted: [HostedCamera] { cameras.all.sorted { $0.name < $1.name } }
+    var sorted: [HostedCamera] { cameras.all }
 
     /// The names of all, sorted, as an array of JSON.
-    func namesAsJSON() -> [UInt8] { names.json() }
+    func namesAsJSON() -> [UInt8] { cameras.namesAsJSON() }
 
     func camera(named name: String) -> HostedCamera? { cameras[name] }
 
@@ -128,7 +127,6 @@ final class CameraRegistry {
         let camera = HostedCamera(name: name, epoch: newEpoch(), at: now, environment)
         camera.registration = Registration(lifetime)
         insert(camera)
-        names.insert(name)
         return camera
     }
 
@@ -169,7 +167,6 @@ final class CameraRegistry {
         noteChange(camera)
         freeSlots.append(camera.registration.slot)
         cameras.remove(camera)
-        names.remove(camera.name)
     }
 
     /// Notes that a camera is not only there to be watched any more.
@@ -208,7 +205,6 @@ final class CameraRegistry {
     /// Registers cameras as another process left them, in place of none.
     func restore(_ cameras: some Collection<HostedCamera>) {
         for camera in cameras.sorted(by: { $0.name < $1.name }) { insert(camera) }
-        names = SortedNames(self.cameras.all.map(\.name))
     }
 
     /// Registers cameras as they were saved, in place of none.
@@ -220,7 +216,6 @@ final class CameraRegistry {
             if !keepsEpochs { camera.epoch = newEpoch() }
             insert(HostedCamera(camera, clockStart: now - camera.clock, environment))
         }
-        names = SortedNames(cameras.all.map(\.name))
     }
 
     // MARK: Saving

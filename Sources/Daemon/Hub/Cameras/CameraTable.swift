@@ -1,64 +1,47 @@
-// The cameras by the bytes of their names, so that the one that a line names is found as it stands there: no string is made.
-// Open addressing with a power of two of slots. Invariants: no two cameras have one name; at least half of the slots are
-// empty; no empty one lies between where a camera's name hashes to and where the camera is.
+// The cameras in the order of their names' bytes, so that the one that a line names is found as it stands there: no string is
+// made. Invariant: no two cameras have one name.
 
 struct CameraTable {
-    private var slots = [HostedCamera?](repeating: nil, count: 16)
-    private(set) var count = 0
-
-    /// All cameras, in no order.
-    var all: some Sequence<HostedCamera> { slots.lazy.compactMap { $0 } }
+    /// All cameras, by their names.
+    private(set) var all: [HostedCamera] = [] {
+        didSet { text = nil }
+    }
+    /// The names as an array of JSON, once that has been asked for.
+    private var text: [UInt8]?
 
     subscript(name: String) -> HostedCamera? { self[name.utf8Span.span] }
 
-    subscript(name: Span<UInt8>) -> HostedCamera? { slots[slot(of: name)] }
+    subscript(name: Span<UInt8>) -> HostedCamera? {
+        let index = index(of: name)
+        return index < all.count && all[index].isNamed(name) ? all[index] : nil
+    }
 
     /// Inserts a camera. Precondition: no camera has its name.
     mutating func insert(_ camera: HostedCamera) {
-        if 2 * (count + 1) > slots.count { grow() }
-        let slot = slot(of: camera.name.utf8Span.span)
-        precondition(slots[slot] == nil, "there are two cameras \(camera.name)")
-        slots[slot] = camera
-        count += 1
+        precondition(self[camera.name] == nil, "there are two cameras \(camera.name)")
+        all.insert(camera, at: index(of: camera.name.utf8Span.span))
     }
 
     mutating func remove(_ camera: HostedCamera) {
-        var empty = slot(of: camera.name.utf8Span.span)
-        guard slots[empty] != nil else { return }
-        slots[empty] = nil
-        count -= 1
-        // Those behind it close the gap, unless they lie between where they hash to and it.
-        var slot = next(empty)
-        while let moving = slots[slot] {
-            let distance = (slot - hashedSlot(of: moving.name.utf8Span.span)) & (slots.count - 1)
-            if distance >= (slot - empty) & (slots.count - 1) {
-                slots[empty] = moving
-                slots[slot] = nil
-                empty = slot
-            }
-            slot = next(slot)
-        }
+        let index = index(of: camera.name.utf8Span.span)
+        if index < all.count, all[index] === camera { all.remove(at: index) }
     }
 
-    private mutating func grow() {
-        let old = slots
-        slots = [HostedCamera?](repeating: nil, count: 2 * old.count)
-        for case let camera? in old { slots[slot(of: camera.name.utf8Span.span)] = camera }
+    /// The names as an array of JSON: none has a character that is escaped there.
+    mutating func namesAsJSON() -> [UInt8] {
+        if let text { return text }
+        let text = Array("[\(all.map { "\"\($0.name)\"" }.joined(separator: ","))]".utf8)
+        self.text = text
+        return text
     }
 
     /// Where a name's camera is, or would be.
-    private func slot(of name: Span<UInt8>) -> Int {
-        var slot = hashedSlot(of: name)
-        while let camera = slots[slot], !camera.isNamed(name) { slot = next(slot) }
-        return slot
+    private func index(of name: Span<UInt8>) -> Int {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].isNamed(before: name) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
-
-    /// Where a name hashes to. Clients choose the names: the hash is one that they cannot guess.
-    private func hashedSlot(of name: Span<UInt8>) -> Int {
-        var hasher = Hasher()
-        unsafe name.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-        return hasher.finalize() & (slots.count - 1)
-    }
-
-    private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 }

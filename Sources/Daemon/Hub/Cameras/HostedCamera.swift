@@ -128,6 +128,14 @@ final class HostedCamera {
         return true
     }
 
+    /// Whether its name comes before another by its bytes.
+    func isNamed(before name: Span<UInt8>) -> Bool {
+        for index in 0..<min(nameBytes.count, name.count) where nameBytes[index] != name[index] {
+            return nameBytes[index] < name[index]
+        }
+        return nameBytes.count < name.count
+    }
+
     /// The camera that everybody sees: another one, where a replay goes elsewhere on this one.
     var seen: HostedCamera { replay?.camera ?? self }
     var lifetime: Lifetime { registration.lifetime }

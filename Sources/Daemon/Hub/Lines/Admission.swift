@@ -165,7 +165,8 @@ struct Admission {
         guard peer.subscriptions.all.count + index >= limits.subscriptions else { return }
         let own = peer.subscriptions.all.lazy.filter { !$0.isOfAll }
         let name = meant[index].name
-        guard own.count + index >= limits.subscriptions, !own.contains(where: { $0.camera.name == name }) else { return }
+        guard own.count + index >= limits.subscriptions else { return }
+        if own.contains(where: { $0.camera.name == name }) { return }
         throw Refusal(
             index, .limitReached, "camera",
             "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")

@@ -1,6 +1,5 @@
-// A request that waits until a camera rests, and the queue of those that wait no longer than they said.
-// Invariants: a wait is among its peer's, and in the queue if it has a deadline, until it is over; nothing here costs time
-// proportional to how many wait, except a logarithm.
+// A request that waits until a camera rests, and the queue of those that have a deadline.
+// Invariant: a wait is among its peer's, and in the queue if it has a deadline, until it is over.
 
 import GimbalProtocol
 
@@ -19,8 +18,6 @@ final class RestWait {
     var isOver = false
     /// Where it stands among its peer's.
     fileprivate(set) var index = 0
-    /// Where it stands in the queue; `nil` if it does not.
-    fileprivate var heapIndex: Int?
 
     init(_ timeoutMs: Double?, for camera: HostedCamera, of peer: Peer, id: [UInt8], at now: Double) {
         (self.peer, self.camera, self.id) = (peer, camera, id)
@@ -57,59 +54,30 @@ struct PeerWaits {
     mutating func removeAll() { all = [] }
 }
 
-/// Waits by their deadlines: a binary heap, the earliest first.
+/// Waits by their deadlines. Adding and removing one moves at most eight bytes for each that is due before it.
 struct RestWaitQueue {
-    private var heap: [RestWait] = []
+    /// The earliest last; of two with the same deadline, the one that came first.
+    private var waits: [RestWait] = []
 
-    var first: RestWait? { heap.first }
+    var first: RestWait? { waits.last }
 
-    mutating func insert(_ wait: RestWait) {
-        wait.heapIndex = heap.count
-        heap.append(wait)
-        rise(from: heap.count - 1)
-    }
+    mutating func insert(_ wait: RestWait) { waits.insert(wait, at: index(of: wait.deadline)) }
 
     /// Removes a wait, if it is there.
     mutating func remove(_ wait: RestWait) {
-        guard let index = wait.heapIndex else { return }
-        wait.heapIndex = nil
-        let last = heap.removeLast()
-        guard last !== wait else { return }
-        put(last, index)
-        rise(from: index)
-        sink(from: last.heapIndex ?? index)
+        guard wait.deadline < .infinity else { return }
+        let others = waits[index(of: wait.deadline)...].prefix { $0.deadline == wait.deadline }
+        if let index = others.firstIndex(where: { $0 === wait }) { waits.remove(at: index) }
     }
 
-    private mutating func put(_ wait: RestWait, _ index: Int) {
-        heap[index] = wait
-        wait.heapIndex = index
-    }
-
-    private mutating func rise(from index: Int) {
-        var index = index
-        while index > 0, heap[index].deadline < heap[(index - 1) / 2].deadline {
-            exchange(index, (index - 1) / 2)
-            index = (index - 1) / 2
+    /// Where the first wait is that is not due after a time.
+    private func index(of deadline: Double) -> Int {
+        var (low, high) = (0, waits.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if waits[middle].deadline > deadline { low = middle + 1 } else { high = middle }
         }
-    }
-
-    private mutating func sink(from index: Int) {
-        var index = index
-        while true {
-            var least = index
-            for child in [2 * index + 1, 2 * index + 2] where child < heap.count {
-                if heap[child].deadline < heap[least].deadline { least = child }
-            }
-            guard least != index else { return }
-            exchange(index, least)
-            index = least
-        }
-    }
-
-    private mutating func exchange(_ one: Int, _ other: Int) {
-        let wait = heap[one]
-        put(heap[other], one)
-        put(wait, other)
+        return low
     }
 }
 
