@@ -63,7 +63,9 @@ let package = Package(
         // Fingers to be performed: made up, of a trace's gestures, and in the words of other tools.
         .target(
             name: "TouchScripts",
-            dependencies: ["TouchTraces", "Touches", "Traces", "Gestures", "GimbalProtocol", "MapCamera"],
+            dependencies: [
+                "CameraStreams", "TouchTraces", "Touches", "Traces", "Gestures", "GimbalProtocol", "MapCamera",
+            ],
             swiftSettings: strict),
 
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.

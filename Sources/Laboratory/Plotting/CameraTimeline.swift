@@ -5,7 +5,7 @@ import Gestures
 import MapCamera
 
 /// Why a camera moves, as it is drawn.
-public enum Cause: CaseIterable, Sendable {
+enum Cause: CaseIterable, Sendable {
     /// Fingers are on the screen.
     case fingers
     /// What fingers have set going: a fling, inertia, a tap.
@@ -17,11 +17,11 @@ public enum Cause: CaseIterable, Sendable {
 }
 
 /// What a trace has done to a camera.
-public struct CameraTimeline: Sendable {
+package struct CameraTimeline: Sendable {
     /// The camera at one time.
-    public struct Step: Sendable {
+    struct Step: Sendable {
         /// Milliseconds of the trace's clock.
-        public let timeMs: Double
+        let timeMs: Double
         /// The target on the Mercator plane; `x` is not wrapped.
         let place: MercatorPoint
         /// The longitude and the bearing are not wrapped.
@@ -54,24 +54,28 @@ public struct CameraTimeline: Sendable {
     }
 
     /// What the picture is of.
-    public var title = ""
+    var title = ""
     /// Milliseconds of the trace's clock at the end, rest included.
-    public var durationMs = 0.0
+    var durationMs = 0.0
     /// Lines that were taken.
-    public var events = 0
+    var events = 0
     /// Lines that were not.
-    public var rejected = 0
+    var rejected = 0
     /// How often the camera changed.
-    public var frames = 0
+    var frames = 0
 
     private(set) var steps: [Step] = []
+    /// When movements begin, and when the camera rests.
     private(set) var started: [Double] = []
-    private(set) var idle: [Double] = []
-    private(set) var bars: [Bar] = []
-    private(set) var commands: [Double] = []
-    private(set) var limits: [Limits] = []
+    var idle: [Double] = []
+    /// What gestures' fingers did; a tap ends when it begins.
+    var bars: [Bar] = []
+    /// When commands and settings were taken.
+    var commands: [Double] = []
+    /// The limits, from when they are known and each time they change.
+    var limits: [Limits] = []
     /// Where fingers went, as far as that is known.
-    private(set) var fingers: [Track] = []
+    var fingers: [Track] = []
     /// Where gestures were: a track for as long as any of them is active.
     private(set) var foci: [Track] = []
 
@@ -81,7 +85,7 @@ public struct CameraTimeline: Sendable {
     private var hasOpenFocus = false
 
     /// A timeline that has not begun.
-    public init(from position: CameraPosition) { add(position, at: 0, nil) }
+    init(from position: CameraPosition) { add(position, at: 0, nil) }
 
     private mutating func add(_ position: CameraPosition, at timeMs: Double, _ cause: Cause?) {
         var position = position
@@ -96,37 +100,14 @@ public struct CameraTimeline: Sendable {
     // MARK: What happens
 
     /// A movement begins, or goes on for another reason.
-    public mutating func moveStarted(at timeMs: Double, from position: CameraPosition) {
+    mutating func moveStarted(at timeMs: Double, from position: CameraPosition) {
         started.append(timeMs)
         add(position, at: timeMs, nil)
     }
 
     /// The camera has moved.
-    public mutating func moved(at timeMs: Double, to position: CameraPosition, _ cause: Cause) {
+    mutating func moved(at timeMs: Double, to position: CameraPosition, _ cause: Cause) {
         add(position, at: timeMs, cause)
-    }
-
-    /// The camera rests.
-    public mutating func rested(at timeMs: Double) { idle.append(timeMs) }
-
-    /// The limits have changed, or are known for the first time.
-    public mutating func limit(
-        from timeMs: Double, zoomRange: ZoomRange, targetBounds: CoordinateBounds?, viewport: Viewport
-    ) {
-        limits.append(Limits(timeMs: timeMs, zoomRange: zoomRange, targetBounds: targetBounds, viewport: viewport))
-    }
-
-    /// A gesture is over; a tap ends when it begins.
-    mutating func gesture(_ kind: GestureKind, from start: Double, to end: Double, isCancelled: Bool) {
-        bars.append(Bar(kind: kind, start: start, end: end, isCancelled: isCancelled))
-    }
-
-    /// A command or a setting was taken.
-    mutating func command(at timeMs: Double) { commands.append(timeMs) }
-
-    /// A finger went this way over the screen.
-    public mutating func finger(through points: [ScreenPoint], isCancelled: Bool) {
-        fingers.append(Track(points: points, isCancelled: isCancelled))
     }
 
     /// Gestures are about a point of the screen.

@@ -5,7 +5,7 @@ import CameraStreams
 import MapCamera
 
 /// A picture of two streams and of how they differ.
-public struct Overlay {
+package struct Overlay {
     private let expected: CameraTimeline
     private let found: CameraTimeline
     private let comparison: Comparison
@@ -34,7 +34,7 @@ public struct Overlay {
     }
 
     /// The picture as SVG 1.1 with CSS: dark where the page is.
-    public var svg: String {
+    package var svg: String {
         let width = Self.width - Self.left - Self.right
         let ways = Self.onOneSheet(expected, found)
         let frame = MapFrame(

@@ -5,7 +5,7 @@ import CameraStreams
 import MapCamera
 
 /// A picture of a timeline.
-public struct Picture {
+package struct Picture {
     private let timeline: CameraTimeline
 
     private static let width = 560.0
@@ -13,10 +13,10 @@ public struct Picture {
     private static let right = 14.0
 
     /// A picture that is not drawn yet.
-    public init(of timeline: CameraTimeline) { self.timeline = timeline }
+    package init(of timeline: CameraTimeline) { self.timeline = timeline }
 
     /// The picture as SVG 1.1 with CSS: dark where the page is.
-    public var svg: String {
+    package var svg: String {
         let moments = moments
         let width = Self.width - Self.left - Self.right
         let map = MapPanel(timeline, moments: moments, left: Self.left, top: 62, width: width)

@@ -230,3 +230,34 @@ package struct MadeFingers {
         return ScreenPoint(x: value(waves[0]) + value(waves[1]), y: value(waves[2]) + value(waves[3]))
     }
 }
+
+/// Where a random session begins.
+package struct MadeBeginning {
+    package var position: CameraPosition
+    package var bounds: CoordinateBounds?
+
+    package init(position: CameraPosition, bounds: CoordinateBounds? = nil) {
+        (self.position, self.bounds) = (position, bounds)
+    }
+
+    /// A place where maps break, as the seed says.
+    package static func edge(_ seed: UInt64) -> MadeBeginning {
+        func at(_ latitude: Double, _ longitude: Double, _ zoom: Double, angle: Double = 0) -> CameraPosition {
+            CameraPosition(
+                target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom, bearing: angle * 3,
+                viewingAngle: angle)
+        }
+        let paris = at(48.8584, 2.2945, 14)
+        let corners = CoordinateBounds(
+            southWest: LatLng(latitude: 48.855, longitude: 2.29), northEast: LatLng(latitude: 48.862, longitude: 2.3))
+        let edges = [
+            MadeBeginning(position: paris), MadeBeginning(position: at(-17.7, 179.999, 9)),
+            MadeBeginning(position: at(84.99, -30, 5)),
+            MadeBeginning(position: at(-84.99, 60, 8, angle: 20)),
+            MadeBeginning(position: at(35.36, 138.73, 20.9, angle: 60)),
+            MadeBeginning(position: at(0, 0, 2)), MadeBeginning(position: paris, bounds: corners),
+            MadeBeginning(position: at(45.98, 7.66, 16, angle: 65)),
+        ]
+        return edges[Int(seed % UInt64(edges.count))]
+    }
+}

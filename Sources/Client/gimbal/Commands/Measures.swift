@@ -140,9 +140,25 @@ extension EdgeInsets: TypedArgument {
     }
 }
 
+/// Checks that an option's value is within a range.
+///
+/// - Parameter unit: what stands behind the range in the error.
+func check(_ option: String, _ value: Double?, _ range: ClosedRange<Double>, _ unit: String = "") throws {
+    guard let value, !range.contains(value) else { return }
+    let limits =
+        range.upperBound.isFinite
+        ? "\(short(range.lowerBound)) to \(short(range.upperBound))" : "\(short(range.lowerBound)) or more"
+    throw ValidationError("\(option) must be \(limits)\(unit).")
+}
+
 /// Width and height, in points.
 struct Size: TypedArgument {
     let width, height: Double
+
+    /// Checks that both are within a range.
+    func check(_ option: String, _ range: ClosedRange<Double>) throws {
+        for side in [width, height] { try gimbal.check(option, side, range, " points wide and high") }
+    }
 
     /// Reads a size such as `390x844`.
     init(typed text: String) throws {

@@ -12,7 +12,6 @@ final class LiveSession {
     private let camera: CameraName
     private let position: CameraPosition?
     private let follows: Bool
-    private var table: EventTable?
     private var hasSurface = false
     private var isOver = false
     private var rejected = 0
@@ -29,7 +28,7 @@ final class LiveSession {
         connection = try DaemonConnection(options.socket)
         self.output = output
         follows = options.follow
-        table = follows && output.isTerminal ? EventTable(cameras: [camera.text]) : nil
+        if follows { output.showRows(of: [camera.text]) }
     }
 
     /// Feeds the camera until the input ends; says how many errors there were.
@@ -68,9 +67,7 @@ final class LiveSession {
             rejected += 1
             say("\(source.name): \(error)")
         case .pong: isOver = isOver || message.id == Self.endMark
-        case _ where follows && message.isOfStream:
-            guard table != nil else { return output.add(message.bytes) }
-            for line in table?.lines(message) ?? [] { output.add(line) }
+        case _ where follows && message.isOfStream: output.show(message)
         default: break
         }
     }

@@ -12,7 +12,6 @@ final class ReplaySession {
     private let output: Output
     private let opening: TraceSource.Opening
     private let follows: Bool
-    private let printed: ReplayOutput
     /// What shows how the replay stands, and lets a person steer it, if there is a terminal.
     private var player: PlayerControl?
 
@@ -42,11 +41,11 @@ final class ReplaySession {
             return (opening, length)
         }
         self.opening = opening
-        printed = ReplayOutput(name, following: follows ? opening.header.camera : nil, output)
+        if follows { output.showRows(of: [opening.header.camera]) }
         let title = name == "-" ? "standard input" : name.split(separator: "/").last.map(String.init) ?? name
         let playback = opening.header.header?.playback ?? TracePlayback()
         player = try PlayerControl(
-            title, of: opening.header.camera, options.socket, isInputTaken: name == "-", hasRows: printed.hasRows,
+            title, of: opening.header.camera, options.socket, isInputTaken: name == "-", hasRows: output.hasRows,
             loop: playback.loop, durationMs: playback.durationMs, markers: length.markers(of: reader))
     }
 
@@ -128,12 +127,12 @@ final class ReplaySession {
         case .traceEnded:
             isCut = message.traceEnded?.cut == true
             player?.conclude()
-            printed.conclude(message)
+            output.conclude(message, of: reader.name)
         case .pong: isOver = isOver || message.id == Self.endMark
         case .lagged where follows:
             if case .lagged(let lagged)? = message.event { announce("gimbal: \(lagged.text)") }
-            printed.show(message)
-        case _ where follows && message.isOfStream: printed.show(message)
+            output.show(message)
+        case _ where follows && message.isOfStream: output.show(message, as: message.withoutEpoch)
         default: break
         }
     }

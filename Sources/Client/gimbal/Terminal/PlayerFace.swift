@@ -70,7 +70,8 @@ struct PlayerFace: Equatable {
         let help = Piece("? keys", style.dim)
         if hasKeys, columns >= 72, fits(help, leaving: 2 * leastBar) { right.append(help) }
         guard let durationMs, rest() >= 1 else { return joined(left + right, within: columns) }
-        let bar = bar(rest(), of: durationMs, isUTF8: isUTF8, style: style)
+        func share(_ timeMs: Double) -> Double { durationMs > 0 ? timeMs / durationMs : 1 }
+        let bar = gimbal.bar(share(timeMs), ticks: markers.map(share), rest(), isUTF8: isUTF8, style)
         let sides = [left, right].map { pieces in pieces.map { $0.paint($0.text) }.joined(separator: " ") }
         return "\(sides[0]) \(bar) \(sides[1])"
     }
@@ -111,34 +112,6 @@ struct PlayerFace: Equatable {
         case .times(let times): "\(round) of \(times)"
         case .forever: "round \(round)"
         }
-    }
-
-    /// The bar: how far it is, and a tick for each marker.
-    private func bar(_ width: Int, of durationMs: Double, isUTF8: Bool, style: Style) -> PrintableText {
-        func cell(_ timeMs: Double) -> Int {
-            guard durationMs > 0 else { return width }
-            return Int(min(max(timeMs / durationMs, 0), 1) * Double(width))
-        }
-        let done = cell(timeMs)
-        let ticks = Set(markers.map { min(cell($0), width - 1) })
-        let (full, empty, tick): (PrintableText, PrintableText, PrintableText) =
-            isUTF8 ? ("━", "─", "┃") : ("#", "-", "|")
-        var bar: PrintableText = ""
-        var run = 0
-        // Cells that are alike are painted at once.
-        while run < width {
-            func kind(_ index: Int) -> Int { ticks.contains(index) ? 2 : index < done ? 1 : 0 }
-            var end = run + 1
-            while end < width, kind(end) == kind(run) { end += 1 }
-            let count = end - run
-            switch kind(run) {
-            case 2: bar += style.yellow(PrintableText(repeating: tick, count: count))
-            case 1: bar += style.green(PrintableText(repeating: full, count: count))
-            default: bar += style.dim(PrintableText(repeating: empty, count: count))
-            }
-            run = end
-        }
-        return bar
     }
 
     /// What the keys do, in lines that fit 40 columns.

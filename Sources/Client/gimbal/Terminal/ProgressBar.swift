@@ -43,16 +43,28 @@ struct ProgressBar {
         let rest = columns - width(name) - facts.reduce(0) { $0 + width($1) + 2 }
         guard rest >= 0 else { return fitting(facts.joined(separator: "  "), columns) }
         var parts = [name]
-        if let share = progress.share, rest >= 12 { parts.append(bar(share, min(rest - 2, 40), style)) }
+        if let share = progress.share, rest >= 12 {
+            parts.append(bar(share, ticks: [], min(rest - 2, 40), isUTF8: Terminal.isUTF8, style))
+        }
         return (parts + facts).joined(separator: "  ")
     }
+}
 
-    private static func bar(_ share: Double, _ width: Int, _ style: Style) -> PrintableText {
-        let done = min(max(Int(share * Double(width)), 0), width)
-        let (full, empty): (PrintableText, PrintableText) = Terminal.isUTF8 ? ("━", "─") : ("#", "-")
-        return style.green(PrintableText(repeating: full, count: done))
-            + style.dim(PrintableText(repeating: empty, count: width - done))
+/// A bar that shows a share of something, and ticks at others.
+func bar(_ share: Double, ticks: [Double], _ width: Int, isUTF8: Bool, _ style: Style) -> PrintableText {
+    func cell(_ share: Double) -> Int { Int(min(max(share, 0), 1) * Double(width)) }
+    let (done, ticks) = (cell(share), Set(ticks.map { min(cell($0), width - 1) }))
+    let kinds = (0..<width).map { ticks.contains($0) ? 2 : $0 < done ? 1 : 0 }
+    let signs: [PrintableText] = isUTF8 ? ["─", "━", "┃"] : ["-", "#", "|"]
+    let paints = [style.dim, style.green, style.yellow]
+    // Cells that are alike are painted at once.
+    var (bar, start): (PrintableText, Int) = ("", 0)
+    while start < width {
+        let end = kinds[start...].firstIndex { $0 != kinds[start] } ?? width
+        bar += paints[kinds[start]](PrintableText(repeating: signs[kinds[start]], count: end - start))
+        start = end
     }
+    return bar
 }
 
 /// A line at the bottom of the terminal that shows for a while what is going on.

@@ -107,6 +107,9 @@ struct ClosedOutput: Error {}
 /// Lines on their way to standard output. They go out together when they are flushed.
 final class Output {
     let isTerminal = isatty(STDOUT_FILENO) == 1
+    private var table: EventTable?
+    /// Whether events are rows that scroll by, and no lines.
+    var hasRows: Bool { table != nil }
     private var bytes: [UInt8] = []
 
     /// Whether there is nothing to flush.
@@ -123,6 +126,19 @@ final class Output {
     func add(_ line: PrintableText) {
         bytes += line.description.utf8
         bytes.append(0x0a)
+    }
+
+    /// Shows events as rows from now on, if people read them.
+    ///
+    /// - Parameter cameras: the names that will come; `nil` where nobody knows.
+    func showRows(of cameras: [String]?) { if isTerminal { table = EventTable(cameras: cameras) } }
+
+    /// Adds an event: a row for people, where it makes one, or the line.
+    ///
+    /// - Parameter line: what programs get, if not the daemon's own bytes.
+    func show(_ message: ReceivedLine, as line: ArraySlice<UInt8>? = nil) {
+        guard hasRows else { return add(line ?? message.bytes) }
+        for row in table?.lines(message) ?? [] { add(row) }
     }
 
     /// Writes what was added, once it is worth a call.

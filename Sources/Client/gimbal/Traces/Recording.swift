@@ -3,6 +3,7 @@
 import ArgumentParser
 import GimbalClient
 import TouchTraces
+import Traces
 import UnixSocket
 
 struct RecordingOptions: ParsableArguments {
@@ -74,12 +75,9 @@ struct RecordingOptions: ParsableArguments {
             throw ValidationError("--from is there \(from.count) times.")
         }
         try time?.checkRange("--from")
-        if let deviceNumber, deviceNumber < 1 { throw ValidationError("--device-number must be 1 or more.") }
-        if let rate, !(0.1...100_000 ~= rate.value) { throw ValidationError("--rate must be 0.1 to 100000 Hz.") }
-        let sizes = 0.001...100_000.0
-        if let viewport, !sizes.contains(viewport.width) || !sizes.contains(viewport.height) {
-            throw ValidationError("--viewport must be 0.001 to 100000 points wide and high.")
-        }
+        try check("--device-number", deviceNumber.map(Double.init), 1 ... .infinity)
+        try check("--rate", rate?.value, 0.1...100_000, " Hz")
+        try viewport?.check("--viewport", 0.001...100_000)
     }
 
     static let note = """
@@ -91,9 +89,11 @@ struct RecordingOptions: ParsableArguments {
         """
 
     /// What a trace that is made of a recording begins with.
-    func traceOptions() throws -> TraceOptions {
+    ///
+    /// - Parameter file: the recording, which may be a device that describes itself.
+    func traceOptions(of file: InputFile? = nil) throws -> TraceOptions {
         var options = TraceOptions()
-        if let device { options.device = try Self.description(device) }
+        options.device = try device.map(Self.description) ?? file?.askDevice()
         options.surface = SurfaceOptions(
             viewport: viewport.map { Viewport(width: $0.width, height: $0.height) }, rotation: rotate ?? .none)
         if hasPosition {
@@ -182,7 +182,7 @@ final class TraceSource {
         }
         self.file = file
         selection = number.map { TraceSelection($0) }
-        var trace = try trace ?? options.traceOptions()
+        var trace = try trace ?? options.traceOptions(of: file)
         if trace.device == nil { trace.device = file.askDevice() }
         converter = TraceConverter(trace)
         idleOption = options.given ?? (trace.writesTouches ? "--touches" : nil)

@@ -53,19 +53,7 @@ extension TraceSource {
     // MARK: The end
 
     /// What ends the trace if it does not end itself.
-    var ending: [UInt8] {
-        let lines = tail.split { $0 == 0x0a || $0 == 0x0d }
-        let last = lines.last { line in line.contains { $0 != 0x20 && $0 != 0x09 } }
-        let separator: [UInt8] = tail.last == 0x0a ? [] : [0x0a]
-        if let last, Self.isEnd(Array(last)) { return separator }
-        return separator + Request.traceEndLine
-    }
-
-    private static func isEnd(_ line: [UInt8]) -> Bool {
-        var decoder = RequestDecoder()
-        guard case .traceEnd = try? decoder.decode(line.span).first?.body else { return false }
-        return true
-    }
+    var ending: [UInt8] { Trace.ending(behind: tail) }
 
     /// The time of a trace's last lines: its `timeMs`.
     func lastTime() -> Double? { lastPiece().flatMap(TraceTime.last) }

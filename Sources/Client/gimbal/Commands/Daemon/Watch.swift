@@ -74,7 +74,6 @@ private final class WatchSession {
     private let options: Watch
     private var connection: DaemonConnection
     private let output = Output()
-    private var table: EventTable?
     private var watched: Set<String>
     private var left: Int
     /// How far each camera has been read, where that matters.
@@ -88,7 +87,7 @@ private final class WatchSession {
         let named = options.cameras.isEmpty && !options.all ? [.main] : options.cameras
         watched = Set(named.map(\.text))
         left = options.count ?? .max
-        table = options.json || !output.isTerminal ? nil : EventTable(cameras: options.all ? nil : Array(watched))
+        if !options.json { output.showRows(of: options.all ? nil : Array(watched)) }
     }
 
     func run() throws {
@@ -139,7 +138,7 @@ private final class WatchSession {
         attempts = 0
         guard let gap = read.note(event) else { return }
         say("gimbal: \(gap.text)")
-        if table == nil { output.add(gap.line[...]) }
+        if !output.hasRows { output.add(gap.line[...]) }
     }
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
@@ -154,32 +153,26 @@ private final class WatchSession {
                 say("gimbal: \(Failure.unknownCamera(name, among: names).message); waiting for it")
             }
         case .subscribed:
-            if table != nil { show(message) }
+            if output.hasRows { output.show(message) }
         case .lagged:
             if case .lagged(let lagged)? = message.event { say("gimbal: \(lagged.text)") }
-            show(message)
+            output.show(message)
         case .removed:
             guard let camera = message.event?.camera else { return }
             say("gimbal: camera \(camera) was removed")
             watched.remove(camera)
-            show(message)
+            output.show(message)
         case .error:
             // Its end follows, and perhaps another attempt.
             if options.reconnect, !read.points.isEmpty, message.error?.isOfConnection == true { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
-        case .reset: show(message)
+        case .reset: output.show(message)
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker:
-            show(message)
+            output.show(message)
             left -= 1
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .atRest, .traceEnded,
             .hello, .pong, .ok, nil:
             break
         }
-    }
-
-    /// Prints a row for people, where it makes one, or the line.
-    private func show(_ message: ReceivedLine) {
-        guard table != nil else { return output.add(message.bytes) }
-        for line in table?.lines(message) ?? [] { output.add(line) }
     }
 }

@@ -5,7 +5,7 @@ import ArgumentParser
 import GimbalClient
 import GimbalProtocol
 import Glibc
-import TouchTraces
+import Traces
 
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -60,7 +60,7 @@ private final class RecordSession {
     private let camera: CameraName
     private let connection: DaemonConnection
     private let file: OutputFile
-    private var writer = TraceWriter()
+    private var writer = TraceFileWriter()
     private var status: RecordStatus
     private let keyboard: Keyboard?
     private let end: ContinuousClock.Instant?
@@ -79,7 +79,7 @@ private final class RecordSession {
         file = try OutputFile(options.destination, options.append ? .appending : .growing)
         // The last line, and blank ones behind it.
         let existing = file.existingEdges(upTo: 2 * RequestDecoder.longestLine)
-        guard writer.continueFile(existing.beginning, existing.end) else {
+        guard writer.continueFile(existing.beginning.withoutByteOrderMark, existing.end) else {
             throw Failure(.dataError, "\(options.destination.file ?? "-") is no trace that can go on")
         }
         connection = try DaemonConnection(options.socket)
@@ -194,77 +194,6 @@ private final class RecordSession {
     }
 }
 
-/// Lines on their way into a file of traces.
-private struct TraceWriter: ~Copyable {
-    /// Lines of gestures, commands and settings.
-    private(set) var lines = 0
-    /// Whether a trace has begun, so that one line more makes it longer.
-    private(set) var isRunning = false
-    private(set) var hasBegun = false
-    /// The header of a trace that has no lines yet: the next one may take its place.
-    private var header = ""
-    private var bytes: [UInt8] = []
-    private var decoder = RequestDecoder()
-
-    /// Goes on behind what a file holds, whose last trace may not have been ended.
-    ///
-    /// - Returns: `false` where that is no trace.
-    mutating func continueFile(_ beginning: [UInt8], _ end: [UInt8]) -> Bool {
-        guard let first = Self.lines(of: beginning.withoutByteOrderMark).first else { return true }
-        guard RecordingFormat.isHeader(Array(first).span) else { return false }
-        if end.last != 0x0a { bytes.append(0x0a) }
-        let last = Self.lines(of: end).last ?? []
-        if case .traceEnd? = try? decoder.decode(Array(last).span).first?.body { return true }
-        bytes += Request.traceEndLine
-        return true
-    }
-
-    /// Lines that are not blank.
-    private static func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
-        bytes.split { $0 == 0x0a || $0 == 0x0d }.filter { line in
-            line.contains { $0 != 0x20 && $0 != 0x09 }
-        }
-    }
-
-    /// Adds a line of the camera's input.
-    mutating func add(_ input: InputLine) {
-        isRunning = true
-        hasBegun = true
-        if case .trace? = try? decoder.decode(input.line.utf8Span.span).first?.body {
-            header = input.line
-            return
-        }
-        lines += 1
-        if !header.isEmpty { append(header) }
-        header = ""
-        append(input.line)
-    }
-
-    private mutating func append(_ line: String) { bytes += (line + "\n").utf8 }
-
-    /// Ends a trace that another one follows; one without lines leaves nothing behind.
-    mutating func cut() {
-        if isRunning, header.isEmpty { bytes += Request.traceEndLine }
-        isRunning = false
-        header = ""
-    }
-
-    /// Ends the last trace. It may be without lines where it is the only one.
-    mutating func end() {
-        if lines == 0, !header.isEmpty {
-            append(header)
-            header = ""
-        }
-        cut()
-    }
-
-    /// The bytes to write.
-    mutating func drain() -> [UInt8] {
-        defer { bytes.removeAll(keepingCapacity: true) }
-        return bytes
-    }
-}
-
 /// The line that shows on a terminal that something is recorded.
 private struct RecordStatus {
     private var line: StatusLine
@@ -289,7 +218,7 @@ private struct RecordStatus {
         line.clear()
     }
 
-    mutating func update(_ writer: borrowing TraceWriter) {
+    mutating func update(_ writer: borrowing TraceFileWriter) {
         if let end = note?.end, end <= .now { note = nil }
         let state: PrintableText =
             writer.isRunning ? "\(counted(writer.lines, "line"))" : "waiting for the camera to rest"

@@ -62,12 +62,10 @@ struct Make: ParsableCommand {
         if let duration, !(10...3_600_000).contains(duration.milliseconds) {
             throw ValidationError("--duration must be 10 ms to an hour.")
         }
-        if let zoom, !(2...21).contains(zoom.value) { throw ValidationError("--zoom must be 2 to 21.") }
-        if let scale, !(0.01...100).contains(scale.value) { throw ValidationError("--scale must be 0.01 to 100.") }
-        if let degrees, degrees.value.magnitude > 3600 { throw ValidationError("--degrees must be -3600 to 3600.") }
-        if let viewport, !(50...10_000).contains(viewport.width) || !(50...10_000).contains(viewport.height) {
-            throw ValidationError("--viewport must be 50 to 10000 points wide and high.")
-        }
+        try check("--zoom", zoom?.value, 2...21)
+        try check("--scale", scale?.value, 0.01...100)
+        try check("--degrees", degrees?.value, -3600...3600)
+        try viewport?.check("--viewport", 50...10_000)
     }
 
     func run() throws {
@@ -100,30 +98,3 @@ struct Make: ParsableCommand {
 }
 
 extension MadeGesture: ExpressibleByArgument {}
-
-/// Where a random session begins.
-private struct MadeBeginning {
-    var position: CameraPosition
-    var bounds: CoordinateBounds?
-
-    /// A place where maps break, as the seed says.
-    static func edge(_ seed: UInt64) -> MadeBeginning {
-        func at(_ latitude: Double, _ longitude: Double, _ zoom: Double, angle: Double = 0) -> CameraPosition {
-            CameraPosition(
-                target: LatLng(latitude: latitude, longitude: longitude), zoom: zoom, bearing: angle * 3,
-                viewingAngle: angle)
-        }
-        let paris = at(48.8584, 2.2945, 14)
-        let corners = CoordinateBounds(
-            southWest: LatLng(latitude: 48.855, longitude: 2.29), northEast: LatLng(latitude: 48.862, longitude: 2.3))
-        let edges = [
-            MadeBeginning(position: paris), MadeBeginning(position: at(-17.7, 179.999, 9)),
-            MadeBeginning(position: at(84.99, -30, 5)),
-            MadeBeginning(position: at(-84.99, 60, 8, angle: 20)),
-            MadeBeginning(position: at(35.36, 138.73, 20.9, angle: 60)),
-            MadeBeginning(position: at(0, 0, 2)), MadeBeginning(position: paris, bounds: corners),
-            MadeBeginning(position: at(45.98, 7.66, 16, angle: 65)),
-        ]
-        return edges[Int(seed % UInt64(edges.count))]
-    }
-}

@@ -43,12 +43,12 @@ struct Run: ParsableCommand {
             let session = try RunSession(
                 trace, recording, number: selection.number, camera: camera, playsAll: true,
                 showsProgress: summary || !output.isTerminal)
-            let printed = ReplayOutput(trace, following: summary ? nil : session.camera, output)
+            if !summary { output.showRows(of: [session.camera]) }
             try session.play { played in
                 for message in played.messages {
                     switch message.type {
-                    case .traceEnded: printed.conclude(message)
-                    case _ where !summary && message.isOfStream: printed.show(message)
+                    case .traceEnded: output.conclude(message, of: trace)
+                    case _ where !summary && message.isOfStream: output.show(message, as: message.withoutEpoch)
                     default: break
                     }
                 }

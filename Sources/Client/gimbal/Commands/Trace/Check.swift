@@ -2,7 +2,6 @@
 // by the daemon's own hub; what it would accept, though nobody means it, is found here.
 
 import ArgumentParser
-import Gestures
 import GimbalClient
 import GimbalProtocol
 import TouchTraces
@@ -228,38 +227,5 @@ private final class CheckSession {
             if output.isTerminal { output.add("\(name): \(facts.joined(separator: "; "))") }
         }
         try output.flush()
-    }
-}
-
-/// Something that is wrong with a trace, or looks so.
-struct Finding {
-    let line: Int
-    let isError: Bool
-    /// The protocol's code of an error, or what the warning is about.
-    let code: String
-    let field: String?
-    let message: String
-
-    init(line: Int, _ error: WireError) {
-        self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
-    }
-
-    init(line: Int, _ error: GimbalError) {
-        self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
-    }
-
-    init(line: Int, isError: Bool = false, code: String, field: String? = nil, message: String) {
-        (self.line, self.isError, self.code, self.field, self.message) = (line, isError, code, field, message)
-    }
-
-    var text: String { "\(isError ? "error" : "warning"): \(message)\(field.map { " (\($0))" } ?? "")" }
-
-    func json(file: String) -> JSONValue {
-        var members: JSONObject = [
-            "file": .string(file), "line": .number(Double(line)), "severity": .string(isError ? "error" : "warning"),
-            "code": .string(code), "message": .string(message),
-        ]
-        if let field { members["field"] = .string(field) }
-        return .object(members)
     }
 }

@@ -76,17 +76,23 @@ struct Convert: ParsableCommand {
 
     /// Writes fingers in a tool's form, and their camera; neither where one of the files may not be written.
     private func export(_ format: ScriptFormat, into file: OutputFile) throws {
-        let export = try about(recording) { try TouchExport(recording, options, to: format) }
+        let source = try InputFile(recording, endsBySignal: true)
+        let bytes = try source.readAll()
+        if TouchExport.isTrace(bytes), let option = options.given {
+            throw Failure(
+                .usage, "\(recording): \(option) is for recordings; what a trace begins with is in its header")
+        }
+        let export = try about(recording) { try TouchExport(bytes, options.traceOptions(of: source), to: format) }
         let golden = try expected.map { name in
             var options = OutputOptions()
             (options.output, options.force) = (name, destination.force)
-            return (file: try OutputFile(options), bytes: Array(try export.golden().utf8))
+            return (file: try OutputFile(options), bytes: try export.golden())
         }
         try file.write(export.bytes)
         try golden?.file.write(golden?.bytes ?? [])
         try file.finish()
         try golden?.file.finish()
-        try export.reportChanges()
+        for change in try export.changes() { say("\(recording): \(change)") }
     }
 }
 

@@ -58,8 +58,7 @@ struct Plot: ParsableCommand {
 /// One trace's way into a picture.
 private final class PlotSession {
     private let session: RunSession
-    private var timeline = CameraTimeline(from: .initial)
-    private var gestures = GestureTimeline()
+    private var timeline = TraceTimeline()
     private var decoder = RequestDecoder()
     /// Where the fingers of each surface went, if the trace tells them.
     private var tracks: [(surface: GestureKey.Label, fingers: FingerTracks)] = []
@@ -73,28 +72,23 @@ private final class PlotSession {
     var rejected: Int { session.rejected }
 
     func run() throws -> CameraTimeline {
-        try session.play(handle)
+        try session.play { played in
+            let isRejected = played.messages.contains { $0.type == .error }
+            let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
+            for case .touch(let fingers) in requests.map(\.body) { follow(fingers) }
+            try timeline.follow(requests, played.messages) {
+                for message in try session.run.ask(.getCamera) {
+                    if case .camera(let state)? = message.content { return state }
+                }
+                return nil
+            }
+        }
         let reader = session.reader
-        for track in reader.tracks + tracks.flatMap(\.fingers.tracks) {
-            timeline.finger(through: track.points, isCancelled: track.isCancelled)
-        }
         let file = reader.name.split(separator: "/").last.map(String.init) ?? reader.name
-        timeline.title = reader.name == "-" ? "standard input" : file
-        return timeline
-    }
-
-    // MARK: From the camera
-
-    private func handle(_ played: TraceRun.Line) throws {
-        let messages = played.messages
-        let isRejected = messages.contains { $0.type == .error }
-        let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
-        let isSetting = !isRejected && gestures.handle(requests, into: &timeline)
-        for case .touch(let fingers) in requests.map(\.body) {
-            follow(fingers)
-        }
-        for message in messages { try handle(message) }
-        if isSetting { try learnLimits() }
+        timeline.add(
+            title: reader.name == "-" ? "standard input" : file,
+            fingers: (reader.tracks + tracks.flatMap(\.fingers.tracks)).map { ($0.points, $0.isCancelled) })
+        return timeline.camera
     }
 
     /// Fingers of so many surfaces are drawn; nobody could tell more of them apart.
@@ -108,50 +102,5 @@ private final class PlotSession {
             tracks.append((fingers.surface, FingerTracks()))
         }
         tracks[index].fingers.add(fingers.touches, isCancelled: fingers.isCancelled)
-    }
-
-    private func handle(_ message: ReceivedLine) throws {
-        switch message.type {
-        case .reset:
-            guard case .reset(let reset)? = message.event else { return }
-            timeline = CameraTimeline(from: reset.position)
-            try learnLimits()
-        case .traceEnded:
-            guard let ended = message.traceEnded else { return }
-            gestures.finish(&timeline)
-            timeline.durationMs = ended.durationMs
-            (timeline.events, timeline.rejected) = (ended.events, ended.rejected)
-        default:
-            if message.isOfStream, let event = message.event { handle(event) }
-        }
-    }
-
-    private func handle(_ event: CameraEvent) {
-        switch event {
-        case .moveStarted(let move): timeline.moveStarted(at: move.timeMs, from: move.position)
-        case .cameraChanged(let move):
-            timeline.moved(at: move.timeMs, to: move.position, cause(of: move))
-            timeline.frames += 1
-        case .idle(let move): timeline.rested(at: move.timeMs)
-        // Gestures are read from the trace's own lines.
-        case .input, .touch, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
-        }
-    }
-
-    private func cause(of move: CameraMove) -> Cause {
-        switch move.reason {
-        case .gesture: gestures.cause(at: move.timeMs)
-        case .animation: .animation
-        case .command: .command
-        }
-    }
-
-    private func learnLimits() throws {
-        for message in try session.run.ask(.getCamera) {
-            guard case .camera(let state)? = message.content else { continue }
-            timeline.limit(
-                from: gestures.timeMs, zoomRange: state.zoomRange, targetBounds: state.targetBounds,
-                viewport: state.viewport)
-        }
     }
 }

@@ -2,54 +2,42 @@
 // tool unharmed, and the camera to expect of them.
 
 import CameraStreams
-import GimbalClient
 import GimbalProtocol
-import TouchScripts
+import MapCamera
 import TouchTraces
 import Traces
 
-struct TouchExport {
-    private let name: String
+/// Fingers in the form of a tool that performs them.
+package struct TouchExport {
     private let canonical: CanonicalScript
     /// The fingers in the tool's own form.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The trace that the exported fingers make when they are read again.
     private let trace: Trace
     /// The trace that was exported, without flings.
     private let original: Trace
     private let unperformed: Int
 
-    /// Reads a recording or a trace, and writes its fingers for a tool; `-` is standard input.
+    /// Writes the fingers of a recording, or those that make a trace's gestures, for a tool.
     ///
     /// - Throws: `TraceError` and `RecordingError` for what cannot be written so.
-    init(_ name: String, _ options: RecordingOptions, to format: ScriptFormat) throws {
-        self.name = name
-        let file = try InputFile(name, endsBySignal: true)
-        let bytes = try file.readAll()
-        var traceOptions = try options.traceOptions()
-        if traceOptions.device == nil { traceOptions.device = file.askDevice() }
+    package init(_ bytes: [UInt8], _ options: TraceOptions, to format: ScriptFormat) throws {
         var script: FingerScript
         if Self.isTrace(bytes) {
-            if let option = options.given {
-                throw Failure(
-                    .usage, "\(name): \(option) is for recordings; what a trace begins with is in its header")
-            }
             original = try Trace(bytes).withoutFlings()
             let fingers = GestureFingers(original)
             (script, unperformed) = (fingers.script, fingers.unperformed)
         } else {
-            script = try FingerScript(recording: bytes, traceOptions)
+            script = try FingerScript(recording: bytes, options)
             unperformed = 0
-            original = try Self.converted(bytes, traceOptions).withoutFlings()
+            original = try Self.converted(bytes, options).withoutFlings()
         }
         var header = original.header
         try header.set([("speed", nil)])
         script.header = ToldHeader(try? JSONValue(header.bytes))
         script.viewport = script.header?.viewport ?? script.viewport
         canonical = try Self.canonical(script)
-        guard !canonical.ticks.isEmpty else {
-            throw Failure(.dataError, "\(name): no finger touches anything in it")
-        }
+        guard !canonical.ticks.isEmpty else { throw TraceError("has no finger that touches anything") }
         self.bytes = format.bytes(of: canonical)
         trace = try Self.reading(format, canonical, self.bytes)
     }
@@ -73,26 +61,23 @@ struct TouchExport {
         }
     }
 
-    private static func isTrace(_ bytes: [UInt8]) -> Bool {
+    /// Whether bytes are those of a Gimbal trace, and of no recording.
+    package static func isTrace(_ bytes: [UInt8]) -> Bool {
         let first = bytes.split { $0 == 0x0a || $0 == 0x0d }.first { line in line.contains { $0 > 0x20 } }
         return first.map { RecordingFormat.isHeader($0.span) } ?? false
     }
 
     private static func converted(_ bytes: [UInt8], _ options: TraceOptions) throws -> Trace {
-        let converter = TraceConverter(options)
-        var trace: [UInt8] = []
-        func append(_ piece: Span<UInt8>) { for index in piece.indices { trace.append(piece[index]) } }
-        try converter.read(bytes.span, append)
-        try converter.finish(append)
-        return try Trace(trace)
+        try Trace(FingerScript.converted(bytes, options))
     }
 
     /// What the camera does by the exported fingers: a golden file.
-    func golden() throws -> String { String(decoding: try TraceRun.events(of: trace), as: UTF8.self) }
+    package func golden() throws -> [UInt8] { try TraceRun.events(of: trace) }
 
-    /// Says what is not as it was.
-    func reportChanges() throws {
+    /// What is not as it was, in a line each.
+    package func changes() throws -> [String] {
         var changes: [String] = []
+        func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
         if canonical.restedLifts > 0 {
             changes.append("\(counted(canonical.restedLifts, "finger")) that threw the map now rest before they lift")
         }
@@ -100,12 +85,10 @@ struct TouchExport {
         if canonical.clamped > 0 {
             changes.append("\(counted(canonical.clamped, "position")) beyond the screen put on its edge")
         }
-        for change in changes { say("\(name): \(change)") }
-        guard let wanted = try Self.end(of: original), let found = try Self.end(of: trace) else { return }
+        guard let wanted = try Self.end(of: original), let found = try Self.end(of: trace) else { return changes }
         let viewport = original.header.header?.viewport ?? .standard
-        say(
-            "\(name): the camera ends \(Difference(from: wanted, to: found, viewport: viewport).text) from where it did"
-        )
+        let difference = Difference(from: wanted, to: found, viewport: viewport)
+        return changes + ["the camera ends \(difference.text) from where it did"]
     }
 
     private static func end(of trace: Trace) throws -> CameraPosition? {

@@ -2,14 +2,14 @@
 // Costs as much as there are gestures down at one time, however long the trace is.
 
 import Gestures
-import GimbalClient
 import GimbalProtocol
 
-struct TraceRules {
+/// Holds a trace against what is meant by one.
+package struct TraceRules {
     /// Whether `trace-end` has been read, and no header since.
-    private(set) var isOver = false
+    private var isOver = false
     /// How many gestures of each type there are.
-    private(set) var counts: [String: Int] = [:]
+    package private(set) var counts: [String: Int] = [:]
     private var lastTime: Double?
     private var reporter = GestureReporter()
     /// The gestures that are active, whether the camera ignores them or not, with the line that each began in.
@@ -22,8 +22,10 @@ struct TraceRules {
     /// A pause that nobody makes between two gestures, in milliseconds.
     private static let longestPause = 3_600_000.0
 
+    package init() {}
+
     /// Looks at the requests of a line that was taken.
-    mutating func check(_ requests: [Request], _ line: Int, _ add: (Finding) -> Void) {
+    package mutating func check(_ requests: [Request], _ line: Int, _ add: (Finding) -> Void) {
         for request in requests {
             let reports = reporter.reports(of: request, at: request.timeMs ?? lastTime ?? 0)
             switch request.body {
@@ -49,7 +51,7 @@ struct TraceRules {
     }
 
     /// Looks at what is left at the end of a trace.
-    mutating func end(_ add: (Finding) -> Void) {
+    package mutating func end(_ add: (Finding) -> Void) {
         for gesture in down.cancelAll() {
             let message = "this \(gesture.key.kind.type) never ends; it is cancelled with the trace"
             add(Finding(line: gesture.value, code: "never-ended", field: "phase", message: message))
@@ -79,8 +81,8 @@ struct TraceRules {
         }
         guard let time else { return }
         if let lastTime, time - lastTime > Self.longestPause {
-            let pause = clock(milliseconds: time - lastTime, 0)
-            add(Finding(line: line, code: "time-jump", field: "timeMs", message: "timeMs jumps by \(pause)"))
+            let message = "timeMs jumps by more than an hour"
+            add(Finding(line: line, code: "time-jump", field: "timeMs", message: message))
         }
         lastTime = time
     }
@@ -105,5 +107,40 @@ struct TraceRules {
         case .changed, .ended, .cancelled: break
         }
         down.handle(report, line)
+    }
+}
+
+/// Something that is wrong with a trace, or looks so.
+package struct Finding {
+    package let line: Int
+    package let isError: Bool
+    /// The protocol's code of an error, or what the warning is about.
+    package let code: String
+    package let field: String?
+    package let message: String
+
+    package init(line: Int, _ error: WireError) {
+        self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
+    }
+
+    package init(line: Int, _ error: GimbalError) {
+        self.init(line: line, isError: true, code: error.code.rawValue, field: error.field, message: error.message)
+    }
+
+    package init(line: Int, isError: Bool = false, code: String, field: String? = nil, message: String) {
+        (self.line, self.isError, self.code, self.field, self.message) = (line, isError, code, field, message)
+    }
+
+    /// One line for people.
+    package var text: String { "\(isError ? "error" : "warning"): \(message)\(field.map { " (\($0))" } ?? "")" }
+
+    /// One line for programs.
+    package func json(file: String) -> JSONValue {
+        var members: JSONObject = [
+            "file": .string(file), "line": .number(Double(line)), "severity": .string(isError ? "error" : "warning"),
+            "code": .string(code), "message": .string(message),
+        ]
+        if let field { members["field"] = .string(field) }
+        return .object(members)
     }
 }

@@ -1,0 +1,140 @@
+// Follows a trace for a picture, line by line: what the line asks, and what the camera answers to it.
+
+import Gestures
+import GimbalProtocol
+import MapCamera
+
+/// What a trace does to a camera, as far as it has been followed.
+package struct TraceTimeline {
+    package private(set) var camera = CameraTimeline(from: .initial)
+    private var reporter = GestureReporter()
+    /// With the time when each began.
+    private var active = ActiveGestures<Double>()
+    private var origin: Double?
+    /// Milliseconds of the trace's clock at the last line.
+    private var timeMs = 0.0
+    /// Whether the last line had gestures.
+    private var hasGestures = false
+    /// Whether fingers were down before the last line.
+    private var hadFingers = false
+
+    /// A timeline with nothing in it.
+    package init() {}
+
+    /// Follows a line.
+    ///
+    /// - Parameters:
+    ///   - requests: what it asks; nothing if it was rejected.
+    ///   - messages: what came of it.
+    ///   - state: the camera's state after it.
+    package mutating func follow(
+        _ requests: [Request], _ messages: [ReceivedLine], _ state: () throws -> CameraState?
+    ) rethrows {
+        let isSetting = handle(requests)
+        for message in messages {
+            switch message.content {
+            case .event(.reset(let reset)):
+                camera = CameraTimeline(from: reset.position)
+                try learnLimits(state)
+            case .event(let event): handle(event)
+            case .traceEnded(let ended):
+                finish()
+                camera.durationMs = ended.durationMs
+                (camera.events, camera.rejected) = (ended.events, ended.rejected)
+            default: break
+            }
+        }
+        if isSetting { try learnLimits(state) }
+    }
+
+    /// Names the picture, and shows where fingers went.
+    package mutating func add(title: String, fingers: [(points: [ScreenPoint], isCancelled: Bool)]) {
+        camera.title = title
+        camera.fingers += fingers.map { CameraTimeline.Track(points: $0.points, isCancelled: $0.isCancelled) }
+    }
+
+    private mutating func learnLimits(_ state: () throws -> CameraState?) rethrows {
+        guard let state = try state() else { return }
+        camera.limits.append(
+            CameraTimeline.Limits(
+                timeMs: timeMs, zoomRange: state.zoomRange, targetBounds: state.targetBounds, viewport: state.viewport))
+    }
+
+    // MARK: The camera
+
+    private mutating func handle(_ event: CameraEvent) {
+        switch event {
+        case .moveStarted(let move): camera.moveStarted(at: move.timeMs, from: move.position)
+        case .cameraChanged(let move):
+            camera.moved(at: move.timeMs, to: move.position, cause(of: move))
+            camera.frames += 1
+        case .idle(let move): camera.idle.append(move.timeMs)
+        // Gestures are read from the trace's own lines.
+        case .input, .touch, .subscribed, .subscribedToAll, .reset, .replay, .marker, .lagged, .removed: break
+        }
+    }
+
+    /// Why the camera moved. By gestures: fingers that were down, or the last line's; what comes before its time was on its
+    /// way already.
+    private func cause(of move: CameraMove) -> Cause {
+        switch move.reason {
+        case .gesture: hadFingers || hasGestures && move.timeMs >= (timeMs * 1000).rounded() / 1000 ? .fingers : .glide
+        case .animation: .animation
+        case .command: .command
+        }
+    }
+
+    // MARK: The line
+
+    /// - Returns: whether it may have changed the camera's limits.
+    private mutating func handle(_ requests: [Request]) -> Bool {
+        hadFingers = !active.isEmpty
+        hasGestures = false
+        if let time = requests.lazy.compactMap(\.timeMs).first {
+            let start = origin ?? time
+            origin = start
+            timeMs = max(timeMs, time - start)
+        }
+        var isSetting = false
+        for request in requests {
+            // The camera ignores the others.
+            for report in reporter.reports(of: request, at: timeMs) where active.settings.allows(report.event.kind) {
+                hasGestures = true
+                handle(report)
+            }
+            switch request.body {
+            case .trace(let header): active = ActiveGestures(header.gestures)
+            case .command(let command):
+                camera.commands.append(timeMs)
+                for gesture in active.handle(command) { close(gesture, isCancelled: true) }
+                isSetting = isSetting || command.isSetting
+            case .gesture, .touch, .marker, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll,
+                .awaitIdle, .steerReplay, .hello, .traceEnd:
+                break
+            }
+        }
+        return isSetting
+    }
+
+    private mutating func handle(_ report: GestureReport) {
+        let (event, isCancelled) = (report.event, report.event.phase == .cancelled)
+        if let focus = event.focus { camera.focus(at: focus) }
+        if event.kind.isTap {
+            camera.bars.append(CameraTimeline.Bar(kind: event.kind, start: timeMs, end: timeMs, isCancelled: false))
+        }
+        if let ended = active.handle(report, timeMs) { close(ended, isCancelled: isCancelled) }
+        if active.isEmpty { camera.endFocus(isCancelled: isCancelled) }
+    }
+
+    /// The trace is over: what is still active is cancelled.
+    private mutating func finish() {
+        for gesture in active.cancelAll() { close(gesture, isCancelled: true) }
+        hadFingers = false
+        hasGestures = false
+    }
+
+    private mutating func close(_ gesture: ActiveGestures<Double>.Gesture, isCancelled: Bool) {
+        camera.bars.append(
+            CameraTimeline.Bar(kind: gesture.key.kind, start: gesture.value, end: timeMs, isCancelled: isCancelled))
+    }
+}

@@ -1,0 +1,90 @@
+// What a camera was fed, as a file of traces: each is whole at every time, as far as it has been written.
+
+import GimbalProtocol
+
+/// Lines on their way into a file of traces.
+package struct TraceFileWriter: ~Copyable {
+    /// Lines of gestures, commands and settings.
+    package private(set) var lines = 0
+    /// Whether a trace has begun, so that one line more makes it longer.
+    package private(set) var isRunning = false
+    package private(set) var hasBegun = false
+    /// The header of a trace that has no lines yet: the next one may take its place.
+    private var header = ""
+    private var bytes: [UInt8] = []
+    private var decoder = RequestDecoder()
+
+    package init() {}
+
+    /// Goes on behind what a file holds, whose last trace may not have been ended.
+    ///
+    /// - Parameters:
+    ///   - beginning: the first line at least.
+    ///   - end: the last line at least.
+    /// - Returns: `false` where that is no trace.
+    package mutating func continueFile(_ beginning: [UInt8], _ end: [UInt8]) -> Bool {
+        guard let first = Trace.lines(of: beginning).first else { return true }
+        guard (try? HeaderLine(Array(first))) != nil else { return false }
+        bytes += Trace.ending(behind: end)
+        return true
+    }
+
+    /// Adds a line of the camera's input.
+    package mutating func add(_ input: InputLine) {
+        isRunning = true
+        hasBegun = true
+        if case .trace? = try? decoder.decode(input.line.utf8Span.span).first?.body {
+            header = input.line
+            return
+        }
+        lines += 1
+        if !header.isEmpty { append(header) }
+        header = ""
+        append(input.line)
+    }
+
+    private mutating func append(_ line: String) { bytes += (line + "\n").utf8 }
+
+    /// Ends a trace that another one follows; one without lines leaves nothing behind.
+    package mutating func cut() {
+        if isRunning, header.isEmpty { bytes += Request.traceEndLine }
+        isRunning = false
+        header = ""
+    }
+
+    /// Ends the last trace. It may be without lines where it is the only one.
+    package mutating func end() {
+        if lines == 0, !header.isEmpty {
+            append(header)
+            header = ""
+        }
+        cut()
+    }
+
+    /// The bytes to write.
+    package mutating func drain() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+}
+
+extension Trace {
+    /// What ends a file's last trace if it does not end itself.
+    ///
+    /// - Parameter end: the file's last line at least.
+    package static func ending(behind end: [UInt8]) -> [UInt8] {
+        var decoder = RequestDecoder()
+        let separator: [UInt8] = end.last == 0x0a ? [] : [0x0a]
+        if let last = lines(of: end).last, case .traceEnd? = try? decoder.decode(Array(last).span).first?.body {
+            return separator
+        }
+        return separator + Request.traceEndLine
+    }
+
+    /// Lines that are not blank.
+    fileprivate static func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        bytes.split { $0 == 0x0a || $0 == 0x0d }.filter { line in
+            line.contains { $0 != 0x20 && $0 != 0x09 }
+        }
+    }
+}

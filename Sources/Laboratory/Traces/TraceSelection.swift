@@ -1,0 +1,55 @@
+// One of several traces of a file, which stand in it one behind the other.
+
+import GimbalProtocol
+
+/// Leaves one of several traces of a file, and makes blank lines of the others, so that its lines keep their numbers.
+package final class TraceSelection {
+    /// Which trace is wanted, from 1.
+    package let number: Int
+    /// How many have begun.
+    package private(set) var begun = 0
+    private var isOver = true
+    private var splitter = LineSplitter()
+    private var decoder = RequestDecoder()
+
+    package init(_ number: Int) { self.number = number }
+
+    /// What is left of the next bytes.
+    package func read(_ bytes: [UInt8]) -> [UInt8] {
+        var selected: [UInt8] = []
+        splitter.read(bytes) { selected += select($0) }
+        return selected
+    }
+
+    /// What is left of the last line.
+    package func finish() -> [UInt8] {
+        var selected: [UInt8] = []
+        splitter.finish { selected += select($0) }
+        return selected
+    }
+
+    private func select(_ line: LineSplitter.Line) -> [UInt8] {
+        var isEnd = false
+        if Self.mayBeOfTrace(line) {
+            switch (try? decoder.decode(line.text.span))?.first?.body {
+            case .traceEnd?: isEnd = true
+            case .trace? where isOver: (begun, isOver) = (begun + 1, false)
+            // A header that is not right is one all the same.
+            case nil where isOver && (try? HeaderLine(Array(line.text))) != nil: (begun, isOver) = (begun + 1, false)
+            default: break
+            }
+        }
+        defer { isOver = isOver || isEnd }
+        if begun == number { return Array(line.raw) }
+        return begun < number ? [0x0a] : []
+    }
+
+    private static let word = Array("trace".utf8)
+
+    private static func mayBeOfTrace(_ line: LineSplitter.Line) -> Bool {
+        // Escapes may hide the word.
+        let text = line.text
+        return !line.isTooLong
+            && (text.contains(UInt8(ascii: "\\")) || text.indices.contains { text[$0...].starts(with: word) })
+    }
+}
