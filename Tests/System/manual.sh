@@ -35,7 +35,7 @@ names_all() {
 }
 
 names_all "$("$build/release/gimbald" --help)" gimbald "$share/man8/gimbald.8"
-for section in SIGNALS SERVICE ENVIRONMENT FILES 'STATE FILE' 'EXIT STATUS' EXAMPLES; do
+for section in LIMITS SIGNALS SERVICE ENVIRONMENT FILES 'STATE FILE' 'EXIT STATUS' EXAMPLES; do
     has "$share/man8/gimbald.8" "^\.Sh $section$" "section $section"
 done
 has "$share/man8/gimbald.8" '^\.It Sy cameras\.ndjson\.damaged$' 'file of a damaged state'
@@ -85,7 +85,7 @@ completes 'gimbal watch --ev' --events
 completes 'gimbal animate --easing ease-i' ease-in-out
 completes 'gimbal fit -33.9,151.2 -30,155 --dr' --dry-run
 completes 'gimbald --log-level d' debug
-completes 'gimbald --max-c' --max-cameras
+completes 'gimbald --limit cam' cameras=
 
 [ $failed = 0 ] || { echo "manual: $failed checks failed" && exit 1; }
 echo "manual: $checks checks passed"

@@ -64,7 +64,7 @@ function print_section(heading, title) {
 # A line of the discussion.
 function discuss(line) {
     sub(/^\\&/, "", line)
-    if (line ~ /^(Signals|Environment|Files|State|Service):$/) {
+    if (line ~ /^(Limits|Signals|Environment|Files|State|Service):$/) {
         if (is_own_section) begin_in_section("")
         end_display()
         section = line
@@ -185,6 +185,7 @@ function show_examples() {
 END {
     if (subcommand_count) list_subcommands()
     if (is_own_section) begin_in_section("")
+    print_section("Limits:", "LIMITS")
     print_section("Signals:", "SIGNALS")
     print_section("Service:", "SERVICE")
     print_section("Environment:", "ENVIRONMENT")

@@ -164,7 +164,7 @@ final class Daemon {
         limit.rlim_cur = min(limit.rlim_max, wanted)
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         if limit.rlim_cur < wanted {
-            let connections = "--max-connections \(options.limits.connections)"
+            let connections = "--limit connections=\(options.limits.connections)"
             log(.warning, "\(connections) takes \(wanted) descriptors, and the system allows \(limit.rlim_cur)")
         }
     }

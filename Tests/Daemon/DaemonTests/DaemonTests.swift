@@ -193,7 +193,7 @@ import Testing
         #expect(version.status == 0 && version.output.hasPrefix("gimbald ") && version.errors.isEmpty)
         let help = try DaemonProcess.run(gimbald, ["--help"])
         for option in [
-            "--socket", "--mode", "--max-cameras", "--max-connections", "--log-level", "--version", "--help",
+            "--socket", "--mode", "--limit", "\n  cameras  ", "\n  connections  ", "--log-level", "--version", "--help",
         ] {
             #expect(help.output.contains(option))
         }

@@ -9,11 +9,11 @@ import Testing
 @Suite struct LimitTests {
     private let gimbald = DaemonProcess.products.appendingPathComponent("gimbald")
 
-    /// Each limit's option and its default, as the help tells them.
-    private var told: [(option: String, standard: Int)] {
-        Options.limits.compactMap { option in
-            let digits = option.help.components(separatedBy: "default: ").last?.prefix(while: \.isNumber) ?? ""
-            return Int(digits).map { (option.names[0], $0) }
+    /// Each limit's name and its default, as the help tells them.
+    private var told: [(name: String, standard: Int)] {
+        Options.limits.compactMap { limit in
+            let digits = limit.help.components(separatedBy: "default: ").last?.prefix(while: \.isNumber) ?? ""
+            return Int(digits).map { (limit.name, $0) }
         }
     }
 
@@ -24,30 +24,46 @@ import Testing
     }
 
     @Test func theReadmeTellsEveryLimit() throws {
-        let rows = try Files.text("README.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let table = try Files.text("README.md").components(separatedBy: "\n## ").first { $0.hasPrefix("Limits") }
+        let rows = (table ?? "").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
         #expect(told.count == Options.limits.count && told.count > 10)
-        for (option, standard) in told {
-            let own = rows.filter { $0.contains("`\(option)`") }
-            #expect(own.count == 1, "\(option)")
+        for (name, standard) in told {
+            let own = rows.filter { $0.contains("| `\(name)` |") }
+            #expect(own.count == 1, "\(name)")
             let isRight = own.contains { row in written(standard).contains { row.contains("| \($0)") } }
-            #expect(isRight, "\(option): \(written(standard)) in \(own)")
+            #expect(isRight, "\(name): \(written(standard)) in \(own)")
         }
-        let named = rows.joined().matches(of: /`(--(?:max|history|replay|all-replay)-[a-z-]+)`/).map { String($0.1) }
-        #expect(named.sorted() == told.map(\.option).sorted())
+        let named = rows.joined(separator: "\n").matches(of: /\| `([a-z-]+)` \|(?:\n|$)/).map { String($0.1) }
+        #expect(named.sorted() == told.map(\.name).sorted())
     }
 
     @Test func everyLimitHasARange() throws {
-        for (option, standard) in told {
-            for value in ["\(standard)", "-1", "0", "1073741825", "x", ""] {
+        for (name, standard) in told {
+            for value in ["\(standard)", "-1", "0", "1073741825", "x"] {
                 let isRight = value == "\(standard)"
                 do {
-                    _ = try Options(arguments: [option, value])
-                    #expect(isRight, "\(option) \(value)")
+                    _ = try Options(arguments: ["--limit", "\(name)=\(value)"])
+                    #expect(isRight, "\(name) \(value)")
                 } catch {
-                    #expect(!isRight && error.message.hasPrefix("\(option) \"\(value)\" must be "))
+                    #expect(!isRight && error.message.hasPrefix("--limit \(name) \"\(value)\" must be "))
                 }
             }
         }
+    }
+
+    @Test(arguments: ["", "=", "cameras", "cameras=", "=300", "lions=3", "max-cameras=3"])
+    func whatNamesNoLimitIsRefused(_ value: String) throws {
+        #expect(throws: Options.UsageError.self) { try Options(arguments: ["--limit", value]) }
+    }
+
+    @Test func eachLimitIsAnOptionAsItWas() throws {
+        for (name, standard) in told {
+            let option = name.hasPrefix("history") || name.hasSuffix("replay-bytes") ? "--\(name)" : "--max-\(name)"
+            _ = try Options(arguments: [option, "\(standard)"])
+            _ = try Options(arguments: ["\(option)=\(standard)"])
+        }
+        let both = try Options(arguments: ["--max-cameras", "7", "--limit=waits=8", "--limit", "cameras=9"])
+        #expect(both.limits.cameras == 9 && both.limits.waits == 8)
     }
 
     @Test func oneUserHasHalfOfTheConnectionsByDefault() throws {
@@ -58,7 +74,7 @@ import Testing
 
     @Test func limitsThatAreSetAreKeptTo() throws {
         let daemon = try DaemonProcess([
-            "--max-line", "1024", "--max-frame", "2", "--max-subscriptions", "1", "--max-gestures", "1",
+            "--max-line", "1024", "--limit", "batch=2", "--max-subscriptions", "1", "--max-gestures", "1",
         ])
         let client = try SocketClient(daemon.socket)
         for (line, message) in [

@@ -102,7 +102,7 @@ extension Options {
 
           [Service]
           ExecStart=
-          ExecStart=/usr/bin/gimbald --allow-group video --max-cameras 1000
+          ExecStart=/usr/bin/gimbald --allow-group video --limit cameras=1000
 
         With a wrong option the daemon does not start: systemctl status says why, and so does the error that clients
         are answered. It is not started again by itself, but by the next client.
@@ -110,13 +110,23 @@ extension Options {
         MemoryMax= in the same place limits what it may use of memory. Beyond it the system kills the daemon, and the
         service manager starts it a second later with the cameras as they were last saved: choose more than its
         limits come to at worst, some 1.5 MiB for a connection, 2 MiB for a camera, 5 MiB more for one with all its
-        gestures and surfaces, and 8 MiB more for one that is recorded, and twice --all-replay-bytes for what is
-        replayed, or set lower limits by its options.
+        gestures and surfaces, and 8 MiB more for one that is recorded, and twice all-replay-bytes for what is
+        replayed, or set lower limits by --limit.
 
         """
 
     /// The options that are for people.
     private static let told = table.filter { !$0.help.isEmpty }
+
+    private static let limitLines = limits.map { helpLines($0.name, $0.help) }.joined(separator: "\n")
+
+    /// Two columns: what is typed, and what it is.
+    fileprivate static func helpLines(_ title: String, _ help: String) -> String {
+        let column = 31
+        let gap = String(repeating: " ", count: max(column - 2 - title.count, 1))
+        let indent = "\n" + String(repeating: " ", count: column)
+        return "  " + title + gap + help.split(separator: "\n").joined(separator: indent)
+    }
 
     // MARK: Help
 
@@ -129,6 +139,9 @@ extension Options {
 
         Options:
         \(told.map(\.helpLines).joined(separator: "\n"))
+
+        Limits, by --limit NAME=N:
+        \(limitLines)
 
         \(notes)
         man gimbald tells of signals, files, the environment and the service.
@@ -143,7 +156,7 @@ extension Options {
         json.write(#"{"serializationVersion":0,"command":{"commandName":"gimbald","abstract":"#)
         json.write(string: abstract)
         json.write(#","discussion":"#)
-        json.write(string: "\(about.joinedLines)\n\n\(notes)\n\(sections)")
+        json.write(string: "\(about.joinedLines)\n\n\(notes)\nLimits:\n\(limitLines)\n\n\(sections)")
         json.write(#","arguments":["#)
         for (index, option) in told.enumerated() {
             if index > 0 { json.write(",") }
@@ -162,7 +175,8 @@ extension Options {
                 switch value {
                 case .path: #"compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$2")"#
                 case .words(_, let words):
-                    "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$2\")"
+                    (words[0].hasSuffix("=") ? "compopt -o nospace; " : "")
+                        + "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$2\")"
                 case .text: ":"
                 }
             return "        \(option.names.joined(separator: "|"))) \(reply) ;;"
@@ -218,15 +232,9 @@ extension Options {
 }
 
 extension Option {
-    /// Where the second column of the help begins.
-    private static let column = 31
-
     /// The option's lines in the help.
     fileprivate var helpLines: String {
-        let title = "  " + names.joined(separator: ", ") + (value.map { " \($0.name)" } ?? "")
-        let gap = String(repeating: " ", count: max(Self.column - title.count, 1))
-        let indent = String(repeating: " ", count: Self.column)
-        return title + gap + help.split(separator: "\n").joined(separator: "\n" + indent)
+        Options.helpLines(names.joined(separator: ", ") + (value.map { " \($0.name)" } ?? ""), help)
     }
 
     /// The help without its default.

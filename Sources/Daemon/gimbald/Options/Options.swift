@@ -52,7 +52,7 @@ struct Options {
         var rest = arguments.makeIterator()
         while let word = rest.next() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let name = parts.first, let option = Self.table.first(where: { $0.names.contains(name) }) else {
+            guard let name = parts.first, let option = Self.option(name) else {
                 throw UsageError(message: "unknown argument \"\(word)\"")
             }
             guard option.value != nil else {
@@ -98,38 +98,90 @@ struct Option: Sendable {
     var apply: @Sendable (inout Options, String) throws(Options.UsageError) -> Void
 }
 
+/// A limit of something that can grow.
+struct LimitOption: Sendable {
+    let name: String
+    private let limit: WritableKeyPath<Limits, Int> & Sendable
+    private let range: ClosedRange<Int>
+    /// What it says of N, and what stands behind the default.
+    private let what, note: String
+
+    init(
+        _ name: String, _ limit: WritableKeyPath<Limits, Int> & Sendable, _ range: ClosedRange<Int>, _ what: String,
+        note: String = ""
+    ) {
+        (self.name, self.limit, self.range, self.what, self.note) = (name, limit, range, what, note)
+    }
+
+    var standard: Int { Limits()[keyPath: limit] }
+    private var bounds: String { "\(range.lowerBound) to \(range.upperBound)" }
+
+    /// Lines as they stand in the help.
+    var help: String {
+        let gap = what.count + note.count < 30 ? " " : "\n"
+        return "\(what)\(gap)(\(bounds); default: \(standard)\(note))"
+    }
+
+    func set(_ value: String, as option: String, in options: inout Options) throws(Options.UsageError) {
+        guard let number = Int(value), range.contains(number) else {
+            throw Options.UsageError(message: "\(option) \"\(value)\" must be \(bounds)")
+        }
+        options.limits[keyPath: limit] = number
+    }
+}
+
 extension Options {
     /// Everything that can grow. What a history holds at least is the protocol's promise: it can only be made longer.
     static let limits = [
-        limit("--max-connections", \.connections, 1...1_000_000, "at most N connections"),
-        limit(
-            "--max-connections-per-user", \.connectionsPerUser, 1...1_000_000, "at most N connections of one user",
+        LimitOption("connections", \.connections, 1...1_000_000, "at most N connections"),
+        LimitOption(
+            "connections-per-user", \.connectionsPerUser, 1...1_000_000, "at most N connections of one user",
             note: ", half of all; no limit\nfor root and the daemon's own user"),
-        limit("--max-cameras", \.cameras, 1...65536, "at most N cameras"),
-        limit("--max-subscriptions", \.subscriptions, 1...65536, "at most N subscriptions of a connection"),
-        limit("--max-waits", \.waits, 1...65536, "at most N requests of a connection that wait for a camera"),
-        limit("--max-gestures", \.gestures, 1...1024, "at most N active gestures of a connection, per camera"),
-        limit("--max-camera-gestures", \.cameraGestures, 1...4096, "and of all connections, per camera"),
-        limit("--max-surfaces", \.surfaces, 1...1024, "at most N touched surfaces of a connection, per camera"),
-        limit("--max-camera-surfaces", \.cameraSurfaces, 1...1024, "and of all connections, per camera"),
-        limit("--max-line", \.line, 1024...1_048_576, "at most N bytes of a line"),
-        limit("--max-frame", \.frame, 1...1024, "at most N objects of an array"),
-        limit(
-            "--max-requests", \.requestsPerTurn, 1...65536,
-            "at most N requests of a client, or as much work, until\nothers have their turn"),
-        limit(
-            "--max-unread", \.unreadReplies, 4096...(1 << 30), "N bytes of answers may be unread; then requests wait"),
-        limit("--max-read-ahead", \.readAhead, 4096...(1 << 24), "N bytes of lines may wait; then no more are read"),
-        limit("--history-events", \.historyEvents, 4096...(1 << 20), "at least N events of each camera are kept"),
-        limit("--history-bytes", \.historyBytes, (1 << 20)...(1 << 30), "and at least N bytes of them"),
-        limit(
-            "--replay-bytes", \.replayBytes, (1 << 16)...(1 << 30),
+        LimitOption("cameras", \.cameras, 1...65536, "at most N cameras"),
+        LimitOption("subscriptions", \.subscriptions, 1...65536, "at most N subscriptions of a connection"),
+        LimitOption("waits", \.waits, 1...65536, "at most N requests of a connection that wait for a camera"),
+        LimitOption("gestures", \.gestures, 1...1024, "at most N active gestures of a connection, per camera"),
+        LimitOption("camera-gestures", \.cameraGestures, 1...4096, "and of all connections, per camera"),
+        LimitOption("surfaces", \.surfaces, 1...1024, "at most N touched surfaces of a connection, per camera"),
+        LimitOption("camera-surfaces", \.cameraSurfaces, 1...1024, "and of all connections, per camera"),
+        LimitOption("line", \.line, 1024...1_048_576, "at most N bytes of a line"),
+        LimitOption("batch", \.frame, 1...1024, "at most N objects of an array"),
+        LimitOption("requests", \.requestsPerTurn, 1...65536, "at most N requests per client per turn"),
+        LimitOption(
+            "unread", \.unreadReplies, 4096...(1 << 30), "N bytes of answers may be unread; then requests wait"),
+        LimitOption(
+            "read-ahead", \.readAhead, 4096...(1 << 24), "N bytes of lines may wait; then no more are read"),
+        LimitOption("history-events", \.historyEvents, 4096...(1 << 20), "at least N events of each camera are kept"),
+        LimitOption("history-bytes", \.historyBytes, (1 << 20)...(1 << 30), "and at least N bytes of them"),
+        LimitOption(
+            "replay-bytes", \.replayBytes, (1 << 16)...(1 << 30),
             "at most N bytes of a replay are kept, to go back in it"),
-        limit("--all-replay-bytes", \.allReplayBytes, (1 << 16)...(1 << 30), "and of all replays"),
-        limit("--max-markers", \.markers, 1...65536, "at most N markers of a replay"),
+        LimitOption("all-replay-bytes", \.allReplayBytes, (1 << 16)...(1 << 30), "and of all replays"),
+        LimitOption("markers", \.markers, 1...65536, "at most N markers of a replay"),
     ]
 
-    static let table = sockets + limits + others
+    private static let limit = Option(
+        names: ["--limit"], value: .words("NAME=N", limits.map { $0.name + "=" }), isRepeating: true,
+        help: "set a limit (repeatable); the names are below"
+    ) { options, value throws(UsageError) in
+        let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let limit = limits.first(where: { $0.name == parts[0] }) else {
+            throw UsageError(message: "--limit \"\(value)\" must be a limit's name and a number, such as cameras=300")
+        }
+        try limit.set(parts[1], as: "--limit \(limit.name)", in: &options)
+    }
+
+    private static func option(_ name: String) -> Option? {
+        if let option = table.first(where: { $0.names.contains(name) }) { return option }
+        // Each limit is an option, too, as it was before there was --limit.
+        return limits.first { ["--max-\($0.name)", "--\($0.name)"].contains(name) }.map { limit in
+            Option(names: [name], value: .text("N")) { options, value throws(UsageError) in
+                try limit.set(value, as: name, in: &options)
+            }
+        }
+    }
+
+    static let table = sockets + [limit] + others
 
     private static let sockets = [
         Option(
@@ -237,24 +289,6 @@ extension Options {
             throw UsageError(message: "\(option): there is no group \"\(value)\"")
         }
         return group
-    }
-
-    /// An option for a limit.
-    ///
-    /// - Parameter note: goes behind the default.
-    private static func limit(
-        _ name: String, _ limit: WritableKeyPath<Limits, Int> & Sendable, _ range: ClosedRange<Int>, _ what: String,
-        note: String = ""
-    ) -> Option {
-        let bounds = "\(range.lowerBound) to \(range.upperBound)"
-        let gap = what.count + note.count < 30 ? " " : "\n"
-        let help = "\(what)\(gap)(\(bounds); default: \(standard.limits[keyPath: limit])\(note))"
-        return Option(names: [name], value: .text("N"), help: help) { options, value throws(UsageError) in
-            guard let number = Int(value), range.contains(number) else {
-                throw UsageError(message: "\(name) \"\(value)\" must be \(bounds)")
-            }
-            options.limits[keyPath: limit] = number
-        }
     }
 
     /// An option whose value is one of some words.
