@@ -85,6 +85,13 @@ import Testing
         #expect(errors.contains("the fingers of the first 64 surfaces are drawn") == (surfaces > 64), "\(errors)")
     }
 
+    @Test(arguments: [([], "is guessed from where fingers were"), (["--viewport", "390x844"], "is given")])
+    func theSizeOfADeviceIsGuessedUnlessItIsGiven(options: [String], told: String) throws {
+        let file = Files.root.appendingPathComponent("Tests/Fuzz/Recordings/anonymous.evemu").path
+        let rows = try gimbal(nil, ["inspect", file] + options).output
+        #expect(rows.contains { $0.contains("the device is not described: its size \(told)") }, "\(rows)")
+    }
+
     @Test func whatIsInARecordingIsTold() throws {
         let (status, rows, _) = try gimbal(nil, ["inspect", "-"], input: pinch)
         #expect(status == 0)

@@ -40,7 +40,8 @@ struct Inspect: ParsableCommand {
         }
         if source.format == .trace { own.finish() }
         bar.clear()
-        let report = InspectReport(source, source.format == .trace ? own : nil)
+        let report = InspectReport(
+            source, source.format == .trace ? own : nil, isSizeGiven: options.viewport != nil)
         let output = Output()
         if json {
             output.add(report.json.bytes[...])
@@ -61,12 +62,15 @@ private struct InspectReport {
     private let device: DeviceDescription?
     private let viewport: Viewport?
     private let notes: RecordingNotes
+    /// Whether an option says how large the device's surface is.
+    private let isSizeGiven: Bool
     /// What was found: in the recording, or in each of its traces.
     private let sections: [(trace: TraceSections.Section?, findings: Findings)]
     private let damaged: [(line: Int, excerpt: String)]
     private let damagedCount: Int
 
-    init(_ source: TraceSource, _ traces: TraceSections?) {
+    init(_ source: TraceSource, _ traces: TraceSections?, isSizeGiven: Bool) {
+        self.isSizeGiven = isSizeGiven
         name = source.name
         format = source.format
         device = source.device
@@ -99,7 +103,7 @@ private struct InspectReport {
         let leftOut = notes.devicesLeftOut.map { number -> PrintableText in
             "fingers on device \(number), left out: --device-number \(number) takes them"
         }
-        let noticed = quirks.filter { $0.0.matters }.map { PrintableText($0.text($1)) }
+        let noticed = quirks.filter { $0.0.matters }.map { PrintableText($0.text($1, isSizeGiven: isSizeGiven)) }
         rows += table("noticed", leftOut + noticed, more: 0)
         let lines = damaged.map { "line \($0.line): \($0.excerpt)" as PrintableText }
         return rows + table("damaged", lines, more: damagedCount - lines.count)
@@ -247,9 +251,10 @@ extension Quirk {
     }
 
     /// What it is, for people.
-    fileprivate func text(_ count: Int) -> String {
+    fileprivate func text(_ count: Int, isSizeGiven: Bool) -> String {
         switch self {
-        case .noHead: "the device is not described: its size is guessed from where fingers were"
+        case .noHead:
+            "the device is not described: its size is " + (isSizeGiven ? "given" : "guessed from where fingers were")
         case .epochClock: "the clock counts from 1970"
         case .mixedTimes: "\(counted(count, "frame")) with events of different times"
         case .timeWentBack: "the clock went back in \(counted(count, "frame"))"
