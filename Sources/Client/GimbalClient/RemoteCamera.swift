@@ -126,18 +126,20 @@ public struct RemoteCamera: Sendable {
     // MARK: Settings
 
     /// Switches gestures on and off; switches that are left out stay as they are.
-    public func setGestures(_ switches: GestureSwitches) async throws { try await send([.setGestures(switches)]) }
+    public func setGestures(_ switches: GestureSwitches) async throws { try await send([.set(.gestures(switches))]) }
 
     /// Sets the ends of the zoom range, 2 to 21; the camera moves inside at once. One end may be left out, and stays.
     public func setZoomRange(min: Double? = nil, max: Double? = nil) async throws {
-        try await send([.setZoomRange(min: min, max: max)])
+        try await send([.set(.zoomRange(min: min, max: max))])
     }
 
     /// Keeps the target inside of bounds, and moves it there at once; `nil` lets it go anywhere.
-    public func setTargetBounds(_ bounds: CoordinateBounds?) async throws { try await send([.setTargetBounds(bounds)]) }
+    public func setTargetBounds(_ bounds: CoordinateBounds?) async throws {
+        try await send([.set(.targetBounds(bounds))])
+    }
 
     /// Sets the size of the screen, 0.001 to 100,000 points, and its padding. The position stays.
-    public func setViewport(_ viewport: Viewport) async throws { try await send([.setViewport(viewport)]) }
+    public func setViewport(_ viewport: Viewport) async throws { try await send([.set(.viewport(viewport))]) }
 
     /// Frees the camera's name and tells its subscribers.
     public func remove() async throws { try await send([.removeCamera]) }

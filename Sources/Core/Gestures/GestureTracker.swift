@@ -84,7 +84,7 @@ public struct GestureTracker: Sendable {
     }
 
     /// A tracker as another one was; gestures that are damaged, or that the settings do not allow, are not active.
-    package init(_ settings: GestureSettings, _ gestures: [(key: GestureKey, numbers: [Double])]) {
+    package init(_ settings: GestureSettings, _ gestures: [(key: GestureKey, numbers: [Double])] = []) {
         self.settings = settings
         for (key, numbers) in gestures where settings.allows(key.kind) {
             var reader = NumberReader(numbers)

@@ -24,14 +24,8 @@ public enum ClientRequest: Sendable {
     case animate(CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default)
     /// Ends animation, fling and active gestures where they are.
     case stop
-    /// Switches gestures on and off.
-    case setGestures(GestureSwitches)
-    /// Sets the ends of the zoom range, 2 to 21; an end that is `nil` stays as it is. One of the two must be there.
-    case setZoomRange(min: Double? = nil, max: Double? = nil)
-    /// Keeps the target inside of bounds; `nil` lets it go anywhere.
-    case setTargetBounds(CoordinateBounds?)
-    /// Sets the size of the screen, 0.001 to 100,000 points, and its padding.
-    case setViewport(Viewport)
+    /// Changes one of the camera's settings.
+    case set(CameraSetup.Change)
     /// Frees the camera's name.
     case removeCamera
 
@@ -177,10 +171,7 @@ extension ClientRequest {
         case .animate(let update, let durationMs, let easing):
             .command(.animate(update, durationMs: durationMs, easing: easing.easing))
         case .stop: .command(.stop)
-        case .setGestures(let switches): .command(.setGestures(switches))
-        case .setZoomRange(let min, let max): .command(.setZoomRange(min: min, max: max))
-        case .setTargetBounds(let bounds): .command(.setTargetBounds(bounds))
-        case .setViewport(let viewport): .command(.setViewport(viewport))
+        case .set(let change): .command(.set(change))
         case .removeCamera: .command(.removeCamera)
         case .getCamera: .query(.getCamera)
         case .cameraForBounds(let bounds, let insets): .query(.cameraForBounds(bounds, insets: insets))

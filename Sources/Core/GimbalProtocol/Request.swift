@@ -64,10 +64,7 @@ package struct Request: Sendable {
         case move(CameraUpdate)
         case animate(CameraUpdate, durationMs: Double, easing: Easing)
         case stop
-        case setGestures(GestureSwitches)
-        case setZoomRange(min: Double?, max: Double?)
-        case setTargetBounds(CoordinateBounds?)
-        case setViewport(Viewport)
+        case set(CameraSetup.Change)
         case removeCamera
     }
 
@@ -247,31 +244,24 @@ extension Request.Command {
         case .move: .move
         case .animate: .animate
         case .stop: .stop
-        case .setGestures: .setGestures
-        case .setZoomRange: .setZoomRange
-        case .setTargetBounds: .setTargetBounds
-        case .setViewport: .setViewport
+        case .set(.viewport): .setViewport
+        case .set(.zoomRange): .setZoomRange
+        case .set(.targetBounds): .setTargetBounds
+        case .set(.gestures): .setGestures
         case .removeCamera: .removeCamera
         }
     }
-}
 
-extension Request.Command {
     /// Whether it cancels every active gesture of its camera.
     package var cancelsGestures: Bool {
         switch self {
         case .move, .animate, .stop, .removeCamera: true
-        case .setGestures, .setZoomRange, .setTargetBounds, .setViewport: false
+        case .set: false
         }
     }
 
     /// Whether it sets what `get-camera` tells beside the position.
-    package var isSetting: Bool {
-        switch self {
-        case .setGestures, .setZoomRange, .setTargetBounds, .setViewport: true
-        case .move, .animate, .stop, .removeCamera: false
-        }
-    }
+    package var isSetting: Bool { if case .set = self { true } else { false } }
 }
 
 extension Request.Query {
@@ -313,10 +303,10 @@ extension RequestDecoder {
         case .move: .command(.move(try update(object, line)))
         case .animate: .command(try animate(object, line))
         case .stop: .command(.stop)
-        case .setGestures: .command(.setGestures(try gestureSwitches(object, nil)))
-        case .setZoomRange: .command(try zoomRange(object))
-        case .setTargetBounds: .command(.setTargetBounds(try targetBounds(object)))
-        case .setViewport: .command(.setViewport(try viewport(object, nil)))
+        case .setGestures: .command(.set(.gestures(try gestureSwitches(object, nil))))
+        case .setZoomRange: .command(.set(try zoomRange(object)))
+        case .setTargetBounds: .command(.set(.targetBounds(try targetBounds(object))))
+        case .setViewport: .command(.set(.viewport(try viewport(object, nil))))
         case .removeCamera: .command(.removeCamera)
         case .getCamera: .query(.getCamera)
         case .cameraForBounds:
@@ -405,10 +395,10 @@ extension LineWriter {
         switch command {
         case .move(let update): self.update(update)
         case .animate(let update, let duration, let easing): animate(update, durationMs: duration, easing)
-        case .setGestures(let switches): self.switches(switches, isFirst: false)
-        case .setZoomRange(let min, let max): zoomRange(min: min, max: max)
-        case .setTargetBounds(let bounds): targetBounds(bounds)
-        case .setViewport(let viewport): self.viewport(exact: viewport)
+        case .set(.gestures(let switches)): self.switches(switches, isFirst: false)
+        case .set(.zoomRange(let min, let max)): zoomRange(min: min, max: max)
+        case .set(.targetBounds(let bounds)): targetBounds(bounds)
+        case .set(.viewport(let viewport)): self.viewport(exact: viewport)
         case .stop, .removeCamera: break
         }
     }

@@ -186,7 +186,7 @@ private struct TraceSurvey {
     /// velocity of a pan.
     private mutating func note(_ header: HeaderLine) {
         var reporter = GestureReporter()
-        var active = ActiveGestures<Int>(header.header?.gestures ?? GestureSwitches())
+        var active = ActiveGestures<Int>(header.header?.gestures ?? GestureSettings())
         var hasInertia = active.settings.inertia
         for (index, line) in lines.enumerated() {
             for request in line.requests {

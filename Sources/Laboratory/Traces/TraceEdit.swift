@@ -1,6 +1,7 @@
 // A trace made another one: another screen, another place, another pace. What the fingers did stays what it was; bytes of
 // lines that an edit does not concern stay as they are.
 
+import Gestures
 import GimbalProtocol
 import MapCamera
 import Touches
@@ -176,7 +177,7 @@ extension Trace {
     private func pauses() throws(TraceError) -> [Double] {
         let start = startMs ?? 0
         var reporter = GestureReporter()
-        var active = ActiveGestures<Void>(header.header?.gestures ?? GestureSwitches())
+        var active = ActiveGestures<Void>(header.header?.gestures ?? GestureSettings())
         var last = start
         var tapEnd = -Double.infinity
         var pauses: [Double] = []

@@ -51,13 +51,7 @@ extension Trace {
 
     /// The line that makes of one camera another, at once; `nil` where they are alike.
     private static func change(from old: TraceHeader, to new: TraceHeader, timeMs: Double) throws -> [UInt8]? {
-        var changes: [ClientRequest] = []
-        if new.viewport != old.viewport { changes.append(.setViewport(new.viewport)) }
-        if new.zoomRange != old.zoomRange {
-            changes.append(.setZoomRange(min: new.zoomRange.min, max: new.zoomRange.max))
-        }
-        if new.targetBounds != old.targetBounds { changes.append(.setTargetBounds(new.targetBounds)) }
-        if new.gestures != old.gestures { changes.append(.setGestures(new.gestures)) }
+        var changes = new.setup.changes(from: old.setup).map(ClientRequest.set)
         if new.position != old.position || !changes.isEmpty { changes.append(.move(.setCamera(new.position))) }
         guard !changes.isEmpty else { return nil }
         return try Array(ClientRequest.line(frame: changes, timeMs: timeMs).dropLast())

@@ -65,7 +65,7 @@ final class TraceRecorder {
     /// A line that moves nothing, and has the clock go on to its time.
     static func nothing(at timeMs: Double) -> [UInt8] {
         var line = LineWriter()
-        line.request(.command(.setGestures(GestureSwitches())), timeMs: timeMs)
+        line.request(.command(.set(.gestures(GestureSwitches()))), timeMs: timeMs)
         return line.bytes
     }
 

@@ -123,7 +123,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()
         let refused = await error {
-            try await camera.send([.move(.zoomTo(9)), .setZoomRange(min: 22), .move(.zoomIn)])
+            try await camera.send([.move(.zoomTo(9)), .set(.zoomRange(min: 22, max: nil)), .move(.zoomIn)])
         }
         #expect((refused as? GimbalError)?.field == "minZoom")
         #expect(try await camera.state().seq == 0)

@@ -103,16 +103,16 @@ import Testing
     }
 
     @Test func aGestureThatIsSwitchedOffIsCancelledAndIgnored() {
-        var active = ActiveGestures<Int>(GestureSwitches(tilt: false))
+        var active = ActiveGestures<Int>(GestureSwitches(tilt: false).applied(to: GestureSettings()))
         active.handle(report(.began, .tilt), 1)
         active.handle(report(.began, .pan), 2)
         active.handle(report(.began, .pinch), 3)
         #expect(active.all.map(\.value) == [2, 3])
-        #expect(active.handle(.setGestures(GestureSwitches(scroll: false))).map(\.value) == [2])
+        #expect(active.handle(.set(.gestures(GestureSwitches(scroll: false)))).map(\.value) == [2])
         active.handle(report(.changed, .pan), 4)
         #expect(active.all.map(\.value) == [3])
         // Only what is set changes.
-        #expect(active.handle(.setGestures(GestureSwitches(scroll: true))).isEmpty)
+        #expect(active.handle(.set(.gestures(GestureSwitches(scroll: true)))).isEmpty)
         active.handle(report(.changed, .pan), 5)
         active.handle(report(.changed, .tilt), 6)
         #expect(active.all.map(\.value) == [3, 5])

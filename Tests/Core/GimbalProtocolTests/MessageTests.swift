@@ -67,24 +67,25 @@ private let commands: [Pair] =
         (.animate(.zoomOut), .command(.animate(.zoomOut, durationMs: 250, easing: .default))),
         (.stop, .command(.stop)),
         (
-            .setGestures(GestureSwitches(scroll: false, tilt: true, inertia: true)),
-            .command(.setGestures(GestureSwitches(scroll: false, tilt: true, inertia: true)))
+            .set(.gestures(GestureSwitches(scroll: false, tilt: true, inertia: true))),
+            .command(.set(.gestures(GestureSwitches(scroll: false, tilt: true, inertia: true))))
         ),
         (
-            .setGestures(GestureSwitches(GestureSettings())),
+            .set(.gestures(GestureSwitches(GestureSettings()))),
             .command(
-                .setGestures(
-                    GestureSwitches(
-                        scroll: true, zoom: true, rotate: true, tilt: true, scrollDuringRotateOrZoom: true,
-                        fling: true, inertia: false)))
+                .set(
+                    .gestures(
+                        GestureSwitches(
+                            scroll: true, zoom: true, rotate: true, tilt: true, scrollDuringRotateOrZoom: true,
+                            fling: true, inertia: false))))
         ),
-        (.setZoomRange(max: 16.5), .command(.setZoomRange(min: nil, max: 16.5))),
-        (.setZoomRange(min: 3, max: 16.5), .command(.setZoomRange(min: 3, max: 16.5))),
-        (.setTargetBounds(bounds), .command(.setTargetBounds(bounds))),
-        (.setTargetBounds(nil), .command(.setTargetBounds(nil))),
+        (.set(.zoomRange(min: nil, max: 16.5)), .command(.set(.zoomRange(min: nil, max: 16.5)))),
+        (.set(.zoomRange(min: 3, max: 16.5)), .command(.set(.zoomRange(min: 3, max: 16.5)))),
+        (.set(.targetBounds(bounds)), .command(.set(.targetBounds(bounds)))),
+        (.set(.targetBounds(nil)), .command(.set(.targetBounds(nil)))),
         (
-            .setViewport(Viewport(width: 1280.5, height: 720, padding: insets)),
-            .command(.setViewport(Viewport(width: 1280.5, height: 720, padding: insets)))
+            .set(.viewport(Viewport(width: 1280.5, height: 720, padding: insets))),
+            .command(.set(.viewport(Viewport(width: 1280.5, height: 720, padding: insets))))
         ),
         (.removeCamera, .command(.removeCamera)),
     ]
@@ -104,9 +105,9 @@ private let others: [Pair] = {
     header.speed = .infinity
     header.viewport = Viewport(width: 100, height: 200, padding: insets)
     header.position = position
-    header.constraints.zoomRange = present(ZoomRange(min: 3, max: 18))
-    header.constraints.targetBounds = bounds
-    header.gestures = GestureSwitches(tilt: false)
+    header.zoomRange = present(ZoomRange(min: 3, max: 18))
+    header.targetBounds = bounds
+    header.gestures.tilt = false
     header.playback.paused = true
     (header.playback.fromMs, header.playback.untilMs) = (1.0 / 3, 65_000.5)
     header.playback.loop = .times(3)
@@ -139,9 +140,7 @@ private let others: [Pair] = {
         (
             .trace(
                 .init(
-                    speed: .infinity, viewport: header.viewport, position: position,
-                    zoomRange: header.constraints.zoomRange, targetBounds: bounds,
-                    gestures: GestureSwitches(tilt: false), playback: header.playback)),
+                    speed: .infinity, position: position, setup: header.setup, playback: header.playback)),
             .trace(header)
         ),
         (.trace(.init(playback: endless.playback)), .trace(endless)),

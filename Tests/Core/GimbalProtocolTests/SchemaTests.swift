@@ -164,9 +164,6 @@ private let wrong = JSON.array([.array([])])
         let bounds = try #require(
             CoordinateBounds(
                 southWest: LatLng(latitude: -1, longitude: 5), northEast: LatLng(latitude: 1, longitude: 6)))
-        var constraints = CameraConstraints()
-        constraints.targetBounds = bounds
-        let camera = Camera(position: position, viewport: .standard, constraints: constraints)
         var ended = TraceSummary()
         ended.isCut = true
         var client = Client(number: 7)
@@ -184,7 +181,8 @@ private let wrong = JSON.array([.array([])])
         line.removed(camera: "left")
         line.traceEnded(ended, position: printed, id.span)
         line.atRest(camera: "left", epoch: "e", seq: 3, position: printed, id.span)
-        line.camera(CameraSnapshot(name: "left", seq: 3, camera: camera, gestures: GestureSettings()), id.span)
+        line.camera(
+            CameraState(camera: "left", seq: 3, position: position, setup: CameraSetup(targetBounds: bounds)), id.span)
         line.cameraForBounds(printed, fits: true, id.span)
         line.point(ScreenPoint(x: 1, y: 2), id.span)
         line.coordinate(position.target, id.span)

@@ -6,7 +6,7 @@ import GimbalProtocol
 /// What a camera of a node is set to.
 package struct RetainedSettings: Equatable, Sendable {
     package var camera: String
-    package var settings: CameraSettings
+    package var settings: CameraSetup
 }
 
 extension RetainedSettings {
@@ -15,7 +15,7 @@ extension RetainedSettings {
         var line = LineWriter(capacity: 512)
         line.write("{\"type\":\"camera-settings\",\"camera\":")
         line.write(string: camera)
-        line.settings(settings)
+        line.setup(settings)
         line.stamp(stamp)
         line.write("}")
         return line.bytes
@@ -24,7 +24,7 @@ extension RetainedSettings {
     /// Reads a payload; `nil` if it is not one, or has settings that no camera can have.
     package static func read(_ payload: [UInt8]) -> (told: RetainedSettings, stamp: Stamp)? {
         guard let members = members(of: payload, "camera-settings"), let stamp = Stamp(members),
-            let camera = members["camera"]?.string, let settings = try? CameraSettings(.object(members))
+            let camera = members["camera"]?.string, let settings = try? CameraSetup(.object(members))
         else { return nil }
         return (RetainedSettings(camera: camera, settings: settings), stamp)
     }

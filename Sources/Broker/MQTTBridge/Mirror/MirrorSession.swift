@@ -8,14 +8,14 @@ import MapCamera
 /// The position and settings that a camera should have; `nil` as long as they are unknown.
 struct MirrorGoal {
     var position: CameraPosition?
-    var settings: CameraSettings?
+    var settings: CameraSetup?
     /// Whether the source moves.
     var isMoving: Bool
     /// Whether this side's camera keeps its own viewport.
     var keepsViewport: Bool
 
     /// The settings wanted for a camera that has these settings now.
-    func settings(beside local: CameraSettings) -> CameraSettings? {
+    func settings(beside local: CameraSetup) -> CameraSetup? {
         guard var goal = settings else { return nil }
         if keepsViewport { goal.viewport = local.viewport }
         return goal
@@ -40,7 +40,7 @@ final class MirrorSession {
     private enum Local: Equatable { case unknown, resting(PrintedPosition), moving(PrintedPosition) }
 
     /// What this side's camera is set to.
-    private enum LocalSettings { case asked, known(CameraSettings) }
+    private enum LocalSettings { case asked, known(CameraSetup) }
 
     /// Whether something may be sent to move or to set the camera.
     private enum Sending {
@@ -84,7 +84,7 @@ final class MirrorSession {
     init(_ connection: any DaemonConnection, _ name: String, viewport: Viewport?, at now: Double) throws {
         (self.connection, self.name, nextLook) = (connection, name, now)
         var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: name)
-        if let viewport { lines += try ClientRequest.setViewport(viewport).line(camera: name, id: Self.viewportID) }
+        if let viewport { lines += try ClientRequest.set(.viewport(viewport)).line(camera: name, id: Self.viewportID) }
         connection.send(lines)
     }
 
@@ -110,7 +110,7 @@ final class MirrorSession {
         guard let read = try? ServerLine(line: line) else { return .goesOn }
         switch read.message {
         case .event(let event): return note(event)
-        case .camera(let state): settings = .known(state.settings)
+        case .camera(let state): settings = .known(state.setup)
         case .error(let error):
             guard answers(read.id) else {
                 // A frame that is refused has an error for each member that could be at fault.
@@ -175,7 +175,7 @@ final class MirrorSession {
             nextSetting = now + Self.longestRetryDelay
             settings = .asked
             // What it has come to is the last answer; the camera may have moved by it.
-            return try send(wanted.requests + [.getCamera], nil)
+            return try send(wanted.changes.map(ClientRequest.set) + [.getCamera], nil)
         }
         if goal.isMoving, let position = goal.position {
             guard !isHolding || lastSent != position else { return }
@@ -249,15 +249,5 @@ final class MirrorSession {
         case .waiting(let end), .refused(let end): end
         case .free, .waitingForAnswer: nil
         }
-    }
-}
-
-extension CameraSettings {
-    /// What sets a camera so.
-    fileprivate var requests: [ClientRequest] {
-        [
-            .setZoomRange(min: zoomRange.min, max: zoomRange.max), .setTargetBounds(targetBounds),
-            .setViewport(viewport), .setGestures(GestureSwitches(gestures)),
-        ]
     }
 }

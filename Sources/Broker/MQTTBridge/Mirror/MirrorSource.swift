@@ -6,7 +6,7 @@ import GimbalProtocol
 /// The newest known state of the followed camera, whichever process was the node.
 struct MirrorSource {
     private var newest: (status: CameraStatus, stamp: Stamp)?
-    private var newestSettings: (settings: CameraSettings, stamp: Stamp)?
+    private var newestSettings: (settings: CameraSetup, stamp: Stamp)?
     private var node = Node.unreachable
     /// As long as a node may say nothing before it is taken for lost, in milliseconds.
     private var longestSilence = NodeState.usualInterval * NodeState.mostSilentIntervals
@@ -32,7 +32,7 @@ struct MirrorSource {
     enum Meaning: Equatable { case news, nothing, doubt }
 
     var status: CameraStatus? { newest?.status }
-    var settings: CameraSettings? { newestSettings?.settings }
+    var settings: CameraSetup? { newestSettings?.settings }
 
     /// When the node is taken for lost, if it says nothing more.
     var silenceDeadline: Double? { if case .heard(_, let end) = node { end } else { nil } }
@@ -71,7 +71,7 @@ struct MirrorSource {
         return meaning
     }
 
-    mutating func saw(_ settings: CameraSettings, _ stamp: Stamp, isRetained: Bool) -> Meaning {
+    mutating func saw(_ settings: CameraSetup, _ stamp: Stamp, isRetained: Bool) -> Meaning {
         let meaning = meaning(of: stamp, after: newestSettings?.stamp, isRetained)
         if meaning == .news { newestSettings = (settings, stamp) }
         return meaning

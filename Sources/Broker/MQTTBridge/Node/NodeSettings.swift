@@ -9,7 +9,7 @@ final class NodeSettings {
     private let outbox: BrokerOutbox
     private let stamps: StampSource
     /// The daemon's answers, as published.
-    private var settings: [String: CameraSettings] = [:]
+    private var settings: [String: CameraSetup] = [:]
     /// The cameras whose answer has not come.
     private var asked: Set<String> = []
     private var nextQuestion: Double?
@@ -53,8 +53,8 @@ final class NodeSettings {
         guard case .text(let name)? = line.id, asked.contains(name) else { return false }
         switch line.message {
         case .camera(let state):
-            if settings[name] != state.settings {
-                settings[name] = state.settings
+            if settings[name] != state.setup {
+                settings[name] = state.setup
                 tell(name)
             }
         // There is no such camera any more.

@@ -52,7 +52,7 @@ final class LiveSession {
         }
         if let surface = source.surface, !hasSurface {
             hasSurface = true
-            connection.queue(try ClientRequest.setViewport(surface.viewport).line(camera: camera.text))
+            connection.queue(try ClientRequest.set(.viewport(surface.viewport)).line(camera: camera.text))
             if let position { connection.queue(try ClientRequest.move(.setCamera(position)).line(camera: camera.text)) }
         }
         connection.queue(lines)

@@ -73,13 +73,13 @@ extension CameraState {
         case .camera: "\(camera)"
         case .events: "\(grouped(seq))"
         case .target: position.target.text
-        case .zoom: "\(fixed(position.zoom, 3)), from \(short(zoomRange.min)) to \(short(zoomRange.max))"
+        case .zoom: "\(fixed(position.zoom, 3)), from \(short(setup.zoomRange.min)) to \(short(setup.zoomRange.max))"
         case .bearing: "\(bearing(position.bearing, 3))\(degree)"
         case .viewingAngle: "\(fixed(position.viewingAngle, 3))\(degree)"
-        case .targetBounds: targetBounds?.text ?? "none"
-        case .viewport: "\(short(viewport.width)) by \(short(viewport.height)) points"
-        case .padding: viewport.padding.text
-        case .gestures: gestures.text
+        case .targetBounds: setup.targetBounds?.text ?? "none"
+        case .viewport: "\(short(setup.viewport.width)) by \(short(setup.viewport.height)) points"
+        case .padding: setup.viewport.padding.text
+        case .gestures: setup.gestures.text
         }
     }
 }

@@ -18,9 +18,9 @@ package struct ActiveGestures<Value> {
     /// More gestures than this are not active at one time: those that come are ignored.
     private let limit: Int
 
-    /// No active gesture on a camera with the default settings and these switches.
-    package init(_ switches: GestureSwitches = GestureSwitches(), limit: Int = .max) {
-        settings = switches.applied(to: GestureSettings())
+    /// No active gesture on a camera with these settings.
+    package init(_ settings: GestureSettings = GestureSettings(), limit: Int = .max) {
+        self.settings = settings
         self.limit = limit
     }
 
@@ -54,7 +54,7 @@ package struct ActiveGestures<Value> {
     @discardableResult
     package mutating func handle(_ command: Request.Command) -> [Gesture] {
         if command.cancelsGestures { return cancelAll() }
-        guard case .setGestures(let switches) = command else { return [] }
+        guard case .set(.gestures(let switches)) = command else { return [] }
         settings = switches.applied(to: settings)
         let cancelled = all.filter { !settings.allows($0.key.kind) }
         all.removeAll { !settings.allows($0.key.kind) }

@@ -5,7 +5,8 @@ import Gestures
 import JSONLines
 import MapCamera
 
-/// All that is to be known of a camera. (The message `camera`.)
+/// All that is to be known of a camera. (The message `camera`, which rounds its numbers.)
+@dynamicMemberLookup
 public struct CameraState: Equatable, Sendable {
     /// The camera's name.
     public let camera: String
@@ -14,45 +15,14 @@ public struct CameraState: Equatable, Sendable {
     /// Where it is.
     public let position: CameraPosition
     /// What it is set to.
-    package let settings: CameraSettings
+    public let setup: CameraSetup
 
-    /// The zooms that it may have.
-    public var zoomRange: ZoomRange { settings.zoomRange }
-    /// Where its target is kept; `nil` is anywhere.
-    public var targetBounds: CoordinateBounds? { settings.targetBounds }
-    /// The size of its screen.
-    public var viewport: Viewport { settings.viewport }
-    /// Which gestures move it.
-    public var gestures: GestureSettings { settings.gestures }
-}
-
-/// What a camera is set to: all that the message `camera` says behind the position.
-package struct CameraSettings: Equatable, Sendable {
-    package var zoomRange: ZoomRange
-    package var targetBounds: CoordinateBounds?
-    package var viewport: Viewport
-    package var gestures: GestureSettings
-}
-
-/// What the message `camera` is written from: a camera as it is, of which ``CameraState`` tells rounded numbers.
-package struct CameraSnapshot: Sendable {
-    package var name: String
-    package var seq: UInt64
-    package var camera: Camera
-    package var gestures: GestureSettings
-
-    package init(name: String, seq: UInt64, camera: Camera, gestures: GestureSettings) {
-        self.name = name
-        self.seq = seq
-        self.camera = camera
-        self.gestures = gestures
+    package init(camera: String, seq: Int, position: CameraPosition, setup: CameraSetup) {
+        (self.camera, self.seq, self.position, self.setup) = (camera, seq, position, setup)
     }
 
-    fileprivate var settings: CameraSettings {
-        CameraSettings(
-            zoomRange: camera.constraints.zoomRange, targetBounds: camera.constraints.targetBounds,
-            viewport: camera.viewport, gestures: gestures)
-    }
+    /// One of its settings, such as ``CameraSetup/viewport``.
+    public subscript<Setting>(dynamicMember setting: KeyPath<CameraSetup, Setting>) -> Setting { setup[keyPath: setting] }
 }
 
 /// How bounds fit into a camera's viewport.
@@ -66,25 +36,25 @@ public struct BoundsFit: Equatable, Sendable {
 // MARK: Out
 
 extension LineWriter {
-    package mutating func camera(_ state: CameraSnapshot, _ id: Span<UInt8>) {
+    package mutating func camera(_ state: CameraState, _ id: Span<UInt8>) {
         open(.camera, id)
-        member("camera", state.name)
-        member("seq", state.seq)
-        member("position", PrintedPosition(state.camera.position))
-        settings(state.settings)
+        member("camera", state.camera)
+        member("seq", UInt64(state.seq))
+        member("position", PrintedPosition(state.position))
+        setup(state.setup)
         close()
     }
 
-    /// Writes settings as members that follow others.
-    package mutating func settings(_ settings: CameraSettings) {
-        member("minZoom", settings.zoomRange.min)
-        member("maxZoom", settings.zoomRange.max)
+    /// Writes what a camera is set to as members that follow others, rounded.
+    package mutating func setup(_ setup: CameraSetup) {
+        member("minZoom", setup.zoomRange.min)
+        member("maxZoom", setup.zoomRange.max)
         member("targetBounds")
-        if let bounds = settings.targetBounds { self.bounds(bounds) } else { write("null") }
+        if let bounds = setup.targetBounds { self.bounds(bounds) } else { write("null") }
         member("viewport")
-        viewport(settings.viewport)
+        viewport(setup.viewport)
         member("gestures")
-        gestures(settings.gestures)
+        gestures(setup.gestures)
     }
 
     private mutating func bounds(_ bounds: CoordinateBounds) {
@@ -188,20 +158,19 @@ extension CameraState: MessageReadable {
         camera = try members.get("camera")
         seq = try members.get("seq")
         position = try members.get("position")
-        settings = try CameraSettings(json)
+        setup = try CameraSetup(json)
     }
 }
 
-extension CameraSettings: MessageReadable {
+extension CameraSetup: MessageReadable {
     package init(_ json: JSONValue) throws(DecodingError) {
         let members = try json.members()
         guard let range = ZoomRange(min: try members.get("minZoom"), max: try members.get("maxZoom")) else {
             throw .wrong("there are no zooms from minZoom to maxZoom")
         }
-        zoomRange = range
-        targetBounds = try members.get(ifPresent: "targetBounds")
-        viewport = try members.get("viewport")
-        gestures = try members.get("gestures")
+        self.init(
+            viewport: try members.get("viewport"), zoomRange: range,
+            targetBounds: try members.get(ifPresent: "targetBounds"), gestures: try members.get("gestures"))
     }
 }
 

@@ -73,10 +73,10 @@ extension RequestDecoder {
         return switches
     }
 
-    func zoomRange(_ object: Int) throws(WireError) -> Request.Command {
+    func zoomRange(_ object: Int) throws(WireError) -> CameraSetup.Change {
         let (min, max) = try zoomLimits(object)
         if min == nil && max == nil { throw .missing(FieldPath(.minZoom), "minZoom, maxZoom or both are to be set") }
-        return .setZoomRange(min: min, max: max)
+        return .zoomRange(min: min, max: max)
     }
 
     /// The two ends of a zoom range, as far as they stand there. That one is not above the other is checked here only

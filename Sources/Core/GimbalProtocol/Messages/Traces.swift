@@ -6,35 +6,29 @@ import JSONLines
 import MapCamera
 
 /// The first line of a trace: the camera that it begins with, and how fast it is played.
+@dynamicMemberLookup
 public struct TraceHeader: Equatable, Sendable {
     /// Milliseconds of the trace per millisecond, above 0; infinite is as fast as possible.
     public var speed: Double
-    /// The size of the screen.
-    public var viewport: Viewport
     /// Where the camera begins.
     public var position: CameraPosition
-    /// The zooms that it may have.
-    public var zoomRange: ZoomRange
-    /// Where the target is kept; `nil` is anywhere.
-    public var targetBounds: CoordinateBounds?
-    /// Which gestures move it.
-    public var gestures: GestureSwitches
+    /// What the camera is set to.
+    public var setup: CameraSetup
     /// Whether it begins paused, and from where to where and how often it is played.
     public var playback: TracePlayback
 
     /// A header; what is left out is as a new camera has it.
     public init(
-        speed: Double = 1, viewport: Viewport = .standard, position: CameraPosition = .initial,
-        zoomRange: ZoomRange = .all, targetBounds: CoordinateBounds? = nil,
-        gestures: GestureSwitches = GestureSwitches(), playback: TracePlayback = TracePlayback()
+        speed: Double = 1, position: CameraPosition = .initial, setup: CameraSetup = CameraSetup(),
+        playback: TracePlayback = TracePlayback()
     ) {
-        self.speed = speed
-        self.viewport = viewport
-        self.position = position
-        self.zoomRange = zoomRange
-        self.targetBounds = targetBounds
-        self.gestures = gestures
-        self.playback = playback
+        (self.speed, self.position, self.setup, self.playback) = (speed, position, setup, playback)
+    }
+
+    /// One of the camera's settings, such as ``CameraSetup/viewport``.
+    public subscript<Setting>(dynamicMember setting: WritableKeyPath<CameraSetup, Setting>) -> Setting {
+        get { setup[keyPath: setting] }
+        set { setup[keyPath: setting] = newValue }
     }
 }
 
@@ -65,26 +59,6 @@ public struct TracePlayback: Equatable, Sendable {
 
     /// A trace that is played from its beginning to its end, once.
     public init() {}
-}
-
-extension TraceHeader {
-    /// The header of a trace that begins with a camera as it is.
-    package init(_ camera: Camera, _ settings: GestureSettings) {
-        self.init(
-            viewport: camera.viewport, position: camera.position, zoomRange: camera.constraints.zoomRange,
-            targetBounds: camera.constraints.targetBounds, gestures: GestureSwitches(settings))
-    }
-
-    /// What keeps the camera that the trace begins with.
-    package var constraints: CameraConstraints {
-        get {
-            var constraints = CameraConstraints()
-            constraints.zoomRange = zoomRange
-            constraints.targetBounds = targetBounds
-            return constraints
-        }
-        set { (zoomRange, targetBounds) = (newValue.zoomRange, newValue.targetBounds) }
-    }
 }
 
 /// What the message `trace-ended` is written from, as it is counted while a replay runs.
@@ -134,7 +108,7 @@ extension RequestDecoder {
             header.targetBounds = try bounds(object, FieldPath(.targetBounds), .targetBounds)
         }
         if let inner = try self.object(object, FieldPath(.gestures), .gestures) {
-            header.gestures = try gestureSwitches(inner, FieldPath(.gestures))
+            header.gestures = try gestureSwitches(inner, FieldPath(.gestures)).applied(to: GestureSettings())
         }
         header.playback = try playback(object, line)
         return header
@@ -205,7 +179,7 @@ extension LineWriter {
         member("maxZoom", exact: header.zoomRange.max)
         if let bounds = header.targetBounds { self.bounds("targetBounds", exact: bounds) }
         write(",\"gestures\":{")
-        switches(header.gestures, isFirst: true)
+        switches(GestureSwitches(header.gestures), isFirst: true)
         write("}")
     }
 

@@ -18,6 +18,8 @@ struct CausedMotion {
 
 extension HostedCamera {
     struct Moment {
+        /// What the camera and its gestures are set to: they have it from here.
+        private(set) var setup: CameraSetup
         var camera: Camera
         var gestures = GestureTracker()
         /// The surfaces whose fingers are recognized here, in traces too.
@@ -39,30 +41,31 @@ extension HostedCamera {
         var frames: UInt64 = 0
 
         /// A camera at rest, which subscribers see where it is.
-        init(_ camera: Camera, limits: Limits) {
-            self.init(camera, GestureTracker(), TouchSurfaces(limit: limits.cameraSurfaces))
+        init(position: CameraPosition = .initial, _ setup: CameraSetup = CameraSetup(), limits: Limits) {
+            let camera = Camera(position: position, setup)
+            self.init(setup, camera, GestureTracker(setup.gestures), TouchSurfaces(limit: limits.cameraSurfaces))
         }
 
         init(
-            _ camera: Camera, _ gestures: GestureTracker, _ surfaces: TouchSurfaces, motion: CausedMotion? = nil
+            _ setup: CameraSetup, _ camera: Camera, _ gestures: GestureTracker, _ surfaces: TouchSurfaces,
+            motion: CausedMotion? = nil
         ) {
-            (self.camera, self.gestures, self.surfaces) = (camera, gestures, surfaces)
+            (self.setup, self.camera, self.gestures, self.surfaces) = (setup, camera, gestures, surfaces)
             (self.motion, nextTick) = (motion, motion?.motion.nextFrame)
             published = PrintedPosition(camera.position)
         }
 
-        /// The camera that a trace begins with.
-        init(_ header: TraceHeader, limits: Limits) {
-            let camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
-            self.init(camera, limits: limits)
-            gestures.set(header.gestures.applied(to: GestureSettings()))
-        }
-
         /// A camera as it was saved.
         init(_ saved: SavedCamera, limits: Limits) {
-            self.init(saved.state.camera, limits: limits)
-            gestures.set(saved.state.gestures)
-            (seq, lastTime) = (saved.state.seq, saved.clock)
+            self.init(position: saved.state.position, saved.state.setup, limits: limits)
+            (seq, lastTime) = (UInt64(saved.state.seq), saved.clock)
+        }
+
+        /// Sets the camera; it moves inside of new constraints at once.
+        mutating func set(_ setup: CameraSetup) {
+            self.setup = setup
+            camera.set(setup)
+            if gestures.settings != setup.gestures { gestures.set(setup.gestures) }
         }
 
         /// Whether nothing moves the camera and no gesture is active.

@@ -76,7 +76,7 @@ final class HostedCamera {
         isMain = name == Self.mainName
         self.epoch = epoch
         nameBytes = Array(name.utf8)
-        moment = Moment(Camera(), limits: environment.limits)
+        moment = Moment(limits: environment.limits)
         encoder = environment.encoder
         log = EventLog(limits: environment.limits, memory: environment.memory)
         clockStart = now
@@ -87,13 +87,13 @@ final class HostedCamera {
         _ saved: SavedCamera, clockStart: Double, log: EventLog? = nil, inputLog: InputLog? = nil, firstSeq: UInt64 = 0,
         _ environment: Environment
     ) {
-        name = saved.state.name
+        name = saved.state.camera
         isMain = name == Self.mainName
         epoch = saved.epoch
         nameBytes = Array(name.utf8)
         moment = Moment(saved, limits: environment.limits)
         encoder = environment.encoder
-        self.log = log ?? EventLog(limits: environment.limits, from: saved.state.seq, memory: environment.memory)
+        self.log = log ?? EventLog(limits: environment.limits, from: UInt64(saved.state.seq), memory: environment.memory)
         self.inputLog = inputLog
         self.firstSeq = firstSeq
         self.clockStart = clockStart
@@ -163,7 +163,9 @@ final class HostedCamera {
 
     /// What is to be kept of it.
     var saved: SavedCamera { SavedCamera(state: state, epoch: epoch, clock: moment.lastTime) }
-    var state: CameraSnapshot { CameraSnapshot(name: name, seq: seq, camera: camera, gestures: gestures.settings) }
+    var state: CameraState {
+        CameraState(camera: name, seq: Int(seq), position: camera.position, setup: moment.setup)
+    }
 
     // MARK: Who waits for its rest
 
@@ -196,7 +198,7 @@ final class HostedCamera {
     private func follow(_ event: GestureEvent, of key: GestureKey, at time: Double) {
         let update = moment.gestures.handle(event, of: key, at: time, viewport: camera.viewport)
         if nextTick != nil, gestures.isActive { moment.motion = nil }
-        if let update { move(.gesture) { $0.apply(update) } }
+        if let update { move(.gesture) { $0.camera.apply(update) } }
     }
 
     /// Follows the fingers of one of a feed's surfaces: what is recognized of them moves the camera as any gesture does.
@@ -224,27 +226,18 @@ final class HostedCamera {
         switch command {
         case .move(let update):
             stop()
-            move(.command) { $0.apply(update) }
+            move(.command) { $0.camera.apply(update) }
         case .animate(let update, let duration, let easing):
             stop()
             if duration > 0 {
                 animate(update, duration: duration, easing: easing, at: time, .animation)
             } else {
-                move(.animation) { $0.apply(update) }
+                move(.animation) { $0.camera.apply(update) }
             }
         case .stop:
             stop()
-        case .setGestures(let change):
-            moment.gestures.set(change.applied(to: gestures.settings))
-        case .setZoomRange(let min, let max):
-            let old = camera.constraints.zoomRange
-            // What was admitted is one; a line that another process has kept may be none any more.
-            guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else { break }
-            move(.command) { $0.setZoomRange(range) }
-        case .setTargetBounds(let bounds):
-            move(.command) { $0.setTargetBounds(bounds) }
-        case .setViewport(let viewport):
-            move(.command) { $0.viewport = viewport }
+        case .set(let change):
+            move(.command) { $0.set($0.setup.with(change)) }
         case .removeCamera:
             break  // The hub's part: a camera does not know where it is kept.
         }
@@ -263,9 +256,9 @@ final class HostedCamera {
         moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: reason) }
     }
 
-    private func move(_ reason: MoveReason, _ change: (inout Camera) -> Void) {
+    private func move(_ reason: MoveReason, _ change: (inout Moment) -> Void) {
         let before = camera.position
-        change(&moment.camera)
+        change(&moment)
         if camera.position != before { batchReason = reason }
     }
 
@@ -491,5 +484,5 @@ final class HostedCamera {
     }
 
     /// The header of a trace that begins with this camera.
-    private var header: TraceHeader { TraceHeader(camera, gestures.settings) }
+    private var header: TraceHeader { TraceHeader(position: camera.position, setup: moment.setup) }
 }

@@ -35,12 +35,12 @@ extension HostedCamera {
             case .firstSeq: firstSeq = try field.count()
             case .log: log = try EventLog.read(field.record(), limits: limits, memory: memory)
             case .inputLog: inputLog = try field.record()
-            case .moment: moment = try Moment(field.record(), limits: limits)
+            case .moment: moment = try Moment(field.record(), saved?.state.setup, limits: limits)
             }
         }
         guard let saved else { throw FieldReader.Damage() }
         let inputs = try inputLog.map {
-            try InputLog($0, of: saved.state.name, encoder: environment.encoder, limits: limits, memory: memory)
+            try InputLog($0, of: saved.state.camera, encoder: environment.encoder, limits: limits, memory: memory)
         }
         self.init(
             saved, clockStart: clockStart ?? now - saved.clock, log: log, inputLog: inputs, firstSeq: firstSeq,

@@ -36,7 +36,9 @@ extension HostedCamera.Moment {
     }
 
     /// Reads what ``write(to:)`` wrote; `nil` where the camera is not to be had.
-    init?(_ row: FieldReader, limits: Limits) throws(FieldReader.Damage) {
+    ///
+    /// - Parameter setup: what the camera is set to, where that is told beside it.
+    init?(_ row: FieldReader, _ setup: CameraSetup? = nil, limits: Limits) throws(FieldReader.Damage) {
         var row = row
         var camera: Camera?
         var settings = GestureSettings()
@@ -72,8 +74,11 @@ extension HostedCamera.Moment {
             }
         }
         guard let camera else { return nil }
+        let told = CameraSetup(
+            viewport: camera.viewport, zoomRange: camera.constraints.zoomRange,
+            targetBounds: camera.constraints.targetBounds, gestures: settings)
         self.init(
-            camera, GestureTracker(settings, active),
+            setup ?? told, camera, GestureTracker(settings, active),
             TouchSurfaces(limit: limits.cameraSurfaces, surfaces, lastNumber: lastSurface),
             motion: motion.map { CausedMotion($0, by: motionReason ?? .animation) })
         (self.reason, self.seq, self.lastTime, self.frames) = (reason, seq, lastTime, frames)

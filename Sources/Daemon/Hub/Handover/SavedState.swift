@@ -9,7 +9,7 @@ import GimbalProtocol
 
 /// A camera as it outlives a run.
 struct SavedCamera {
-    var state: CameraSnapshot
+    var state: CameraState
     var epoch: String
     /// Milliseconds of the camera's clock, not before its last event.
     var clock: Double
@@ -50,10 +50,7 @@ extension SavedCamera {
             guard names.insert(name).inserted else {
                 throw SavedState.Damage(description: "camera \(name) stands there twice")
             }
-            let camera = Camera(position: header.position, viewport: header.viewport, constraints: header.constraints)
-            let state = CameraSnapshot(
-                name: name, seq: UInt64(since.seq), camera: camera,
-                gestures: header.gestures.applied(to: GestureSettings()))
+            let state = CameraState(camera: name, seq: since.seq, position: header.position, setup: header.setup)
             return SavedCamera(state: state, epoch: since.epoch, clock: clock)
         }
 
@@ -203,14 +200,14 @@ extension LineWriter {
     }
 
     private mutating func writeHeader(_ saved: SavedCamera) {
-        let header = TraceHeader(saved.state.camera, saved.state.gestures)
-        request(.trace(header), camera: saved.state.name, timeMs: saved.clock)
+        let header = TraceHeader(position: saved.state.position, setup: saved.state.setup)
+        request(.trace(header), camera: saved.state.camera, timeMs: saved.clock)
         write("\n")
     }
 
     private mutating func writeSubscription(_ saved: SavedCamera) {
-        let point = ResumePoint(seq: Int(saved.state.seq), epoch: saved.epoch)
-        request(.subscribe(Subscribe(since: point)), camera: saved.state.name)
+        let point = ResumePoint(seq: saved.state.seq, epoch: saved.epoch)
+        request(.subscribe(Subscribe(since: point)), camera: saved.state.camera)
         write("\n")
     }
 }

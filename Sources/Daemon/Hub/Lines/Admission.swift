@@ -216,7 +216,7 @@ struct Admission {
         _ command: Request.Command, _ index: Int, _ camera: HostedCamera?
     ) throws(Refusal) {
         switch command {
-        case .setZoomRange(let min, let max):
+        case .set(.zoomRange(let min, let max)):
             let name = meant[index].name
             let old = zoomRanges[name] ?? camera?.camera.constraints.zoomRange ?? .all
             guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {

@@ -81,7 +81,7 @@ final class Replay {
             mode = .paused
             clock.hold(at: 0)
         }
-        checkpoints = Checkpoints([.init(run: run, moment: HostedCamera.Moment(header, limits: limits))])
+        checkpoints = Checkpoints([.init(run: run, moment: HostedCamera.Moment(position: header.position, header.setup, limits: limits))])
     }
 
     /// A replay that goes on where another process left off.

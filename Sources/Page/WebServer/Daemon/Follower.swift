@@ -174,8 +174,8 @@ final class Follower: Sendable {
                 state.cameras[camera.camera]?.settings = settings
                 state.tell(settings)
                 // A gap may have hidden a change.
-                let switches = GestureSwitches(camera.settings.gestures)
-                _ = state.cameras[camera.camera]?.active.handle(.setGestures(switches))
+                let switches = GestureSwitches(camera.gestures)
+                _ = state.cameras[camera.camera]?.active.handle(.set(.gestures(switches)))
             case .replay(let status): state.handle(.replay(status), bytes, isAnswer: true)
             case .error(let error) where error.isOfConnection: state.refused("\(error)")
             default: break

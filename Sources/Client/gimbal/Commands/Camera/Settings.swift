@@ -46,7 +46,7 @@ struct Bounds: ParsableCommand {
     func run() throws {
         let daemon = try Conversation(options)
         let bounds = try bounds
-        if bounds != nil || none { try daemon.command(.setTargetBounds(bounds)) }
+        if bounds != nil || none { try daemon.command(.set(.targetBounds(bounds))) }
         try daemon.showState { $0.table([.targetBounds, .target]) }
     }
 }
@@ -86,7 +86,7 @@ struct ZoomRangeCommand: ParsableCommand {
     func run() throws {
         let daemon = try Conversation(options)
         let (low, high) = (levels.first ?? min, levels.last ?? max)
-        if low != nil || high != nil { try daemon.command(.setZoomRange(min: low?.value, max: high?.value)) }
+        if low != nil || high != nil { try daemon.command(.set(.zoomRange(min: low?.value, max: high?.value))) }
         try daemon.showState { $0.table([.zoom]) }
     }
 }
@@ -123,7 +123,7 @@ struct ViewportCommand: ParsableCommand {
             let old = try daemon.state().viewport
             let viewport = Viewport(
                 width: size?.width ?? old.width, height: size?.height ?? old.height, padding: padding ?? old.padding)
-            try daemon.command(.setViewport(viewport))
+            try daemon.command(.set(.viewport(viewport)))
         }
         try daemon.showState { $0.table([.viewport, .padding]) }
     }
@@ -171,7 +171,7 @@ struct GesturesCommand: ParsableCommand {
         let switches = GestureSwitches(
             scroll: scroll, zoom: zoom, rotate: rotate, tilt: tilt, scrollDuringRotateOrZoom: scrollDuringRotateOrZoom,
             fling: fling, inertia: inertia)
-        if switches != GestureSwitches() { try daemon.command(.setGestures(switches)) }
+        if switches != GestureSwitches() { try daemon.command(.set(.gestures(switches))) }
         try daemon.showState { $0.table([.gestures]) }
     }
 }
