@@ -22,7 +22,9 @@ public struct CameraState: Equatable, Sendable {
     }
 
     /// One of its settings, such as ``CameraSetup/viewport``.
-    public subscript<Setting>(dynamicMember setting: KeyPath<CameraSetup, Setting>) -> Setting { setup[keyPath: setting] }
+    public subscript<Setting>(dynamicMember setting: KeyPath<CameraSetup, Setting>) -> Setting {
+        setup[keyPath: setting]
+    }
 }
 
 /// How bounds fit into a camera's viewport.

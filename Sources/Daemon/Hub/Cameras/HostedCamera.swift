@@ -93,7 +93,8 @@ final class HostedCamera {
         nameBytes = Array(name.utf8)
         moment = Moment(saved, limits: environment.limits)
         encoder = environment.encoder
-        self.log = log ?? EventLog(limits: environment.limits, from: UInt64(saved.state.seq), memory: environment.memory)
+        self.log =
+            log ?? EventLog(limits: environment.limits, from: UInt64(saved.state.seq), memory: environment.memory)
         self.inputLog = inputLog
         self.firstSeq = firstSeq
         self.clockStart = clockStart
