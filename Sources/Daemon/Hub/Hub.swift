@@ -32,8 +32,8 @@ import GimbalProtocol
 
     /// Receives what a log may tell, with the client's outlet; `nil` if nobody logs it.
     package var observer: ((Note, any Outlet) -> Void)? {
-        get { parts.observer.tell }
-        set { parts.observer.tell = newValue }
+        get { parts.observer.receive }
+        set { parts.observer.receive = newValue }
     }
 
     /// How many cameras there are.
@@ -119,9 +119,9 @@ import GimbalProtocol
     /// Does what is due.
     public func advance(to now: Double) {
         parts.runner.advance(to: now)
-        parts.replays.advance(to: now) { intake.attend(to: $0, at: now) }
+        intake.advanceReplays(to: now)
         parts.waits.advance(to: now)
-        parts.clients.advance(to: now) { close($0, at: now) }
+        for peer in parts.clients.takeOverdue(at: now) { close(peer, at: now) }
     }
 
     /// Sends everything that the turn has brought; then serves peers that wait for their turn, and sends what that
@@ -138,8 +138,7 @@ import GimbalProtocol
 
     /// Sends what has been emitted and answered: one write for each peer that has something to read.
     private func sendNews(at now: Double) {
-        parts.subscriptions.startRecorders(at: now)
-        parts.runner.removeUnwanted()
+        parts.runner.settle(at: now)
         parts.sender.serveQueue { send(to: $0, at: now) }
     }
 
@@ -156,7 +155,7 @@ import GimbalProtocol
 
     /// Closes a connection on which nothing is left to do, or sees to what is.
     private func closeIfDone(_ peer: Peer, at now: Double) {
-        parts.subscriptions.tellNewCameras(to: peer)
+        parts.subscriptions.announceNewCameras(to: peer)
         switch peer.input.state {
         case .discarding:
             peer.outlet.finishSending()

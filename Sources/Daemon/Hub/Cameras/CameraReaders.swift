@@ -18,7 +18,7 @@ struct CameraReaders {
     var hasWaiting: Bool { !waiting.isEmpty }
 
     /// Those that record it and have been told how their trace begins.
-    var toldRecorders: [Subscription] { subscriptions.filter(\.isTold) }
+    var startedRecorders: [Subscription] { subscriptions.filter(\.hasTraceHeader) }
 
     /// Whether none of them named the camera.
     var namedNone: Bool { subscriptions.allSatisfy(\.isOfAll) }

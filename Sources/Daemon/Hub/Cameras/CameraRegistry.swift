@@ -9,14 +9,14 @@ import GimbalProtocol
 enum MeantCamera {
     case present(HostedCamera)
     /// The one that the replay moves when the request is applied.
-    case stage(of: Replay)
+    case moved(by: Replay)
     /// There is no camera of that name.
     case absent(String)
 
     var camera: HostedCamera? {
         switch self {
         case .present(let camera): camera
-        case .stage(let replay): replay.stage
+        case .moved(let replay): replay.playbackCamera
         case .absent: nil
         }
     }
@@ -24,7 +24,7 @@ enum MeantCamera {
     var name: String {
         switch self {
         case .present(let camera): camera.name
-        case .stage(let replay): replay.cameraName
+        case .moved(let replay): replay.cameraName
         case .absent(let name): name
         }
     }
@@ -88,7 +88,7 @@ final class CameraRegistry {
     /// The camera that a peer's request is about. This is the only place that says which one a request without a name means:
     /// that of its trace, or else `main`.
     func meant(by name: String?, of peer: Peer) -> MeantCamera {
-        if let replay = peer.replay { return .stage(of: replay) }
+        if let replay = peer.replay { return .moved(by: replay) }
         let name = name ?? peer.sentTrace.camera ?? HostedCamera.mainName
         if let camera = camera(name.utf8Span.span, of: peer) { return .present(camera) }
         return .absent(name)
@@ -136,14 +136,14 @@ final class CameraRegistry {
         return HostedCamera(name: name, epoch: "", at: now, environment)
     }
 
-    /// A camera that nobody sees, on which a replay goes elsewhere.
-    func shadow(of camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
+    /// A camera without subscribers, on which a replay seeks.
+    func scratchCamera(for camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
         var limits = limits
         (limits.historyEvents, limits.historyBytes) = (0, 0)
         let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
-        let shadow = HostedCamera(name: camera.name, epoch: "", at: 0, environment)
-        shadow.restore(from: moment)
-        return shadow
+        let scratch = HostedCamera(name: camera.name, epoch: "", at: 0, environment)
+        scratch.restore(from: moment)
+        return scratch
     }
 
     private func insert(_ camera: HostedCamera) {
@@ -155,7 +155,7 @@ final class CameraRegistry {
             ephemeral.append(camera)
             mayHaveUnwanted = true
         }
-        noteChange(camera)
+        markUnsaved(camera)
     }
 
     func remove(_ camera: HostedCamera) {
@@ -164,7 +164,7 @@ final class CameraRegistry {
         // Peers that sent something to it may refer to it for long.
         camera.log.freeMemory()
         camera.registration.isUnsaved = false
-        noteChange(camera)
+        markUnsaved(camera)
         freeSlots.append(camera.registration.slot)
         cameras.remove(camera)
     }
@@ -173,7 +173,7 @@ final class CameraRegistry {
     func makePermanent(_ camera: HostedCamera) {
         guard camera.isEphemeral else { return }
         camera.registration.lifetime = .permanent
-        noteChange(camera)
+        markUnsaved(camera)
         ephemeral.removeAll { $0 === camera }
     }
 
@@ -220,8 +220,8 @@ final class CameraRegistry {
 
     // MARK: Saving
 
-    /// Notes that a camera may be another than it was when it was saved last.
-    func noteChange(_ camera: HostedCamera) {
+    /// Marks a camera as one that may have changed since it was saved.
+    func markUnsaved(_ camera: HostedCamera) {
         guard !camera.registration.isUnsaved else { return }
         camera.registration.isUnsaved = true
         guard tracksChanges else { return }

@@ -1,5 +1,5 @@
-// Cameras in time: they come and go, batches of requests end, motions go on, and what that brings goes to subscribers,
-// recorders, requests that wait for a rest, and the saved state.
+// Cameras in time: they come and go, batches of requests end, motions go on. What that brings goes from `commit` to
+// subscribers, recorders, requests that wait for a rest, and the saved state.
 
 import GimbalProtocol
 
@@ -36,7 +36,7 @@ final class CameraRunner {
         turns.add(work: Self.workOfCamera)
         peer.lastCamera = camera
         subscriptions.cameraWasMade(camera)
-        observer.note(.made(camera: meant.name), of: peer)
+        observer.report(.made(camera: meant.name), of: peer)
         return camera
     }
 
@@ -55,41 +55,87 @@ final class CameraRunner {
         subscriptions.cameraWillBeRemoved(camera)
         registry.remove(camera)
         waits.end(for: camera, .removed)
-        if let peer { observer.note(.removed(camera: camera.name), of: peer) }
-    }
-
-    /// Removes cameras that were there to be watched and are not watched any more. To be called between batches.
-    func removeUnwanted() {
-        guard registry.mayHaveUnwanted else { return }
-        for camera in registry.takeUnwanted() { remove(camera) }
+        if let peer { observer.report(.removed(camera: camera.name), of: peer) }
     }
 
     /// Makes a camera anew, as a replay has it at a moment.
     func reset(_ camera: HostedCamera, to moment: HostedCamera.Moment, at time: Double) {
         if moment.motion != nil {
             // Flush what recorders have been sent before they wait again.
-            for recorder in camera.readers.toldRecorders {
+            for recorder in camera.readers.startedRecorders {
                 sender.flush(recorder)
                 recorder.stopInput()
                 camera.addWaitingRecorder(recorder)
             }
         }
-        note(camera.reset(to: moment, at: time, epoch: registry.newEpoch()), of: camera)
+        commit(camera.reset(to: moment, at: time, epoch: registry.newEpoch()), of: camera)
     }
 
     /// Sends a line that has no seq to the subscribers that asked for its kind.
-    func tell(_ kind: EventKinds, of camera: HostedCamera, _ write: (inout LineWriter) -> Void) {
-        pass(camera.tell(kind, write), of: camera)
+    func send(_ kind: EventKinds, of camera: HostedCamera, _ write: (inout LineWriter) -> Void) {
+        send(camera.append(kind, write), of: camera)
     }
 
-    /// Names the present of a camera. To be followed by the end of its batch.
-    func mark(_ camera: HostedCamera, _ label: String, at time: Double) {
-        pass(camera.mark(label, at: time), of: camera)
+    private func send(_ effects: HostedCamera.Effects, of camera: HostedCamera) {
+        if effects.lines > 0 { sender.send(effects, of: camera) }
     }
 
-    private func pass(_ emission: HostedCamera.Emission, of camera: HostedCamera) {
-        if emission.lines > 0 { sender.note(emission, of: camera) }
+    // MARK: Batches
+
+    /// Applies a gesture, fingers, a command or a marker to a camera, as a part of a batch.
+    ///
+    /// - Parameters:
+    ///   - lineTime: the line's own time, in milliseconds.
+    ///   - time: the present on the camera's clock.
+    func apply(
+        _ body: Request.Body, of feed: Int, lineTime: Double? = nil, to camera: HostedCamera, at time: Double
+    ) {
+        switch body {
+        case .gesture(let gesture): camera.apply(gesture, of: feed, at: time)
+        case .touch(let fingers):
+            // Fingers are looked up among each other.
+            turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)
+            camera.apply(fingers, of: feed, lineTime: lineTime, at: time)
+        case .command(let command): camera.apply(command, at: time)
+        case .marker(let label): send(camera.mark(label, at: time), of: camera)
+        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello, .trace,
+            .traceEnd:
+            break  // They do not move a camera (`isOfTraces`).
+        }
     }
+
+    /// Ends a batch of requests.
+    ///
+    /// - Parameter time: the present on the camera's clock.
+    func commitBatch(of camera: HostedCamera, at time: Double) { commit(camera.endBatch(at: time), of: camera) }
+
+    /// Passes on what a batch, a frame or a reset has brought.
+    private func commit(_ effects: HostedCamera.Effects, of camera: HostedCamera) {
+        guard camera.isPublic else { return turns.add(work: 1) }
+        registry.markUnsaved(camera)
+        if camera.nextTick != nil, camera.replay == nil { animating.insert(camera) }
+        if camera.readers.hasWaiting { subscriptions.scheduleRecorders(of: camera) }
+        send(effects, of: camera)
+        if !camera.waits.isEmpty { waits.endIfAtRest(camera) }
+    }
+
+    /// Does what waits for the end of a line or a turn: requests for a rest, recorders, cameras that go unwatched.
+    func settle(at now: Double) {
+        if waits.hasNew { startWaits(at: now) }
+        subscriptions.startRecorders(at: now)
+        if registry.mayHaveUnwanted { removeUnwanted() }
+    }
+
+    private func startWaits(at now: Double) {
+        for wait in waits.takeNew() where !wait.isOver {
+            catchUp(wait.camera, at: now)
+            waits.start(wait)
+        }
+        waits.advance(to: now)
+    }
+
+    /// Removes cameras that were there to be watched and are not watched any more.
+    private func removeUnwanted() { for camera in registry.takeUnwanted() { remove(camera) } }
 
     // MARK: Time
 
@@ -104,25 +150,8 @@ final class CameraRunner {
         camera.nextTick.map { camera.clockStart + $0 <= now } ?? false
     }
 
-    /// Moves a camera on to its next tick.
-    func tick(_ camera: HostedCamera) { note(camera.tick(), of: camera) }
-
-    /// Ends a batch of requests.
-    ///
-    /// - Parameter time: the present on the camera's clock.
-    func endBatch(of camera: HostedCamera, at time: Double) {
-        let emission = camera.endBatch(at: time)
-        if camera.nextTick != nil, camera.replay == nil { animating.insert(camera) }
-        note(emission, of: camera)
-    }
-
-    /// Passes on what a batch or a tick has brought.
-    private func note(_ emission: HostedCamera.Emission, of camera: HostedCamera) {
-        registry.noteChange(camera)
-        if camera.readers.hasWaiting { subscriptions.noteRecorders(of: camera) }
-        if emission.lines > 0 { sender.note(emission, of: camera) }
-        if !camera.waits.isEmpty { waits.noteBatch(of: camera) }
-    }
+    /// Moves a camera on to its next frame.
+    func tick(_ camera: HostedCamera) { commit(camera.tick(), of: camera) }
 
     /// Cancels the gestures of a peer.
     func cancelGestures(of peer: Peer, at now: Double) {
@@ -130,7 +159,7 @@ final class CameraRunner {
             catchUp(camera, at: now)
             let time = now - camera.clockStart
             camera.cancelGestures(of: peer.number, at: time)
-            endBatch(of: camera, at: time)
+            commitBatch(of: camera, at: time)
         }
         peer.fedCameras.removeAll()
         peer.lastCamera = nil
@@ -148,7 +177,7 @@ final class CameraRunner {
             catchUp(camera, at: now)
             let time = now - camera.clockStart
             for feed in gone.sorted() { camera.cancelGestures(of: feed, at: time) }
-            endBatch(of: camera, at: time)
+            commitBatch(of: camera, at: time)
         }
     }
 
@@ -181,7 +210,7 @@ final class CameraRunner {
             guard camera.nextTick != nil || camera.gestures.isActive else { continue }
             let time = camera.time(at: now)
             camera.apply(.stop, at: time)
-            endBatch(of: camera, at: time)
+            commitBatch(of: camera, at: time)
         }
     }
 }

@@ -18,8 +18,8 @@ final class HostedCamera {
         case removed
     }
 
-    /// What a batch or a tick has brought.
-    struct Emission {
+    /// What a batch, a frame or a reset has brought.
+    struct Effects {
         /// Lines of events.
         var events = 0
         /// Lines that tell what the camera was sent.
@@ -137,8 +137,9 @@ final class HostedCamera {
         return nameBytes.count < name.count
     }
 
-    /// The camera that everybody sees: another one, where a replay goes elsewhere on this one.
-    var seen: HostedCamera { replay?.camera ?? self }
+    /// The camera that subscribers see; another one than this where a replay seeks on this one.
+    var publicCamera: HostedCamera { replay?.camera ?? self }
+    var isPublic: Bool { publicCamera === self }
     var lifetime: Lifetime { registration.lifetime }
     var isRemoved: Bool { lifetime == .removed }
     var isEphemeral: Bool { lifetime == .ephemeral }
@@ -264,10 +265,10 @@ final class HostedCamera {
     }
 
     /// Ends a batch: what it changed is one event, and what it set free comes to rest or flies on.
-    func endBatch(at time: Double) -> Emission {
+    func endBatch(at time: Double) -> Effects {
         let before = log.end
         let release = moment.gestures.takeRelease()
-        inputLog?.endBatch(at: time, velocity: velocity(of: release), gestures)
+        inputLog?.writeBatch(at: time, velocity: velocity(of: release), gestures)
         if let batchReason { publish(batchReason, at: time) }
         batchReason = nil
         switch release {
@@ -278,7 +279,7 @@ final class HostedCamera {
         case nil: break
         }
         rest(at: time)
-        return emission(since: before)
+        return effects(since: before)
     }
 
     /// The velocity with which a pan that ended in this batch goes on; `nil` if that does not matter.
@@ -315,19 +316,19 @@ final class HostedCamera {
     // MARK: Motion
 
     /// Moves on to the next tick of what moves by itself.
-    func tick() -> Emission {
+    func tick() -> Effects {
         let before = log.end
-        guard let due = nextTick, let reason = moment.step() else { return Emission() }
+        guard let due = nextTick, let reason = moment.step() else { return Effects() }
         inputLog?.passed(due)
         publish(reason, at: due)
         rest(at: due)
-        return emission(since: before)
+        return effects(since: before)
     }
 
     // MARK: Events
 
-    private func emission(since entry: UInt64) -> Emission {
-        Emission(events: Int(log.end - entry), inputs: inputLog?.takeLineCount() ?? 0)
+    private func effects(since entry: UInt64) -> Effects {
+        Effects(events: Int(log.end - entry), inputs: inputLog?.takeLineCount() ?? 0)
     }
 
     private func publish(_ newReason: MoveReason, at time: Double) {
@@ -355,20 +356,20 @@ final class HostedCamera {
         inputLog?.log.appendLast(of: log)
     }
 
-    /// Sends a line that has no seq to the subscribers that asked for its kind.
-    func tell(_ kind: EventKinds, _ write: (inout LineWriter) -> Void) -> Emission {
-        guard readers.wants(kind) else { return Emission() }
+    /// Emits a line that has no seq, if a subscriber asked for its kind.
+    func append(_ kind: EventKinds, _ write: (inout LineWriter) -> Void) -> Effects {
+        guard readers.wants(kind) else { return Effects() }
         encoder.encode(write) { line in
             log.append(unnumbered: line, kind: kind)
             inputLog?.log.append(unnumbered: line, kind: kind)
         }
-        return Emission(inputs: 1)
+        return Effects(inputs: 1)
     }
 
     /// Names the present, for those who follow or record the camera. To be followed by ``endBatch(at:)``.
-    func mark(_ label: String, at time: Double) -> Emission {
+    func mark(_ label: String, at time: Double) -> Effects {
         inputLog?.add(marker: label)
-        return tell(.marker) { $0.marker(label, camera: name, timeMs: time) }
+        return append(.marker) { $0.marker(label, camera: name, timeMs: time) }
     }
 
     // MARK: Moments
@@ -382,7 +383,7 @@ final class HostedCamera {
     /// Makes the camera anew, as a replay has it at a moment, and tells every subscriber.
     ///
     /// - Parameter time: the replay's clock.
-    func reset(to moment: Moment, at time: Double, epoch: String) -> Emission {
+    func reset(to moment: Moment, at time: Double, epoch: String) -> Effects {
         let before = log.end
         restore(from: moment)
         (self.epoch, firstSeq) = (epoch, seq)
@@ -396,7 +397,7 @@ final class HostedCamera {
         // Recorders cannot be sent a motion: until it ends they wait and receive nothing of it.
         inputLog?.begin(nextTick == nil ? header : nil, gestures.reports, at: time)
         for surface in surfaces.all where surface.isTouched { inputLog?.show(surface, at: time) }
-        return emission(since: before)
+        return effects(since: before)
     }
 
     // MARK: Who reads it

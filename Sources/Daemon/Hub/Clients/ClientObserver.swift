@@ -18,9 +18,9 @@ extension Hub {
 
 /// Calls the observer of what clients do, if there is one.
 final class ClientObserver {
-    var tell: ((Hub.Note, any Outlet) -> Void)?
+    var receive: ((Hub.Note, any Outlet) -> Void)?
 
-    func note(_ note: @autoclosure () -> Hub.Note, of peer: Peer) {
-        if let tell { tell(note(), peer.outlet) }
+    func report(_ note: @autoclosure () -> Hub.Note, of peer: Peer) {
+        if let receive { receive(note(), peer.outlet) }
     }
 }

@@ -43,11 +43,12 @@ final class ClientRegistry {
         lingering.isEmpty ? .infinity : lingering.reduce(.infinity) { min($0, $1.input.closeTime) }
     }
 
-    /// Closes connections that have lingered long enough.
-    func advance(to now: Double, close: (Peer) -> Void) {
-        guard !lingering.isEmpty else { return }
-        for peer in lingering where !peer.isClosed && peer.input.closeTime <= now { close(peer) }
-        lingering.removeAll(where: \.isClosed)
+    /// The clients that have lingered long enough. Each is returned once.
+    func takeOverdue(at now: Double) -> [Peer] {
+        guard !lingering.isEmpty else { return [] }
+        let overdue = lingering.filter { !$0.isClosed && $0.input.closeTime <= now }
+        lingering.removeAll { $0.isClosed || $0.input.closeTime <= now }
+        return overdue
     }
 
     /// Goes on with the clients of another process, in place of none.

@@ -52,6 +52,13 @@ final class Intake {
         }
     }
 
+    /// Goes on with every replay whose time has come: the peer that sends it is served.
+    func advanceReplays(to now: Double) {
+        for replay in replays.running where replay.deadline <= now {
+            if let peer = replay.peer { attend(to: peer, at: now) } else { replays.advanceAlone(replay, to: now) }
+        }
+    }
+
     /// Serves those that wait for their turn, until the turn is used up.
     func serveWaiting(at now: Double) {
         guard !isStopped else { return }

@@ -92,7 +92,8 @@ public final class Peer {
     }
 }
 
-/// The cameras that a peer has sent gestures to, each in the slot that the registry gave it: nobody searches.
+/// The cameras that a peer has sent gestures to, each in the slot that the registry gave it. A client that feeds many cameras
+/// in turn finds the next one without a search; see `Prefetch` for the measurement that asks for it.
 struct FedCameras {
     private(set) var slots: [HostedCamera?] = []
 

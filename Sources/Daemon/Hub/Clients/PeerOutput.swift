@@ -137,10 +137,10 @@ struct PeerOutput {
     /// Makes room for much at once, and for no more.
     mutating func reserve(_ count: Int) { replies.reserveCapacity(replies.count + count) }
 
-    /// Notes that bytes have been sent, replies first.
+    /// Removes bytes that have been sent, replies first.
     ///
     /// - Returns: how many bytes were no replies; `nil` if there are unread replies left.
-    mutating func noteSent(_ count: Int) -> Int? {
+    mutating func removeSent(_ count: Int) -> Int? {
         let others = count - unreadBytes
         guard others < 0 else {
             replies.removeAll(keepingCapacity: replies.capacity <= 4096)

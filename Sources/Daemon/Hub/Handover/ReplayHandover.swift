@@ -60,8 +60,8 @@ extension Replays {
         header.request(.trace(TraceHeader(playback: replay.playback)))
         out.put(ReplayField.header, header.bytes)
         replay.clock.write(to: &out)
-        switch replay.mode {
-        case .playing: break
+        switch replay.phase {
+        case .playing, .cut, .over: break
         case .paused: out.put(ReplayField.isPaused, true)
         case .stepping(let left): out.put(ReplayField.stepsLeft, left)
         }
@@ -103,7 +103,7 @@ extension Replays {
     /// - Parameter peers: those that are still there, by their numbers.
     func restore(_ saved: SavedReplay, peers: [Int: Peer]) {
         let peer = saved.peer.flatMap { peers[$0] }
-        if saved.life == .over, let name = saved.camera {
+        if case .over = saved.phase, let name = saved.camera {
             if let peer { assign(EndedTrace(camera: name), to: peer) }
             return
         }
@@ -114,7 +114,7 @@ extension Replays {
         }
         let replay = Replay(saved, of: camera, from: peer)
         if let peer { assign(replay, to: peer) }
-        (replay.mode, replay.round, replay.markers) = (saved.mode, saved.round, saved.markers)
+        (replay.round, replay.markers) = (saved.round, saved.markers)
         replay.run = saved.run.run
         addRunning(replay)
         let lines = saved.lines
@@ -123,7 +123,7 @@ extension Replays {
         guard let lines, saved.seek != nil || known(replay.run) else { return abandon(replay) }
         replay.lines = lines
         if let seek = saved.seek, let moment = seek.moment, known(seek.run) {
-            replay.seek = Replay.Seek(to: seek.target, from: seek.run, on: shadow(of: camera, from: moment))
+            replay.seek = Replay.Seek(to: seek.target, from: seek.run, on: scratchCamera(for: camera, from: moment))
         } else if !known(replay.run) {
             return abandon(replay)
         }
@@ -138,7 +138,7 @@ extension Replay {
     fileprivate convenience init(_ saved: SavedReplay, of camera: HostedCamera, from peer: Peer?) {
         self.init(
             of: camera, from: peer, feed: saved.feed, id: saved.id, saved.playback,
-            ReplayClock(saved.clock, longestWait: saved.playback.idleTimeLimitMs), saved.life,
+            ReplayClock(saved.clock, longestWait: saved.playback.idleTimeLimitMs), saved.phase,
             rejected: saved.rejected, passesOver: saved.passesOver)
     }
 }
@@ -152,9 +152,9 @@ struct SavedReplay {
     private(set) var id: [UInt8] = []
     private(set) var playback = TracePlayback()
     private(set) var clock = ReplayClock.Saved()
-    private(set) var mode = Replay.Mode.playing
+    private(set) var phase = Replay.Phase.playing
     private(set) var (round, rejected): (Int, UInt64) = (1, 0)
-    private(set) var (life, passesOver) = (Replay.Life.running, false)
+    private(set) var passesOver = false
     fileprivate private(set) var (run, seek) = (SavedRun(), SavedRun?.none)
     private(set) var checkpoints: [Checkpoints.Checkpoint] = []
     /// `nil` where they are not what they were.
@@ -179,13 +179,13 @@ struct SavedReplay {
             case .start: clock.start = try field.double()
             case .held: clock.held = try field.double()
             case .lastStep: clock.lastStep = try field.double()
-            case .isPaused: mode = .paused
-            case .stepsLeft: mode = .stepping(left: try field.count())
+            case .isPaused: phase = .paused
+            case .stepsLeft: phase = .stepping(left: try field.count())
             case .round: round = try field.integer()
             case .rejected: rejected = try field.count()
-            case .isCut: if try field.flag(), life == .running { life = .cut }
+            case .isCut: if try field.flag() { phase = .cut }
             case .passesOver: passesOver = try field.flag()
-            case .isOver: if try field.flag() { life = .over }
+            case .isOver: if try field.flag() { phase = .over }
             case .run: run = try SavedRun(field.record(), limits: limits)
             case .seek: seek = try SavedRun(field.record(), limits: limits)
             case .checkpoint:

@@ -12,8 +12,8 @@ struct LineContext {
 
     init(from peer: Peer, at now: Double, timeMs: Double?) { (self.peer, self.now, self.timeMs) = (peer, now, timeMs) }
 
-    /// Notes that the line has changed a camera, or may have.
-    mutating func noteChange(of camera: HostedCamera) {
+    /// Adds a camera that the line has changed, or may have.
+    mutating func addChanged(_ camera: HostedCamera) {
         if first == nil {
             first = camera
         } else if first !== camera, !others.contains(where: { $0 === camera }) {

@@ -90,7 +90,7 @@ final class LineHandler {
     ) -> Double? {
         let name = text.extracting(line.camera.range)
         guard let time = line.gesture.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
-            Admission.admitsAnyGesture(of: peer, on: replay.stage, limits)
+            Admission.admitsAnyGesture(of: peer, on: replay.playbackCamera, limits)
         else { return nil }
         return time
     }
@@ -102,28 +102,28 @@ final class LineHandler {
         counters.lines += 1
         turns.add(work: 1)
         applier.apply(line.gesture, text.extracting(line.id.range), to: camera, from: peer, at: now)
-        applier.endBatch(of: camera, at: now)
-        applier.endLine(at: now)
+        runner.commitBatch(of: camera, at: camera.time(at: now))
+        runner.settle(at: now)
     }
 
     /// Handles a line that is one gesture of a replay; `false` if its time has not come.
     private func handle(
         _ line: GestureLine, _ text: Span<UInt8>, at time: Double, in replay: Replay, from peer: Peer, at now: Double
     ) -> Bool {
-        let arrival = replays.reach(time, in: replay, at: now)
+        let arrival = replays.schedule(time, in: replay, at: now)
         if arrival == .later { return false }
         counters.lines += 1
         turns.add(work: 1)
         let id = text.extracting(line.id.range)
         if arrival == .now {
-            let camera = replay.stage
+            let camera = replay.playbackCamera
             applier.apply(line.gesture, id, to: camera, from: peer, at: now)
-            applier.endBatch(of: camera, at: now)
-            replays.took(text, in: replay, at: now)
+            runner.commitBatch(of: camera, at: camera.time(at: now))
+            replays.didApply(text, in: replay, at: now)
         } else {
             sender.acknowledge(id, to: peer)
         }
-        applier.endLine(at: now)
+        runner.settle(at: now)
         return true
     }
 
@@ -146,7 +146,7 @@ final class LineHandler {
             return true
         }
         if let time, let replay = peer.replay {
-            switch replays.reach(time, in: replay, at: now) {
+            switch replays.schedule(time, in: replay, at: now) {
             case .later: return false
             case .now, .passedOver: break
             }
@@ -155,11 +155,11 @@ final class LineHandler {
         turns.add(work: requests.count)
         var line = LineContext(from: peer, at: now, timeMs: requests[0].timeMs)
         for index in requests.indices { applier.apply(requests[index], meant[index], text, &line) }
-        applier.endBatches(of: line)
+        applier.commitBatches(of: line)
         if time != nil, let replay = peer.replay, !replay.passesOver {
-            replays.took(text, in: replay, at: now)
+            replays.didApply(text, requests, in: replay, at: now)
         }
-        applier.endLine(at: now)
+        runner.settle(at: now)
         return true
     }
 

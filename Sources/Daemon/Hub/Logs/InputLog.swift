@@ -175,7 +175,7 @@ final class InputLog {
     /// - Parameters:
     ///   - velocity: what a pan that ended goes on with, where that matters: measured or not, it is written out.
     ///   - gestures: those that are active after the batch.
-    func endBatch(at time: Double, velocity: ScreenPoint?, _ gestures: borrowing GestureTracker) {
+    func writeBatch(at time: Double, velocity: ScreenPoint?, _ gestures: borrowing GestureTracker) {
         guard !batch.isEmpty else { return }
         if let velocity { setVelocity(velocity) }
         if numbers.count > gestures.count { freeAll(but: Set(gestures.reports.map(\.key))) }

@@ -17,13 +17,13 @@ final class ErrorReplies {
 
     /// Answers a request that turned out to be wrong as it was to be done.
     func refuse(_ error: WireError, _ id: Span<UInt8>, about camera: String, to peer: Peer) {
-        note(error, camera, of: peer)
+        count(error, camera, of: peer)
         sender.refuse(error, id, to: peer)
     }
 
     /// Answers every request of a rejected line that can be answered.
     func reject(_ rejection: Rejection, _ text: Span<UInt8>, from peer: Peer) {
-        note(rejection.error, peer.lastCamera?.name, of: peer)
+        count(rejection.error, peer.lastCamera?.name, of: peer)
         turns.add(work: Self.workOfError * max(rejection.ids.count, 1))
         var isAnswered = false
         for (index, id) in rejection.ids.enumerated() {
@@ -36,9 +36,9 @@ final class ErrorReplies {
         if !isAnswered { sender.refuse(rejection.error, Span(), to: peer) }
     }
 
-    private func note(_ error: WireError, _ camera: String?, of peer: Peer) {
+    private func count(_ error: WireError, _ camera: String?, of peer: Peer) {
         counters.errors += 1
         peer.replay?.lineWasRejected()
-        observer.note(.refused(error, line: peer.input.framer.lineNumber, camera: camera), of: peer)
+        observer.report(.refused(error, line: peer.input.framer.lineNumber, camera: camera), of: peer)
     }
 }

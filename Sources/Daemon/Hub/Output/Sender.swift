@@ -55,12 +55,12 @@ final class Sender {
 
     // MARK: Events
 
-    /// Notes that a camera has emitted something.
-    func note(_ emission: HostedCamera.Emission, of camera: HostedCamera) {
+    /// Has the subscribers of a camera sent what it has emitted.
+    func send(_ effects: HostedCamera.Effects, of camera: HostedCamera) {
         emissions += 1
-        turns.add(events: emission.lines)
-        turns.add(work: emission.lines)
-        counters.events += UInt64(emission.events)
+        turns.add(events: effects.lines)
+        turns.add(work: effects.lines)
+        counters.events += UInt64(effects.events)
         guard !camera.readers.subscriptions.isEmpty, changed.insert(camera) else { return }
         for subscription in camera.readers.subscriptions { enqueue(subscription) }
     }
@@ -82,7 +82,7 @@ final class Sender {
     /// Writes a reply, behind what the peer has subscribed to and was emitted before.
     func reply(to peer: Peer, _ write: (inout LineWriter) -> Void) {
         putEventsFirst(for: peer)
-        tell(peer, write)
+        append(to: peer, write)
     }
 
     /// Puts what a peer has subscribed to and was emitted before among its replies. With `latest` it does not: there, never
@@ -98,7 +98,7 @@ final class Sender {
     }
 
     /// Writes lines to a peer, wherever they come among events.
-    func tell(_ peer: Peer, _ write: (inout LineWriter) -> Void) {
+    func append(to peer: Peer, _ write: (inout LineWriter) -> Void) {
         encoder.encode(write) { bytes in
             guard peer.output.isOpen else { return }
             turns.add(bytes: bytes.count)
@@ -144,7 +144,7 @@ final class Sender {
     /// Puts what goes ahead of a subscription's lines among the peer's replies.
     private func announce(_ subscription: Subscription) {
         guard subscription.hasMissed else { return }
-        tell(subscription.peer) { subscription.catchUp(&$0) }
+        append(to: subscription.peer) { subscription.catchUp(&$0) }
     }
 
     // MARK: The end of the turn
@@ -179,7 +179,7 @@ final class Sender {
             var batch: [Peer] = []
             swap(&batch, &queue)
             changed.removeAll()
-            for peer in batch where turns.isLight(peer) && peer.output.dequeue() { serve(peer) }
+            for peer in batch where turns.isWithinFairShare(peer) && peer.output.dequeue() { serve(peer) }
             for peer in batch where peer.output.dequeue() { serve(peer) }
             batch.removeAll(keepingCapacity: true)
             if queue.isEmpty { swap(&batch, &queue) }
@@ -195,7 +195,7 @@ final class Sender {
         while true {
             let (offered, taken) = sendAll(peer)
             guard taken >= 0 else { return .broken }
-            note(taken, sentTo: peer)
+            recordSent(taken, to: peer)
             if taken < offered {
                 peer.output.block()
                 return .blocked
@@ -227,7 +227,7 @@ final class Sender {
         }
         offer.removeAll()
         offer.runs.append((subscription, run))
-        note(max(taken, 0), sentTo: peer)
+        recordSent(max(taken, 0), to: peer)
         return false
     }
 
@@ -263,10 +263,10 @@ final class Sender {
         }
     }
 
-    /// Notes what has been sent. A line that was cut keeps its rest among the replies, so that cursors stand between lines.
-    private func note(_ bytes: Int, sentTo peer: Peer) {
+    /// Records what has been sent. A line that was cut keeps its rest among the replies, so that cursors stand between lines.
+    private func recordSent(_ bytes: Int, to peer: Peer) {
         counters.bytesOut += UInt64(bytes)
-        guard var left = peer.output.noteSent(bytes) else { return }
+        guard var left = peer.output.removeSent(bytes) else { return }
         for (subscription, run) in offer.runs {
             guard left > 0 else { return }
             let length = unsafe run.bytes.count

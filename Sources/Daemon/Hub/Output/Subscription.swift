@@ -125,7 +125,7 @@ final class Subscription {
     }
 
     /// Whether it receives what the camera is sent.
-    var isTold: Bool { kinds.contains(.gesture) }
+    var hasTraceHeader: Bool { kinds.contains(.gesture) }
 
     /// It waits for the beginning of a trace again.
     func stopInput() { kinds.remove(.gesture) }

@@ -54,7 +54,7 @@ final class Subscriptions {
         guard peer.output.isOpen else { return }
         let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
         begin(subscription)
-        sender.tell(peer) { reply in
+        sender.append(to: peer) { reply in
             Self.write(subscription, id, to: &reply)
             if let since = subscribe.since {
                 resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
@@ -78,7 +78,7 @@ final class Subscriptions {
         attach(subscription)
         guard subscription.isRecorder else { return }
         camera.addWaitingRecorder(subscription)
-        noteRecorders(of: camera)
+        scheduleRecorders(of: camera)
     }
 
     private func attach(_ subscription: Subscription) {
@@ -153,12 +153,12 @@ final class Subscriptions {
         peer.subscriptions.toAll = AllCameras(subscribe: subscribe)
         followers.append(peer)
         let read = Dictionary(points.map { ($0.camera, $0) }) { $1 }
-        tell(peer, of: registry.sorted, id) { subscription, reply in
+        announce(registry.sorted, to: peer, id) { subscription, reply in
             guard let point = read[subscription.camera.name] else { return }
             resume(subscription, UInt64(point.point.seq), point.point.epoch.utf8Span.span, &reply)
         }
         for name in read.keys.sorted() where registry.camera(named: name) == nil {
-            sender.tell(peer) { $0.removed(camera: name) }
+            sender.append(to: peer) { $0.removed(camera: name) }
         }
     }
 
@@ -176,21 +176,21 @@ final class Subscriptions {
     }
 
     /// Tells a peer that reads again of the cameras that it does not know.
-    func tellNewCameras(to peer: Peer) {
+    func announceNewCameras(to peer: Peer) {
         guard peer.subscriptions.toAll?.isStale == true, peer.output.unreadBytes == 0, peer.output.isOpen else {
             return
         }
         peer.subscriptions.toAll?.isStale = false
         let known = Set(peer.subscriptions.all.map { ObjectIdentifier($0.camera) })
-        tell(peer, of: registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, Span()) { _, _ in }
+        announce(registry.sorted.filter { !known.contains(ObjectIdentifier($0)) }, to: peer, Span()) { _, _ in }
     }
 
     /// Subscribes a peer to cameras: one line says how many, then one tells each.
-    private func tell(
-        _ peer: Peer, of cameras: [HostedCamera], _ id: Span<UInt8>,
+    private func announce(
+        _ cameras: [HostedCamera], to peer: Peer, _ id: Span<UInt8>,
         _ began: (Subscription, inout LineWriter) -> Void
     ) {
-        sender.tell(peer) { $0.subscribedAll(cameras: cameras.count, id) }
+        sender.append(to: peer) { $0.subscribedAll(cameras: cameras.count, id) }
         for camera in cameras { follow(camera, peer, began) }
         turns.add(events: cameras.count)
         turns.add(work: Self.workOfSubscription * cameras.count)
@@ -202,7 +202,7 @@ final class Subscriptions {
         guard let all = peer.subscriptions.toAll else { return }
         let subscription = Subscription(all.subscribe, of: peer, to: camera, limits: limits, isOfAll: true)
         begin(subscription)
-        sender.tell(peer) { reply in
+        sender.append(to: peer) { reply in
             Self.write(subscription, Span(), to: &reply)
             began(subscription, &reply)
         }
@@ -228,7 +228,7 @@ final class Subscriptions {
     func cameraWillBeRemoved(_ camera: HostedCamera) {
         for subscription in camera.readers.subscriptions {
             sender.flush(subscription)
-            sender.tell(subscription.peer) { $0.removed(camera: camera.name) }
+            sender.append(to: subscription.peer) { $0.removed(camera: camera.name) }
             end(subscription)
         }
     }
@@ -236,7 +236,7 @@ final class Subscriptions {
     // MARK: Recorders
 
     /// Notes a camera that recorders wait for, each time that it may have come to rest.
-    func noteRecorders(of camera: HostedCamera) { recorded.insert(camera) }
+    func scheduleRecorders(of camera: HostedCamera) { recorded.insert(camera) }
 
     /// Sends recorders the beginning of their trace as soon as that is possible: when no motion is running, and no
     /// fingers are down that others have recorded since they landed. Call it between batches.
@@ -250,7 +250,7 @@ final class Subscriptions {
             for recorder in recorders {
                 sender.putEventsFirst(for: recorder.peer)
                 recorder.startInput()
-                sender.tell(recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }
+                sender.append(to: recorder.peer) { camera.writeBeginning(at: camera.time(at: now), to: &$0) }
             }
         }
     }
@@ -261,9 +261,9 @@ final class Subscriptions {
     func restore(_ peer: Peer) {
         for subscription in peer.subscriptions.all {
             attach(subscription)
-            guard subscription.isRecorder, !subscription.isTold else { continue }
+            guard subscription.isRecorder, !subscription.hasTraceHeader else { continue }
             subscription.camera.addWaitingRecorder(subscription)
-            noteRecorders(of: subscription.camera)
+            scheduleRecorders(of: subscription.camera)
         }
         if peer.subscriptions.toAll != nil { followers.append(peer) }
     }

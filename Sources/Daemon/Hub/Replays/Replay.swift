@@ -1,22 +1,30 @@
 // A trace being played into a camera: what is to be done with it, where it is, and what is kept of it.
-// Invariant: what subscribers see is `run` on the camera. A seek runs on a shadow of its own, and is seen when it has landed.
+// Invariant: subscribers see `run` on the camera. A seek runs on a scratch camera, and subscribers see where it ends.
 
 import GimbalProtocol
 
 final class Replay {
-    enum Mode {
+    enum Phase {
         case playing
         case paused
         /// Paused, once so many more `camera-changed` have been sent.
         case stepping(left: UInt64)
-    }
-
-    enum Life {
-        case running
         /// Ended before its own end: nothing of it is played any more but what moves.
         case cut
         /// The camera is free.
         case over
+    }
+
+    /// What the replay waits for.
+    enum Wait {
+        /// For its turn.
+        case turn
+        /// For a time of the hub's. What comes then has a time of the trace, `nil` for the end of a round.
+        case time(Double, next: Double?)
+        /// For a line of its peer's.
+        case line
+        /// For a request that steers it.
+        case steering
     }
 
     /// The way to another time.
@@ -42,7 +50,8 @@ final class Replay {
     let id: [UInt8]
     let playback: TracePlayback
 
-    var mode = Mode.playing
+    var phase = Phase.playing
+    var wait = Wait.line
     var clock: ReplayClock
     var run = ReplayRun()
     var seek: Seek?
@@ -50,24 +59,14 @@ final class Replay {
     var round = 1
     /// When that began, in the hub's time.
     var roundStart = -Double.infinity
-    /// When it goes on, in the hub's time; infinite if that depends on others.
-    var wake = Double.infinity
-    /// Whether it waits for a line of its peer's.
-    private(set) var isWaitingForLine = true
-    /// The time of what it waits for.
-    var awaited: Double?
-
-    /// How many `camera-changed` there were before the line that is being applied.
+    /// How many `camera-changed` there were before the step that is being taken.
     var framesBefore: UInt64 = 0
 
     var lines = KeptLines()
     var checkpoints = Checkpoints()
     var markers: [ReplayMarker] = []
-    /// Whether a marker is on the line that is being played.
-    var isAtMarker = false
     private(set) var rejected: UInt64 = 0
 
-    private var life = Life.running
     /// Whether what the peer still sends of it is passed over, since it is beyond the end that the header set.
     private(set) var passesOver = false
 
@@ -78,7 +77,7 @@ final class Replay {
         playback = header.playback
         clock = ReplayClock(speed: header.speed, longestWait: playback.idleTimeLimitMs, at: now)
         if playback.paused {
-            mode = .paused
+            phase = .paused
             clock.hold(at: 0)
         }
         checkpoints = Checkpoints([.init(run: run, moment: HostedCamera.Moment(position: header.position, header.setup, limits: limits))])
@@ -87,28 +86,37 @@ final class Replay {
     /// A replay that goes on where another process left off.
     init(
         of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
-        _ clock: ReplayClock, _ life: Life, rejected: UInt64, passesOver: Bool
+        _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
     ) {
         (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
         (self.playback, self.clock, self.rejected) = (playback, clock, rejected)
-        (self.life, self.passesOver) = (life, passesOver)
-        wake = -.infinity
+        (self.phase, self.passesOver) = (phase, passesOver)
+        wait = .turn
     }
 
     // MARK: How it stands
 
     /// Whether it was ended before its own end, and the camera is not free yet.
-    var isCut: Bool { life == .cut }
+    var isCut: Bool { if case .cut = phase { true } else { false } }
 
     /// Whether the camera is free.
-    var isOver: Bool { life == .over }
+    var isOver: Bool { if case .over = phase { true } else { false } }
 
-    var isPaused: Bool { if case .paused = mode { true } else { false } }
+    var isPaused: Bool { if case .paused = phase { true } else { false } }
 
-    var isPlaying: Bool { if case .playing = mode { true } else { false } }
+    var isPlaying: Bool { if case .playing = phase { true } else { false } }
 
-    /// The camera that its lines move: while it seeks, a shadow.
-    var stage: HostedCamera { seek?.camera ?? camera }
+    /// When it goes on by itself, in the hub's time; infinite if it does not.
+    var deadline: Double {
+        switch wait {
+        case .turn: -.infinity
+        case .time(let time, _): time
+        case .line, .steering: .infinity
+        }
+    }
+
+    /// The camera that its lines move: while it seeks, a scratch camera.
+    var playbackCamera: HostedCamera { seek?.camera ?? camera }
 
     /// The clock of a camera that it moves.
     func time(of camera: HostedCamera) -> Double {
@@ -116,26 +124,23 @@ final class Replay {
         return run.time
     }
 
-    /// Where it is on the stage.
-    var stageRun: ReplayRun {
+    /// Where it is on that camera.
+    var playbackRun: ReplayRun {
         get { seek?.run ?? run }
         set { if seek != nil { seek?.run = newValue } else { run = newValue } }
     }
-
-    /// A line of the stage's has been played.
-    func lineWasPlayed() { if seek != nil { seek?.run.lineWasPlayed() } else { run.lineWasPlayed() } }
 
     /// Whether the next thing that it needs may be a line of its peer's.
     var takesLines: Bool {
         if passesOver { return true }
         if isCut || lines.isComplete { return false }
-        return stageRun.line == lines.end && (seek != nil || !isPaused)
+        return playbackRun.line == lines.end && (seek != nil || !isPaused)
     }
 
-    /// Whether the next line may have a `timeMs`: none does that lies before the line before it, or is beyond all measure.
+    /// Whether the next line may have a `timeMs`: not one before that of the line before it, nor one over 1e14 ms.
     func mayGoOn(at timeMs: Double) -> Bool {
         let time = clock.time(of: timeMs)
-        return !passesOver && time >= stageRun.time && time <= ReplayClock.longest
+        return !passesOver && time >= playbackRun.time && time <= ReplayClock.longest
     }
 
     /// Whether the header's end lies before a time.
@@ -155,7 +160,8 @@ final class Replay {
     /// Where it is in the trace; while it seeks, where it goes.
     func position(at now: Double) -> Double {
         if let seek { return seek.target }
-        return clock.position(at: now, after: run.time, before: awaited)
+        let next: Double? = if case .time(_, let next) = wait { next } else { nil }
+        return clock.position(at: now, after: run.time, before: next)
     }
 
     func status(at now: Double, withMarkers: Bool) -> ReplayStatus {
@@ -176,25 +182,18 @@ final class Replay {
     /// How many bytes are kept of it.
     var keptBytes: Int { lines.byteCount + checkpoints.byteCount }
 
-    // MARK: It goes on
+    // MARK: Lines
 
-    /// It goes on at a time of the hub's, with what comes at a time of the trace.
-    func wait(until time: Double, for awaited: Double?) { (wake, self.awaited) = (time, awaited) }
-
-    /// It has nothing to wait for but the next line of its peer's, if that is what comes next.
-    func waitForLine() {
-        guard takesLines else { return }
-        isWaitingForLine = true
-        if !lines.isComplete { wait(until: .infinity, for: nil) }
-    }
+    /// No line of its peer's is there: it waits for the next one, if that is what comes next.
+    func waitForLine() { if takesLines, !lines.isComplete { wait = .line } }
 
     /// A line of the trace was wrong.
     func lineWasRejected() { if !passesOver { rejected += 1 } }
 
-    /// A line has come.
+    /// A line has come, or its time has.
     func lineArrived(_ timeMs: Double, at now: Double) {
-        clock.lineArrived(timeMs, at: now, late: isWaitingForLine && seek == nil)
-        isWaitingForLine = false
+        let isLate = if case .line = wait { seek == nil } else { false }
+        clock.lineArrived(timeMs, at: now, late: isLate)
     }
 
     // MARK: It ends
@@ -203,7 +202,7 @@ final class Replay {
     func complete(passingOver: Bool) {
         lines.complete()
         passesOver = passingOver
-        wake = -.infinity
+        wait = .turn
     }
 
     /// The peer has sent all of it.
@@ -211,10 +210,9 @@ final class Replay {
 
     /// Nothing of it is played any more but what moves, and that as fast as possible.
     func cut() {
-        (life, seek, mode) = (.cut, nil, .playing)
+        (phase, wait, seek) = (.cut, .turn, nil)
         clock.hurry()
         run.hasEnded = true
-        wake = -.infinity
     }
 
     /// The peer is gone.
@@ -222,7 +220,7 @@ final class Replay {
 
     /// Its camera is free.
     func end() {
-        (life, wake, awaited) = (.over, .infinity, nil)
+        (phase, wait) = (.over, .steering)
         (lines, checkpoints, markers) = (KeptLines(), Checkpoints(), [])
     }
 }

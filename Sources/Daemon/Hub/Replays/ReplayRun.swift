@@ -1,5 +1,5 @@
-// Where a replay is in its trace, and the checkpoints that are kept of it to land on: values, since what follows depends on
-// nothing else than the run, the camera's moment and the lines.
+// Where a replay is in its trace, and the checkpoints that a seek begins at: values, since what follows depends on nothing
+// else than the run, the camera's moment and the lines.
 
 import GimbalProtocol
 
@@ -34,6 +34,8 @@ struct ReplayRun {
         case end
         /// Nothing: all is played, and rests.
         case finished
+        /// What lies behind the time that a seek goes to.
+        case goal
         /// It depends on a line that has not been read.
         case unknown
 
@@ -41,13 +43,28 @@ struct ReplayRun {
         var time: Double? {
             switch self {
             case .frame(let time), .kept(let time), .new(let time): time
-            case .end, .finished, .unknown: nil
+            case .end, .finished, .goal, .unknown: nil
             }
         }
     }
 
+    /// What comes next on a camera.
+    ///
+    /// - Parameters:
+    ///   - new: the time of the line that has just been read, if there is one.
+    ///   - goal: the time that a seek goes to.
+    func next(on camera: HostedCamera, _ lines: borrowing KeptLines, new: Double?, goal: PrintedTime?) -> Step {
+        let step = next(on: camera, lines, new: new)
+        guard let goal else { return step }
+        switch step {
+        case .frame(let time), .kept(let time), .new(let time): return PrintedTime(time) > goal ? .goal : step
+        case .finished: return PrintedTime(time) < goal ? step : .goal
+        case .end, .goal, .unknown: return step
+        }
+    }
+
     /// What comes next on a camera. A frame that is due at the very time of a line comes before it.
-    func next(on camera: HostedCamera, _ lines: borrowing KeptLines, new: Double?) -> Step {
+    private func next(on camera: HostedCamera, _ lines: borrowing KeptLines, new: Double?) -> Step {
         let frame = camera.nextTick
         if hasEnded { return frame.map { .frame($0) } ?? .finished }
         if line < lines.end {
@@ -98,7 +115,7 @@ struct Checkpoints {
     }
 
     /// Keeps a moment, if it is far enough behind the last one. Where they have become too many, every other one goes.
-    mutating func note(_ run: ReplayRun, on camera: HostedCamera, limit: Int) {
+    mutating func add(_ run: ReplayRun, on camera: HostedCamera, limit: Int) {
         if let last = all.last, run.steps < last.run.steps + spacing { return }
         append(Checkpoint(run: run, moment: camera.moment))
         guard byteCount > limit, all.count > 2 else { return }

@@ -97,14 +97,14 @@ final class Replays {
         if let from = replay.playback.fromMs {
             seek(replay, to: from, at: now)
         } else {
-            land(replay, on: first.run, first.moment, at: 0, now)
+            reset(replay, to: first.run, first.moment, time: 0, at: now)
         }
     }
 
     // MARK: Playing
 
     /// Brings a replay to a line's time, as far as its pace allows.
-    func reach(_ timeMs: Double, in replay: Replay, at now: Double) -> Arrival {
+    func schedule(_ timeMs: Double, in replay: Replay, at now: Double) -> Arrival {
         if replay.passesOver { return .passedOver }
         replay.lineArrived(timeMs, at: now)
         let time = replay.clock.time(of: timeMs)
@@ -115,65 +115,89 @@ final class Replays {
         return play(replay, new: time, at: now) ? .now : .later
     }
 
-    /// Notes a line that has been applied.
-    func took(_ text: Span<UInt8>, in replay: Replay, at now: Double) {
-        keep(text, of: replay)
-        lineWasPlayed(in: replay, at: now)
+    /// Keeps a line that has been applied.
+    func didApply(_ text: Span<UInt8>, _ requests: [Request] = [], in replay: Replay, at now: Double) {
+        if replay.lines.beginsPart { makeRoom(in: replay) }
+        turns.add(bytes: text.count)
+        replay.lines.append(text, at: replay.playbackRun.time)
+        lineWasPlayed(requests, in: replay, at: now)
     }
 
     /// Goes on with what is kept of a replay, as far as it is due.
     func advance(_ replay: Replay, to now: Double) { _ = play(replay, new: nil, at: now) }
+
+    /// Goes on with a replay whose peer is gone: it has its part of the turn.
+    func advanceAlone(_ replay: Replay, to now: Double) {
+        turns.grantPart(of: count)
+        advance(replay, to: now)
+    }
+
+    /// When the next replay goes on, in the hub's time; infinite if none does.
+    var deadline: Double { running.isEmpty ? .infinity : running.reduce(.infinity) { min($0, $1.deadline) } }
 
     /// Plays what is due; says whether it has come to a line that has just been read, and that is due as well.
     ///
     /// - Parameter new: the time of that line, if there is one.
     private func play(_ replay: Replay, new: Double?, at now: Double) -> Bool {
         while !replay.isOver {
-            guard let isAtLine = replay.seek != nil ? seekOn(replay, new, now) : playOn(replay, new, now) else {
-                continue
+            switch takeStep(in: replay, new: new, at: now) {
+            case .taken: continue
+            case .atNewLine: return true
+            case .waiting: return false
             }
-            return isAtLine
         }
         return false
     }
 
-    /// Takes the next step; `nil` if there may be another one.
-    private func playOn(_ replay: Replay, _ new: Double?, _ now: Double) -> Bool? {
-        let step = replay.run.next(on: replay.camera, replay.lines, new: new)
-        if replay.isPaused {
-            replay.wait(until: .infinity, for: nil)
-            return false
+    /// What becomes of the next step.
+    private enum Outcome {
+        /// It has been taken, and there may be another one.
+        case taken
+        /// It is the line that has just been read, which is due.
+        case atNewLine
+        /// The replay waits before it.
+        case waiting
+    }
+
+    /// Takes the next step, if it is due: on the camera that subscribers see or, in a seek, on the scratch camera.
+    private func takeStep(in replay: Replay, new: Double?, at now: Double) -> Outcome {
+        if replay.isPaused, replay.seek == nil {
+            replay.wait = .steering
+            return .waiting
         }
+        let camera = replay.playbackCamera
+        let step = replay.playbackRun.next(on: camera, replay.lines, new: new, goal: replay.seek?.printed)
+        if case .unknown = step { return .waiting }
         let due = due(step, in: replay)
-        if case .unknown = step {
-            replay.waitForLine()
-            return false
-        }
-        replay.wait(until: due, for: step.time)
-        guard due <= now else { return false }
+        replay.wait = .time(due, next: step.time)
+        guard due <= now else { return .waiting }
+        replay.framesBefore = replay.camera.frames
         if case .new(let time) = step {
-            replay.run.time = time
-            replay.framesBefore = replay.camera.frames
-            return true
+            replay.playbackRun.time = time
+            return .atNewLine
         }
-        guard !turns.isUsedUp else { return false }
-        let frames = replay.camera.frames
+        guard !turns.isUsedUp else { return .waiting }
         switch step {
         case .frame(let time):
-            runner.tick(replay.camera)
-            replay.run.time = max(replay.run.time, time)
-            replay.run.steps += 1
-            stepped(replay, since: frames, at: now)
+            runner.tick(camera)
+            replay.playbackRun.time = max(replay.playbackRun.time, time)
+            replay.playbackRun.steps += 1
+            didStep(replay, at: now)
         case .kept(let time):
-            replay.run.time = time
-            let requests = replay.lines.requests(of: replay.stageRun.line, &decoder)
-            apply(requests, of: replay, to: replay.camera, at: time)
-            lineWasPlayed(in: replay, since: frames, at: now)
-        case .end: end(replay.camera, &replay.run)
-        case .finished: endRound(replay, at: now)
+            replay.playbackRun.time = time
+            let requests = replay.lines.requests(of: replay.playbackRun.line, &decoder)
+            turns.add(work: requests.count)
+            for request in requests { runner.apply(request.body, of: replay.feed, to: camera, at: time) }
+            runner.commitBatch(of: camera, at: time)
+            lineWasPlayed(requests, in: replay, at: now)
+        case .end: endTrace(of: replay)
+        case .goal: finishSeek(of: replay, at: now)
+        case .finished:
+            finishSeek(of: replay, at: now)
+            endRound(replay, at: now)
         case .new, .unknown: break
         }
-        return nil
+        return .taken
     }
 
     /// When a step is taken, in the hub's time.
@@ -182,80 +206,31 @@ final class Replays {
         if case .finished = step, replay.hasAnotherRound, replay.playback.loop == .forever {
             return replay.roundStart + Self.shortestRound
         }
-        guard replay.isPlaying, let time = step.time else { return -.infinity }
+        guard replay.seek == nil, replay.isPlaying, let time = step.time else { return -.infinity }
         return replay.clock.due(time)
     }
 
     /// A round of a trace that is played for ever takes so many milliseconds at least.
     private static let shortestRound = 1.0
 
-    /// Applies a line that was kept: gestures, touches, commands and markers, which were admitted when it was read.
-    private func apply(_ requests: [Request], of replay: Replay, to camera: HostedCamera, at time: Double) {
-        turns.add(work: requests.count)
-        for request in requests {
-            switch request.body {
-            case .gesture(let gesture): camera.apply(gesture, of: replay.feed, at: time)
-            case .touch(let fingers): camera.apply(fingers, of: replay.feed, lineTime: nil, at: time)
-            case .command(let command): camera.apply(command, at: time)
-            case .marker(let label):
-                replay.isAtMarker = true
-                mark(camera, label, at: time)
-            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello,
-                .trace, .traceEnd:
-                // No line of a trace (`isOfTraces`).
-                break
-            }
-        }
-        endBatch(of: camera, at: time)
+    private func lineWasPlayed(_ requests: [Request], in replay: Replay, at now: Double) {
+        replay.playbackRun.lineWasPlayed()
+        didStep(replay, at: now)
+        guard replay.playback.pauseOnMarkers, replay.isPlaying, replay.seek == nil else { return }
+        if requests.contains(where: { if case .marker = $0.body { true } else { false } }) { pause(replay, at: now) }
     }
 
-    /// Notes a marker of a replay's own, and tells of it.
-    func mark(_ replay: Replay, _ label: String, at time: Double) {
-        replay.markers.append(ReplayMarker(timeMs: time, label: label))
-        replay.isAtMarker = true
-        mark(replay.stage, label, at: time)
-    }
-
-    /// Tells of a marker, unless nobody sees the camera.
-    func mark(_ camera: HostedCamera, _ label: String, at time: Double) {
-        if isSeen(camera) { runner.mark(camera, label, at: time) }
-    }
-
-    /// Ends a batch on a camera that a replay moves.
-    func endBatch(of camera: HostedCamera, at time: Double) {
-        if isSeen(camera) {
-            runner.endBatch(of: camera, at: time)
-        } else {
-            turns.add(work: camera.endBatch(at: time).events)
-        }
-    }
-
-    private func isSeen(_ camera: HostedCamera) -> Bool { camera.seen === camera }
-
-    private func lineWasPlayed(in replay: Replay, since frames: UInt64? = nil, at now: Double) {
-        defer { replay.isAtMarker = false }
-        replay.lineWasPlayed()
-        guard replay.seek == nil else { return note(replay) }
-        stepped(replay, since: frames ?? replay.framesBefore, at: now)
-        if replay.isAtMarker, replay.playback.pauseOnMarkers, replay.isPlaying { pause(replay, at: now) }
-    }
-
-    /// Notes that a line or a frame has been played and seen.
-    private func stepped(_ replay: Replay, since frames: UInt64, at now: Double) {
+    /// Keeps a checkpoint now and then; where subscribers have seen the step, the clock and the steps left follow it.
+    private func didStep(_ replay: Replay, at now: Double) {
+        // On its way through what was kept, it keeps nothing anew.
+        let share = min(limits.replayBytes, limits.allReplayBytes / max(running.count, 1))
+        replay.checkpoints.add(replay.playbackRun, on: replay.playbackCamera, limit: share / 8)
+        guard replay.seek == nil else { return }
         replay.clock.stepped(to: replay.run.time, at: now)
-        note(replay)
-        guard case .stepping(let left) = replay.mode else { return }
-        let sent = replay.camera.frames - frames
-        replay.mode = sent < left ? .stepping(left: left - sent) : .paused
-        if replay.isPaused { tell(replay, at: now) }
-    }
-
-    // MARK: What is kept
-
-    private func keep(_ text: Span<UInt8>, of replay: Replay) {
-        if replay.lines.beginsPart { makeRoom(in: replay) }
-        turns.add(bytes: text.count)
-        replay.lines.append(text, at: replay.stageRun.time)
+        guard case .stepping(let left) = replay.phase else { return }
+        let sent = replay.camera.frames - replay.framesBefore
+        replay.phase = sent < left ? .stepping(left: left - sent) : .paused
+        if replay.isPaused { sendStatus(of: replay, at: now) }
     }
 
     /// Keeps a replay within its limit, and all of them within theirs.
@@ -267,13 +242,7 @@ final class Replays {
         }
     }
 
-    private func note(_ replay: Replay) {
-        // On its way through what was kept, it keeps nothing anew.
-        let share = min(limits.replayBytes, limits.allReplayBytes / max(running.count, 1))
-        replay.checkpoints.note(replay.stageRun, on: replay.stage, limit: share / 8)
-    }
-
-    // MARK: Going elsewhere
+    // MARK: Seeking
 
     /// Why a replay cannot be steered so; `nil` if it can.
     func objection(to steering: ReplaySteering, of replay: Replay, at now: Double) -> WireError? {
@@ -311,77 +280,31 @@ final class Replays {
     /// Goes to a time of the trace, for which there is a start.
     private func seek(_ replay: Replay, to time: Double, at now: Double) {
         guard let (run, moment) = start(for: time, in: replay) else { return }
-        replay.seek = Replay.Seek(to: time, from: run, on: shadow(of: replay.camera, from: moment))
-        replay.wait(until: -.infinity, for: nil)
-        tell(replay, at: now)
+        replay.seek = Replay.Seek(to: time, from: run, on: scratchCamera(for: replay.camera, from: moment))
+        replay.wait = .turn
+        sendStatus(of: replay, at: now)
     }
 
-    /// Takes a step on the way to another time; `nil` if there may be another one.
-    private func seekOn(_ replay: Replay, _ new: Double?, _ now: Double) -> Bool? {
-        guard let seek = replay.seek else { return nil }
-        let step = seek.run.next(on: seek.camera, replay.lines, new: new)
-        if case .unknown = step {
-            replay.waitForLine()
-            return false
-        }
-        replay.wait(until: -.infinity, for: nil)
-        let isBeyond = step.time.map { PrintedTime($0) > seek.printed } ?? false
-        if case .new(let time) = step, !isBeyond {
-            replay.seek?.run.time = time
-            return true
-        }
-        var endsRound = false
-        if case .finished = step { endsRound = PrintedTime(seek.run.time) < seek.printed }
-        if endsRound, case let due = due(step, in: replay), due > now {
-            replay.wait(until: due, for: nil)
-            return false
-        }
-        guard !turns.isUsedUp else { return false }
-        turns.add(work: 1)
-        if isBeyond {
-            land(replay, seek, at: now)
-            return nil
-        }
-        switch step {
-        case .frame(let time):
-            _ = seek.camera.tick()
-            replay.seek?.run.time = max(seek.run.time, time)
-            replay.seek?.run.steps += 1
-            note(replay)
-        case .kept(let time):
-            replay.seek?.run.time = time
-            let requests = replay.lines.requests(of: replay.stageRun.line, &decoder)
-            apply(requests, of: replay, to: seek.camera, at: time)
-            lineWasPlayed(in: replay, at: now)
-        case .end:
-            var run = seek.run
-            end(seek.camera, &run)
-            replay.seek?.run = run
-        case .finished:
-            land(replay, seek, at: now)
-            if endsRound { endRound(replay, at: now) }
-        case .new, .unknown: break
-        }
-        return nil
+    /// Shows subscribers where a seek has come, if there is one.
+    private func finishSeek(of replay: Replay, at now: Double) {
+        guard let seek = replay.seek else { return }
+        reset(replay, to: seek.run, seek.camera.moment, time: seek.target, at: now)
     }
 
-    private func land(_ replay: Replay, _ seek: Replay.Seek, at now: Double) {
-        land(replay, on: seek.run, seek.camera.moment, at: seek.target, now)
-    }
-
-    /// Shows to everybody where a replay has come.
-    private func land(
-        _ replay: Replay, on run: ReplayRun, _ moment: HostedCamera.Moment, at time: Double, _ now: Double
+    /// Has the replay go on from a moment, and shows that to subscribers.
+    ///
+    /// - Parameter time: the trace's time that was asked for.
+    private func reset(
+        _ replay: Replay, to run: ReplayRun, _ moment: HostedCamera.Moment, time: Double, at now: Double
     ) {
-        (replay.seek, replay.run) = (nil, run)
+        (replay.seek, replay.run, replay.wait) = (nil, run, .turn)
         replay.clock.set(run.hasEnded && moment.motion == nil ? run.time : max(time, run.time), at: now)
-        replay.wait(until: -.infinity, for: nil)
-        turns.add(work: Self.workOfLanding)
+        turns.add(work: Self.workOfReset)
         runner.reset(replay.camera, to: moment, at: run.time)
-        tell(replay, at: now)
+        sendStatus(of: replay, at: now)
     }
 
-    private static let workOfLanding = 8
+    private static let workOfReset = 8
 
     // MARK: Steering
 
@@ -391,22 +314,20 @@ final class Replays {
         case .pause: pause(replay, at: now)
         case .resume:
             guard !replay.isPlaying else { return }
-            replay.mode = .playing
+            (replay.phase, replay.wait) = (.playing, .turn)
             replay.clock.release(at: now)
-            replay.wake = -.infinity
-            tell(replay, at: now)
+            sendStatus(of: replay, at: now)
         case .step(let count):
             replay.clock.hold(at: replay.position(at: now))
-            replay.mode = .stepping(left: UInt64(count))
-            replay.wake = -.infinity
+            (replay.phase, replay.wait) = (.stepping(left: UInt64(count)), .turn)
         case .seek(let target):
             guard let time = time(of: target, in: replay, at: now) else { return }
-            if case .stepping = replay.mode { replay.mode = .paused }
+            if case .stepping = replay.phase { replay.phase = .paused }
             seek(replay, to: time, at: now)
         case .setSpeed(let speed):
             replay.clock.setSpeed(speed, from: replay.position(at: now), at: now)
-            replay.wake = -.infinity
-            tell(replay, at: now)
+            replay.wait = .turn
+            sendStatus(of: replay, at: now)
         case .end: cut(replay, at: now)
         }
     }
@@ -414,14 +335,14 @@ final class Replays {
     private func pause(_ replay: Replay, at now: Double) {
         guard !replay.isPaused else { return }
         replay.clock.hold(at: replay.position(at: now))
-        replay.mode = .paused
-        if replay.seek == nil { replay.wait(until: .infinity, for: nil) }
-        tell(replay, at: now)
+        replay.phase = .paused
+        if replay.seek == nil { replay.wait = .steering }
+        sendStatus(of: replay, at: now)
     }
 
     /// Sends the state of a replay to the subscribers that asked for it.
-    private func tell(_ replay: Replay, at now: Double) {
-        runner.tell(.replay, of: replay.camera) { $0.replay(replay.status(at: now, withMarkers: false), Span()) }
+    private func sendStatus(of replay: Replay, at now: Double) {
+        runner.send(.replay, of: replay.camera) { $0.replay(replay.status(at: now, withMarkers: false), Span()) }
     }
 
     // MARK: Ending
@@ -452,22 +373,24 @@ final class Replays {
 
     /// Ends a replay in the next turns, as fast as possible.
     func cutShort(_ replay: Replay) {
-        if !replay.run.hasEnded { end(replay.camera, &replay.run) }
+        replay.seek = nil
+        if !replay.run.hasEnded { endTrace(of: replay) }
         replay.cut()
     }
 
     /// Plays the end of a trace: its gestures are cancelled.
-    private func end(_ camera: HostedCamera, _ run: inout ReplayRun) {
-        camera.cancelGestures(at: run.time)
-        run.hasEnded = true
-        run.steps += 1
-        endBatch(of: camera, at: run.time)
+    private func endTrace(of replay: Replay) {
+        let (camera, time) = (replay.playbackCamera, replay.playbackRun.time)
+        camera.cancelGestures(at: time)
+        replay.playbackRun.hasEnded = true
+        replay.playbackRun.steps += 1
+        runner.commitBatch(of: camera, at: time)
     }
 
     /// Plays the trace once more, or frees its camera.
     private func endRound(_ replay: Replay, at now: Double) {
         guard replay.hasAnotherRound else { return finish(replay, at: now) }
-        turns.add(work: Self.workOfLanding)
+        turns.add(work: Self.workOfReset)
         guard let first = replay.checkpoints.all.first, first.run.steps == 0 else {
             if let peer = replay.peer {
                 let error = WireError(
@@ -487,7 +410,7 @@ final class Replays {
         let summary = replay.summary
         let time = replay.run.time
         replay.end()
-        tell(replay, at: now)
+        sendStatus(of: replay, at: now)
         camera.assignment.replay = nil
         camera.clockStart = now - time
         running.removeAll { $0 === replay }
@@ -516,29 +439,9 @@ final class Replays {
 
     func camera(named name: String) -> HostedCamera? { registry.camera(named: name) }
 
-    func shadow(of camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
-        let shadow = registry.shadow(of: camera, from: moment)
-        shadow.assignment = camera.assignment
-        return shadow
-    }
-
-    // MARK: Time
-
-    /// When the next replay goes on, in the hub's time; infinite if none does.
-    var deadline: Double { running.isEmpty ? .infinity : running.reduce(.infinity) { min($0, $1.wake) } }
-
-    /// Goes on with every replay whose time has come.
-    ///
-    /// - Parameter serve: serves the peer that sends one; nobody waits for one whose peer is gone.
-    func advance(to now: Double, serve: (Peer) -> Void) {
-        guard !running.isEmpty else { return }
-        for replay in running where replay.wake <= now {
-            if let peer = replay.peer {
-                serve(peer)
-            } else {
-                turns.grantPart(of: count)
-                advance(replay, to: now)
-            }
-        }
+    func scratchCamera(for camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
+        let scratch = registry.scratchCamera(for: camera, from: moment)
+        scratch.assignment = camera.assignment
+        return scratch
     }
 }

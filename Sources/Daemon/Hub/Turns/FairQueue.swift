@@ -35,7 +35,7 @@ struct FairQueue {
     var waiting: [Peer] { peers.sorted { $0.share.arrival < $1.share.arrival } }
 
     /// Whether a peer is to be served ahead of those that wait.
-    func isLight(_ peer: Peer) -> Bool { peer.share.time <= time + Self.lightWork }
+    func isWithinFairShare(_ peer: Peer) -> Bool { peer.share.time <= time + Self.lightWork }
 
     mutating func charge(_ work: UInt64, to peer: Peer) {
         peer.share.time = max(peer.share.time, time) + work

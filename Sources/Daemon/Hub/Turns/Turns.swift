@@ -49,11 +49,11 @@ final class Turns {
     var waiting: [Peer] { queue.waiting }
 
     /// Whether a peer has had no more work than others.
-    func isLight(_ peer: Peer) -> Bool { queue.isLight(peer) }
+    func isWithinFairShare(_ peer: Peer) -> Bool { queue.isWithinFairShare(peer) }
 
     /// Whether a peer goes ahead of those that wait: it has had no more than they, and the turn is not long yet.
     func isServedAtOnce(_ peer: Peer) -> Bool {
-        !peer.share.isWaiting && queue.isLight(peer) && meter.ofTurn < Self.mostWorkAtOnce && hasRoomForEvents
+        !peer.share.isWaiting && queue.isWithinFairShare(peer) && meter.ofTurn < Self.mostWorkAtOnce && hasRoomForEvents
     }
 
     /// Has a peer wait for its turn.

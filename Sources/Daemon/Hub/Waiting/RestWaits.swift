@@ -28,44 +28,41 @@ final class RestWaits {
         new.append(wait)
     }
 
-    /// Answers those requests of a line at once whose camera rests.
-    ///
-    /// - Parameter catchUp: brings a camera to the present.
-    @inline(__always)
-    func start(at now: Double, catchUp: (HostedCamera) -> Void) {
-        if !new.isEmpty { startAll(at: now, catchUp) }
+    var hasNew: Bool { !new.isEmpty }
+
+    /// The requests of the line that has been applied.
+    func takeNew() -> [RestWait] {
+        defer { new = [] }
+        return new
     }
 
-    private func startAll(at now: Double, _ catchUp: (HostedCamera) -> Void) {
-        var waits: [RestWait] = []
-        swap(&waits, &new)
-        for wait in waits where !wait.isOver {
-            let camera = wait.camera
-            catchUp(camera)
-            if camera.isRemoved {
-                answers.append(RestAnswers(.removed, [wait], for: camera.name))
-            } else if camera.isAtRest {
-                answers.append(RestAnswers(camera.rest, [wait], for: camera.name))
-            } else {
-                camera.addWait(wait)
-                if wait.deadline < .infinity { deadlines.insert(wait) }
-            }
+    /// Has a request wait, unless its camera rests. The camera has been brought to the present.
+    func start(_ wait: RestWait) {
+        let camera = wait.camera
+        if camera.isRemoved {
+            answers.append(RestAnswers(.removed, [wait], for: camera.name))
+        } else if camera.isAtRest {
+            answers.append(RestAnswers(camera.rest, [wait], for: camera.name))
+        } else {
+            add(wait)
         }
-        answer()
-        endOverdue(at: now)
+    }
+
+    private func add(_ wait: RestWait) {
+        wait.camera.addWait(wait)
+        if wait.deadline < .infinity { deadlines.insert(wait) }
     }
 
     /// Goes on with a request that waited in another process.
     func restore(_ wait: RestWait) {
-        wait.camera.addWait(wait)
-        if wait.deadline < .infinity { deadlines.insert(wait) }
-        noteBatch(of: wait.camera)
+        add(wait)
+        endIfAtRest(wait.camera)
     }
 
     // MARK: The waiting ends
 
-    /// A camera for which somebody waits may have come to rest. To be called after each batch and each tick of one.
-    func noteBatch(of camera: HostedCamera) {
+    /// Ends the waiting for a camera that has come to rest. To be called after each batch and each frame.
+    func endIfAtRest(_ camera: HostedCamera) {
         if camera.isAtRest { end(for: camera, camera.rest) }
     }
 
@@ -142,7 +139,7 @@ final class RestWaits {
         sender.putEventsFirst(for: wait.peer)
         forget(wait)
         wait.peer.waits.remove(wait)
-        sender.tell(wait.peer, write)
+        sender.append(to: wait.peer, write)
     }
 
     private func forget(_ wait: RestWait) {

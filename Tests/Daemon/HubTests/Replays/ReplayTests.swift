@@ -56,6 +56,20 @@ enum Traces {
 }
 
 @Suite struct ReplayTests {
+    @Test func lateWakeOfTheLoopDoesNotDelayLaterLines() throws {
+        let host = HubHost()
+        let (feed, other) = (host.connect(), host.connect())
+        feed.send(#"{"type":"trace","version":1}"#)
+        for step in 0...4 {
+            let update = #"{"kind":"set-bearing","bearing":\#(step + 1)}"#
+            feed.send(#"{"type":"move","timeMs":\#(step * 100),"update":\#(update)}"#)
+        }
+        // Woken 40 ms late at 140, again at 210: by then the line at 200 is due.
+        for _ in 0..<3 { host.jump(70) }
+        other.send(#"{"type":"get-camera"}"#)
+        #expect(try JSON(other.lines().last ?? "")["position"]?["bearing"]?.number == 3)
+    }
+
     @Test(.needsRecordings) func recordedTracesAreAmongThoseThatAreReplayed() throws {
         #expect(try Files.recordedTraces().count > 3)
     }

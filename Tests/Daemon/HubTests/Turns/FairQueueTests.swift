@@ -92,13 +92,13 @@ import Testing
         var queue = FairQueue()
         let (one, other) = (host.connect(), host.connect())
         queue.charge(FairQueue.lightWork, to: one.peer)
-        #expect(queue.isLight(one.peer))
+        #expect(queue.isWithinFairShare(one.peer))
         queue.charge(100, to: one.peer)
-        #expect(!queue.isLight(one.peer) && queue.isLight(other.peer))
+        #expect(!queue.isWithinFairShare(one.peer) && queue.isWithinFairShare(other.peer))
         queue.endTurn(work: FairQueue.lightWork + 1)
-        #expect(!queue.isLight(one.peer))
+        #expect(!queue.isWithinFairShare(one.peer))
         queue.endTurn(work: FairQueue.lightWork)
-        #expect(queue.isLight(one.peer))
+        #expect(queue.isWithinFairShare(one.peer))
     }
 
     @Test(arguments: UInt64(1)...40)
@@ -149,7 +149,9 @@ import Testing
             queue.endTurn(work: work)
             model.endTurn(work: work)
             #expect(places(queue.waiting, among: all) == model.waiting.map(\.index), "turn \(turn)")
-            for index in all.indices { #expect(queue.isLight(all[index].peer) == model.isLight(index), "turn \(turn)") }
+            for index in all.indices {
+                #expect(queue.isWithinFairShare(all[index].peer) == model.isWithinFairShare(index), "turn \(turn)")
+            }
         }
     }
 }
@@ -170,7 +172,7 @@ private struct QueueModel {
 
     func isWaiting(_ index: Int) -> Bool { waiting.contains { $0.index == index } }
 
-    func isLight(_ index: Int) -> Bool { work[index] <= time + 16 }
+    func isWithinFairShare(_ index: Int) -> Bool { work[index] <= time + 16 }
 
     mutating func charge(_ amount: UInt64, to index: Int) {
         work[index] = max(work[index], time) + amount
