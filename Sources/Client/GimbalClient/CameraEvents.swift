@@ -207,7 +207,7 @@ public struct Reconnection: Sendable {
 
     /// The delay before an attempt; attempts count from 0.
     package func delay(before attempt: Int) -> Duration {
-        // Beyond 2^30 no delay is below the longest one that anybody would ask for.
+        // Beyond 2^30 every delay is longer than any that is asked for.
         min(firstDelay * (1 << min(attempt, 30)), longestDelay)
     }
 }

@@ -66,7 +66,7 @@ public final class Gimbal: Sendable {
         try await ask(.cameras) { if case .cameras(let names) = $0 { names } else { nil } }
     }
 
-    /// What all cameras do, those that are made later included, from now on or from where somebody stopped reading.
+    /// What all cameras do, those that are made later included, from now on or from where a reader stopped.
     ///
     /// - Parameters:
     ///   - kinds: the kinds wanted, except ``/GimbalProtocol/EventKind/gesture``; subscriptions, gaps, resets always

@@ -4,7 +4,7 @@ import GimbalProtocol
 
 /// A connection that could not be made, or did not last.
 public enum GimbalConnectionError: Error, Equatable, Sendable {
-    /// Nobody can be reached at the socket's path.
+    /// No daemon can be reached at the socket's path.
     case unreachable(path: String, reason: String)
     /// The daemon ended the connection. What it has not answered it may have done or not; nothing is sent again.
     case ended

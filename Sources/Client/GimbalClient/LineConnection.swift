@@ -1,4 +1,4 @@
-// A connection to the daemon, in lines. Nothing is read but when somebody waits for a line: what the daemon has to
+// A connection to the daemon, in lines. Nothing is read unless a task waits for a line: what the daemon has to
 // say beyond that waits with the daemon, by whose rules it is delivered. Invariant: no call blocks. Dispatch says when
 // the socket is ready, and a task that waits for that holds no thread; all connections share one queue, and with it one
 // thread that does nothing but to wake them.
@@ -22,7 +22,7 @@ final class LineConnection: Sendable {
     private let id: Int
 
     private enum Phase {
-        /// Nobody waits for a line, so the source of reading is suspended.
+        /// No task waits for a line, so the source of reading is suspended.
         case open
         /// A task waits until there is something to read.
         case waiting(CheckedContinuation<Void, Never>)
@@ -44,7 +44,7 @@ final class LineConnection: Sendable {
         init(_ descriptor: CInt) {
             socket = LineSocket(descriptor)
             readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: LineConnection.queue)
-            // A descriptor's number may not be anybody else's before its source is done with it.
+            // A descriptor's number must not be used again before its source is done with it.
             readable.setCancelHandler { _ = Glibc.close(descriptor) }
         }
 
@@ -205,7 +205,7 @@ final class LineConnection: Sendable {
         // while it rearms the other.
         let duplicate = fcntl(state.socket.descriptor, F_DUPFD_CLOEXEC, 0)
         guard duplicate >= 0 else {
-            // Nobody would ever send the rest. Reading tells that the connection is over.
+            // The rest would never be sent. Reading tells that the connection is over.
             _ = shutdown(state.socket.descriptor, CInt(SHUT_RDWR))
             return
         }

@@ -192,7 +192,7 @@ public struct RemoteCamera: Sendable {
 
     // MARK: Events
 
-    /// What the camera does, from now on or from where somebody stopped reading.
+    /// What the camera does, from now on or from where a reader stopped.
     ///
     /// - Parameters:
     ///   - kinds: the kinds wanted; the subscription itself, gaps and resets always come.

@@ -38,7 +38,7 @@ extension RemoteCamera {
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs.
     public func setReplaySpeed(_ speed: Double) async throws { try await steer(.setReplaySpeed(speed)) }
 
-    /// Ends the replay that somebody plays into the camera. What moves is played on until it rests, as fast as possible.
+    /// Ends the replay on the camera, whichever client plays it. What moves is played on until it rests, as fast as possible.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs.
     public func endReplay() async throws { try await steer(.endReplay) }

@@ -163,7 +163,7 @@ final class RequestConnection: Sendable {
             guard let ticket else { throw GimbalConnectionError.unexpected(bytes) }
             finish(ticket, .failure(error))
         case (nil, .unknown):
-            // A newer daemon may have something to say to everybody.
+            // A newer daemon may send messages to all clients.
             break
         default:
             // The request behind this answer would wait for ever.

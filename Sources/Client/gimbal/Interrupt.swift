@@ -122,7 +122,7 @@ struct Interrupt: Error {
         try check()
     }
 
-    /// Throws the signal that has come, if one has and nobody has made it the end of the input.
+    /// Throws the signal that has come, unless it is the end of the input.
     static func check() throws(Interrupt) {
         if let interrupt = last, !endsInput.load(ordering: .relaxed) { throw interrupt }
     }

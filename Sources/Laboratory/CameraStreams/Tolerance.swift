@@ -1,4 +1,4 @@
-// How far apart two cameras are, as somebody sees it who looks at the screen, and how far they may be.
+// How far apart two cameras are, as it is seen on the screen, and how far they may be.
 
 import GimbalProtocol
 import MapCamera

@@ -1,4 +1,4 @@
-// Fingers that nobody had: they go from point to point with the least jerk, tremble a little, and are sampled as a screen
+// Made-up fingers: they go from point to point with the least jerk, tremble a little, and are sampled as a screen
 // samples them. Everything comes from a seed: the same seed makes the same bytes on every machine.
 
 import MapCamera
@@ -20,7 +20,7 @@ package struct SeededNumbers: RandomNumberGenerator {
 
     /// A number of a range, evenly.
     package mutating func number(_ range: ClosedRange<Double>) -> Double {
-        // 53 bits: what the standard library makes of a range is nobody's promise.
+        // 53 bits: the standard library does not promise what it makes of a range.
         let share = Double(next() >> 11) / 9_007_199_254_740_992
         return range.lowerBound + share * (range.upperBound - range.lowerBound)
     }

@@ -58,7 +58,7 @@ package struct HeaderLine: Sendable {
         self = changed
     }
 
-    /// The header of the same trace, to be played as fast as possible where nobody steers it: it does not pause, and one that
+    /// The header of the same trace, to be played as fast as possible without being steered: it does not pause, and one that
     /// would be played for ever is played once.
     ///
     /// - Parameter isOnce: whether that holds for any that is played several times.

@@ -19,7 +19,7 @@ package struct TraceRules {
     /// In which line the first finger of each surface landed that has fingers.
     private var touched: [GestureKey.Label: Int] = [:]
 
-    /// A pause that nobody makes between two gestures, in milliseconds.
+    /// A longer pause between two gestures is hardly meant, in milliseconds.
     private static let longestPause = 3_600_000.0
 
     package init() {}

@@ -30,7 +30,7 @@ package final class TraceRun {
     /// Lines of the connection before the trace's first: what errors count from.
     package static let linesBefore = 1
 
-    /// A run whose camera nobody has moved yet.
+    /// A run whose camera has not been moved yet.
     ///
     /// - Parameters:
     ///   - camera: the one that the trace's header names.

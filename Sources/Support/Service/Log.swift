@@ -1,5 +1,5 @@
 // Lines to standard error, with the journal's priorities where the journal reads them. What is logged is one line each: a
-// path, a file's content or what a client sent cannot pass for another one. Nobody waits for who reads it: a line that finds no
+// path, a file's content or what a client sent cannot pass for another one. Logging never blocks: a line that finds no
 // room is left out, and how many were is said when there is room again.
 
 import GimbalProtocol

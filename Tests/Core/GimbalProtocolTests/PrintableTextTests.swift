@@ -69,7 +69,8 @@ import Testing
         let writers =
             #/
             \b(print|debugPrint|dump|fputs|puts|putchar|printf|fprintf|vprintf|dprintf|perror|fwrite|syslog)\(
-            | \b(write|writev|send)\(\s*(STD(OUT|ERR)_FILENO|[12]\b) | exit\(withError
+            | \b(write|writev|send)\(\s*(STD(OUT|ERR)_FILENO|[12]\b) | \bwriteOut\(.*STD(OUT|ERR)_FILENO
+            | exit\(withError
             | FileHandle | \b(stdout|stderr)\b | \bTextOutputStream
             /#
         let sources = Files.root.appendingPathComponent("Sources")

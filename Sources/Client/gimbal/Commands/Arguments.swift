@@ -83,7 +83,7 @@ extension CompletionKind {
     static var cameras: CompletionKind {
         .custom { words, _, _ in
             let socket = words.firstIndex(of: "--socket").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
-            // A shell waits for this while somebody types.
+            // A shell waits for this while a person types.
             guard var options = try? SocketOptions.parse(["--timeout", "500ms"]) else { return [] }
             options.socket = socket
             let names = (try? Conversation(options).cameraNames()) ?? []

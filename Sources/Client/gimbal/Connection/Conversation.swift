@@ -49,7 +49,7 @@ final class Conversation {
     ///
     /// - Parameters:
     ///   - creates: whether it makes the camera if that is not there.
-    ///   - timeout: how long it may take, in milliseconds; the usual time if nobody says.
+    ///   - timeout: how long it may take, in milliseconds; `nil` is the usual time.
     ///   - parse: reads the answer; `nil` for what is none.
     private func ask<Answer>(
         _ request: ClientRequest, creates: Bool, timeout: Double? = nil,
@@ -175,7 +175,7 @@ final class Conversation {
     /// Asks, and prints the answer: rows for people, the line as it is for programs.
     ///
     /// - Parameters:
-    ///   - timeout: how long it may take, in milliseconds; the usual time if nobody says.
+    ///   - timeout: how long it may take, in milliseconds; `nil` is the usual time.
     ///   - rows: makes rows of the answer; `nil` for what is none.
     func show(
         _ request: ClientRequest, timeout: Double? = nil, _ rows: (ServerMessage) -> [PrintableText]?

@@ -5,7 +5,7 @@ struct TimeLimit {
     private let end: ContinuousClock.Instant
     private let milliseconds: Double
 
-    /// How long the daemon has to answer where nobody says otherwise, in milliseconds.
+    /// How long the daemon has to answer without --timeout, in milliseconds.
     static let usualAnswer = 5000.0
 
     init(milliseconds: Double) {

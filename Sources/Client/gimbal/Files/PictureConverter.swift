@@ -81,7 +81,7 @@ struct PictureConverter {
         // A program that reads no more says why itself.
         var rest = svg[...]
         try? writeOut(&rest, to: ends.writable, named: command[0])
-        // As long as anybody could write, the program would wait for more.
+        // As long as a writing end is open, the program waits for more.
         _ = close(ends.writable)
         guard try Program.wait(for: process) else {
             throw Failure(.ioError, "\(command[0]) made no \(format.rawValue.uppercased())")

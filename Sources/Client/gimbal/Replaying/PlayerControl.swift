@@ -24,7 +24,7 @@ final class PlayerControl {
         case outdated
     }
 
-    /// Where keys come from; `nil` where nobody can press any.
+    /// Where keys come from; `nil` where the terminal has none for this program.
     private let keyboard: Keyboard?
     private let connection: DaemonConnection
     private let camera: String
@@ -60,7 +60,7 @@ final class PlayerControl {
     ///   - isInputTaken: whether standard input is the trace.
     ///   - hasRows: whether events scroll by, which show well enough how far it is.
     ///   - markers: times of the markers that the trace is known to have, in milliseconds.
-    /// - Returns: `nil` where nobody can steer, and there is nothing to be shown.
+    /// - Returns: `nil` without a terminal, where there is nothing to steer and to show.
     init?(
         _ title: String, of camera: String, _ socket: SocketOptions, isInputTaken: Bool, hasRows: Bool,
         loop: TracePlayback.Loop, durationMs: Double?, markers: [Double]

@@ -19,7 +19,7 @@ final class ReplaySession {
     private var linesBefore = 0
     private var isAllQueued = false
     private var isOver = false
-    /// Somebody else ended it.
+    /// Another client ended it, or a restart did.
     private var isCut = false
     private var rejected = 0
     /// The last thing that the daemon said, if it was an error.

@@ -24,7 +24,7 @@ struct EventTable {
     /// The columns to leave out first.
     private static let dispensable: [PrintableText] = ["seq", "reason", "angle", "time", "bearing"]
 
-    /// - Parameter cameras: the names that will come; `nil` where nobody knows.
+    /// - Parameter cameras: the names that will come; `nil` if they are not known.
     init(cameras: [String]?) {
         isWide = Terminal.columns(STDOUT_FILENO) >= 100
         showsCamera = isWide || cameras?.count != 1

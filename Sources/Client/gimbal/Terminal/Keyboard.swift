@@ -23,7 +23,7 @@ final class Keyboard {
 
     /// - Parameter isInputTaken: whether standard input is read for something else; keys then come from the terminal
     ///   behind it.
-    /// - Returns: `nil` where nobody can press a key and see what it does: standard error must be a terminal, and so must
+    /// - Returns: `nil` where keys cannot be pressed and their effect seen: standard error must be a terminal, and so must
     ///   be standard input if it is not taken.
     init?(isInputTaken: Bool = false) {
         guard Terminal.canMoveCursor(STDERR_FILENO) else { return nil }

@@ -14,7 +14,7 @@ struct KeyDecoder {
     private var sequence: [UInt8] = []
 
     private static let escape: UInt8 = 0x1b
-    /// No sequence that anybody knows is longer.
+    /// No known sequence is longer.
     private static let longest = 32
 
     /// Whether an escape has come that may be a key of its own: nothing may follow it.

@@ -1,5 +1,5 @@
-// How a replay looks on a terminal: one line, as wide as the terminal at the most, and above it the keys where somebody asks
-// for them. A pure function of what is known of the replay. Invariant: no line is ever wider than it may be.
+// How a replay looks on a terminal: one line, as wide as the terminal at the most, and above it the keys, if they
+// are asked for. A pure function of what is known of the replay. Invariant: no line is ever wider than it may be.
 
 import GimbalProtocol
 
@@ -10,7 +10,7 @@ struct PlayerFace: Equatable {
     var state = ReplayState.playing
     /// Where it is, milliseconds of the trace's clock.
     var timeMs = 0.0
-    /// How long it is, in milliseconds; `nil` where nobody knows.
+    /// How long it is, in milliseconds; `nil` if that is not known.
     var durationMs: Double?
     /// Trace time per time; infinite is as fast as possible.
     var speed = 1.0

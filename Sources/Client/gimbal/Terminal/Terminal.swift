@@ -101,7 +101,7 @@ func filled(_ text: PrintableText, _ columns: Int) -> PrintableText {
 
 // MARK: Standard output
 
-/// Nobody reads standard output any more.
+/// The reader of standard output is gone.
 struct ClosedOutput: Error {}
 
 /// Lines on their way to standard output. They go out together when they are flushed.
@@ -130,7 +130,7 @@ final class Output {
 
     /// Shows events as rows from now on, if people read them.
     ///
-    /// - Parameter cameras: the names that will come; `nil` where nobody knows.
+    /// - Parameter cameras: the names that will come; `nil` if they are not known.
     func showRows(of cameras: [String]?) { if isTerminal { table = EventTable(cameras: cameras) } }
 
     /// Adds an event: a row for people, where it makes one, or the line.

@@ -36,7 +36,7 @@ final class TraceSections {
     /// The line in hand.
     private var lineNumber = 0
 
-    /// More traces than anybody puts into a file are not told apart.
+    /// More traces than this in one file are not told apart.
     private static let most = 1000
 
     func read(_ bytes: [UInt8]) { splitter.read(bytes) { handle($0) } }

@@ -214,7 +214,7 @@ extension Options {
             help: """
                 a user who may feed and command, by name or number (repeatable; others
                 may only subscribe and ask, but for root and the daemon's own user;
-                default: with no --allow-group either, everybody who can connect)
+                default: with no --allow-group either, all users who can connect)
                 """
         ) { options, value throws(UsageError) in
             guard let user = Account.user(value) else {

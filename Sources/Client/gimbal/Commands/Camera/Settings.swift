@@ -158,10 +158,10 @@ struct GesturesCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Pan while another gesture zooms or rotates.")
     var scrollDuringRotateOrZoom: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "A pan goes on when the finger has left.")
+    @Flag(inversion: .prefixedNo, help: "A pan continues when the finger has lifted.")
     var fling: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Pinch and rotate go on, too.")
+    @Flag(inversion: .prefixedNo, help: "Pinch and rotate continue, too.")
     var inertia: Bool?
 
     @OptionGroup var options: QuestionOptions

@@ -72,7 +72,7 @@ extension Client {
         }
         let more = subscriptionCount - subscriptions.count
         if more > 0 { facts.append("follows \(counted(more, "camera")) more") }
-        if followsAll { facts.append("follows all cameras, those to come included") }
+        if followsAll { facts.append("follows all cameras, including new ones") }
         if let replay { facts.append("plays a trace into \(replay)") }
         if waits > 0 { facts.append("waits \(waits == 1 ? "" : "\(waits) times " as PrintableText)for a rest") }
         if unreadBytes > 0 { facts.append("has not read \(counted(unreadBytes, "byte"))") }

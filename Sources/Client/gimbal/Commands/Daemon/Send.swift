@@ -11,7 +11,7 @@ struct Send: ParsableCommand {
         abstract: "Send lines, and print what comes back.",
         discussion: """
             Sends its arguments, else the lines of standard input, and ends when all are answered. A request without \
-            \"id\" is answered by data or an error only. After a \"subscribe\" it goes on until ^C. The status is 1 \
+            \"id\" is answered by data or an error only. After a \"subscribe\" it runs until ^C. The status is 1 \
             if anything was answered by an error.
 
             Examples:

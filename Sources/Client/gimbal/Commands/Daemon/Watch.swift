@@ -10,7 +10,7 @@ struct Watch: ParsableCommand {
         abstract: "Print what cameras do, as it happens.",
         discussion: """
             One row for each event on a terminal, one line of JSON in a pipe or with --json. A camera that is not there yet \
-            is made, and waited for. It goes on until ^C, which is status 0. When the daemon goes, or every camera that is \
+            is made, and waited for. It runs until ^C, which is status 0. When the daemon goes, or every camera that is \
             watched was removed, the status is 69. With --reconnect it comes back to a daemon that went away and asks for \
             what it missed; what cannot be had any more is told on standard error.
 
@@ -31,7 +31,7 @@ struct Watch: ParsableCommand {
         completion: .cameras, transform: CameraName.init(typed:))
     var cameras: [CameraName] = []
 
-    @Flag(help: "Watch all cameras, those to come included.")
+    @Flag(help: "Watch all cameras, including new ones.")
     var all = false
 
     @Flag(help: "When the daemon goes, wait for it and go on where it was.")

@@ -13,7 +13,7 @@ struct Web: ParsableCommand {
             the page's server; other commands find it where they look for a daemon.
 
             The page shows what each camera sees, all of them on a map, events and a timeline, and moves them by touch, mouse and \
-            keys. A recording that is dropped onto it is played. Whoever has its link may move the cameras. gimbal-web(8) says \
+            keys. A recording that is dropped onto it is played. Anyone with its link may move the cameras. gimbal-web(8) says \
             who can connect, and how phones can.
 
             Examples:
@@ -71,7 +71,7 @@ struct Web: ParsableCommand {
             _ = try DaemonConnection(options)
             return nil
         } catch let failure as Failure {
-            // One that is there and does not let us in, or does not answer, is nobody to take the place of.
+            // A daemon that refuses us, or does not answer, still has the socket.
             let candidates = options.candidates
             guard failure.status == .unavailable, candidates.allSatisfy(Self.isFree) else { throw failure }
             return candidates.first

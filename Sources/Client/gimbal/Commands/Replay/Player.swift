@@ -10,14 +10,14 @@ struct Player: ParsableCommand {
         discussion: """
             What to do:
               pause          its clock stops, and the camera with it
-              resume         it goes on
+              resume         its clock runs again
               step [n]       pauses, and plays what changes the camera once more, or n times
               seek time      goes to a time of the trace, or with a sign so far from where it is; --marker goes to a marker
               speed factor   1 is as recorded, 2 twice as fast; "max" as fast as possible
               end            ends it; the camera stays where it is
               status         prints where it is; in a pipe or with --json, the daemon's line
 
-            Whoever may feed a camera may steer its replay; who may only watch may ask for the status. Where no replay runs on \
+            A client that may feed a camera may steer its replay; one that may only watch may ask for the status. Where no replay runs on \
             the camera, the status is 1. Times count from the trace's first event: \(Milliseconds.note)
 
             Examples:

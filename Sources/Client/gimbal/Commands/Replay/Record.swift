@@ -11,7 +11,7 @@ struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record what a camera is fed, as a trace.",
         discussion: """
-            Gestures, commands and settings of whomever, as the camera takes them, until ^C, which is status 0. Played \
+            Gestures, commands and settings from all clients, as the camera takes them, until ^C, which is status 0. Played \
             again, the trace makes the same camera. The file grows as lines come, and can be played at every time.
 
             It begins with the camera as it is, and with the fingers that are down. While the camera moves by itself it \
@@ -89,7 +89,7 @@ private final class RecordSession {
         end = options.duration.map { .now + .milliseconds($0.milliseconds) }
     }
 
-    /// Records until somebody or something ends it.
+    /// Records until a key, a signal, the time or the daemon ends it.
     func run() throws {
         defer {
             status.clear()

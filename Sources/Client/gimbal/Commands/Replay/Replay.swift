@@ -16,7 +16,7 @@ struct Replay: ParsableCommand {
 
               pan.ndjson:12: scale must be a number from 1e-09 to 1000000000
 
-            On a terminal it is a player: space pauses and goes on, the arrows seek and change the speed, q ends, and ? shows \
+            On a terminal it is a player: space pauses and resumes, the arrows seek and change the speed, q ends, and ? shows \
             all keys. "gimbal player" does the same from elsewhere. Times count from the trace's first event: \
             \(Milliseconds.note)
 

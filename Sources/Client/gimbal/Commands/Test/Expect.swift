@@ -13,7 +13,7 @@ struct Expect: ParsableCommand {
         discussion: """
             Plays traces and recordings without a daemon, or reads an app's own camera log: events, lines of JSON with \
             timeMs and position, or a table with the columns time,latitude,longitude,zoom,bearing,angle. With --camera it \
-            follows a camera of the daemon's until that rests as expected, or --timeout is over (5 s if nobody says).
+            follows a camera of the daemon's until that rests as expected, or --timeout is over (default: 5 s).
 
             A golden file holds what "gimbal run" prints, and the same bytes are expected; with --tolerance the camera has \
             to be as near as it says at the same time of the trace. Distances are points of the screen. --update writes the \

@@ -1,4 +1,4 @@
-// `gimbal make`: fingers that nobody had, as a trace or as touches.
+// `gimbal make`: made-up fingers, as a trace or as touches.
 
 import ArgumentParser
 import GimbalClient

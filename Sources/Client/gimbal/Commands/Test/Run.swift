@@ -12,8 +12,8 @@ struct Run: ParsableCommand {
             fraction of a second for minutes of gestures: for tests, and wherever no daemon is. \
             \(RecordingOptions.note)
 
-            Errors name the line of the trace, and the status is 1 then. Each file has a camera of its own. Nobody steers: what a \
-            header says of pauses is passed over, and a trace that would be played for ever is played once.
+            Errors name the line of the trace, and the status is 1 then. Each file has a camera of its own. It does not \
+            pause, whatever a header says, and plays a trace once that would be played for ever.
 
             Examples:
               gimbal run pan.ndjson >events.ndjson

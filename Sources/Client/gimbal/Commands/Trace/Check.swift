@@ -1,5 +1,5 @@
 // `gimbal check`: a trace held against the protocol, line by line, without a daemon. What the daemon would refuse is found
-// by the daemon's own hub; what it would accept, though nobody means it, is found here.
+// by the daemon's own hub; what it would accept, though it is hardly meant, is found by `TraceRules`.
 
 import ArgumentParser
 import GimbalClient

@@ -91,7 +91,7 @@ private final class PlotSession {
         return timeline.camera
     }
 
-    /// Fingers of so many surfaces are drawn; nobody could tell more of them apart.
+    /// Fingers of so many surfaces are drawn; more of them could not be told apart.
     static let mostSurfaces = 64
     private(set) var leavesSurfacesOut = false
 
