@@ -26,8 +26,7 @@ struct GimbalMQTT: ParsableCommand {
 
             Broker and daemon may come and go: both are waited for, and afterwards all is told again.
 
-            Where cameras would follow each other in a circle, those of the circle follow none, and the log names them. That \
-            is certain where each mirror is also the --node of its camera.
+            Where cameras would follow each other in a circle, those of the circle follow none, and the log names them.
 
             Examples:
               gimbal-mqtt --broker mqtt://localhost --node left

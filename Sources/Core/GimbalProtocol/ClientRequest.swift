@@ -50,8 +50,9 @@ public enum ClientRequest: Sendable {
     /// Asks for a `pong`.
     case ping
 
-    /// Says which version of the protocol this side speaks.
-    case hello(version: Int = 1)
+    /// Says which version of the protocol this side speaks, and what it tells others of itself: ``Client/about``, at most
+    /// 8,192 bytes. Each one takes the place of what the one before has told.
+    case hello(version: Int = 1, about: String? = nil)
     /// Asks for a camera's events: those of ``EventKind/movements`` where no kinds are named, each of them where no
     /// delivery is.
     case subscribe(kinds: Set<EventKind>? = nil, delivery: EventDelivery? = nil, since: ResumePoint? = nil)
@@ -183,7 +184,7 @@ extension ClientRequest {
         case .clients(let number): .query(.clients(after: number))
         case .ping: .query(.ping)
         case .awaitIdle(let timeoutMs): .awaitIdle(timeoutMs: timeoutMs)
-        case .hello(let version): .hello(version: version)
+        case .hello(let version, let about): .hello(version: version, about: about)
         case .subscribe(let kinds, let delivery, let since):
             .subscribe(Subscribe(kinds.map { EventKinds($0) } ?? .usual, delivery ?? .every, since: since))
         case .unsubscribe: .unsubscribe

@@ -54,7 +54,7 @@ package struct Request: Sendable {
         /// Names a time of the camera's clock.
         case marker(label: String)
         /// The version of the protocol that the client speaks.
-        case hello(version: Int)
+        case hello(version: Int, about: String? = nil)
         /// Rare, and larger than all others.
         indirect case trace(TraceHeader)
         case traceEnd
@@ -190,6 +190,7 @@ enum Field: UInt8, CaseIterable, Sendable {
     case paused, fromMs, untilMs, loop, idleTimeLimitMs, pauseOnMarkers
     case count, toMs, byMs, marker, label
     case touches, surface, cancelled, surfaceTimeMs
+    case about
 
     var name: String { "\(self)" }
 
@@ -323,7 +324,7 @@ extension RequestDecoder {
         case .ping: .query(.ping)
         case .subscribe: .subscribe(try subscribe(object, line))
         case .unsubscribe: .unsubscribe
-        case .hello: try hello(object)
+        case .hello: try hello(object, line)
         case .trace: .trace(try header(object, line))
         case .traceEnd: .traceEnd
         case .pauseReplay: .steerReplay(.pause)
@@ -364,7 +365,9 @@ extension LineWriter {
         case .subscribe(let subscribe): self.subscribe(subscribe)
         case .subscribeAll(let subscribe, let since): subscribeAll(subscribe, since: since)
         case .awaitIdle(let timeoutMs): if let timeoutMs { member("timeoutMs", exact: timeoutMs) }
-        case .hello(let version): member("version", exact: Double(version))
+        case .hello(let version, let about):
+            member("version", exact: Double(version))
+            if let about { member("about", about) }
         case .steerReplay(let steering): self.steering(steering)
         case .marker(let label): member("label", label)
         case .trace(let header): self.header(header)

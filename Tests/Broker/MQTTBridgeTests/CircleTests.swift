@@ -19,7 +19,7 @@ import Testing
 
         let fleet: SimulatedFleet
         var follows: [Camera: Camera] = [:]
-        /// Nodes whose mirrors are another process, which tells the broker nothing.
+        /// Nodes whose mirrors are another process, which tells the broker nothing: the node learns of them from the daemon.
         var apart: Set<Int> = []
         /// The processes of each node.
         private(set) var processes: [[SimulatedBridge]]
@@ -75,23 +75,17 @@ import Testing
 
         /// What the payloads of the broker are to say that a camera follows.
         func chain(of camera: Camera) -> [Camera] {
-            guard !apart.contains(camera.node) else { return [] }
-            return walk(from: camera)
-        }
-
-        /// A camera's source, and what that is told to follow, and so on, until one comes again.
-        private func walk(from camera: Camera) -> [Camera] {
             var chain: [Camera] = []
             var next = follows[camera]
             while let camera = next, !chain.contains(camera) {
                 chain.append(camera)
-                next = apart.contains(camera.node) ? nil : follows[camera]
+                next = follows[camera]
             }
             return chain
         }
 
         func circle(of camera: Camera) -> [Camera]? {
-            let chain = walk(from: camera)
+            let chain = chain(of: camera)
             return chain.firstIndex(of: camera).map { Array(chain[...$0]) }
         }
 
@@ -199,28 +193,34 @@ import Testing
         #expect(peer.receive()?.contains("at-rest") == true)
     }
 
-    @Test func aMirrorThatIsAProcessOfItsOwnSeesThatItsCameraIsInACircleOfNodes() throws {
-        for count in 1...4 {
-            let wiring = ring(count)
-            wiring.apart = [0]
-            wiring.startAll()
-            wiring.fleet.pass(5000)
-            for _ in 0..<3 {
-                for index in 0..<count {
-                    wiring.feed(
-                        .init(node: index, name: "main"), #""type":"move","update":{"kind":"scroll-by","x":9,"y":3}"#)
-                }
-                wiring.fleet.pass(15_000, step: 20)
+    @Test(arguments: [(1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 2), (4, 4)])
+    func aCircleIsRefusedWhereMirrorsAreProcessesOfTheirOwn(count: Int, apart: Int) throws {
+        let wiring = ring(count)
+        wiring.apart = Set(0..<apart)
+        wiring.startAll()
+        wiring.fleet.pass(5000)
+        for _ in 0..<3 {
+            for index in 0..<count {
+                wiring.feed(
+                    .init(node: index, name: "main"), #""type":"move","update":{"kind":"scroll-by","x":9,"y":3}"#)
             }
-            // The others follow the camera that does not follow them.
-            try wiring.expectAll("\(count)")
-            wiring.expectRest("\(count)")
-            wiring.processes[0][1].restartDaemon()
-            wiring.processes[0][0].loseDaemon()
-            wiring.feed(.init(node: 0, name: "side"), #""type":"set-gestures""#)
             wiring.fleet.pass(15_000, step: 20)
-            try wiring.expectAll("\(count), with another epoch")
         }
+        try wiring.expectAll("\(apart) of \(count)")
+        wiring.expectRest("\(apart) of \(count)")
+        wiring.processes[0][1].restartDaemon()
+        wiring.processes[0][0].loseDaemon()
+        wiring.feed(.init(node: 0, name: "side"), #""type":"set-gestures""#)
+        wiring.fleet.pass(15_000, step: 20)
+        try wiring.expectAll("\(apart) of \(count), with another epoch")
+        wiring.expectRest("\(apart) of \(count), with another epoch")
+        // A mirror that is gone says nothing more to the daemon.
+        let last = Wiring.Camera(node: count - 1, name: "main")
+        wiring.follows[last] = nil
+        wiring.start(count - 1)
+        wiring.connectAll()
+        wiring.fleet.pass(15_000, step: 20)
+        try wiring.expectAll("\(apart) of \(count), opened")
     }
 
     @Test func aCircleOfWhichOneNodeIsLostStaysRefusedUntilThatSaysOtherwise() throws {
@@ -314,12 +314,8 @@ import Testing
         let wiring = Wiring(1 + Int(seed % 4), seed: seed)
         let fleet = wiring.fleet
         func camera() -> Wiring.Camera { wiring.cameras[Int.random(in: wiring.cameras.indices, using: &fleet.random)] }
-        func rewire(_ one: Wiring.Camera) {
-            // Of a node whose mirrors are apart one camera follows: two of one circle cannot see it.
-            let mayFollow = !wiring.apart.contains(one.node) || one.name == "main"
-            wiring.follows[one] = mayFollow && fleet.random.chance(0.8) ? camera() : nil
-        }
-        if fleet.random.chance(0.4) { wiring.apart = [Int.random(in: fleet.hosts.indices, using: &fleet.random)] }
+        func rewire(_ one: Wiring.Camera) { wiring.follows[one] = fleet.random.chance(0.8) ? camera() : nil }
+        wiring.apart = Set(fleet.hosts.indices.filter { _ in fleet.random.chance(0.4) })
         for one in wiring.cameras { rewire(one) }
         fleet.weather = .foul
         for index in wiring.processes.indices { wiring.start(index) }

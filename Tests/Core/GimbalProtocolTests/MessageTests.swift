@@ -116,7 +116,8 @@ private let others: [Pair] = {
     var endless = TraceHeader()
     endless.playback.loop = .forever
     return [
-        (.hello(), .hello(version: 1)), (.unsubscribe, .unsubscribe), (.subscribe(), .subscribe(Subscribe())),
+        (.hello(), .hello(version: 1)), (.hello(about: "a\"é\n"), .hello(version: 1, about: "a\"é\n")),
+        (.unsubscribe, .unsubscribe), (.subscribe(), .subscribe(Subscribe())),
         (
             .subscribe(kinds: [.idle, .cameraChanged], delivery: .latest),
             .subscribe(Subscribe([.cameraChanged, .idle, .reset], .latest))

@@ -168,7 +168,7 @@ private let wrong = JSON.array([.array([])])
         ended.isCut = true
         var client = Client(number: 7)
         (client.isSelf, client.user, client.process) = (true, 8, 9)
-        (client.replay, client.followsAll) = ("left", true)
+        (client.about, client.replay, client.followsAll) = ("a \"wall\"", "left", true)
         client.subscriptions = [Client.Following(camera: "left", delivery: .latest, behind: 3)]
         var line = LineWriter()
         line.ok(id.span)

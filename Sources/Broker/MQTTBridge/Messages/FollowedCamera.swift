@@ -60,6 +60,33 @@ extension FollowedCamera {
     }
 }
 
+// MARK: Between processes of one daemon
+
+/// What a mirror tells the other clients of its daemon, by `hello`: a node of another process tells the broker.
+struct MirroredCamera {
+    let name: String
+    let follows: [FollowedCamera]
+
+    init(_ name: String, follows: [FollowedCamera]) { (self.name, self.follows) = (name, follows) }
+
+    /// Reads what a client tells; `nil` if it is no mirror.
+    init?(_ about: String) {
+        guard let members = members(of: Array(about.utf8), "mirror"), let name = members["camera"]?.string,
+            let follows = FollowedCamera.chain(members["follows"])
+        else { return nil }
+        self.init(name, follows: follows)
+    }
+
+    var about: String {
+        var line = LineWriter(capacity: 512)
+        line.write("{\"type\":\"mirror\",\"camera\":")
+        line.write(string: name)
+        line.follows(follows)
+        line.write("}")
+        return String(decoding: line.bytes, as: UTF8.self)
+    }
+}
+
 extension LineWriter {
     /// Writes the member that tells a chain, where there is one.
     mutating func follows(_ chain: [FollowedCamera]) {

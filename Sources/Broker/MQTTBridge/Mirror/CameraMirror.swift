@@ -218,7 +218,10 @@ package final class CameraMirror: DaemonReader {
         let told = FollowedCamera.chain(first, source.status?.follows ?? [])
         let localEpoch = session?.epoch ?? epoch
         guard told != chain || localEpoch != epoch else { return }
-        if told != chain { node?.tell(local, follows: told, at: now) }
+        if told != chain {
+            node?.tell(local, follows: told, at: now)
+            attempt { try session?.tell(told) }
+        }
         (chain, epoch) = (told, localEpoch)
         if let end = chain.firstIndex(where: { isLocal($0, local) }) {
             obstacle = .circle(Array(chain[...end]))
@@ -254,7 +257,9 @@ package final class CameraMirror: DaemonReader {
     private func connect(_ name: String, at now: Double) {
         do {
             let connection = try outside.connect(self)
-            daemon = .here(try MirrorSession(connection, name, viewport: settings.tile?.viewport, at: now))
+            let session = try MirrorSession(connection, name, viewport: settings.tile?.viewport, at: now)
+            try session.tell(chain)
+            daemon = .here(session)
         } catch {
             lost("\(error)", at: now)
         }

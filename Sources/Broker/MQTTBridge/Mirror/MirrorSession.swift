@@ -75,7 +75,7 @@ final class MirrorSession {
     private var lastTry = -Double.infinity
     private var moves = MoveReader()
     /// Other requests count from 1.
-    private static let viewportID = RequestID.number(0)
+    private static let (viewportID, aboutID) = (RequestID.number(0), RequestID.number(-1))
     private static let longestRetryDelay = 10_000.0
 
     /// Begins a connection.
@@ -86,6 +86,12 @@ final class MirrorSession {
         var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: name)
         if let viewport { lines += try ClientRequest.set(.viewport(viewport)).line(camera: name, id: Self.viewportID) }
         connection.send(lines)
+    }
+
+    /// Tells the daemon's other clients what the camera is to follow.
+    func tell(_ chain: [FollowedCamera]) throws {
+        let about = MirroredCamera(name, follows: chain).about
+        connection.send(try ClientRequest.hello(about: about).line(id: Self.aboutID))
     }
 
     func close() { connection.close() }
@@ -111,6 +117,7 @@ final class MirrorSession {
         switch read.message {
         case .event(let event): return note(event)
         case .camera(let state): settings = .known(state.setup)
+        case .error(let error) where read.id == Self.aboutID: return .refused(error)
         case .error(let error):
             guard answers(read.id) else {
                 // A frame that is refused has an error for each member that could be at fault.

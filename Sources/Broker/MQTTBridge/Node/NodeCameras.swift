@@ -50,6 +50,10 @@ final class NodeCameras: DaemonReader {
     private var cameras: [String: Published] = [:]
     /// What cameras are to follow, as the mirrors of this process say.
     private var follows: [String: [FollowedCamera]] = [:]
+    /// What those of other processes say, by what they tell the daemon's clients, and as far as it has been read anew.
+    private var mirrored: (known: [String: [FollowedCamera]], read: [String: [FollowedCamera]]) = ([:], [:])
+    /// When to ask the daemon again who its clients are.
+    private var nextClients: Double?
     /// Cameras whose newest state is not published yet: it is when it is time, and there is room.
     private var late: Set<String> = []
     /// Cameras that the broker retains, as far as is known, and that may be there no more: it forgets them as there is room.
@@ -86,7 +90,8 @@ final class NodeCameras: DaemonReader {
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.status.seq, epoch: $0.status.epoch) })
             let request = ClientRequest.subscribeAll(
                 delivery: publishesEvents ? .every : .latest, since: publishesEvents ? points.forAllCameras() : [:])
-            connection.send(try request.line())
+            // The answer comes before any camera is told of.
+            connection.send(try ClientRequest.clients().line() + request.line())
             settings.begin(at: now)
             connection.isReading = !outbox.isFull
         } catch {
@@ -100,6 +105,7 @@ final class NodeCameras: DaemonReader {
         if before == nil { changes += 1 }
         daemon = .away(reason: reason, nextAttempt: now + backoff.next())
         settings.begin(at: nil)
+        (mirrored.read, nextClients) = ([:], nil)
         tellRest(at: now)
     }
 
@@ -130,6 +136,7 @@ final class NodeCameras: DaemonReader {
         guard let read = try? ServerLine(line: line) else { return }
         if case .event(let event) = read.message { return handle(event, line, at: now) }
         if settings.handle(read) { return readOn() }
+        if case .clients(let page) = read.message { note(page, at: now) }
         if case .error(let error) = read.message { refused(error, at: now) }
     }
 
@@ -230,7 +237,7 @@ final class NodeCameras: DaemonReader {
             late.insert(name)
             return
         }
-        status.follows = follows[name] ?? []
+        status.follows = follows[name] ?? mirrored.known[name] ?? []
         // A resting state must arrive; a moving one is soon replaced.
         let publication = Publication(
             topics.camera(name), status.payload(stamps.next()), isRetained: true,
@@ -247,6 +254,23 @@ final class NodeCameras: DaemonReader {
     func tell(_ name: String, follows chain: [FollowedCamera], at now: Double) {
         follows[name] = chain
         tell(name, at: now)
+    }
+
+    /// Notes what mirrors of other processes are among the daemon's clients.
+    private func note(_ page: ClientPage, at now: Double) {
+        for camera in page.clients.compactMap({ $0.about.flatMap(MirroredCamera.init) }) {
+            mirrored.read[camera.name] = camera.follows
+        }
+        if page.hasMore, let last = page.clients.last { return askForClients(after: last.number) }
+        let before = mirrored.known
+        mirrored = (mirrored.read, [:])
+        nextClients = now + NodeSettings.interval
+        for name in names where before[name] != mirrored.known[name] { tell(name, at: now) }
+    }
+
+    private func askForClients(after number: Int) {
+        nextClients = nil
+        if let line = try? ClientRequest.clients(after: number).line() { daemon.connection?.send(line) }
     }
 
     /// The broker is there, and this process is the node: everything is published again.
@@ -284,12 +308,13 @@ final class NodeCameras: DaemonReader {
         var attempt: Double?
         if case .away(_, let next) = daemon { attempt = next }
         // Where there is no room, the loop turns when there is some.
-        return .earliest(outbox.hasRoom ? due : nil, attempt, settings.deadline)
+        return .earliest(outbox.hasRoom ? due : nil, attempt, settings.deadline, nextClients)
     }
 
     func advance(to now: Double) {
         if case .away(_, let attempt) = daemon, attempt <= now { connect(at: now) }
         if let connection = daemon.connection { settings.advance(to: now, by: connection) { names } }
+        if let time = nextClients, time <= now { askForClients(after: 0) }
         guard outbox.isOpen else { return }
         clearStale()
         for name in late.filter({ cameras[$0].map { isDue($0, at: now) } ?? false }).sorted() { tell(name, at: now) }

@@ -36,6 +36,8 @@ public struct Client: Equatable, Sendable {
     public package(set) var process: Int?
     /// What it may do.
     public package(set) var role = Role.everything
+    /// What it tells others of itself.
+    public package(set) var about: String?
     /// The camera that it plays a trace into.
     public package(set) var replay: String?
     /// Whether it has subscribed to all cameras.
@@ -85,6 +87,7 @@ extension LineWriter {
         if let user = client.user { member("user", UInt64(user)) }
         if let process = client.process { member("process", UInt64(process)) }
         member("role", client.role.rawValue)
+        if let about = client.about { member("about", about) }
         if let camera = client.replay { member("replay", camera) }
         if client.followsAll { write(",\"all\":true") }
         member("subscriptionCount", UInt64(client.subscriptionCount))
@@ -135,6 +138,7 @@ extension Client: MessageReadable {
         user = try members.get(ifPresent: "user")
         process = try members.get(ifPresent: "process")
         role = try members.get("role")
+        about = try members.get(ifPresent: "about")
         replay = try members.get(ifPresent: "replay")
         followsAll = try members.get(ifPresent: "all") ?? false
         subscriptionCount = try members.get("subscriptionCount")

@@ -14,10 +14,17 @@ public struct DaemonHello: Equatable, Sendable {
 extension RequestDecoder {
     /// The version of the protocol that is spoken here.
     static let version = 1
+    /// The longest text by which a client tells others of itself, in bytes.
+    package static let longestAbout = 8192
 
-    func hello(_ object: Int) throws(WireError) -> Request.Body {
+    func hello(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Body {
         try version(object)
-        return .hello(version: Self.version)
+        guard let node = child(object, .about) else { return .hello(version: Self.version) }
+        let about = tape[node].kind == .string ? text(node, line) : nil
+        guard let about, about.utf8.count <= Self.longestAbout else {
+            throw .wrong(FieldPath(.about), "must be a string of at most \(Self.longestAbout) bytes")
+        }
+        return .hello(version: Self.version, about: about)
     }
 
     func version(_ object: Int) throws(WireError) {

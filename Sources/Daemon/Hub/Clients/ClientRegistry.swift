@@ -92,6 +92,7 @@ final class ClientRegistry {
             client.process = peer.identity.map { Int($0.process) }
         }
         client.role = peer.isWatchOnly ? .watchOnly : .everything
+        client.about = peer.about
         client.replay = peer.replay?.cameraName
         client.followsAll = peer.subscriptions.toAll != nil
         client.subscriptionCount = peer.subscriptions.all.count

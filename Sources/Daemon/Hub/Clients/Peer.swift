@@ -35,6 +35,9 @@ public final class Peer {
     /// The client's user and process, as far as the transport knows.
     public var identity: (user: UInt32, process: UInt32)?
 
+    /// What the client tells others of itself.
+    var about: String?
+
     var input: PeerInput
     var output = PeerOutput()
     var share = FairQueue.Share()

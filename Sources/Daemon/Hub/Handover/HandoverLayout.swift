@@ -12,7 +12,7 @@
 
 package enum HandoverLayout {
     /// Which layout this version writes. Readers do not depend on it: it is for people and for tests.
-    package static let revision: UInt64 = 2
+    package static let revision: UInt64 = 3
 }
 
 /// All that is handed over.
@@ -285,6 +285,8 @@ package enum PeerField: UInt16, FieldTag {
     case inputs = 13
     /// A record of ``WaitField`` for each request that waits for a camera.
     case wait = 14
+    /// What it tells others of itself.
+    case about = 15
 }
 
 package enum WaitField: UInt16, FieldTag {

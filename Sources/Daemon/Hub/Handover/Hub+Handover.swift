@@ -153,6 +153,7 @@ extension Peer {
         out.put(PeerField.isBlocked, isBlocked)
         out.put(PeerField.replies, output.replies[output.sentBytes...])
         if let toAll = subscriptions.toAll { out.put(PeerField.all) { toAll.write(to: &$0) } }
+        if let about { out.put(PeerField.about, about) }
         for camera in fedCameras.cameras { out.put(PeerField.inputs, camera.name) }
         for wait in waits.all {
             out.put(PeerField.wait) { out in
@@ -205,6 +206,7 @@ extension Peer {
             case .replies: replies = Array(try field.bytes())
             case .all: toAll = try AllCameras(field.record())
             case .inputs: inputs.append(try field.text())
+            case .about: about = try field.text()
             case .wait: waits.insert(try RestWait(field.record(), of: self, cameras))
             case .subscription:
                 all.append(try Subscription(field.record(), of: self, cameras, limits: limits))

@@ -43,7 +43,9 @@ final class RequestApplier {
         case .query(let query):
             let camera = request.body.needsCamera ? cameraAsked(meant, request, line) : registry.camera(meant)
             queries.answer(query, camera, id, in: line)
-        case .hello: queries.greet(peer, id)
+        case .hello(_, let about):
+            peer.about = about
+            queries.greet(peer, id)
         case .subscribe(let subscribe):
             subscriptions.subscribe(
                 peer, to: runner.camera(meant, for: peer, at: now).publicCamera, subscribe, id, at: now)

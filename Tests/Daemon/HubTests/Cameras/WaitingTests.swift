@@ -167,6 +167,21 @@ import Testing
         #expect(try JSON(other.lines().last ?? "")["position"]?["zoom"]?.number == 4)
     }
 
+    @Test func whatAClientTellsOfItselfIsToldByTheNextProcessTooUntilItTellsElse() throws {
+        let host = HubHost()
+        let (teller, asking) = (host.connect(), host.connect())
+        func told() throws -> [JSON?] {
+            asking.send(#"{"type":"clients"}"#)
+            return try JSON(asking.lines().last ?? "")["clients"]?.array?.map { $0["about"] } ?? []
+        }
+        teller.send(#"{"type":"hello","version":1,"about":"a \"wall\""}"#)
+        #expect(try told() == [.string("a \"wall\""), nil])
+        try host.takeOver(host.leave())
+        #expect(try told() == [.string("a \"wall\""), nil])
+        teller.send(#"{"type":"hello","version":1}"#)
+        #expect(try told() == [nil, nil])
+    }
+
     @Test func clientsAreListedInPages() throws {
         let host = HubHost()
         var peers = (0..<150).map { _ in host.connect() }

@@ -95,6 +95,7 @@ private struct Node: Equatable {
         let late = host.connect()
         late.send(#"{"type":"trace","version":2}"#)
         late.send("no trace's line")
+        watcher.send(#"{"type":"hello","version":1,"about":"a watcher"}"#)
         watcher.send(#"{"type":"subscribe","camera":"a"}"#)
         recorder.send(#"{"type":"subscribe","camera":"a","events":["gesture"]}"#)
         late.send(#"{"type":"subscribe","camera":"b","events":["touch"]}"#)
@@ -169,7 +170,7 @@ private struct Node: Equatable {
         for tag in 1...24 as ClosedRange<UInt16> {
             #expect(ReplayField(rawValue: tag) != nil && shape.contains { $0.hasPrefix("6.\(tag) ") }, "\(tag)")
         }
-        for tag in 1...14 as ClosedRange<UInt16> {
+        for tag in 1...15 as ClosedRange<UInt16> {
             #expect(PeerField(rawValue: tag) != nil && shape.contains { $0.hasPrefix("5.\(tag) ") }, "\(tag)")
         }
         for tag in 1...8 as ClosedRange<UInt16> {

@@ -77,6 +77,7 @@ extension Client {
         if waits > 0 { facts.append("waits \(waits == 1 ? "" : "\(waits) times " as PrintableText)for a rest") }
         if unreadBytes > 0 { facts.append("has not read \(counted(unreadBytes, "byte"))") }
         if role == .watchOnly { facts.append("may only watch") }
+        if let about { facts.append("says \(String(about.prefix(80)))") }
         if isSelf { facts.append("asks this") }
         return facts.joined(separator: "; ")
     }
