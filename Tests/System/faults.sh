@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The daemon beneath a kernel that refuses a third of what it is asked: sending for want of buffers, receiving, accepting.
-# Nobody loses a byte by it: every trace is answered and followed as it is otherwise. A last line says so.
+# Nobody loses a byte by it: every trace is answered and followed as it is otherwise, and a client beneath such a kernel is, too.
+# A last line says so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=${SCRATCH:-.build}/release
@@ -39,4 +40,10 @@ done
 grep -q . "$folder/refused.events" || fail 'nothing was followed'
 grep -q 'cannot accept a connection' "$folder/refused.log" || fail 'nothing was refused'
 if grep -v 'cannot accept a connection' "$folder/refused.log"; then fail 'and that was wrong, too'; fi
-echo "faults: $count traces passed"
+
+# Nor does a client lose a line, whose own sending is refused.
+for id in {1..30}; do echo "{\"type\":\"ping\",\"id\":$id}" && sleep 0.02; done |
+    LD_PRELOAD=$folder/faults.so timeout 60 "$bin/gimbal" send --socket "$folder/sound" >"$folder/pongs" ||
+    fail 'a client whose sending is refused stands still'
+[ "$(grep -c pong "$folder/pongs")" = 30 ] || fail "a client lost lines: $(wc -l <"$folder/pongs") of 30 were answered"
+echo "faults: $count traces and a client passed"

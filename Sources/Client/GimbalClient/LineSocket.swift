@@ -57,7 +57,8 @@ package struct LineSocket {
             }
             if count >= 0 {
                 sent += count
-            } else if errno == EAGAIN {
+            } else if [EAGAIN, ENOBUFS, ENOMEM].contains(errno) {
+                // Where the kernel lacks memory, it may have some later.
                 return
             } else if errno != EINTR {
                 canSend = false
