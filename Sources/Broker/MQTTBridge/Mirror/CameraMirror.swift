@@ -52,7 +52,7 @@ package final class CameraMirror: DaemonReader {
     /// What keeps the camera from following its source.
     private enum Obstacle: Equatable {
         /// Each of these follows the next one, and the last, which is this side's camera, follows the first.
-        case circle([FollowedCamera])
+        case circle([String])
         /// So many follow each other that readers do not know all of them.
         case tooLong
     }
@@ -224,7 +224,7 @@ package final class CameraMirror: DaemonReader {
         }
         (chain, epoch) = (told, localEpoch)
         if let end = chain.firstIndex(where: { isLocal($0, local) }) {
-            obstacle = .circle(Array(chain[...end]))
+            obstacle = .circle(chain[...end].map(\.name))
         } else {
             obstacle = chain.count > FollowedCamera.most ? .tooLong : nil
         }
@@ -241,8 +241,7 @@ package final class CameraMirror: DaemonReader {
         (loggedObstacle, nextLine) = (obstacle, now + Self.lineInterval)
         let source = "\(settings.node)/\(settings.camera)"
         switch obstacle {
-        case .circle(let cameras):
-            let names = cameras.map(\.name)
+        case .circle(let names):
             let circle = "\(names.last ?? "") follows \(names.joined(separator: ", which follows "))"
             outside.say(.error, "\(local) does not follow \(source), for that is a circle: \(circle)")
         case .tooLong:
