@@ -220,7 +220,7 @@
         return end
     }
 
-    /// Scalars in arrays that nobody reads are checked, not kept.
+    /// Scalars in arrays that are not read are checked, not kept.
     private func keepsScalars(_ open: Int) -> Bool {
         open <= 0 || self[open].kind == .object || self[open].field != Self.unknownName
     }
@@ -300,7 +300,7 @@
         _ key: ByteRange, isEscaped: Bool, of object: Int, _ line: Span<UInt8>, at start: Int
     ) throws(JSONError) {
         let name = UnknownNames.Name(object: object, hash: hash(key, isEscaped: isEscaped, line))
-        // As good as never the same hash for two names: then they are compared.
+        // Hash collision: compare names for two names: then they are compared.
         if !unknownNames.insert(name), isThere(key, isEscaped: isEscaped, in: object, line) {
             throw duplicate(line, at: start)
         }

@@ -2,12 +2,6 @@
 // position and returns where the token ends: keeping the position in a register is what makes reading fast. Nothing
 // here knows what the tokens are part of.
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A piece of the line: byte offsets.
 @usableFromInline package struct ByteRange: Equatable, Sendable {
     @usableFromInline package var start: Int32
@@ -168,7 +162,7 @@ package enum JSONText {
         return position + count
     }
 
-    /// The text of a string as it is meant.
+    /// The text of a string unescaped.
     package static func text(_ line: Span<UInt8>, _ slice: ByteRange) -> String {
         String(decoding: unescape(line, slice), as: UTF8.self)
     }
@@ -259,7 +253,8 @@ package enum JSONText {
             let value = quotient(mantissa, FixedDecimal.tens[-exponent])
             return (isNegative ? -value : value, end)
         }
-        return (double(line.extracting(start..<end)), end)
+        let value = LongNumber.value(ofDigits: line.extracting(whole..<end), exponent: exponent)
+        return (isNegative ? -value : value, end)
     }
 
     /// One number above 0 divided by another, correctly rounded.
@@ -302,22 +297,11 @@ package enum JSONText {
             isNegative = line[start] == UInt8(ascii: "-")
             start += 1
         }
-        let (value, end) = digits(line, start)
+        let end = digits(line, start).end
         guard end > start else { throw broken("a digit was expected in the exponent", at: end) }
-        // Twenty digits and more may have overflowed; they are beyond any double all the same.
-        let size = end - start > 19 ? 1_000_000 : Int(min(value, 1_000_000))
+        while start < end, line[start] == UInt8(ascii: "0") { start += 1 }
+        // More digits than a line has bytes: beyond any double.
+        let size = end - start > 12 ? 1 << 40 : Int(digits(line, start).mantissa)
         return (isNegative ? -size : size, end)
-    }
-
-    /// The C library's reading of a number that is known to be well-formed.
-    private static func double(_ number: Span<UInt8>) -> Double {
-        unsafe number.withUnsafeBufferPointer { number in
-            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: number.count + 1) { text in
-                // Sound: the number's bytes, and the zero behind them at which reading ends.
-                for index in number.indices { unsafe text[index] = CChar(bitPattern: number[index]) }
-                unsafe text[number.count] = 0
-                return unsafe text.baseAddress.map { unsafe strtod($0, nil) } ?? 0
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@
     /// What the longest decimal takes.
     @inlinable package static var longestDecimal: Int { 32 }
 
-    /// Room between two places of initialized memory, which nobody else uses meanwhile.
+    /// Room between two places of initialized memory, which no other code uses meanwhile.
     @unsafe @inlinable @inline(__always)
     package init(from start: UnsafeMutablePointer<UInt8>, to limit: UnsafeMutablePointer<UInt8>) {
         unsafe end = start

@@ -1,11 +1,5 @@
 // JSON out, into bytes that are kept from line to line. Numbers are fixed decimals: no exponent, no trailing zeros, no -0.
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Writes lines of JSON.
 @usableFromInline @safe package struct LineWriter: ~Copyable {
     // Sound: `base` has `capacity` bytes, is freed only here and in `grow`, and never leaves this type but as a span that

@@ -1,10 +1,5 @@
 // The upper half of the picture: the target's way over the map, where it may be, and what the camera showed.
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 import MapCamera
 
 struct MapPanel {

@@ -124,12 +124,56 @@ private func lines(_ bytes: [UInt8], cutAt cuts: [Int]) -> [String] {
         "0", "-0", "7", "1.5", "12345678.9", "0.1234567890123456789", "12345678901234567890123", "1e22", "1e23",
         "-1e-300",
         "5e-324", "1e-400", "9007199254740993e-30", "1.00000000000000000001", "1.7976931348623157e308",
-        "1e308", "0.\(String(repeating: "0", count: 400))1",
+        "1e308", "0.\(String(repeating: "0", count: 400))1", "1e000000000000000000000000000005",
+        "1e-0000000000000000000000005",
+        "0e999999999999999999999999", "2.2250738585072011e-308", "2.2250738585072014e-308", "4.9406564584124654e-324",
+        "2.4703282292062327e-324", "2.4703282292062328e-324", "1.7976931348623158e308", "179769313486231580793e289",
+        "\(String(repeating: "7", count: 900))e-900", "0.\(String(repeating: "0", count: 5000))12e5000",
+        "1\(String(repeating: "0", count: 5000))1e-5001", "100000000000000000000000000000001e-33",
     ])
     func numberIsTheSameAtTheEndOfATextAndInItsMiddle(_ text: String) throws {
         let expected = try #require(Double(text))
         for rest in ["", " ", ",1]", "}", String(repeating: " ", count: 9)] {
             #expect(try read(text, followedBy: rest).bitPattern == expected.bitPattern, "before \"\(rest)\"")
+        }
+    }
+
+    /// The sum of two decimals with as many digits behind the point, as text.
+    private func sum(_ one: String, _ other: String) -> String {
+        var (digits, carry) = ([UInt8](), UInt8(0))
+        let length = max(one.utf8.count, other.utf8.count)
+        func padded(_ text: String) -> [UInt8] {
+            Array(repeating: 0x30, count: length - text.utf8.count) + Array(text.utf8)
+        }
+        for (a, b) in zip(padded(one), padded(other)).reversed() {
+            guard a != UInt8(ascii: ".") else {
+                digits.append(a)
+                continue
+            }
+            let digit = a - 0x30 + b - 0x30 + carry
+            digits.append(0x30 + digit % 10)
+            carry = digit / 10
+        }
+        return String(decoding: (carry > 0 ? digits + [0x31] : digits).reversed(), as: UTF8.self)
+    }
+
+    @Test func numbersAreRoundedAsTheirExactValuesAre() throws {
+        var random = Seeded(31)
+        for _ in 0..<400 {
+            // The middle between a double and the next one, to the last digit, goes to the even one of the two.
+            let value = Double(bitPattern: UInt64(random.integer(2...0x4330_0000_0000_0000)))
+            var middle = sum(String(format: "%.1080f", value), String(format: "%.1080f", value.ulp / 2))
+            while middle.last == "0" { middle.removeLast() }
+            let digits = "\(random.integer(1...999_999_999))\(random.integer(0...999_999_999))7"
+            let texts: [String] = [
+                middle, "\(middle)1", "\(middle.dropLast())49", "\(middle)e-3", "-9\(middle)e250", digits,
+                "\(digits)e\(random.integer(-345...300))", "\(digits).\(digits)", "\(digits)\(digits)\(digits)e-200",
+            ]
+            for text in texts {
+                let expected = try #require(Double(text))
+                let found = try read(text, followedBy: ",")
+                #expect(found.bitPattern == expected.bitPattern, "\(text)")
+            }
         }
     }
 
