@@ -9,6 +9,8 @@ let programs: TargetDependencyCondition? = .when(traits: ["Programs"])
 
 let package = Package(
     name: "gimbal",
+    // For the libraries. The programs need Linux, for systemd, and for what libevent does best with epoll.
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "gimbald", targets: ["gimbald"]),
         .executable(name: "gimbal", targets: ["gimbal"]),
@@ -120,7 +122,7 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["Hub", "UnixSocket"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Hub", "Service", "UnixSocket"], path: "Tests/TestSupport",
             exclude: ["check-schema.py"]),
         .testTarget(name: "MapCameraTests", dependencies: ["MapCamera", "TestSupport"], exclude: ["Cases"]),
         .testTarget(name: "GesturesTests", dependencies: ["Gestures", "TestSupport"]),
@@ -146,7 +148,9 @@ let package = Package(
             dependencies: ["CameraStreams", "Plotting", "GimbalProtocol", "gimbal", "TestSupport"]),
         .testTarget(
             name: "GimbalClientTests",
-            dependencies: ["GimbalClient", "GimbalProtocol", "UnixSocket", "gimbald", "gimbal", "TestSupport"]),
+            dependencies: [
+                "GimbalClient", "GimbalProtocol", "Service", "UnixSocket", "gimbald", "gimbal", "TestSupport",
+            ]),
         .testTarget(name: "CommandLineTests", dependencies: ["gimbal", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "Libevent", "Service", "TestSupport"]),
     ],

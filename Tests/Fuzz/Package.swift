@@ -29,9 +29,10 @@ let package = Package(
         source("Daemon", "Hub", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "CPrefetch"]),
         source("Laboratory", "TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
         source("Support", "UnixSocket"),
+        source("Support", "Service", ["GimbalProtocol", "UnixSocket"]),
         source("Client", "GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
         .target(
-            name: "TestSupport", dependencies: ["Hub", "UnixSocket"], path: "TestSupport",
+            name: "TestSupport", dependencies: ["Hub", "Service", "UnixSocket"], path: "TestSupport",
             exclude: ["check-schema.py"]),
 
         .target(name: "FuzzSupport", dependencies: ["TestSupport"], path: "Support"),

@@ -2,6 +2,7 @@
 // test's tasks have few to share.
 
 import Foundation
+import Service
 import UnixSocket
 
 /// A socket in a folder of its own, and what is done with each connection to it.

@@ -24,15 +24,17 @@ package struct LineBuffer {
         }
     }
 
-    /// Adds what a body writes into a buffer, as many bytes as it says; returns what it says.
+    /// Adds what a body writes into a buffer, as many bytes as it says; returns what it says, `nil` if there were none.
     ///
     /// - Parameter count: as much as is read at once.
-    package mutating func append(upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+    package mutating func append<Failure>(
+        upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int?
+    ) throws(Failure) -> Int? {
         bytes.removeFirst(start)
         start = 0
-        return unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { buffer in
-            let count = unsafe body(buffer)
-            unsafe bytes.append(contentsOf: buffer.prefix(max(count, 0)))
+        return try unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { buffer throws(Failure) in
+            let count = try unsafe body(buffer)
+            unsafe bytes.append(contentsOf: buffer.prefix(count ?? 0))
             return count
         }
     }

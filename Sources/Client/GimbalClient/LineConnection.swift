@@ -7,8 +7,6 @@ import Dispatch
 import Synchronization
 import UnixSocket
 
-import Glibc
-
 final class LineConnection: Sendable {
     /// As much as is read at once.
     private static let piece = 16 << 10
@@ -45,7 +43,7 @@ final class LineConnection: Sendable {
             socket = LineSocket(descriptor)
             readable = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: LineConnection.queue)
             // A descriptor's number must not be used again before its source is done with it.
-            readable.setCancelHandler { _ = Glibc.close(descriptor) }
+            readable.setCancelHandler { System.closeDescriptor(descriptor) }
         }
 
         /// Ends a wait; returns who waited.
@@ -203,14 +201,12 @@ final class LineConnection: Sendable {
         guard state.writable == nil else { return }
         // Two sources of one descriptor share one entry of epoll's, and Dispatch has been seen to lose the one of them
         // while it rearms the other.
-        let duplicate = fcntl(state.socket.descriptor, F_DUPFD_CLOEXEC, 0)
-        guard duplicate >= 0 else {
+        guard let duplicate = System.duplicate(state.socket.descriptor) else {
             // The rest would never be sent. Reading tells that the connection is over.
-            _ = shutdown(state.socket.descriptor, CInt(SHUT_RDWR))
-            return
+            return System.endConnection(state.socket.descriptor)
         }
         let writable = DispatchSource.makeWriteSource(fileDescriptor: duplicate, queue: Self.queue)
-        writable.setCancelHandler { _ = Glibc.close(duplicate) }
+        writable.setCancelHandler { System.closeDescriptor(duplicate) }
         writable.setEventHandler { [weak self] in self?.becameWritable() }
         writable.resume()
         state.writable = writable

@@ -1,7 +1,6 @@
 // A daemon's socket, read and written in lines: what all our own connections have in common, however they wait.
 // Invariant: no call blocks. The caller that made it closes the descriptor.
 
-import Glibc
 import UnixSocket
 
 package struct LineSocket {
@@ -27,12 +26,15 @@ package struct LineSocket {
 
     /// Reads what has come, so many bytes at the most.
     package mutating func receive(upTo count: Int) -> Reading {
-        let count = unsafe incoming.append(upTo: count) { [descriptor] room in
-            unsafe recv(descriptor, room.baseAddress, room.count, CInt(MSG_DONTWAIT))
+        do throws(SystemError) {
+            let count = try unsafe incoming.append(upTo: count) { [descriptor] room throws(SystemError) in
+                try unsafe System.receive(into: room, from: descriptor)
+            }
+            guard let count else { return .nothing }
+            return count > 0 ? .bytes : .end(nil)
+        } catch {
+            return .end(error)
         }
-        if count > 0 { return .bytes }
-        if count == 0 { return .end(nil) }
-        return errno == EAGAIN || errno == EINTR ? .nothing : .end(SystemError("recv"))
     }
 
     /// The next line without its LF, if it has been read whole.
@@ -50,22 +52,21 @@ package struct LineSocket {
 
     /// Sends as much as there is room for.
     package mutating func send() {
-        while unsent > 0 {
-            let count = unsafe outgoing.withUnsafeBytes { all in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: all[sent...])
-                return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
-            }
-            if count >= 0 {
+        while canSend, unsent > 0 {
+            do throws(SystemError) {
+                guard let count = try transmitRest() else { return }
                 sent += count
-            } else if [EAGAIN, ENOBUFS, ENOMEM].contains(errno) {
-                // Where the kernel lacks memory, it may have some later.
-                return
-            } else if errno != EINTR {
+            } catch {
                 canSend = false
-                break
             }
         }
         outgoing.removeAll(keepingCapacity: true)
         sent = 0
+    }
+
+    private func transmitRest() throws(SystemError) -> Int? {
+        try unsafe outgoing.span.bytes.extracting(sent...).withUnsafeBytes { rest throws(SystemError) in
+            try unsafe System.transmit(rest, to: descriptor)
+        }
     }
 }

@@ -36,7 +36,7 @@ final class Daemon {
     /// How far the daemon is from its end.
     enum Phase {
         case running
-        /// It makes room for the next process, and serves everybody until then; at the latest at a time.
+        /// It makes room for the next process, and serves all clients until then; at the latest at a time.
         case departing(Departure, by: Double)
         /// It takes nothing more, and sends until a time what has not been read.
         case ending(by: Double)

@@ -1,5 +1,5 @@
 // What malloc keeps. Thousands of clients come and go, and what they leave lies in pieces between what stays: malloc would
-// keep most of it, and nobody could tell it from a leak.
+// keep most of it, and it could not be told from a leak.
 
 import CMalloc
 import Libevent

@@ -22,7 +22,7 @@ struct ServiceManager {
     private let notifySocket: String?
     private let channel: CInt
     private let watchdogVariable: String?
-    /// Milliseconds between signs of life; `nil` if nobody waits for them.
+    /// Milliseconds between signs of life; `nil` if the manager does not wait for them.
     let watchdogInterval: Double?
     /// The sockets that were passed, listening.
     private(set) var sockets: [(descriptor: CInt, socketKind: SocketKind)] = []
@@ -123,10 +123,10 @@ struct ServiceManager {
     /// Asks the manager to wait for another ten seconds until what is under way is over.
     func extendTimeout() { notify("EXTEND_TIMEOUT_USEC=10000000") }
 
-    /// Tells what goes on, from the loop: where the manager does not read, nobody waits for it.
+    /// Tells what goes on, from the loop: a manager that does not read is not waited for.
     func keepAlive(_ status: String) { notify("WATCHDOG=1\nSTATUS=\(status)", waits: false) }
 
-    /// Sends a state, such as "READY=1". Errors are mostly nobody's business: a manager that is gone misses nothing.
+    /// Sends a state, such as "READY=1". Most errors do not matter: a manager that is gone misses nothing.
     ///
     /// - Parameters:
     ///   - descriptors: go along with it, at most ``mostDescriptors``.

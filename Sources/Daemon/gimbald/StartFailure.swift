@@ -1,6 +1,6 @@
-// A daemon that cannot start says why in one place for everybody: the log, the service manager's status, and the
+// A daemon that cannot start says why from one place: to the log, the service manager's status, and the
 // clients that wait at its sockets. Otherwise those clients would wait for ever, and the service manager would start
-// the daemon again and again for a client that nobody answers.
+// the daemon again and again for a client that gets no answer.
 
 import Glibc
 import UnixSocket

@@ -1,4 +1,4 @@
-// Accepts connections, a few in each turn of the loop: somebody who connects and closes without end delays nobody beyond
+// Accepts connections, a few in each turn of the loop: a client that connects and closes without end delays no other beyond
 // that. Out of descriptors, it accepts and closes one with a spare descriptor, so that the client is not left hanging, and
 // pauses for a second instead of spinning.
 
@@ -7,7 +7,7 @@ import Glibc
 
 /// A listening socket in a loop.
 ///
-/// libevent's own `evconnlistener` accepts until nobody wants to connect any more, which may be never.
+/// libevent's own `evconnlistener` accepts until no client wants to connect any more, which may be never.
 @safe public final class Listener: Watcher {
     private let descriptor: CInt
     private let accept: (CInt) -> Void

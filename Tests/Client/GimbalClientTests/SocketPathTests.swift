@@ -1,6 +1,7 @@
 // Where clients look for a daemon.
 
 import Foundation
+import Service
 import TestSupport
 import Testing
 import UnixSocket

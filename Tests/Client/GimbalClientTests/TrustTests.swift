@@ -21,7 +21,7 @@ import Testing
 
     private func refusal(_ folder: String) -> SystemError? {
         do {
-            try SocketPath.checkIsPrivate(folder)
+            try System.checkIsPrivate(folder)
             return nil
         } catch {
             return error

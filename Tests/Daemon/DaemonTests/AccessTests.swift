@@ -2,6 +2,7 @@
 
 import Foundation
 import Hub
+import Service
 import TestSupport
 import Testing
 import UnixSocket

@@ -2,6 +2,7 @@
 
 import Foundation
 import NIOPosix
+import Service
 import TestSupport
 import Testing
 import UnixSocket

@@ -16,7 +16,7 @@ enum SocketKind: UInt64, CaseIterable {
     /// (systemd.socket(5): `FileDescriptorName=`)
     init(descriptorName name: String) { self = name == "watch" ? .watch : .main }
 
-    /// What is listened for on it, as the log says it.
+    /// Purpose shown in log messages, as the log says it.
     var purpose: String {
         switch self {
         case .main: ""
@@ -35,11 +35,11 @@ enum SocketKind: UInt64, CaseIterable {
 
 /// Who may feed and command cameras.
 struct Access {
-    /// Whom the options name; nobody: everybody may who can connect.
+    /// Users allowed to feed; empty means everyone.
     var users: Set<uid_t> = []
     var groups: Set<gid_t> = []
 
-    /// Whose the daemon is.
+    /// UID the daemon runs as.
     var ownUser = geteuid()
 
     private var isOpen: Bool { users.isEmpty && groups.isEmpty }

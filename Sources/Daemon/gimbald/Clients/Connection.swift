@@ -4,6 +4,7 @@
 import Glibc
 import Hub
 import Libevent
+import Service
 import UnixSocket
 
 final class Connection: Watcher, Outlet {

@@ -31,7 +31,7 @@ struct ListeningSockets {
         let what = kind.purpose
         let offered = manager.sockets.filter { $0.socketKind == kind }
         if file.path == nil, !offered.isEmpty {
-            for (descriptor, _) in offered where !UnixSocket.listens(descriptor) {
+            for (descriptor, _) in offered where !ListeningSocket.isListening(descriptor) {
                 throw SystemError(
                     "descriptor \(descriptor) of the service manager: ListenStream= must name a path", code: ENOTSOCK)
             }

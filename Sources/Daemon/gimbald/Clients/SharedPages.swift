@@ -21,7 +21,7 @@ final class SharedPages {
     /// How many bytes of a piece are copied before it is shared: copies that the caches hold cost less.
     static let mostCopied = 256 << 10
 
-    /// Whether nobody's recv(2) is waited for on this machine.
+    /// Whether no client's recv(2) is waited for on this machine.
     static let isSafe = {
         var system = utsname()
         guard unsafe uname(&system) == 0 else { return false }
@@ -109,7 +109,7 @@ extension SharedPages {
             _ = Glibc.close(writable)
         }
 
-        /// Reads so many bytes for nobody; says whether they were there.
+        /// Reads and drops so many bytes; says whether they were there.
         func drop(_ count: Int) -> Bool {
             unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
                 var left = count

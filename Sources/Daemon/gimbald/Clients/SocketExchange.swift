@@ -4,7 +4,7 @@
 import Glibc
 
 @safe final class SocketExchange {
-    // Sound: both live as long as this, and nobody else sees them.
+    // Sound: both live as long as this, and no other code sees them.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 10, alignment: 16)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
     private let sharedPages = SharedPages()

@@ -1,4 +1,4 @@
-// The last word to a client that is not served, before its connection is closed.
+// Sends an error to a refused client, before its connection is closed.
 
 import Glibc
 

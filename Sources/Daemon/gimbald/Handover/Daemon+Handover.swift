@@ -1,4 +1,4 @@
-// A restart that nobody notices: the process leaves its cameras and its connections to the one after it, and stops between
+// A restart without a trace: the process leaves its cameras and its connections to the one after it, and stops between
 // two turns, in the middle of gestures, flings and replays: the next process goes on with them.
 
 import Glibc

@@ -4,6 +4,7 @@
 
 import Glibc
 import Hub
+import Service
 import UnixSocket
 
 struct FirstHandover {

@@ -1,9 +1,10 @@
 // The process's own part of what it leaves to the next one: open descriptors. The next process is either this one, which
 // restarts with its descriptors open, or one that the service manager starts, which kept them.
-// A connection is known by its socket's inode, which stays the same whoever holds it and under whatever number.
+// A connection is known by its socket's inode, which stays the same for every process that holds it, under any number.
 
 import Glibc
 import Hub
+import Service
 import UnixSocket
 
 /// Sockets that go from one process to the next.

@@ -1,4 +1,4 @@
-// The file in memory that one process leaves to the next. Long histories lie in it all the time, so that nobody copies them;
+// The file in memory that one process leaves to the next. Long histories lie in it all the time, and are not copied;
 // all else is put behind them at a handover, in the fields of HandoverLayout.swift.
 //
 // The file begins with three words of eight bytes, the lowest first: a mark, where the handover is, and how many bytes it
@@ -80,7 +80,7 @@ import UnixSocket
         _ = fallocate(descriptor, mode, off_t(range.lowerBound), off_t(range.count))
     }
 
-    /// Frees everything except histories in use: the old handover, and histories that nobody has adopted.
+    /// Frees everything except histories in use: the old handover, and histories that have not been adopted.
     func reclaimUnusedSpace() {
         var start: UInt64 = 0
         for (offset, size) in regions.sorted(by: { $0.key < $1.key }) {

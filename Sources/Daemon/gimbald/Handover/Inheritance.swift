@@ -1,4 +1,4 @@
-// What the process before has left, as far as it can be understood. What cannot be is closed: nothing that nobody knows of
+// What the process before has left, as far as it can be understood. What cannot be is closed: nothing unknown
 // may keep a client waiting or a lock locked.
 
 import Glibc
@@ -65,7 +65,7 @@ struct Inheritance {
         (self.handover, self.hub) = (handover, hub)
     }
 
-    /// Closes what the process before left open, and nobody knows what it is.
+    /// Closes what the process before left open, and this one does not know.
     private static func closeAll(but known: Set<CInt>) {
         var first = CUnsignedInt(STDERR_FILENO + 1)
         for descriptor in known.sorted().map(CUnsignedInt.init) where descriptor >= first {

@@ -10,7 +10,7 @@ struct StateFile {
     static let name = "cameras.ndjson"
     private static let newName = name + ".new"
     private static let damagedName = name + ".damaged"
-    /// Room for the most cameras that there may be, and a bound for what somebody else may have put there.
+    /// Room for the most cameras that there may be, and a bound for what another user may have put there.
     private static let longest = 256 << 20
 
     /// The folder's descriptor. Its lock keeps a second daemon away.
@@ -86,7 +86,7 @@ struct StateFile {
     }
 
     private func writeNew(_ bytes: [UInt8]) throws(SystemError) {
-        // Whatever has the name goes: what is written to is never what somebody else has put there, neither a pipe, which
+        // Whatever has the name goes: what is written to is never what another user put there, neither a pipe, which
         // would wait for a reader, nor another name of a file elsewhere.
         if unsafe unlinkat(folder, Self.newName, 0) != 0, errno != ENOENT {
             throw SystemError("unlink \(Self.newName)")
@@ -105,7 +105,7 @@ struct StateFile {
         guard fsync(file) == 0 else { throw SystemError("fsync \(Self.newName)") }
     }
 
-    /// Keeps a file that cannot be taken for somebody to look at, in the place of one kept before.
+    /// Keeps a file that cannot be taken, for the administrator to look at, in the place of one kept before.
     ///
     /// - Returns: its new name.
     func setAside() throws(SystemError) -> String {

@@ -153,7 +153,7 @@ import UnixSocket
         file = nil
     }
 
-    /// The file to write to. What was there at the start and could not be read then is kept for somebody to look at.
+    /// The file to write to. What was there at the start and could not be read then is kept for the administrator to look at.
     private func openFileToWrite() throws(SystemError) -> StateFile {
         let file = try openFile()
         if !hasRead, try readable(file) != nil { try setAside(file, "it could not be read when the daemon started") }

@@ -4,6 +4,7 @@ import ArgumentParser
 import GimbalClient
 import GimbalProtocol
 import Glibc
+import Service
 import UnixSocket
 
 struct Clients: ParsableCommand {

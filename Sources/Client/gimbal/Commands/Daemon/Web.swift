@@ -80,7 +80,7 @@ struct Web: ParsableCommand {
 
     private static func isFree(_ path: String) -> Bool {
         do throws(SystemError) {
-            _ = close(try UnixSocket.connect(path, flags: CInt(SOCK_NONBLOCK.rawValue)))
+            _ = close(try UnixSocket.connect(path, blocks: false))
             return false
         } catch {
             return [ENOENT, ECONNREFUSED, ENOTDIR].contains(error.code)

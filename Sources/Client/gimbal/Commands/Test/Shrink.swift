@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import Service
 import Traces
 import UnixSocket
 

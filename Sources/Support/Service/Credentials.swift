@@ -2,23 +2,24 @@
 // the names of users and groups, from the system's databases.
 
 import Glibc
+import UnixSocket
 
 /// The user and the groups of the process that connected.
-public struct PeerCredentials: Equatable, Sendable {
-    public let user: uid_t
+package struct PeerCredentials: Equatable, Sendable {
+    package let user: uid_t
     /// The process that connected; 0 if it is in another namespace.
-    public let process: pid_t
+    package let process: pid_t
     /// All of its groups, supplementary ones too.
-    public let groups: Set<gid_t>
+    package let groups: Set<gid_t>
 
-    public init(user: uid_t, groups: Set<gid_t>, process: pid_t = 0) {
+    package init(user: uid_t, groups: Set<gid_t>, process: pid_t = 0) {
         (self.user, self.groups, self.process) = (user, groups, process)
     }
 
     /// Reads those of a connected socket. (unix(7): `SO_PEERCRED`; socket(7): `SO_PEERGROUPS`.)
     ///
     /// - Parameter groups: whether supplementary groups are wanted; a connection costs a call less without.
-    public init(of descriptor: CInt, groups wantsGroups: Bool = true) throws(SystemError) {
+    package init(of descriptor: CInt, groups wantsGroups: Bool = true) throws(SystemError) {
         // struct ucred of <sys/socket.h>, which Swift does not see: process, user, group.
         let client = try Self.option(SO_PEERCRED, of: descriptor, count: 3)
         guard client.count == 3 else { throw SystemError("SO_PEERCRED", code: EINVAL) }
@@ -42,25 +43,25 @@ public struct PeerCredentials: Equatable, Sendable {
 }
 
 /// Names of users and groups.
-public enum Account {
+package enum Account {
     /// The number of a user by name, or of one that is given by its number; `nil` if there is no such name.
-    public static func user(_ text: String) -> uid_t? {
+    package static func user(_ text: String) -> uid_t? {
         if let entry = unsafe getpwnam(text) { return unsafe entry.pointee.pw_uid }
         return number(text)
     }
 
     /// The name of a user; `nil` if it has none.
-    public static func name(ofUser user: uid_t) -> String? {
+    package static func name(ofUser user: uid_t) -> String? {
         unsafe getpwuid(user).map { unsafe String(cString: $0.pointee.pw_name) }
     }
 
     /// The number of a group, likewise.
-    public static func group(_ text: String) -> gid_t? {
+    package static func group(_ text: String) -> gid_t? {
         if let entry = unsafe getgrnam(text) { return unsafe entry.pointee.gr_gid }
         return number(text)
     }
 
-    /// The highest number means nobody. (chown(2))
+    /// The highest number means no user. (chown(2))
     private static func number(_ text: String) -> UInt32? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt32(text).flatMap { $0 == .max ? nil : $0 }

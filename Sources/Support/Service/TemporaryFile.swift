@@ -1,6 +1,7 @@
-// Files for a short while, which nobody else can read, and whose names nobody can guess beforehand.
+// Files for a short while, which no other user can read, and whose names cannot be guessed beforehand.
 
 import Glibc
+import UnixSocket
 
 package enum TemporaryFile {
     /// Makes an empty file that only this user may read and write, and that no program gets which this one starts.

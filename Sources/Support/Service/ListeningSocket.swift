@@ -1,0 +1,125 @@
+// A socket in the file system that a service listens on.
+
+import Glibc
+import UnixSocket
+
+/// A socket file that this process listens on. A lock file beside it tells a living daemon's socket from a stale one.
+package final class ListeningSocket {
+    package let descriptor: CInt
+    package let path: String
+    /// The locked file beside the socket, as long as this is open.
+    package let lock: CInt
+
+    /// Listens on a path, in the place of a stale socket file if there is one.
+    ///
+    /// - Parameters:
+    ///   - mode: the permissions of the socket file.
+    ///   - group: its group; `nil` for this process's.
+    /// - Throws: `EADDRINUSE` if another process lives there, `EEXIST` if something else than a socket does.
+    package init(path: String, mode: mode_t, group: gid_t? = nil, backlog: CInt = 4096) throws(SystemError) {
+        try SocketPath.prepareFolder(of: path)
+        lock = try Self.lock(path)
+        do throws(SystemError) {
+            try Self.removeStale(path)
+            descriptor = try Self.listen(path, mode: mode, group: group, backlog: backlog)
+        } catch {
+            _ = unsafe unlink(Self.lockPath(path))
+            _ = close(lock)
+            throw error
+        }
+        self.path = path
+    }
+
+    /// Goes on with a socket that the process before listened on, and left open with its lock.
+    package init(path: String, descriptor: CInt, lock: CInt) {
+        (self.path, self.descriptor, self.lock) = (path, descriptor, lock)
+    }
+
+    private static func lockPath(_ path: String) -> String { path + ".lock" }
+
+    private static func lock(_ path: String) throws(SystemError) -> CInt {
+        while true {
+            let lock = unsafe open(lockPath(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard lock >= 0 else { throw SystemError("open \(lockPath(path))") }
+            guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+                let error = SystemError("\(path) is another daemon's socket", code: EADDRINUSE)
+                _ = close(lock)
+                throw error
+            }
+            // The daemon before may have removed the file between our opening and locking it.
+            var (opened, named) = (stat(), stat())
+            let isSame =
+                unsafe fstat(lock, &opened) == 0 && stat(lockPath(path), &named) == 0 && opened.st_ino == named.st_ino
+            if isSame { return lock }
+            _ = close(lock)
+        }
+    }
+
+    private static func removeStale(_ path: String) throws(SystemError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw SystemError("\(path) is not a socket", code: EEXIST)
+        }
+        // Only a socket without a listener is stale: one that refuses us for another reason is in use.
+        do {
+            _ = close(try UnixSocket.connect(path, blocks: false))
+        } catch  where error.code == ECONNREFUSED {
+            guard unsafe unlink(path) == 0 else { throw SystemError("unlink \(path)") }
+            return
+        } catch {}
+        throw SystemError("\(path) is another program's socket", code: EADDRINUSE)
+    }
+
+    private static func listen(
+        _ path: String, mode: mode_t, group: gid_t?, backlog: CInt
+    ) throws(SystemError) -> CInt {
+        let descriptor = try System.makeStreamSocket(blocks: false)
+        do throws(SystemError) {
+            // Only the owner may connect before group and mode are set as requested.
+            let bound = try unsafe System.withAddress(path) { address, length in
+                let before = umask(0o177)
+                defer { _ = umask(before) }
+                return unsafe bind(descriptor, address, length)
+            }
+            guard bound == 0 else { throw SystemError("bind \(path)") }
+            do throws(SystemError) {
+                try admitClients(path, descriptor, mode, group, backlog)
+            } catch {
+                _ = unsafe unlink(path)
+                throw error
+            }
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Lets clients in that may come in.
+    private static func admitClients(
+        _ path: String, _ descriptor: CInt, _ mode: mode_t, _ group: gid_t?, _ backlog: CInt
+    ) throws(SystemError) {
+        if let group, unsafe lchown(path, uid_t.max, group) != 0 {
+            throw SystemError("chown \(path) to group \(group)")
+        }
+        guard unsafe chmod(path, mode) == 0 else { throw SystemError("chmod \(path)") }
+        guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(path)") }
+    }
+
+    /// Removes the socket file and the lock. The descriptor's owner closes it.
+    package func remove() {
+        _ = unsafe unlink(path)
+        _ = unsafe unlink(Self.lockPath(path))
+        _ = close(lock)
+    }
+
+    /// Whether a descriptor is a stream socket in the file system that connections can be accepted from.
+    package static func isListening(_ descriptor: CInt) -> Bool {
+        let stream = CInt(SOCK_STREAM.rawValue)
+        return [(SO_DOMAIN, AF_UNIX), (SO_TYPE, stream), (SO_ACCEPTCONN, 1)].allSatisfy { option, wanted in
+            var (value, size) = (CInt(-1), socklen_t(MemoryLayout<CInt>.size))
+            return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 && value == wanted
+        }
+    }
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The libraries can be built where their users are: only one file of theirs names a C library, and none calls what Linux
+# alone has. It says what fails, and a last line.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+fail() { printf 'portability: FAILED: %s\n' "$*" && exit 1; }
+
+# The products that are libraries, and what they are made of.
+libraries=(Core/{MapCamera,Gestures,Touches,JSONLines,GimbalProtocol} Daemon/Hub Support/UnixSocket Client/GimbalClient)
+libraries+=(Laboratory/{Traces,CameraStreams,TouchTraces,TouchScripts,Plotting,GimbalTesting})
+place=Support/UnixSocket/System.swift
+c_library='^ *((package|public|internal|private|fileprivate|@[a-zA-Z_]+) +)*import +(Glibc|Musl|Darwin|Foundation[A-Za-z]*|CLinux|CMalloc)\b'
+linux='\b(epoll_[a-z]+|accept4|SOCK_(CLOEXEC|NONBLOCK)|memfd_create|pipe2|SO_PEERCRED|ucred|eventfd|timerfd_[a-z]+|signalfd)\b|/proc/'
+
+# objections FOLDER…: lines that would not be built, or not work, elsewhere.
+objections() {
+    grep -rnE --include='*.swift' "$c_library" "$@" | grep -v "^Sources/$place:" |
+        grep -v '^Sources/Laboratory/GimbalTesting/.*import Foundation$' || true
+    grep -rnE --include='*.swift' "$linux" "$@" | grep -vE '^[^:]+:[0-9]+: *//' || true
+}
+
+folders=()
+for library in "${libraries[@]}"; do
+    [ -n "$(find "Sources/$library" -name '*.swift' -print -quit)" ] || fail "there is no Sources/$library"
+    folders+=("Sources/$library")
+done
+found=$(objections "${folders[@]}")
+[ -z "$found" ] || fail "$found"
+
+# Each of these would be found.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+for line in 'import Glibc' 'package import Foundation' 'accept4(descriptor, nil, nil, 0)' 'open("/proc/self/exe", 0)'; do
+    echo "$line" >"$folder/Sample.swift"
+    [ -n "$(objections "$folder")" ] || fail "\"$line\" is not found"
+done
+echo "portability: ${#libraries[@]} libraries name a C library in $place alone, and nothing that only Linux has"
