@@ -29,7 +29,7 @@ bin = $(DESTDIR)$(PREFIX)/bin
 units = $(DESTDIR)$(PREFIX)/lib/systemd
 sysusers = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 doc = $(DESTDIR)$(PREFIX)/share/doc/gimbal
-# Debian's zsh looks below /usr/share only where packages put theirs; everybody else's looks where sites do.
+# Debian's zsh looks below /usr/share only where packages put theirs; everywhere else it looks where sites do.
 on_debian = $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version))
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/$(if $(on_debian),vendor-completions,site-functions)
 bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions

@@ -6,7 +6,7 @@
 //     const camera = cameras.camera("main");
 //     camera.addEventListener("change", () => console.log(camera.position, camera.viewport));
 //
-// Whoever carries the lines subscribes: `{"type":"subscribe","camera":"*","delivery":"latest"}`, or one camera by its
+// The carrier of the lines subscribes: `{"type":"subscribe","camera":"*","delivery":"latest"}`, or one camera by its
 // name. What a line says that is older than what is known is passed over, on whichever way it came.
 
 import { isSame } from "./projection.js";

@@ -49,7 +49,7 @@ export function follow(deck, camera, { lead = false } = {}) {
         listen({ moved, rested, resized }) {
             const { onViewStateChange, onInteractionStateChange, onResize } = deck.props;
             deck.setProps({
-                // Nobody else may set the view: a Deck that is told what to show shows nothing else.
+                // No other code may set the view: a Deck that is told what to show shows nothing else.
                 onViewStateChange: (change) => {
                     onViewStateChange?.(change);
                     if (!lead) return;

@@ -15,7 +15,7 @@
 //   draws over such maps with a field of view of 25° instead of 36.87°, and so does this file where padding needs it.
 // - Google limits the tilt by the zoom, and the zoom by the height of the element; the camera is not told.
 // - Padding has no counterpart: the centre is moved to where the target then is seen at the right point.
-// - Google tells nobody who has moved a map: only what follows a pointer, a wheel or a key on its element leads.
+// - Google does not tell who has moved a map: only what follows a pointer, a wheel or a key on its element leads.
 //
 // Its numbers are tested, against a stand-in that behaves as the documentation says: not against Google's servers.
 

@@ -4,7 +4,7 @@
 //   known to be is not told;
 // - from the first finger, or the first movement, to the end the map shows nothing. Its last line asks for the camera
 //   in the same frame, and until the answer is there, what comes is an echo. The answer is shown: where a constraint
-//   held the camera back, or somebody else moved it last, the map comes there.
+//   held the camera back, or another client moved it last, the map comes there.
 // One frame is on its way at a time, and what waits is the newest position: a slow network costs bounded memory, and
 // brings nothing out of order.
 

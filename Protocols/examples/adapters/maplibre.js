@@ -12,7 +12,7 @@
 // - `map.unproject` above the horizon and `map.project` behind the camera give plausible numbers that mean nothing:
 //   ask `unproject` and `project` of projection.js. And `map.project` of a place a world away does not take the
 //   nearest copy: `nearest` of projection.js does.
-// - The field of view must be as MapLibre makes it: whoever sets it, to 36.87° even, is up to 0.4 px off.
+// - The field of view must be as MapLibre makes it: a page that sets it, even to 36.87°, is up to 0.4 px off.
 // - A map that leads may show for as long as it is moved what the camera's constraints forbid; then it comes back.
 
 import { link } from "./link.js";

@@ -7,9 +7,9 @@
 set -o pipefail
 
 socket=${1:-${GIMBAL_SOCKET:-${XDG_RUNTIME_DIR:-/tmp/gimbal-$(id -u)}/gimbal.sock}}
-# Anybody could have made a folder below /tmp, and put a daemon of their own there.
+# Any user could have made a folder below /tmp, and put a daemon of their own there.
 if [[ $socket == /tmp/gimbal-$(id -u)/gimbal.sock && -e ${socket%/*} && ! -O ${socket%/*} ]]; then
-    echo "feed.sh: ${socket%/*} is somebody else's" >&2
+    echo "feed.sh: ${socket%/*} belongs to another user" >&2
     exit 1
 fi
 

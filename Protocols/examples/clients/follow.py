@@ -18,9 +18,9 @@ def standard_path():
     folder = os.environ.get("XDG_RUNTIME_DIR")
     if not folder and "GIMBAL_SOCKET" not in os.environ:
         folder = f"/tmp/gimbal-{os.getuid()}"
-        # Anybody could have made it, and put a daemon of their own there.
+        # Any user could have made it, and put a daemon of their own there.
         if os.path.lexists(folder) and os.lstat(folder).st_uid != os.getuid():
-            sys.exit(f"follow.py: {folder} is somebody else's")
+            sys.exit(f"follow.py: {folder} belongs to another user")
     return os.environ.get("GIMBAL_SOCKET") or f"{folder}/gimbal.sock"
 
 

@@ -1,4 +1,4 @@
-// What the bridge needs from outside: a broker, a daemon and somebody to tell. The process has sockets and a thread for it,
+// What the bridge needs from outside: a broker, a daemon and a log. The process has sockets and a thread for it,
 // the tests a broker and a hub in memory. Times are milliseconds of one monotonic clock, and always come in as arguments.
 
 import GimbalProtocol

@@ -12,7 +12,7 @@ package enum Inlet: String, CaseIterable, Sendable {
     case set
     /// Questions.
     case get
-    /// Events that somebody has missed.
+    /// Events that a client has missed.
     case since
 }
 
@@ -87,7 +87,7 @@ package struct NodeTopics: Sendable {
 }
 
 /// Whether replies may go to a topic that a publisher asks for. The bridge may publish what publishers may not: below
-/// `gimbal/` replies are only told where nobody takes them for anything else.
+/// `gimbal/` replies are only told where no client takes them for anything else.
 func isResponseTopic(_ topic: String) -> Bool {
     let bytes = topic.utf8
     return 1...1024 ~= bytes.count && !bytes.contains(UInt8(ascii: "+")) && !bytes.contains(UInt8(ascii: "#"))

@@ -14,7 +14,7 @@ struct BrokerAddress: ExpressibleByArgument, Sendable, CustomStringConvertible {
         guard isEncrypted || argument.hasPrefix("mqtt://") else { return nil }
         var rest = Substring(argument.dropFirst(isEncrypted ? 8 : 7))
         if rest.hasSuffix("/") { rest.removeLast() }
-        // A password in a URL would be seen by everybody who lists processes.
+        // A password in a URL would be seen by every user who lists processes.
         guard !rest.isEmpty, !rest.contains("/"), !rest.contains("@") else { return nil }
         var port = isEncrypted ? "8883" : "1883"
         if rest.hasPrefix("[") {
@@ -62,7 +62,7 @@ struct Credentials: Sendable {
         defer { _ = close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & 0o007 == 0 else {
-            throw ValidationError("\(path) may be read by everybody: chmod 600 \(path)")
+            throw ValidationError("\(path) may be read by every user: chmod 600 \(path)")
         }
         let text = try Self.text(of: descriptor, path)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

@@ -137,7 +137,7 @@ import MQTTBridge
             fail(ConnectionAttempt.text(result))
             return nil
         }
-        // Nobody is to wait for that.
+        // Nothing waits for that.
         lastUnsent -= 1
         news.append(.acknowledged(lastUnsent, refusal: ConnectionAttempt.text(result)))
         return lastUnsent

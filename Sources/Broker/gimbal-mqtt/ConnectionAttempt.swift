@@ -1,7 +1,7 @@
 // One attempt to be connected, on a thread of its own: names are looked up, connections made and keys exchanged by calls that
 // block. (libmosquitto also connects without blocking, but TLS behind that does not always begin in a loop of another's.)
 // Invariant: the client is this thread's until the outcome is there, and from then on that of who takes the outcome; where
-// nobody waits for it any more, the thread frees it.
+// no caller waits for it any more, the thread frees it.
 
 import CMosquitto
 import Dispatch
@@ -77,7 +77,7 @@ final class ConnectionAttempt: Sendable {
         Self.free(end)
     }
 
-    /// Ends what came of it and nobody wants.
+    /// Ends what came of it and is not wanted.
     private static func free(_ end: State) {
         guard case .accepted(let address) = end, let client = unsafe OpaquePointer(bitPattern: address) else { return }
         _ = unsafe mosquitto_disconnect(client)
@@ -127,7 +127,7 @@ final class ConnectionAttempt: Sendable {
             case .abandoned:
                 // In good order: the broker publishes no will.
                 _ = unsafe mosquitto_disconnect(client)
-                throw Refusal(reason: "nobody waits for it")
+                throw Refusal(reason: "the attempt was given up")
             case .waiting, .accepted, .refused, .taken: break
             }
             result = unsafe mosquitto_loop(client, 1000, 1)

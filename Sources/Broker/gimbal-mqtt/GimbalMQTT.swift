@@ -18,7 +18,7 @@ struct GimbalMQTT: ParsableCommand {
             gestures and commands for them; as a mirror it moves a camera of this daemon as one of another node moves.
 
             Topics lie below gimbal/NODE/, and Protocols/mqtt.md has all of them. Who may publish to them is for the broker's \
-            access control to say: whoever may publish to CAMERA/gesture and CAMERA/set moves cameras.
+            access control to say: clients that may publish to CAMERA/gesture and CAMERA/set move cameras.
 
             The daemon's socket is --socket PATH, else $GIMBAL_SOCKET, else the first of these that is there: gimbal.sock in \
             $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, the system's /run/gimbal/gimbal.sock and \

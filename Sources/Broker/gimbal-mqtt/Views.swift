@@ -68,7 +68,7 @@ final class Views {
         if let kmlPath, !isMoving { write(view.kml, to: kmlPath) }
     }
 
-    /// Writes a file in the place of what was there, so that nobody reads half of it.
+    /// Writes a file in the place of what was there, so that no reader sees half of it.
     private func write(_ text: String, to path: String) {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { String(path[...$0]) } ?? "."

@@ -1,7 +1,7 @@
-// Motions without anybody's input: an animation, or the glide that fingers leave behind. Both are closed forms of the
+// Motions without input: an animation, or the glide that fingers leave behind. Both are closed forms of the
 // time since they began, sampled in frames 1000/60 ms apart; time comes in from outside.
 
-/// A movement that goes on without anybody: which frame is due when, and where it puts the camera.
+/// A movement that goes on by itself: which frame is due when, and where it puts the camera.
 public struct Motion: Sendable {
     /// Frames a second. The time of each is a multiple of 1000 / 60, so that no error adds up.
     private static let framesPerSecond = 60.0

@@ -56,7 +56,7 @@ package struct TouchSurfaces: Sendable {
         package let wasNew: Bool
 
         /// The reports that it makes, in order, rounded to the digits that a trace has which is made of a recording: the same
-        /// fingers move a camera to the same place, whoever recognizes them.
+        /// fingers move a camera to the same place, whichever program recognizes them.
         package var events: [GestureEvent] { surface.recognizer.events.map(\.rounded) }
     }
 

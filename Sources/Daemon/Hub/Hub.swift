@@ -30,7 +30,7 @@ import GimbalProtocol
     /// The name and version that `hello` tells.
     package var server: String { parts.server }
 
-    /// Receives what a log may tell, with the client's outlet; `nil` if nobody logs it.
+    /// Receives what a log may tell, with the client's outlet; `nil` if it is not logged.
     package var observer: ((Note, any Outlet) -> Void)? {
         get { parts.observer.receive }
         set { parts.observer.receive = newValue }
@@ -199,7 +199,7 @@ import GimbalProtocol
 
     // MARK: What is kept
 
-    /// Whether somebody saves what has changed.
+    /// Whether changes are saved.
     public var tracksChanges: Bool {
         get { parts.registry.tracksChanges }
         set { parts.registry.tracksChanges = newValue }
@@ -223,8 +223,8 @@ import GimbalProtocol
         parts.registry.continueSaving(&text, atMost: count)
     }
 
-    /// Restores cameras, also if they are more than there may be now: then no new ones are made. To be called before anybody
-    /// is connected.
+    /// Restores cameras, also if they are more than there may be now: then no new ones are made. To be called before
+    /// clients connect.
     ///
     /// - Parameter keepsEpochs: whether it is sure that nothing was emitted after the state was saved; otherwise a
     ///   subscriber must not take what comes for what follows on what it read.

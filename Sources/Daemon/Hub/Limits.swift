@@ -15,7 +15,7 @@ public struct Limits: Sendable {
     private var ownConnectionsPerUser: Int?
     /// Clients that may only watch: the others are kept for those that feed.
     public var watchingConnections: Int { (connections * 3 + 3) / 4 }
-    /// Clients of all users but root and the daemon's own, for whom the others are kept.
+    /// Clients of all users but root and the daemon's own, since the others are kept for these.
     public var untrustedConnections: Int { connections - connections / 16 }
     /// Cameras at one time; as many again may be there only to be watched.
     public var cameras = 256
@@ -48,7 +48,7 @@ public struct Limits: Sendable {
     public var requestsPerTurn = 128
     /// Bytes that a peer is sent before others get their turn, as long as it reads that fast.
     public var bytesPerTurn = 64 << 10
-    /// Events emitted before subscribers are written to: a part of the history, so that nobody lags who reads.
+    /// Events emitted before subscribers are written to: a part of the history, so that no client that reads lags.
     public var eventsPerTurn = 1024
     /// Bytes of the lines and checkpoints that are kept of a replay, and of all together, so that they can go elsewhere.
     public var replayBytes = 128 << 20

@@ -22,7 +22,7 @@ struct GimbalWeb: AsyncParsableCommand {
             The link has a token behind its #. Who holds it may move cameras; another token, whose link the page shows, only \
             looks. Only this machine can connect, unless --listen names another address. Then the link is for others in the \
             network, too, and everything between them goes through --tls-cert and --tls-key. --insecure-lan does without: \
-            everybody in the network can read what is sent, the token included, and a phone's browser then gives a page no \
+            every machine in the network can read what is sent, the token included, and a phone's browser then gives a page no \
             wake lock, and of fingers one position a frame instead of all of them.
 
             The map is coastlines and borders, drawn by the page. --map-style has MapLibre GL JS draw it, in a style of yours, by \
@@ -66,7 +66,7 @@ struct GimbalWeb: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
     var tlsKey: String?
 
-    @Flag(help: "Listen beyond this machine without TLS: everybody in the network can read along.")
+    @Flag(help: "Listen beyond this machine without TLS: every machine in the network can read along.")
     var insecureLan = false
 
     @Option(
@@ -133,7 +133,7 @@ struct GimbalWeb: AsyncParsableCommand {
         }
         if !Addresses.isLoopback(listen), tlsCertificate == nil, !insecureLan {
             throw ValidationError(
-                "Others can connect to \(listen). Name --tls-cert and --tls-key, or say --insecure-lan: then everybody in "
+                "Others can connect to \(listen). Name --tls-cert and --tls-key, or say --insecure-lan: then every machine in "
                     + "the network can read what is sent, the token included.")
         }
     }

@@ -10,7 +10,9 @@ import Testing
 @Suite struct CameraCaseTests {
     private static let tolerance = 1e-6
     private static let cases: [JSON] =
-        (try? Files.text("Tests/Core/MapCameraTests/Cases/camera-cases.ndjson").split(separator: "\n").map { try JSON($0) })
+        (try? Files.text("Tests/Core/MapCameraTests/Cases/camera-cases.ndjson").split(separator: "\n").map {
+            try JSON($0)
+        })
         ?? []
 
     @Test func projectionsAreExactToAMillionthOfAPoint() throws {

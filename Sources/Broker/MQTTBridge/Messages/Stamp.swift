@@ -3,7 +3,7 @@
 
 import GimbalProtocol
 
-/// Which of several messages about a thing is the newest, whoever has told it.
+/// Which of several messages about a thing is the newest, from any sender.
 package struct Stamp: Equatable, Sendable {
     package var node: String
     /// The process that was the node.

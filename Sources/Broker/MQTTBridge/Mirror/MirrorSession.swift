@@ -192,7 +192,7 @@ final class MirrorSession {
             isHolding = false
             try send([.gesture(GestureEvent(.position, .ended, goal.position.map { .position($0) }))], goal.position)
         } else if let position = goal.position, here != PrintedPosition(position), !isMoving || lastSent != position {
-            // It has jumped, or somebody here has moved the camera.
+            // It has jumped, or a client here has moved the camera.
             if now - lastTry > 2 * Self.longestRetryDelay { retryDelay.reset() }
             let retry = lastSent == position ? now + retryDelay.next() : nil
             lastTry = now

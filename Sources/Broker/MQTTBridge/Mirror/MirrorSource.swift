@@ -1,4 +1,4 @@
-// What a mirror knows of the camera that it follows, whoever publishes it, in whatever order, and however often.
+// What a mirror knows of the camera that it follows, from any publisher, in any order, and however often.
 // Invariant: an older message never replaces a newer one.
 
 import GimbalProtocol
@@ -11,13 +11,13 @@ struct MirrorSource {
     /// As long as a node may say nothing before it is taken for lost, in milliseconds.
     private var longestSilence = NodeState.usualInterval * NodeState.mostSilentIntervals
 
-    /// The node, as far as anybody can know.
+    /// The node, as far as can be known.
     private enum Node {
         /// The broker cannot be reached.
         case unreachable
         /// It has said its state, or may yet. If it says nothing more until a time, it is taken for lost.
         case heard(NodeState?, lostAt: Double?)
-        /// It has said nothing for long: nobody may be left to publish its will.
+        /// It has said nothing for long: its will may have been lost with its broker.
         case silent(NodeState?)
 
         var state: NodeState? {
@@ -37,7 +37,7 @@ struct MirrorSource {
     /// When the node is taken for lost, if it says nothing more.
     var silenceDeadline: Double? { if case .heard(_, let end) = node { end } else { nil } }
 
-    /// Whether the camera moves, as far as anybody can know: not where its node is gone.
+    /// Whether the camera moves, as far as can be known: not where its node is gone.
     var isMoving: Bool {
         guard case .heard(let state, _) = node, let newest, newest.status.isMoving else { return false }
         guard let state else { return true }

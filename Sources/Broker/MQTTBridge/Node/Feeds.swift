@@ -164,7 +164,7 @@ struct Replies {
         publish(Array(text), submission.responseTopic ?? topics.error(submission.camera), submission)
     }
 
-    /// The members that tell whose line it was, where everybody reads the answer.
+    /// The members that tell whose line it was, where all clients read the answer.
     private func whose(_ submission: Submission) -> [UInt8] {
         var line = LineWriter()
         line.write(",\"topic\":")
@@ -193,7 +193,7 @@ private final class Feed: DaemonReader {
     static let mostPending = 256
     /// The most questions of one that wait.
     static let mostPendingOfOne = 64
-    /// The most that wait for a camera to rest, which may take as long as whoever asks says: the others find places.
+    /// The most that wait for a camera to rest, for as long as the asking client says: the others find places.
     static let mostWaitingForRest = 128
     /// What waits for the daemon to take it.
     static let mostUnsent = 1 << 20
@@ -217,7 +217,7 @@ private final class Feed: DaemonReader {
     var isWaiting: Bool { !pending.isEmpty }
 
     /// Whether a publisher that asks by this connection has the most waiting questions. All whose names the broker does
-    /// not check count as one: anybody can make up any number of names.
+    /// not check count as one: a client can make up any number of names.
     func hasEnough(of submission: Submission) -> Bool {
         guard submission.inlet == .get, pending.count >= Self.mostPendingOfOne else { return false }
         if submission.waitsForRest,
@@ -316,7 +316,7 @@ final class Feeds {
     var count: Int { feeds.count }
 
     func received(_ delivery: Delivery, at now: Double) {
-        // An empty payload is how somebody has the broker forget a line that was retained.
+        // An empty payload has the broker forget a line that was retained.
         guard let (camera, inlet, name) = topics.incoming(delivery.topic), !delivery.payload.isEmpty else { return }
         var submission = Submission(delivery, camera: camera, inlet: inlet, publisher: name)
         do throws(WireError) {
@@ -331,7 +331,7 @@ final class Feeds {
             let key: Key = inlet == .get ? .questions : .lines(submission.publisher)
             try pass(submission, to: try feed(key, at: now), at: now)
         } catch {
-            // Nobody follows the errors of a camera that cannot be.
+            // A camera that cannot be has no followers to read errors.
             guard NodeTopics.isName(camera) || submission.responseTopic != nil else { return }
             replies.send(error, to: submission)
         }

@@ -128,13 +128,13 @@ package final class Node {
     }
 
     package func received(_ delivery: Delivery, at now: Double) {
-        // After its last word the node says nothing more, whoever asks.
+        // After its last word the node answers no more.
         guard !isEnding else { return }
         if delivery.topic == topics.state {
             guard let state = NodeState(delivery.payload) else { return }
             act(on: claim.saw(state, isRetained: delivery.isRetained), at: now)
         } else if delivery.topic == topics.claim {
-            // One that a broker keeps is nobody's any more.
+            // One that a broker keeps has no sender any more.
             guard !delivery.isRetained, let other = Claim(delivery.payload) else { return }
             act(on: claim.saw(claimOf: other.instance, at: now), at: now)
         } else if let name = topics.camera(ofRetained: delivery.topic) {

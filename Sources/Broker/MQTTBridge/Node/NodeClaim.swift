@@ -42,7 +42,7 @@ final class NodeClaim {
 
     var isOwner: Bool { state == .owner }
 
-    /// When this process is the node, if nobody says anything else.
+    /// When this process is the node, if no other process claims the name.
     var deadline: Double? {
         switch state {
         case .claiming(let end), .heard(let end): end
@@ -75,12 +75,12 @@ final class NodeClaim {
         return .refuse
     }
 
-    /// The node's state, as the broker has kept it or as somebody tells it now.
+    /// The node's state, as the broker has kept it or as a process tells it now.
     func saw(_ told: NodeState, isRetained: Bool) -> Step {
         switch state {
         case .away, .refused: return .none
         case .claiming, .heard:
-            // Nobody has been the node since this process was.
+            // No other process has been the node since this one was.
             if told.instance == instance, generation > 0 { return own(generation) }
             generation = max(generation, told.generation)
             return told.instance != instance && !told.isOver && !isRetained ? refuse() : .none

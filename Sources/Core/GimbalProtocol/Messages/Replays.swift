@@ -16,7 +16,7 @@ public enum ReplayTarget: Equatable, Sendable {
     case offset(Double)
 }
 
-/// What somebody wants of a replay that runs.
+/// What a client wants of a replay that runs.
 package enum ReplaySteering: Sendable {
     case pause
     case resume

@@ -65,7 +65,7 @@ extension EventKinds {
     /// The state of a replay, and markers: only for subscribers that name them. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
-    /// The kinds that have no `seq`, and stand in a camera's history only while somebody has asked for them.
+    /// The kinds that have no `seq`, and stand in a camera's history only while a subscriber has asked for them.
     @inlinable package static var unnumbered: EventKinds { [.replay, .marker] }
     /// The fingers that feed the camera: only for subscribers that name it.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }

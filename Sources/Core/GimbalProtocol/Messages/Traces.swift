@@ -85,7 +85,7 @@ public struct TraceEnded: Equatable, Sendable {
     public let durationMs: Double
     /// Where the camera is.
     public let position: CameraPosition
-    /// `true` where somebody else ended it, or a restart, before its own end.
+    /// `true` where another client ended it, or a restart, before its own end.
     public let cut: Bool?
 }
 

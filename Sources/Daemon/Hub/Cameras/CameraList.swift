@@ -1,5 +1,5 @@
 // A list of cameras that something is still to be done about. Whether a camera is in a list is noted in the camera, so that
-// nobody searches. Invariant: a camera is in each list at most once.
+// nothing is searched. Invariant: a camera is in each list at most once.
 
 struct CameraList {
     /// Which list it is.

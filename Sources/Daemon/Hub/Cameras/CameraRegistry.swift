@@ -55,7 +55,7 @@ final class CameraRegistry {
     private var slotCount = 0
     private var freeSlots: [Int] = []
 
-    /// Whether somebody saves what has changed.
+    /// Whether changes are saved.
     var tracksChanges = false
     /// The names of cameras that have changed or gone since they were saved.
     private var unsaved: Set<String> = []
@@ -72,7 +72,7 @@ final class CameraRegistry {
 
     var count: Int { cameras.all.count }
 
-    /// How many are there for everybody.
+    /// How many are there for all clients.
     var permanentCount: Int { count - ephemeral.count }
 
     var ephemeralCount: Int { ephemeral.count }
@@ -130,7 +130,7 @@ final class CameraRegistry {
         return camera
     }
 
-    /// A new camera that nobody else ever sees, to answer questions about one that does not exist.
+    /// A new camera that no client ever sees, to answer questions about one that does not exist.
     func unregistered(_ name: String, at now: Double) -> HostedCamera {
         let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
         return HostedCamera(name: name, epoch: "", at: now, environment)

@@ -49,7 +49,7 @@ final class CameraRunner {
 
     /// Removes a camera.
     ///
-    /// - Parameter peer: the peer that removes it; `nil` if nobody watches it any more.
+    /// - Parameter peer: the peer that removes it; `nil` if it is not watched any more.
     func remove(_ camera: HostedCamera, by peer: Peer? = nil) {
         turns.add(work: Self.workOfCamera + camera.readers.subscriptions.count)
         subscriptions.cameraWillBeRemoved(camera)

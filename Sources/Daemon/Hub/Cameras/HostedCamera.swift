@@ -10,7 +10,7 @@ import Touches
 final class HostedCamera {
     /// Who a camera is there for.
     enum Lifetime {
-        /// For everybody, until it is removed.
+        /// For all clients, until it is removed.
         case permanent
         /// Only for clients that may only watch, for as long as one of them has subscribed to it.
         case ephemeral
@@ -55,7 +55,7 @@ final class HostedCamera {
     private(set) var waits: [RestWait] = []
     private var waitsOver = 0
     var assignment = Replays.Assignment()
-    /// The replay that moves this camera; while there is one, nobody else may.
+    /// The replay that moves this camera; while there is one, no other client may.
     var replay: Replay? { assignment.replay }
     /// Live: the hub's time at which the camera's clock was 0.
     var clockStart: Double

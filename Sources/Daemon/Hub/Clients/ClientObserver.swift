@@ -1,5 +1,5 @@
 // What a log may tell of clients. Nothing of it is on the path of a line that is right and about a camera that exists, and
-// nothing is made of it where nobody listens.
+// nothing is made of it without an observer.
 
 import GimbalProtocol
 

@@ -9,7 +9,7 @@ public protocol Outlet: AnyObject {
     func send(_ pieces: [UnsafeRawBufferPointer]) -> Int
     /// The same for a single piece, as many clients are sent it.
     ///
-    /// - Parameter isRepeated: whether the last piece that was sent so, to whomever, was the same bytes.
+    /// - Parameter isRepeated: whether the last piece that was sent so, to any client, was the same bytes.
     func send(_ piece: UnsafeRawBufferPointer, isRepeated: Bool) -> Int
     /// From now on little is to wait between here and the client: it wants what is newest.
     func keepQueueShort()

@@ -92,7 +92,7 @@ package enum CameraField: UInt16, FieldTag {
     case firstEntry = 4
     /// A record of ``LogField``.
     case log = 5
-    /// A record of ``InputLogField``, while somebody has subscribed to `gesture` or `touch`.
+    /// A record of ``InputLogField``, while a client has subscribed to `gesture` or `touch`.
     case inputLog = 6
     /// The seq with which the epoch began.
     case firstSeq = 7
@@ -222,7 +222,7 @@ package enum InputLogField: UInt16, FieldTag {
     case log = 2
     /// A record of ``GestureField`` for each active gesture.
     case gesture = 3
-    /// Whether somebody records.
+    /// Whether a client records.
     case isRecording = 4
     /// When fingers were shown last, on the camera's clock.
     case lastTouchTime = 5

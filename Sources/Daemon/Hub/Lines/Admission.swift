@@ -42,7 +42,7 @@ struct Admission {
         (self.registry, self.limits) = (registry, limits)
     }
 
-    /// Whether any gesture of a peer's is admitted on a camera as that stands, so that nobody has to look closer. What
+    /// Whether any gesture of a peer's is admitted on a camera as that stands: then there are no further checks. What
     /// ``admit()`` comes to ask of a gesture has to be asked here, too.
     @inline(__always)
     static func admitsAnyGesture(of peer: Peer, on camera: HostedCamera, _ limits: Limits) -> Bool {
@@ -92,7 +92,7 @@ struct Admission {
             throw Refusal(
                 index, .limitReached, "camera",
                 peer.isWatchOnly
-                    ? "\(limits.cameras) cameras are there only to be watched; wait until somebody feeds this one"
+                    ? "\(limits.cameras) cameras are there only to be watched; wait until a client feeds this one"
                     : "there are \(limits.cameras) cameras; remove one with remove-camera")
         }
         made.insert(name)

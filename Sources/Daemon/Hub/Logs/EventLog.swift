@@ -253,7 +253,7 @@ import GimbalProtocol
         return max(capacity + capacity / 4, history + history / 16) + length
     }
 
-    /// Lets go of all that it holds, for good: nobody reads it any more.
+    /// Lets go of all that it holds, for good: it has no readers any more.
     func freeMemory() {
         first = end
         bytes = 0

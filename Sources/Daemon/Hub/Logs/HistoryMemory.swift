@@ -1,4 +1,4 @@
-// Where long histories can be kept so that the next process goes on with them as they are: nobody copies them.
+// Where long histories can be kept so that the next process goes on with them as they are, without a copy.
 // The hub does not know what kind of memory that is; without any, histories are kept as everything else is.
 
 /// Memory that the next process has, too.

@@ -1,7 +1,7 @@
 // What one camera is sent, recorded as the lines of a trace that makes the same camera, and shown as the fingers that are on
-// its surfaces. It is there only while somebody has subscribed to one of the two, with a log of its own, so that it takes
+// its surfaces. It is there only while a client subscribes to one of the two, with a log of its own, so that it takes
 // nothing from the history of the camera's events.
-// Invariants: an active gesture has a number that no other active one of its kind has, whoever sends it; fingers are
+// Invariants: an active gesture has a number that no other active one of its kind has, from any client; fingers are
 // recorded either as they are or as the gestures that they make, from landing to lifting.
 
 import Gestures
@@ -20,9 +20,9 @@ final class InputLog {
     /// Which numbers the gestures of a kind have.
     private var taken: [GestureKind: NumberSet] = [:]
     private var batch: [Request.Body] = []
-    /// Whether somebody records.
+    /// Whether a client records.
     private var isRecording = false
-    /// Whether somebody wants to see the fingers.
+    /// Whether a client wants to see the fingers.
     var showsTouches = false
     /// When fingers were shown last, on the camera's clock.
     private(set) var lastTouchTime: Double?
@@ -119,7 +119,7 @@ final class InputLog {
 
     func add(_ command: Request.Command) { if isRecording { batch.append(.command(command)) } }
 
-    /// Shows the fingers of a surface and records them as they are. If they landed before anybody recorded, it records
+    /// Shows the fingers of a surface and records them as they are. If they landed before the recording, it records
     /// the gestures that they make instead: a replay would not recognize the same.
     func add(_ fingers: Request.Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
         let surface = outcome.surface

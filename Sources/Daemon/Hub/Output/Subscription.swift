@@ -141,7 +141,7 @@ final class Subscription {
         cursor = entry
     }
 
-    /// Notes the last event that counts, which only `latest` depends on. What has been sent is not looked at again: nobody
+    /// Notes the last event that counts, which only `latest` depends on. What was sent is not looked at again: no reader
     /// counts how many markers there are in a history.
     private func noteLast(before entry: UInt64, butNotBefore first: UInt64) {
         guard delivery == .latest else { return }

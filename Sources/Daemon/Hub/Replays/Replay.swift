@@ -80,7 +80,9 @@ final class Replay {
             phase = .paused
             clock.hold(at: 0)
         }
-        checkpoints = Checkpoints([.init(run: run, moment: HostedCamera.Moment(position: header.position, header.setup, limits: limits))])
+        checkpoints = Checkpoints([
+            .init(run: run, moment: HostedCamera.Moment(position: header.position, header.setup, limits: limits))
+        ])
     }
 
     /// A replay that goes on where another process left off.

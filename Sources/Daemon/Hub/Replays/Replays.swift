@@ -84,7 +84,7 @@ final class Replays {
     /// From now on what a peer sends is of a replay.
     func assign(_ replay: Replay, to peer: Peer) { peer.sentTrace.state = .playing(replay) }
 
-    /// From now on a replay moves its camera, and nobody else does.
+    /// From now on a replay alone moves its camera.
     func addRunning(_ replay: Replay) {
         replay.camera.assignment.replay = replay
         running.append(replay)

@@ -82,7 +82,7 @@ struct FairQueue {
     }
 
     /// Ends a turn. A turn with little work leaves no peer in debt; and a peer that asks for little in each is ahead of
-    /// nobody, however many wait.
+    /// no other, however many wait.
     mutating func endTurn(work: UInt64) {
         let isCalm = peers.isEmpty && work <= Self.lightWork
         time = isCalm ? latest : min(time + Self.freeWorkPerTurn, latest)

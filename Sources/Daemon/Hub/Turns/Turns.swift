@@ -85,7 +85,7 @@ final class Turns {
         queue.endServing()
     }
 
-    /// Grants one of several that share a turn its part, without charging anybody.
+    /// Grants one of several that share a turn its part, without charging a peer.
     func grantPart(of count: Int) { meter.grant(max(grant / UInt64(count), 1)) }
 
     func endTurn() {

@@ -1,5 +1,5 @@
 // `await-idle`: requests that are answered when their camera rests, in the moment in which it comes to rest, so that nothing
-// can come between. Answers count as events of a turn: who waits in great numbers delays nobody.
+// can come between. Answers count as events of a turn: many that wait delay no other client.
 
 import GimbalProtocol
 
@@ -66,14 +66,14 @@ final class RestWaits {
         if camera.isAtRest { end(for: camera, camera.rest) }
     }
 
-    /// Nobody waits for the camera any more: it rests, or it is gone.
+    /// No request waits for the camera any more: it rests, or it is gone.
     func end(for camera: HostedCamera, _ outcome: RestAnswers.Outcome) {
         guard !camera.waits.isEmpty else { return }
         answers.append(RestAnswers(outcome, camera.takeWaits(), for: camera.name))
         answer()
     }
 
-    /// When somebody's waiting ends at the latest, in the hub's time; infinite if nobody's does.
+    /// When the first wait times out, in the hub's time; infinite if none does.
     var deadline: Double { answers.isEmpty ? deadlines.first?.deadline ?? .infinity : -.infinity }
 
     /// Answers those whose waiting has come to its end, as many as the turn has room for.

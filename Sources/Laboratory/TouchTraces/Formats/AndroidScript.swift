@@ -216,7 +216,7 @@ struct AndroidScript {
     }
 
     /// Moves fingers, each from x and y to x and y, in so many steps. Those take as long as frames do, be it at a rate
-    /// that nobody has told.
+    /// that was not told.
     private mutating func glide(
         _ moves: [[Double]], steps: Double, _ notes: inout RecordingNotes
     ) throws(Damaged) {

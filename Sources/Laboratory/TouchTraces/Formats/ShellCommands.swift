@@ -5,7 +5,7 @@
 struct ShellCommand {
     private(set) var words: [Range<Int>]
 
-    /// What stands in front of a command that is run elsewhere, or as somebody else.
+    /// What stands in front of a command that is run elsewhere, or as another user.
     private static let prefixes: Set = ["$", ">", "sudo", "su", "-c", "root", "exec", "cmd", "-t", "-T", "-x", "-n"]
 
     /// The commands of a line.

@@ -87,7 +87,7 @@ package struct Access: Sendable {
         }
     }
 
-    /// The guest that a request comes from; `nil` if it comes from nobody's page, or from anybody else's.
+    /// The guest that a request comes from; `nil` if it comes from no guest's page.
     package func guest(_ head: HTTPRequest) -> Origin? {
         let origins = head.headerFields[values: .origin]
         guard origins.count == 1 else { return nil }

@@ -7,7 +7,7 @@ import JSONLines
 package struct Links: Sendable {
     /// `http://` or `https://`, host and port, for this machine's own browser.
     package let local: String
-    /// The same as others in the network see it; `nil` if nobody else can connect.
+    /// The same as others in the network see it; `nil` if no other machine can connect.
     package let network: String?
     let tokens: Tokens
     /// The links that a page that feeds can hand on, with their codes, which are made once: one takes longer than all else

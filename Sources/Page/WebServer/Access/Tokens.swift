@@ -16,7 +16,7 @@ package struct Tokens: Equatable, Sendable {
     package let feed: String
     package let watch: String
 
-    /// Bytes of chance in a token: nobody guesses 144 bits.
+    /// Bytes of chance in a token: 144 bits cannot be guessed.
     private static let length = 18
 
     /// New ones.
@@ -56,7 +56,7 @@ package struct Tokens: Equatable, Sendable {
     /// Letters that stand for themselves in a link (RFC 4648, base64url): 6 bits each.
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// A text that nobody can guess.
+    /// A text that cannot be guessed.
     static func made() -> String {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<length * 8 / 6).map { _ in letters[Int(generator.next() & 63)] }
@@ -98,7 +98,7 @@ extension Tokens {
 
     /// The beginning of a file; `nil` if there is none.
     private static func contents(_ path: String) throws(FileError) -> String? {
-        // A pipe that nobody writes to is not waited for.
+        // A pipe without a writer is not waited for.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }

@@ -1,4 +1,4 @@
-// What is answered to each request. The page's files are for everybody who knows the server's name: the link's fragment never
+// What is answered to each request. The page's files are for every browser that knows the server's name: the link's fragment never
 // comes here. All else takes a token; and what changes something, a page of this server's own.
 
 import HTTPTypes
@@ -26,7 +26,7 @@ struct Responder: Sendable {
     /// Bytes of a file that are written at a time.
     private static let piece = 64 << 10
 
-    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in nobody's frame. A map style is the
+    /// What a page may load: nothing from elsewhere, nothing to elsewhere, in no page's frame. A map style is the
     /// smallest possible exception: the page may ask its origins, and its worker is a blob.
     package static func policy(_ map: StyledMap?) -> String {
         let origins = map.map { $0.origins.map { " " + $0.text }.joined() } ?? ""

@@ -1,5 +1,5 @@
 // A map in a style of the user's own: MapLibre GL JS, which is the user's too, draws the chosen camera by it. Invariant: the
-// page's policy lets it ask exactly these origins, and the server itself asks nobody.
+// page's policy lets it ask exactly these origins, and the server itself asks no other server.
 
 import Glibc
 import NIOCore

@@ -11,7 +11,7 @@ import UnixSocket
 
 /// A page, from the beginning of its stream to its end.
 final class Page: Sendable {
-    /// Names it in its requests; nobody else knows it.
+    /// Names it in its requests; no other client knows it.
     let id = Tokens.made()
     let role: Role
     let outbox = PageOutbox()

@@ -40,7 +40,7 @@ final class Pages: Sendable {
             throw HTTPRefusal(.badRequest, "Gimbal-Page is missing: the first line of a stream tells it")
         }
         guard let page = state.withLock({ $0.pages[id] }), page.role == .feed else {
-            throw HTTPRefusal(.conflict, "no stream has this page; its lines would be nobody's")
+            throw HTTPRefusal(.conflict, "no stream has this page, so its lines have no sender")
         }
         return page
     }
