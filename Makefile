@@ -256,7 +256,7 @@ sanitize: swift deps-test ## run the unit tests under the address and the thread
 fuzz: swift deps-test ## fuzz what reads bytes, each fuzzer for FUZZ_SECONDS (60)
 	@Tests/Fuzz/run.sh
 
-soak: deps-test build ## keep a daemon in bad company for SOAK_SECONDS (120)
+soak: deps-test build ## run a daemon with hostile clients for SOAK_SECONDS (120)
 	@Tests/Soak/soak.py '$(SCRATCH)/release/gimbald'
 
 lint: swift ## check the style of the Swift sources

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad company for a daemon: thousands of clients that come and go, flood, stall, send rubbish and play traces, on
+"""Hostile clients of a daemon: thousands of clients that come and go, flood, stall, send rubbish and play traces, on
 hundreds of cameras, around a few survivors that follow every event.
 
 usage: soak.py GIMBALD

@@ -1,4 +1,4 @@
-// What is known of each camera: the newest that the stream has told. Views ask here when they draw; nobody else keeps a state
+// What is known of each camera: the newest that the stream has told. Views ask here when they draw; no other file keeps a state
 // of a camera's. Invariant: a camera is there from its `subscribed` to its `removed`.
 
 import {Projection} from "./projection.js";
@@ -67,7 +67,7 @@ export class Camera {
 
     get activeGestures() { return this.bars.filter((bar) => bar.to === null).map((bar) => bar.kind); }
 
-    // Who touches, where a surface has a name of its own; a page's fingers are nobody's in particular.
+    // Who touches, where a surface has a name of its own; a page's fingers have no name in particular.
     get touching() {
         const names = [...this.surfaces.values()].filter(({touches}) => touches.length).map(({surface}) => surface);
         return [...new Set(names)].filter((name) => name !== undefined && name !== "page").map(String);

@@ -1,5 +1,5 @@
 // The forms that send commands to the chosen camera. They are filled with how the camera is when they are opened, and when
-// another camera is chosen; what somebody is typing stays.
+// another camera is chosen; what the user is typing stays.
 
 const number = (form, name) => {
     const {value} = form.elements[name];

@@ -21,7 +21,7 @@ export class Hands {
         element.addEventListener("pointerup", (event) => this.up(event));
         element.addEventListener("pointercancel", () => this.cancel());
         element.addEventListener("contextmenu", (event) => event.preventDefault());
-        // Safari asks nobody else before it zooms its page.
+        // Safari asks no other code before it zooms its page.
         element.addEventListener("gesturestart", (event) => event.preventDefault());
         element.addEventListener("touchstart", (event) => event.preventDefault(), {passive: false});
         if (!isTouchOnly) element.addEventListener("wheel", (event) => this.scroll(event), {passive: false});

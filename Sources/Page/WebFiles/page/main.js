@@ -29,7 +29,7 @@ let isChosenByHand = link.has("camera");
 
 const camera = () => cameras.get(chosen);
 const send = (line) => {
-    // Nobody's hand is on a camera that goes away under it.
+    // No hand is on a camera that goes away under it.
     isChosenByHand = true;
     const named = (request) => ({...request, camera: chosen});
     connection.send(Array.isArray(line) ? line.map(named) : named(line));
