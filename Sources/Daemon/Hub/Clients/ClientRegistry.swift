@@ -63,13 +63,18 @@ final class ClientRegistry {
 
     // MARK: In pages
 
-    /// How many clients an answer tells of, and how many subscriptions of each.
-    private static let page = (clients: 64, subscriptions: 16)
+    /// How many clients an answer tells of, how many subscriptions of each, and beyond how many bytes of what they tell of
+    /// themselves no other follows: each may take six, and a client reads lines of 1 MiB.
+    private static let page = (clients: 64, subscriptions: 16, about: 65_536)
 
     /// Some clients with greater numbers, as the asking client may see them, and whether there are more.
     func page(after number: Int, for asking: Peer) -> (clients: [Client], hasMore: Bool) {
         let start = index(after: number)
-        let end = min(start + Self.page.clients, peers.count)
+        var (end, aboutBytes) = (start, 0)
+        while end < min(start + Self.page.clients, peers.count), aboutBytes < Self.page.about {
+            aboutBytes += peers[end].about?.utf8.count ?? 0
+            end += 1
+        }
         return (peers[start..<end].map { client(of: $0, for: asking) }, end < peers.count)
     }
 

@@ -1,5 +1,6 @@
 // Requests that wait for a camera's rest: each is answered once, in the right moment, however many there are.
 
+import GimbalProtocol
 import Hub
 import TestSupport
 import Testing
@@ -165,6 +166,26 @@ import Testing
         #expect(feed.isOver && feed.lines().isEmpty)
         other.send(#"{"type":"get-camera"}"#)
         #expect(try JSON(other.lines().last ?? "")["position"]?["zoom"]?.number == 4)
+    }
+
+    @Test func anAnswerThatTellsOfClientsIsAsLongAsAClientReadsWhateverTheyTellOfThemselves() throws {
+        let host = HubHost()
+        let asking = host.connect()
+        let about = String(repeating: "\u{7f}", count: RequestDecoder.longestAbout)
+        for _ in 0..<64 { host.connect().send(#"{"type":"hello","version":1,"about":"\#(about)"}"#) }
+        var numbers: [Double] = []
+        var more = true
+        while more {
+            asking.send(#"{"type":"clients","after":\#(Int(numbers.last ?? 0))}"#)
+            let line = try #require(asking.lines().last)
+            #expect(line.utf8.count < 1 << 20)
+            let page = try JSON(line)
+            let told = try #require(page["clients"]?.array).compactMap { $0["number"]?.number }
+            try #require(!told.isEmpty)
+            numbers += told
+            more = page["more"] == .bool(true)
+        }
+        #expect(numbers == (1...65).map(Double.init))
     }
 
     @Test func whatAClientTellsOfItselfIsToldByTheNextProcessTooUntilItTellsElse() throws {
