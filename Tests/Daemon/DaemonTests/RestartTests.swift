@@ -323,32 +323,7 @@ import Testing
         }
     }
 
-    /// What version 0.1 left: its socket and its cameras are gone on with, and its clients know that they have to come again.
-    @Test func whatTheFirstVersionLeftIsGoneOnWith() throws {
-        let place = try Place()
-        let (client, other) = try place.connection()
-        let host = HubHost()
-        host.connect().send(#"{"type":"move","camera":"old","update":{"kind":"zoom-to","zoom":7}}"#)
-        var left = Row()
-        // The service manager's sockets; the daemon's own; clients.
-        left.numbers(0x1002, 0, 1)
-        left.put(Array("gimbal.sock".utf8))
-        left.numbers(901, 902, 0, 1, 4711, 903, 0, 0, 0)
-        // The hub: its version, counters, peers, when it started, and the cameras.
-        left.numbers(2, 1, 2, 3, 4, 5, 6, 7, 0)
-        left.put(host.hub.savedState(isLast: true).bytes)
-        left.numbers(1, 2, 3)
-        let daemon = try place.start(left.bytes, passing: [901: place.listener, 902: place.lock, 903: other])
-        let asking = try SocketClient(place.socket)
-        try asking.send(#"{"type":"get-camera","camera":"old"}"#)
-        #expect(try JSON(asking.receive() ?? "")["position"]?["zoom"]?.number == 7)
-        var byte: UInt8 = 0
-        #expect(recv(client, &byte, 1, 0) == 0)
-        #expect(daemon.end(SIGTERM) == 0)
-        #expect(!FileManager.default.fileExists(atPath: place.socket))
-    }
-
-    /// Whatever it is, what is not understood keeps nobody from coming up.
+    /// Whatever it is, what is not understood keeps no daemon from starting.
     @Test func whatCannotBeUnderstoodIsClosed() throws {
         let marks = ["", "rubbish", "gimbal1\n" + String(repeating: "\u{7f}", count: 100)]
         for text in marks {
@@ -375,20 +350,6 @@ import Testing
             try client.send(#"{"type":"ping"}"#)
             #expect(client.receive() == #"{"type":"pong"}"#)
         }
-    }
-}
-
-/// Numbers of eight bytes in a row, and bytes with their count in front.
-private struct Row {
-    private(set) var bytes: [UInt8] = []
-
-    mutating func numbers(_ numbers: UInt64...) {
-        for number in numbers { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
-    }
-
-    mutating func put(_ more: [UInt8]) {
-        numbers(UInt64(more.count))
-        bytes += more
     }
 }
 

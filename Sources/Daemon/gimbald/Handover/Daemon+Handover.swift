@@ -121,15 +121,8 @@ extension Daemon {
     /// Goes on where the process before left off; `false` if there is nothing to go on with.
     func takeOver(_ inheritance: Inheritance) -> Bool {
         defer { handoverFile?.reclaimUnusedSpace() }
-        guard let handover = inheritance.handover else { return false }
+        guard let handover = inheritance.handover, let hubPart = inheritance.hub else { return false }
         manager.extendTimeout()
-        guard let hubPart = inheritance.hub else {
-            for client in handover.clients.values { _ = close(client.descriptor) }
-            guard let cameras = inheritance.cameras else { return false }
-            let count = hub.restore(cameras, keepsEpochs: true, at: now())
-            log(.info, "\(count) cameras of release 0.1.0 go on; who was connected has to come again")
-            return true
-        }
         let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.socketKind) }
         do {
             // What they may do follows from who they are, now as when they came: the options may be others.

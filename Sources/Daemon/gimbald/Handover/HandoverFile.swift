@@ -9,19 +9,10 @@ import Hub
 import UnixSocket
 
 @safe final class HandoverFile: HistoryMemory {
-    /// What a file of the process before holds.
-    enum Content {
-        case handover(HandoverFile, [UInt8])
-        /// A file of another kind: the first versions had one.
-        case other([UInt8])
-    }
-
     /// "gimbal" and what tells the file's kind from others.
     private static let mark: UInt64 = 0x0a31_6c61_626d_6967
     private static let headerSize = 24
     private static let step: UInt64 = 64 << 10
-    /// What another kind of file may have.
-    private static let longestOther = 1 << 30
 
     let descriptor: CInt
     /// Behind all histories.
@@ -119,7 +110,7 @@ import UnixSocket
     // MARK: Taking over
 
     /// Reads what the process before has left; `nil`, and the descriptor stays open, if that is no such file.
-    static func open(_ descriptor: CInt) -> Content? {
+    static func open(_ descriptor: CInt) -> (file: HandoverFile, bytes: [UInt8])? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             let header = read(descriptor, 0, min(headerSize, Int(status.st_size)))
@@ -129,16 +120,12 @@ import UnixSocket
                 unsafe UInt64(littleEndian: header.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
             }
         }
-        guard words.count == 3, words[0] == mark else {
-            guard status.st_size <= longestOther else { return nil }
-            return read(descriptor, 0, Int(status.st_size)).map { .other($0) }
-        }
         let size = UInt64(status.st_size)
-        guard words[1] <= size, words[2] <= size - words[1],
+        guard words.count == 3, words[0] == mark, words[1] <= size, words[2] <= size - words[1],
             let bytes = read(descriptor, off_t(words[1]), Int(words[2]))
         else { return nil }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return .handover(HandoverFile(descriptor, size: size), bytes)
+        return (HandoverFile(descriptor, size: size), bytes)
     }
 
     private static func read(_ descriptor: CInt, _ offset: off_t, _ count: Int) -> [UInt8]? {

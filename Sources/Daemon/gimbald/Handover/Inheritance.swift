@@ -11,8 +11,6 @@ struct Inheritance {
     private(set) var handover: Handover?
     /// What the hub goes on with: a record of ``HubField``.
     private(set) var hub: FieldReader?
-    /// Where there is no such record, the cameras alone.
-    private(set) var cameras: SavedState?
     /// Where long histories lie from now on; `nil` where the system has no memory to share.
     private(set) var file: HandoverFile?
 
@@ -40,16 +38,9 @@ struct Inheritance {
 
     /// Takes what a file of the process before holds; `false` if that cannot be understood.
     private mutating func adopt(_ descriptor: CInt) -> Bool {
-        switch HandoverFile.open(descriptor) {
-        case .handover(let file, let bytes):
-            self.file = file
-            return (try? read(FieldReader(bytes[...]))) != nil
-        case .other(let bytes):
-            guard let first = FirstHandover(bytes) else { return false }
-            (handover, cameras) = (first.handover, first.cameras)
-            return true
-        case nil: return false
-        }
+        guard let (file, bytes) = HandoverFile.open(descriptor) else { return false }
+        self.file = file
+        return (try? read(FieldReader(bytes[...]))) != nil
     }
 
     private mutating func read(_ row: FieldReader) throws(FieldReader.Damage) {
