@@ -35,4 +35,14 @@ for line in 'import Glibc' 'package import Foundation' 'accept4(descriptor, nil,
     echo "$line" >"$folder/Sample.swift"
     [ -n "$(objections "$folder")" ] || fail "\"$line\" is not found"
 done
+# The camera for other processors and systems, as far as this toolchain has their standard library.
+echo 'let half = 0.5' >"$folder/Sample.swift"
+for triple in arm64-apple-ios18.0 aarch64-none-none-elf; do
+    elsewhere=(swiftc -typecheck -target "$triple" -enable-experimental-feature Embedded -parse-as-library -package-name x)
+    if ! "${elsewhere[@]}" "$folder/Sample.swift" 2>/dev/null; then
+        echo "portability to $triple: skipped: this toolchain has no standard library for it"
+    elif ! "${elsewhere[@]}" Sources/Core/MapCamera/*.swift >"$folder/log" 2>&1; then
+        fail "MapCamera for $triple: $(cat "$folder/log")"
+    fi
+done
 echo "portability: ${#libraries[@]} libraries name a C library in $place alone, and nothing that only Linux has"
