@@ -156,7 +156,7 @@ import Testing
         let daemon = try DaemonProcess(["--state-dir", folder.path], prelude: "ulimit -f 8")
         let client = try SocketClient(daemon.socket)
         func forAll(_ request: String) -> String {
-            "[" + (1...60).map { #"{"type":"\#(request)","camera":"camera-\#($0)"}"# }.joined(separator: ",") + "]"
+            (1...60).map { #"{"type":"\#(request)","camera":"camera-\#($0)"}"# }.joined(separator: "\n")
         }
         try client.send(#"{"type":"get-camera"}"#)
         try waitUntilSaved(1)
