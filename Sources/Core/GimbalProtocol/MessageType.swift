@@ -83,7 +83,7 @@ public enum ServerMessage: Equatable, Sendable {
     case replay(ReplayStatus)
     /// Answers ``ClientRequest/trace(_:)``, when the replay is over.
     case traceEnded(TraceEnded)
-    /// Answers ``ClientRequest/hello(version:)``.
+    /// Answers ``ClientRequest/hello(version:about:)``.
     case hello(DaemonHello)
     /// Answers ``ClientRequest/ping``.
     case pong

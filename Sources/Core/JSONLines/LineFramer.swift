@@ -1,5 +1,13 @@
 // Bytes in, lines out, however the bytes are cut into reads. Holds no bytes: what is not yet a line stays with the reader.
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// Finds lines in a stream of bytes.
 package struct LineFramer: Sendable {
     package enum Line: Equatable, Sendable {
@@ -61,19 +69,13 @@ package struct LineFramer: Sendable {
         return .line(position..<(position + length))
     }
 
-    /// Looks at four times eight bytes together, and then at eight.
     private static func lineFeed(in bytes: Span<UInt8>, from position: Int) -> Int? {
-        var index = position
-        while index &+ 32 <= bytes.count {
-            let masks = (0..<4).reduce(UInt64(0)) { $0 | EightBytes(bytes, at: index &+ 8 &* $1).mask(of: 0x0a) }
-            if masks & EightBytes.tops != 0 { break }
-            index &+= 32
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            // Sound: position < count, and the search ends with the buffer.
+            guard let base = buffer.baseAddress,
+                let found = unsafe memchr(base + position, 0x0a, buffer.count - position)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
         }
-        while index < bytes.count {
-            let before = EightBytes.bits(before: EightBytes(bytes, at: index).mask(of: 0x0a)) / 8
-            if before < 8 { return index &+ before }
-            index &+= 8
-        }
-        return nil
     }
 }

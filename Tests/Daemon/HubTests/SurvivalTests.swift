@@ -169,6 +169,39 @@ private struct Scene {
         #expect(alone.1.count > 10)
     }
 
+    /// What a trace's header tells of the camera goes to the next process as a place to seek to.
+    @Test(arguments: CameraChange.all)
+    func replayGoesBackToTheCameraOfItsHeaderAfterARestart(_ change: CameraChange) throws {
+        let scene = Scene()
+        scene.send(change.lines + [#"{"type":"stop"}"#])
+        let recorder = scene.host.connect()
+        recorder.send(#"{"type":"subscribe","events":["gesture"]}"#)
+        let told = try #require(recorder.lines().first { $0.contains(#""line":"#) })
+        let start = try #require(told.firstRange(of: #""line":"#)?.upperBound)
+        let header = told[start...].dropLast().replacing(#"{"type":"trace""#, with: #"{"type":"trace","paused":true"#)
+        let lines = CameraChange.probe.enumerated().map { $1.dropLast() + #","timeMs":\#($0 * 8)}"# }
+        func play(restarts: Bool) throws -> (JSON, [String]) {
+            let host = HubHost()
+            let (feeder, watcher, steerer) = (host.connect(), host.connect(), host.connect())
+            watcher.send(#"{"type":"subscribe"}"#)
+            for line in [String(header)] + lines.map(String.init) { feeder.send(line) }
+            feeder.halfClose()
+            for time in [60, 0] {
+                steerer.send(#"{"type":"seek-replay","camera":"main","toMs":\#(time)}"#)
+                host.pass(0)
+                if restarts { try host.handOver() }
+            }
+            let answer = try answer(steerer)
+            _ = watcher.lines()
+            steerer.send(#"{"type":"resume-replay","camera":"main"}"#)
+            host.pass(5000)
+            return (answer, watcher.lines().filter { $0.contains("\"seq\"") })
+        }
+        let (alone, other) = (try play(restarts: false), try play(restarts: true))
+        #expect(alone == other)
+        #expect(alone.1.count > 10)
+    }
+
     private func answer(_ peer: HubPeer) throws -> JSON {
         _ = peer.lines()
         peer.send(#"{"type":"get-camera","camera":"main"}"#)

@@ -7,6 +7,14 @@ import Gestures
 import JSONLines
 import MapCamera
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 extension ByteRange {
     /// A string with its quotes.
     fileprivate init(quoting text: ByteRange) { self.init(Int(text.start) - 1, Int(text.end) + 1) }
@@ -183,32 +191,13 @@ package struct GestureLine: Sendable {
     private static func skip(_ text: StaticString, _ line: Span<UInt8>, _ position: inout Int) -> Bool {
         let count = text.utf8CodeUnitCount
         guard line.count &- position >= count else { return false }
-        // Sound: so many bytes have just been seen to be there, and no position is below 0.
-        let isThere = unsafe line.withUnsafeBytes { bytes in
-            unsafe bytes.baseAddress.map { unsafe isSame($0 + position, text.utf8Start, count) } ?? false
+        let isThere = unsafe line.withUnsafeBufferPointer { bytes in
+            // Sound: so many bytes have just been seen to be there, and no position is below 0.
+            guard let start = bytes.baseAddress else { return false }
+            return unsafe memcmp(start + position, text.utf8Start, count) == 0
         }
         if isThere { position &+= count }
         return isThere
-    }
-
-    /// Whether so many bytes are the same. The count is a constant where this is inlined: few comparisons are left of it, of
-    /// which the last one may look at bytes again.
-    @inline(__always)
-    private static func isSame(_ bytes: UnsafeRawPointer, _ text: UnsafeRawPointer, _ count: Int) -> Bool {
-        @inline(__always)
-        func difference<Word: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, _: Word.Type) -> Word {
-            unsafe bytes.loadUnaligned(fromByteOffset: offset, as: Word.self)
-                ^ text.loadUnaligned(fromByteOffset: offset, as: Word.self)
-        }
-        switch count {
-        case 1: return difference(0, UInt8.self) == 0
-        case 2...3: return difference(0, UInt16.self) | difference(count &- 2, UInt16.self) == 0
-        case 4...7: return difference(0, UInt32.self) | difference(count &- 4, UInt32.self) == 0
-        case 8...16: return difference(0, UInt64.self) | difference(count &- 8, UInt64.self) == 0
-        default:
-            let first = difference(0, UInt64.self) | difference(8, UInt64.self)
-            return first | difference(count &- 8, UInt64.self) == 0
-        }
     }
 
     /// Moves behind a name and its colon, or a comma, and a space that may follow.
