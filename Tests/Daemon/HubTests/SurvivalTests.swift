@@ -44,11 +44,11 @@ private struct Scene {
         return watcher.lines()
     }
 
-    /// The camera ends in good order and begins as it was saved.
-    mutating func stopAndStart() {
+    /// The camera ends in good order and begins as it was saved: as text.
+    mutating func stopAndStart() throws {
         host.hub.end(at: host.now)
         host.turn()
-        host.restart(with: host.hub.savedState(isLast: true), keepsEpochs: true)
+        host.restart(with: try SavedState(host.hub.savedState(isLast: true).bytes), keepsEpochs: true)
         connectAnew()
     }
 }
@@ -114,7 +114,7 @@ private struct Scene {
             var scene = Scene()
             scene.send(change.lines)
             if stops {
-                scene.stopAndStart()
+                try scene.stopAndStart()
             } else {
                 scene.feeder.send(#"{"type":"stop"}"#)
                 scene.feeder.close()
