@@ -102,7 +102,7 @@ let package = Package(
 
         .target(
             name: "GimbalTesting",
-            dependencies: ["CameraStreams", "GimbalProtocol", "MapCamera", "Plotting", "Traces"],
+            dependencies: ["CameraStreams", "GimbalProtocol", "MapCamera", "Plotting", "TouchTraces", "Traces"],
             swiftSettings: strict),
 
         .executableTarget(

@@ -1,6 +1,6 @@
-// For tests of other packages: what a trace makes of a camera, or what an app's own camera did, against a golden file.
-// A failure is an issue of Swift Testing's with the report that `gimbal expect` prints, and what was found is attached.
-// Where there is no Swift Testing, as in a build without Swift's own libraries, there is nothing.
+// For tests of other packages: what a trace or a recording makes of a camera, or what an app's own camera did, against a
+// golden file. A failure is an issue of Swift Testing's with the report that `gimbal expect` prints, and what was found is
+// attached. Where there is no Swift Testing, as in a build without Swift's own libraries, there is nothing.
 
 #if canImport(Testing)
 import CameraStreams
@@ -9,6 +9,7 @@ import GimbalProtocol
 @_exported import MapCamera
 import Plotting
 import Testing
+import TouchTraces
 import Traces
 
 /// How far a camera may be from what is expected: each 0 or more.
@@ -35,7 +36,7 @@ public struct CameraTolerance: Equatable, Sendable {
     }
 }
 
-/// Why a file is no trace, no log or no golden file; one line for people.
+/// Why a file is no trace, no recording, no log or no golden file; one line for people.
 public struct CameraFileError: Error, CustomStringConvertible {
     /// The file and what is wrong with it.
     public let description: String
@@ -51,17 +52,26 @@ public struct CameraRecord: Sendable {
     /// Whether it is what a trace makes of a camera, as golden files are.
     fileprivate let isRun: Bool
 
-    /// What a trace makes of a camera of this process. No daemon is needed.
+    /// What a trace or a recording of fingers makes of a camera of this process. No daemon is needed.
     ///
-    /// - Throws: ``CameraFileError`` if the file is no trace or one of its lines is rejected, and what reading throws.
-    public init(playing trace: URL) throws {
+    /// A recording is of any format that `gimbal` reads, unpacked.
+    ///
+    /// - Parameters:
+    ///   - position: where the camera is at first, if a recording does not say so; `nil` is 0, 0 at zoom 12. A trace says
+    ///     it itself.
+    ///   - viewport: what the surface of a recording is in points, if not its own size.
+    /// - Throws: ``CameraFileError`` if the file is neither or one of its lines is rejected, and what reading throws.
+    public init(playing trace: URL, from position: CameraPosition? = nil, viewport: Viewport? = nil) throws {
         let file = trace.lastPathComponent
         do {
-            let whole = try Trace(Data(contentsOf: trace))
+            let options = TraceOptions(surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)
+            let whole = try Trace(try TraceConverter.trace(of: Array(Data(contentsOf: trace)), options))
             try self.init(file, try TraceRun.events(of: whole), isRun: true)
             if let viewport = whole.header.header?.viewport { stream.viewport = viewport }
         } catch let error as TraceError {
             throw CameraFileError(description: "\(file) \(error)")
+        } catch let error as RecordingError {
+            throw CameraFileError(description: "\(file): \(error)")
         }
         let ended = bytes.split(separator: 0x0a).last.flatMap { ReceivedLine($0).traceEnded }
         if let rejected = ended?.rejected, rejected > 0 {

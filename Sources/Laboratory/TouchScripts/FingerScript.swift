@@ -87,16 +87,6 @@ package struct FingerScript: Equatable, Sendable {
     package func trace(from position: CameraPosition) throws -> [UInt8] {
         let options = TraceOptions(
             surface: SurfaceOptions(viewport: viewport, rotation: .none), position: position)
-        return try Self.converted(webTouches, options)
-    }
-
-    /// The trace that is made of a recording.
-    static func converted(_ recording: [UInt8], _ options: TraceOptions) throws -> [UInt8] {
-        let converter = TraceConverter(options)
-        var trace: [UInt8] = []
-        func append(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
-        try converter.read(recording.span, append)
-        try converter.finish(append)
-        return trace
+        return try TraceConverter.trace(of: webTouches, options)
     }
 }

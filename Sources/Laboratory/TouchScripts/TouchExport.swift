@@ -30,7 +30,7 @@ package struct TouchExport {
         } else {
             script = try FingerScript(recording: bytes, options)
             unperformed = 0
-            original = try Self.converted(bytes, options).withoutFlings()
+            original = try Trace(TraceConverter.trace(of: bytes, options)).withoutFlings()
         }
         var header = original.header
         try header.set([("speed", nil)])
@@ -55,7 +55,8 @@ package struct TouchExport {
         _ format: ScriptFormat, _ script: CanonicalScript, _ bytes: [UInt8]
     ) throws -> Trace {
         do {
-            return try converted(format == format.readable ? bytes : format.readable.bytes(of: script), TraceOptions())
+            let readable = format == format.readable ? bytes : format.readable.bytes(of: script)
+            return try Trace(TraceConverter.trace(of: readable))
         } catch is RecordingError {
             throw TraceError("makes a script that is too long to be read again, more than an hour or 4 MiB: cut it")
         }
@@ -65,10 +66,6 @@ package struct TouchExport {
     package static func isTrace(_ bytes: [UInt8]) -> Bool {
         let first = bytes.split { $0 == 0x0a || $0 == 0x0d }.first { line in line.contains { $0 > 0x20 } }
         return first.map { RecordingFormat.isHeader($0.span) } ?? false
-    }
-
-    private static func converted(_ bytes: [UInt8], _ options: TraceOptions) throws -> Trace {
-        try Trace(FingerScript.converted(bytes, options))
     }
 
     /// What the camera does by the exported fingers: a golden file.

@@ -102,6 +102,18 @@ public final class TraceConverter {
         if reader.format != .trace { maker.end() }
         try maker.handOut(body)
     }
+
+    /// The trace that a whole recording makes.
+    ///
+    /// - Throws: ``RecordingError`` if it is no recording.
+    package static func trace(of recording: [UInt8], _ options: TraceOptions = TraceOptions()) throws -> [UInt8] {
+        let converter = TraceConverter(options)
+        var trace: [UInt8] = []
+        func append(_ bytes: Span<UInt8>) { for index in bytes.indices { trace.append(bytes[index]) } }
+        try converter.read(recording.span, append)
+        try converter.finish(append)
+        return trace
+    }
 }
 
 /// What stands behind the reader: it changes while the reader hands over frames.

@@ -71,6 +71,15 @@ import Testing
         await task.value
     }
 
+    @Test func theDragMovesTheMapByTheFinger() async throws {
+        let daemon = try DaemonProcess()
+        let camera = Gimbal(path: daemon.socket).camera()
+        let place = try await camera.coordinate(for: ScreenPoint(x: 195 + 120, y: 422))
+        try await drag(camera)
+        let end = try await camera.rest().position
+        #expect(abs(end.target.longitude - place.longitude) < 1e-6)
+    }
+
     @Test func theTwistKeepsThePlaceUnderTheFingers() async throws {
         let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera("left")

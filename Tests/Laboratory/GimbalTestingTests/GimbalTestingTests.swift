@@ -5,9 +5,9 @@ import GimbalTesting
 import Testing
 
 @Suite struct GimbalTestingTests {
-    private let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Protocols/examples")
+    private var examples: URL { root.appendingPathComponent("Protocols/examples") }
 
     private var golden: URL { examples.appendingPathComponent("testing/pinch.golden.ndjson") }
 
@@ -44,6 +44,15 @@ import Testing
         #expect(try expectCamera(record, matches: golden, within: CameraTolerance(zoom: 0.6)))
         let issues = try issues { try expectCamera(record, matches: golden, within: CameraTolerance(zoom: 1e-4)) }
         #expect(issues.count == 1 && issues[0].contains("zoom"))
+    }
+
+    @Test func aRecordingMakesTheCameraOfItsTrace() throws {
+        let recording = root.appendingPathComponent("Tests/Fuzz/Recordings/pinch.evemu")
+        let place = CameraPosition(target: LatLng(latitude: 48.8584, longitude: 2.2945), zoom: 14)
+        let camera = try CameraRecord(playing: recording, from: place, viewport: Viewport(width: 390, height: 844))
+        #expect(camera.moves == 1 && camera.end.zoom > 14.5 && abs(camera.end.target.latitude - 48.8584) < 0.01)
+        let usual = try CameraRecord(playing: recording)
+        #expect(abs(usual.end.target.latitude) < 0.1 && usual.end.zoom != camera.end.zoom)
     }
 
     @Test func whatIsNoCameraIsAnError() throws {
