@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Follows a camera of gimbald: prints latitude, longitude, zoom, bearing and viewing angle whenever it has moved.
-With the camera "*" it follows all of them, those to come included, and prints the name in front.
+With the camera "*" it follows all of them, also those that are made later, and prints the name in front.
 
 When the daemon goes away it comes back, and asks for what it missed. Needs nothing but Python 3.
 """

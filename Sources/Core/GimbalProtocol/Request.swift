@@ -44,7 +44,7 @@ package struct Request: Sendable {
         case query(Query)
         case subscribe(Subscribe)
         case unsubscribe
-        /// To all cameras, those to come included; with where some of them have been read up to.
+        /// To all cameras, also those that are made later; with where some of them have been read up to.
         case subscribeAll(Subscribe, since: [CameraResumePoint])
         case unsubscribeAll
         /// Answered when the camera rests; after so many milliseconds with an error, if there are any.

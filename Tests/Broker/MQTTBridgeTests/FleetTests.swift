@@ -58,6 +58,17 @@ import Testing
 
     // MARK: What is told
 
+    @Test func aNodeLogsItsNameFromItsFirstStartOn() {
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost()]
+        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
+        fleet.connect(bridge)
+        fleet.pass(50)
+        #expect(bridge.log == ["claiming the name \"left\""])
+        fleet.pass(2500)
+        #expect(bridge.log == ["claiming the name \"left\"", "this is node \"left\""])
+    }
+
     @Test func aLateSubscriberGetsTheCameraAsItRestsAtOnce() throws {
         let (fleet, _, _) = pair()
         let feeder = fleet.hosts[0].connect()

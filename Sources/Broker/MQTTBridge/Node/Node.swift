@@ -157,6 +157,7 @@ package final class Node {
         switch step {
         case .none: break
         case .claim:
+            outside.say(.info, "claiming the name \"\(settings.name)\"")
             outside.publish(Publication(topics.claim, Claim(instance: settings.instance).payload), token: nil)
         case .tellState: tellState(at: now)
         case .own: begin(at: now)
