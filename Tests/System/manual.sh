@@ -41,6 +41,9 @@ done
 has "$share/man8/gimbald.8" '^\.It Sy cameras\.ndjson\.damaged$' 'file of a damaged state'
 help=$("$build/release/gimbal" --help)
 names_all "$help" gimbal "$share/man1/gimbal.1"
+for section in SIGNALS ENVIRONMENT FILES 'EXIT STATUS' EXAMPLES; do
+    has "$share/man1/gimbal.1" "^\.Sh $section$" "section $section"
+done
 [ -n "$(subcommands "$help")" ] || fail 'the help has no subcommands'
 for subcommand in $(subcommands "$help"); do
     page=$share/man1/gimbal-$subcommand.1

@@ -12,18 +12,17 @@ struct GimbalCommand: ParsableCommand {
         commandName: "gimbal",
         abstract: "Moves map cameras, plays gestures into them, and shows what they do.",
         discussion: """
-            Talks to the daemon, gimbald, on a Unix socket. The socket is a subcommand's --socket PATH, else $GIMBAL_SOCKET, else the \
-            first of these where a daemon answers: gimbal.sock in $RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR and in /tmp/gimbal-UID, \
-            the system's /run/gimbal/gimbal.sock and /run/gimbal/watch.sock.
+            Examples:
+              gimbal make pinch -o pinch.ndjson            # a trace of made-up fingers
+              gimbal plot pinch.ndjson -o pinch.svg        # a picture of what they do
+              gimbal move --target 48.86,2.29 --zoom 14    # gimbald moves a camera
 
-            \(Interrupt.help)
-
-            For people on a terminal, for programs in a pipe: there, each line is a line of JSON as the daemon sent it. \
-            What would steer a terminal, hide or break a line is written out there by its number, in lines of JSON too. \
-            Colours are left out where NO_COLOR is set.
+            A terminal shows what people read; into a pipe go the daemon's lines of JSON as they came. What would steer a \
+            terminal, hide or break a line is shown there by its number. "man gimbal" says where the daemon's socket is \
+            looked for, and what signals do.
 
             Exit status:
-            \(ExitStatus.help)
+            \(ExitStatus.help)\(isForManual ? "\n\n" + sections : "")
             """,
         version: "gimbal \(gimbalVersion)",
         groupedSubcommands: [
@@ -46,6 +45,28 @@ struct GimbalCommand: ParsableCommand {
         ]
     )
 
+    /// Whether swift-argument-parser's manual generator asks.
+    private static var isForManual: Bool { CommandLine.arguments.contains("--experimental-dump-help") }
+
+    /// What only the man page says, section by section. `manual.awk` knows their headings.
+    private static let sections = """
+        Signals:
+        \(Interrupt.help)
+
+        Environment:
+          GIMBAL_SOCKET  The daemon's socket, where no --socket names it.
+          NO_COLOR  If it is set, nothing is coloured.
+
+        Files:
+        Without --socket and GIMBAL_SOCKET the socket is the first of these where a daemon answers:
+
+          $RUNTIME_DIRECTORY/gimbal.sock
+          $XDG_RUNTIME_DIR/gimbal.sock
+          /tmp/gimbal-UID/gimbal.sock
+          /run/gimbal/gimbal.sock
+          /run/gimbal/watch.sock
+        """
+
     static func main() {
         occupyStandardDescriptors()
         // A reader that has seen enough is no reason for a message, nor is it an error.
@@ -55,6 +76,7 @@ struct GimbalCommand: ParsableCommand {
         Interrupt.arm()
         var words = Array(CommandLine.arguments.dropFirst())
         if words == ["version"] { words = ["--version"] }
+        words = Usage.withoutOldWords(words)
         do {
             try Usage.checkCommand(words)
             var command = try parseAsRoot(NegativeNumbers.shielded(words))

@@ -19,6 +19,18 @@ enum Usage {
         throw ValidationError("There is no command '\(unknown)'.\(guess ?? hint)")
     }
 
+    /// `--from 48.86,2.29` is an old way to write `--from-target 48.86,2.29`. (In `make` it is a place on the screen.)
+    static func withoutOldWords(_ words: [String]) -> [String] {
+        guard words.first != Make._commandName else { return words }
+        let end = words.firstIndex(of: "--") ?? words.count
+        return words.indices.map { index in
+            let word = words[index]
+            let isPlace = word == "--from" ? index + 1 < end && words[index + 1].contains(",") : word.contains(",")
+            return index < end && isPlace && (word == "--from" || word.hasPrefix("--from="))
+                ? "--from-target" + word.dropFirst("--from".count) : word
+        }
+    }
+
     /// Options stand behind the subcommand.
     private static func checkOption(_ words: [String]) throws {
         let name = String(words[0].prefix { $0 != "=" })
@@ -35,13 +47,17 @@ enum Usage {
         guard let command = command(words.first).map(Words.init) else { return nil }
         // What the option is called, and its value, that the word before may be.
         var option = (name: "", value: "")
-        for (before, word) in zip(words, words.dropFirst()).prefix(while: { $1 != "--" }) {
+        for index in words.indices.dropFirst().prefix(while: { words[$0] != "--" }) {
+            let (before, word) = (words[index - 1], words[index])
             if before == option.name, !option.value.isEmpty, !word.hasPrefix("--") { continue }
             guard word.hasPrefix("-"), word.count > 1, !NegativeNumbers.isNegative(word) else {
                 if let mistake = misplaced(word, behind: before, option) { return mistake }
                 if !command.takesArguments { return unexpected(word, command) }
-                if command.options["--\(word)"]?.isEmpty == false, !InputFile.isThere(word) {
-                    return "Unexpected argument '\(word)'. Did you mean '--\(word)'?"
+                if let value = command.options["--\(word)"], !value.isEmpty, !InputFile.isThere(word) {
+                    let isBehindValue = index > 1 && words[index - 2] == option.name && !option.value.isEmpty
+                    let typed = index + 1 < words.count ? words[index + 1] : "<\(value)>"
+                    let sentence = (isBehindValue ? "\(option.name) \(before) " : "") + "--\(word) \(typed)"
+                    return "Unexpected argument '\(word)': write '\(sentence)'."
                 }
                 continue
             }

@@ -167,6 +167,14 @@ final class InputFile {
     }
 }
 
+extension InputFile {
+    /// A file's name without its folders.
+    static func lastPart(of name: String) -> String { name.split(separator: "/").last.map(String.init) ?? name }
+
+    /// What people call a file.
+    static func title(of name: String) -> String { name == "-" ? "standard input" : lastPart(of: name) }
+}
+
 extension [UInt8] {
     /// The bytes of a text without the mark that some editors put in front; all commands that read traces leave it out.
     var withoutByteOrderMark: [UInt8] { starts(with: [0xef, 0xbb, 0xbf]) ? Array(dropFirst(3)) : self }

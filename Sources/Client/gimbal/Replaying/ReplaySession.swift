@@ -28,25 +28,25 @@ final class ReplaySession {
     private static let endMark: RequestID = "gimbal-replay-end"
 
     init(_ name: String, _ options: Replay, _ output: Output) throws {
-        reader = try TraceSource(name, options.recording.withoutTime, number: options.selection.number)
+        reader = try TraceSource(name, options.recording, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
         self.output = output
         follows = options.follow
         let (opening, length) = try about(name) { [reader] in
             var opening = try reader.opening()
             try opening.header.set(speed: options.speed, camera: options.camera)
-            try opening.header.set(options.playback.members(from: options.recording.time))
+            try opening.header.set(options.playback.members)
             let length = TraceLength(opening, of: reader)
             try opening.header.set(length.members(of: opening.header))
             return (opening, length)
         }
         self.opening = opening
         if follows { output.showRows(of: [opening.header.camera]) }
-        let title = name == "-" ? "standard input" : name.split(separator: "/").last.map(String.init) ?? name
         let playback = opening.header.header?.playback ?? TracePlayback()
         player = try PlayerControl(
-            title, of: opening.header.camera, options.socket, isInputTaken: name == "-", hasRows: output.hasRows,
-            loop: playback.loop, durationMs: playback.durationMs, markers: length.markers(of: reader))
+            InputFile.title(of: name), of: opening.header.camera, options.socket, isInputTaken: name == "-",
+            hasRows: output.hasRows, loop: playback.loop, durationMs: playback.durationMs,
+            markers: length.markers(of: reader))
     }
 
     // MARK: Running

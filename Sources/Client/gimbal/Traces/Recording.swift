@@ -24,12 +24,8 @@ struct RecordingOptions: ParsableArguments {
     @Option("Frames a second, where the recording tells no times.", "hz")
     var rate: Number?
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the camera is at first (default: 0,0). In a replay also a time of the trace to begin at.",
-            valueName: "lat,lng"),
-        transform: Beginning.init(typed:))
-    var from: [Beginning] = []
+    @Option("Where the camera is at first (default: 0,0).", "lat,lng")
+    var fromTarget: LatLng?
 
     @Option("The zoom at first (default: 12).", "level")
     var fromZoom: Number?
@@ -45,36 +41,18 @@ struct RecordingOptions: ParsableArguments {
         let options = [
             ("--device", device != nil), ("--device-number", deviceNumber != nil), ("--viewport", viewport != nil),
             ("--rotate", rotate != nil),
-            ("--rate", rate != nil), ("--from", place != nil), ("--from-zoom", fromZoom != nil),
-            ("--from-bearing", fromBearing != nil),
-            ("--from-viewing-angle", fromViewingAngle != nil),
+            ("--rate", rate != nil), ("--from-target", fromTarget != nil), ("--from-zoom", fromZoom != nil),
+            ("--from-bearing", fromBearing != nil), ("--from-viewing-angle", fromViewingAngle != nil),
         ]
         return options.first(where: \.1)?.0
     }
 
-    /// Where the camera is at first, if --from says so.
-    var place: LatLng? { from.lazy.compactMap { if case .place(let place) = $0 { place } else { nil } }.first }
-
-    /// The time of the trace to begin at, if --from says so.
-    var time: Milliseconds? { from.lazy.compactMap { if case .time(let time) = $0 { time } else { nil } }.first }
-
-    /// The same without a time to begin at.
-    var withoutTime: RecordingOptions {
-        var options = self
-        options.from = place.map { [.place($0)] } ?? []
-        return options
-    }
-
     /// Whether an option sets the camera's initial position.
     var hasPosition: Bool {
-        place != nil || fromZoom != nil || fromBearing != nil || fromViewingAngle != nil
+        fromTarget != nil || fromZoom != nil || fromBearing != nil || fromViewingAngle != nil
     }
 
     func validate() throws {
-        guard from.count <= [place != nil, time != nil].count(where: \.self) else {
-            throw ValidationError("--from is there \(from.count) times.")
-        }
-        try time?.checkRange("--from")
         try check("--device-number", deviceNumber.map(Double.init), 1 ... .infinity)
         try check("--rate", rate?.value, 0.1...100_000, " Hz")
         try viewport?.check("--viewport", 0.001...100_000)
@@ -99,7 +77,7 @@ struct RecordingOptions: ParsableArguments {
         if hasPosition {
             let usual = TraceOptions.usualPosition
             options.position = CameraPosition(
-                target: place ?? usual.target, zoom: fromZoom?.value ?? usual.zoom,
+                target: fromTarget ?? usual.target, zoom: fromZoom?.value ?? usual.zoom,
                 bearing: fromBearing?.value ?? 0, viewingAngle: fromViewingAngle?.value ?? 0)
         }
         options.rate = rate?.value
@@ -119,17 +97,6 @@ struct RecordingOptions: ParsableArguments {
 }
 
 extension Rotation: ExpressibleByArgument {}
-
-/// What --from says: on the map where, or in the trace when.
-enum Beginning {
-    case place(LatLng)
-    case time(Milliseconds)
-
-    /// Reads a place such as `49.26,-123.11`, or a time such as `2s`.
-    init(typed text: String) throws {
-        self = text.contains(",") ? .place(try LatLng(typed: text)) : .time(try Milliseconds(typed: text))
-    }
-}
 
 /// Which of several traces in a file is meant.
 struct TraceNumber: ParsableArguments {
@@ -175,11 +142,6 @@ final class TraceSource {
 
     /// Reads a file that is open already.
     init(_ file: InputFile, _ options: RecordingOptions, _ trace: TraceOptions? = nil, number: Int? = nil) throws {
-        if options.time != nil {
-            throw Failure(
-                .usage,
-                "--from is a place here, such as 49.26,-123.11; \"gimbal replay\" and \"gimbal cut\" take a time")
-        }
         self.file = file
         selection = number.map { TraceSelection($0) }
         var trace = try trace ?? options.traceOptions(of: file)

@@ -161,10 +161,12 @@ import Testing
 
     @Test func whatIsForRecordingsIsNotForTraces() throws {
         let trace = "{\"type\":\"trace\",\"version\":1}\n"
-        for option in [["--from", "10,10"], ["--viewport", "100x100"], ["--rotate", "90"]] {
+        for option in [["--from-target", "10,10"], ["--viewport", "100x100"], ["--rotate", "90"]] {
             let (status, output, errors) = try gimbal(nil, ["convert", "-"] + option, input: trace)
             #expect(status == 64 && output.isEmpty && errors.contains("\(option[0]) is for recordings"))
         }
+        let old = try gimbal(nil, ["convert", "-", "--from=10,10"], input: trace)
+        #expect(old.status == 64 && old.errors.contains("--from-target is for recordings"))
         let wrong = try gimbal(nil, ["inspect", "-"], input: trace + "foo\n{\"type\":\"pinch\"}\n").output
         #expect(wrong.contains { $0.hasPrefix("damaged") && $0.contains("line 2") })
         #expect(wrong.contains { $0.contains("line 3: phase is missing") })

@@ -26,6 +26,23 @@ func subcommands() throws -> [String] {
         Files.root.appendingPathComponent("Protocols/examples/traces/\(name).ndjson").path
     }
 
+    @Test func theFirstExamplesOfTheHelpWorkAsTheyArePrinted() throws {
+        let daemon = try DaemonProcess()
+        let folder = Files.temporary("")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let help = try gimbal(nil, ["--help"]).output
+        let examples = help.drop { $0 != "Examples:" }.dropFirst().prefix { $0.hasPrefix("  gimbal ") }
+        #expect(examples.count == 3)
+        for example in examples {
+            let (status, _, errors) = try DaemonProcess.run(
+                URL(fileURLWithPath: "/bin/sh"), ["-c", "cd \(folder.path) && \(example)"],
+                environment: ["GIMBAL_SOCKET": daemon.socket, "PATH": "\(DaemonProcess.products.path):/usr/bin:/bin"])
+            #expect(status == 0 && errors.isEmpty, "\(example): \(errors)")
+        }
+        #expect(try gimbal(daemon, ["get"]).output.first?.contains(#""zoom":14,"#) == true)
+    }
+
     private func type(_ line: String) throws -> String? { try JSON(line)["type"]?.string }
 
     @Test func aReplayEndsWithItsSummary() throws {

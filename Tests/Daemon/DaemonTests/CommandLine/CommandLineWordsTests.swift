@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: [
         ("move --target 49.26", "such as 49.26,-123.11"),
         ("move --target 49.26 -123.11", "write '--target 49.26,-123.11'"),
-        ("expect x.ndjson --at end zoom 15.5", "Did you mean '--zoom'?"),
+        ("expect x.ndjson --at end zoom 15.5", "write '--at end --zoom 15.5'"),
         ("move --target 49.26, -123.11", "Did you mean '49.26,-123.11'?"),
         ("move --target -123.11,49.26", "latitude comes first, and is -90 to 90. Did you mean 49.26,-123.11?"),
         ("move --target 200,300", "latitude comes first, and is -90 to 90."),

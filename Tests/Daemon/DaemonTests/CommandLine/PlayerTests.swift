@@ -301,10 +301,10 @@ import Testing
         for words in [
             ["--from", "2s", "--until", "1s"], ["--loop", "0"], ["--loop", "often"],
             ["--idle-limit", "-1"],
-            ["--from", "1s", "--from", "2s"],
         ] {
             #expect(try gimbal(daemon, ["replay"] + words + [trace]).status == 64, "\(words)")
         }
-        #expect(try gimbal(daemon, ["convert", "--from", "2s", trace]).status == 64)
+        let time = try gimbal(daemon, ["convert", "--from", "2s", trace])
+        #expect(time.status == 64 && time.errors.contains("Unknown option '--from'. Did you mean '--from-"), "\(time)")
     }
 }

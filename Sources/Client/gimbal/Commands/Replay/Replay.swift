@@ -64,9 +64,6 @@ struct Replay: ParsableCommand {
     var traces: [String] = []
 
     func validate() throws {
-        if let from = recording.time, let until = playback.until, until.milliseconds < from.milliseconds {
-            throw ValidationError("--until must not be before --from.")
-        }
         if traces.isEmpty, recording.device == nil {
             throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
         }
@@ -99,6 +96,9 @@ struct Replay: ParsableCommand {
 
 /// How a trace is played, beside its speed.
 struct PlaybackOptions: ParsableArguments {
+    @Option("Where to begin in the trace (default: its beginning).", "time")
+    var from: Milliseconds?
+
     @Option("Where to end in the trace (default: its end).", "time")
     var until: Milliseconds?
 
@@ -117,21 +117,23 @@ struct PlaybackOptions: ParsableArguments {
     /// The first option that was given, by its name.
     var given: String? {
         let options = [
-            ("--until", until != nil), ("--loop", loop != nil), ("--paused", paused),
+            ("--from", from != nil), ("--until", until != nil), ("--loop", loop != nil), ("--paused", paused),
             ("--idle-limit", idleLimit != nil), ("--pause-on-markers", pauseOnMarkers),
         ]
         return options.first(where: \.1)?.0
     }
 
     func validate() throws {
+        try from?.checkRange("--from")
         try until?.checkRange("--until")
+        if let from, let until, until.milliseconds < from.milliseconds {
+            throw ValidationError("--until must not be before --from.")
+        }
         try idleLimit?.checkRange("--idle-limit")
     }
 
     /// What a header says for it; members that are not asked for stay as they are.
-    ///
-    /// - Parameter from: where to begin.
-    func members(from: Milliseconds?) -> [(name: String, value: JSONValue?)] {
+    var members: [(name: String, value: JSONValue?)] {
         var members: [(name: String, value: JSONValue?)] = []
         if let from { members.append(("fromMs", .number(from.milliseconds))) }
         if let until { members.append(("untilMs", .number(until.milliseconds))) }

@@ -245,7 +245,7 @@ private final class ExpectSession {
 
     private func statements(of name: String) throws -> [Statement] {
         guard !options.expectations.hasAny else { return try options.expectations.all() }
-        let file = name.split(separator: "/").last.map(String.init) ?? name
+        let file = InputFile.lastPart(of: name)
         let stem = file.lastIndex(of: ".").flatMap { $0 > file.startIndex ? file[..<$0] : nil } ?? file[...]
         let beside = String(name.dropLast(file.count)) + stem + ".expect"
         guard InputFile.isThere(beside) else {
@@ -286,7 +286,7 @@ private final class ExpectSession {
     private func draw(
         _ expected: LoadedStream, _ found: LoadedStream, _ tolerance: Tolerance, to file: String
     ) throws {
-        let title = found.name.split(separator: "/").last.map(String.init) ?? found.name
+        let title = InputFile.title(of: found.name)
         let picture = Overlay(title: title, expected: expected.stream, found: found.stream, tolerance: tolerance)
         try OutputFile.write(picture.svg, to: file, besides: [found.name, expected.name])
     }

@@ -18,7 +18,7 @@ struct Run: ParsableCommand {
             Examples:
               gimbal run pan.ndjson >events.ndjson
               gimbal run --summary *.ndjson
-              gimbal run pinch.evemu --from 48.8584,2.2945 | tail -n 1
+              gimbal run pinch.evemu --from-target 48.8584,2.2945 | tail -n 1
               gimbal run - <pan.ndjson | jq -r 'select(.type == "idle") | .position.zoom'
             """
     )

@@ -22,7 +22,7 @@ struct Plot: ParsableCommand {
 
             Examples:
               gimbal plot pan.ndjson -o pan.svg
-              gimbal plot pinch.evemu --from 48.8584,2.2945 -o pinch.png
+              gimbal plot pinch.evemu --from-target 48.8584,2.2945 -o pinch.png
               gimbal plot pan.ndjson -o pan.pdf --force
               gimbal convert pinch.evemu | gimbal plot - >pinch.svg
             """
@@ -84,9 +84,8 @@ private final class PlotSession {
             }
         }
         let reader = session.reader
-        let file = reader.name.split(separator: "/").last.map(String.init) ?? reader.name
         timeline.add(
-            title: reader.name == "-" ? "standard input" : file,
+            title: InputFile.title(of: reader.name),
             fingers: (reader.tracks + tracks.flatMap(\.fingers.tracks)).map { ($0.points, $0.isCancelled) })
         return timeline.camera
     }
