@@ -151,7 +151,8 @@ let package = Package(
             dependencies: [
                 "GimbalClient", "GimbalProtocol", "Service", "UnixSocket", "gimbald", "gimbal", "TestSupport",
             ]),
-        .testTarget(name: "CommandLineTests", dependencies: ["gimbal", "GimbalProtocol", "TestSupport"]),
+        .testTarget(
+            name: "CommandLineTests", dependencies: ["gimbal", "GimbalClient", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "DaemonTests", dependencies: ["gimbald", "gimbal", "Libevent", "Service", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

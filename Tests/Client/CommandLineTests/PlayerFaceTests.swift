@@ -1,5 +1,6 @@
 // The player's line at every width: what it shows, and that it is never wider than the terminal.
 
+import GimbalClient
 import GimbalProtocol
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
     private let plain = Style(isOn: false)
 
     private func line(_ face: PlayerFace, _ columns: Int, isUTF8: Bool = true) -> String {
-        face.lines(columns: columns, isUTF8: isUTF8, style: plain).last?.description ?? ""
+        face.lines(columns: columns, rows: 24, isUTF8: isUTF8, style: plain).last?.description ?? ""
     }
 
     private var face: PlayerFace {
@@ -21,7 +22,7 @@ import Testing
 
     @Test func timeLengthSpeedAndStateFitFortyColumns() {
         let text = line(face, 39)
-        #expect(text.hasPrefix("playing 0:12.3/1:05.0 ") && text.hasSuffix(" ×1"))
+        #expect(text.hasPrefix("playing 0:12.3/1:05.0 ") && text.hasSuffix(" ×1 ?"))
         #expect(text.count == 39 && text.contains("━━─"))
     }
 
@@ -54,15 +55,15 @@ import Testing
         var face = face
         face.markers = [30_000]
         face.showsKeys = true
-        let lines = face.lines(columns: 39, isUTF8: false, style: plain).map(\.description)
+        let lines = face.lines(columns: 39, rows: 24, isUTF8: false, style: plain).map(\.description)
         #expect(lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } } && lines.last?.contains("#-") == true)
-        #expect(lines.last?.contains("|") == true && lines.last?.hasSuffix(" x1") == true)
+        #expect(lines.last?.contains("|") == true && lines.last?.hasSuffix(" x1 ?") == true)
     }
 
     @Test func aTraceOfUnknownLengthHasNoBar() {
         var face = face
         face.durationMs = nil
-        #expect(line(face, 39) == "playing 0:12.3 ×1")
+        #expect(line(face, 39) == "playing 0:12.3 ×1 ? keys")
     }
 
     @Test(arguments: [
@@ -71,7 +72,7 @@ import Testing
     func theSpeedIsShown(speed: Double, text: String) {
         var face = face
         face.speed = speed
-        #expect(line(face, 39).hasSuffix(" \(text)"))
+        #expect(line(face, 39).hasSuffix(" \(text) ?"))
     }
 
     @Test func theRoundIsShownWhereThereAreSeveral() {
@@ -93,7 +94,7 @@ import Testing
         var face = face
         face.showsKeys = true
         for isUTF8 in [true, false] {
-            let lines = face.lines(columns: 39, isUTF8: isUTF8, style: plain)
+            let lines = face.lines(columns: 39, rows: 24, isUTF8: isUTF8, style: plain)
             #expect(lines.count == 10 && lines.allSatisfy { width($0) <= 39 })
             #expect(lines.dropLast() == PlayerFace.keys(isUTF8: isUTF8)[...], "nothing of them is cut")
         }
@@ -114,10 +115,46 @@ import Testing
             face.markers = (0..<5).map { _ in .random(in: -1...2e8, using: &random) }
             face.note = Bool.random(using: &random) ? nil : "地図 is busy: another trace is playing"
             face.showsKeys = .random(using: &random)
-            for line in face.lines(columns: columns, isUTF8: .random(using: &random), style: plain) {
-                #expect(width(line) <= columns, "\(columns): \(line)")
-            }
+            let far = LatLng(latitude: -84.99999, longitude: -179.99999)
+            face.position = CameraPosition(target: far, zoom: 14, bearing: 359.99, viewingAngle: 45)
+            face.gestures = Bool.random(using: &random) ? [] : [.pinch, .rotate, .oneFingerZoom]
+            let rows = Int.random(in: 1...12, using: &random)
+            let lines = face.lines(columns: columns, rows: rows, isUTF8: .random(using: &random), style: plain)
+            #expect(!lines.isEmpty && lines.count <= rows)
+            for line in lines { #expect(width(line) <= columns, "\(columns): \(line)") }
         }
+    }
+
+    @Test(arguments: 19...240)
+    func whereTheKeysAreIsShownAtEveryWidth(columns: Int) {
+        #expect(line(face, columns).contains("?"), "\(line(face, columns))")
+    }
+
+    @Test func theCameraStandsAboveTheLineWhereThereIsRoom() {
+        var face = face
+        face.position = CameraPosition(target: LatLng(latitude: 48.8584, longitude: 2.2945), zoom: 14, bearing: 90)
+        face.gestures = [.pinch, .rotate]
+        func camera(_ columns: Int, rows: Int = 24) -> String? {
+            let lines = face.lines(columns: columns, rows: rows, isUTF8: true, style: plain)
+            return lines.count == 2 ? lines[0].description : nil
+        }
+        #expect(camera(39) == "48.8584, 2.2945 zoom 14.00 pinch")
+        #expect(camera(79) == " 48.8584,    2.2945 zoom 14.00 bearing  90.0 angle  0.0 pinch + rotate")
+        #expect(camera(159) == " 48.858400,    2.294500 zoom 14.00 bearing  90.0 angle  0.0 pinch + rotate")
+        #expect(camera(31) == nil && camera(79, rows: 1) == nil)
+    }
+
+    @Test func aSummaryBreaksBetweenItsWordsAlone() {
+        let words: [PrintableText] = ["pan.ndjson:", "1,234 events,", "0 rejected,", "1,200 frames,", "0:12.345"]
+        for columns in 15...80 {
+            let lines = folded(words.map { Piece($0) }, columns)
+            #expect(lines.allSatisfy { width($0) <= columns })
+            #expect(
+                lines.map { $0.description.trimmingPrefix { $0 == " " } }.joined(separator: " ")
+                    == words.map(\.description).joined(separator: " "))
+        }
+        #expect(folded(words.map { Piece($0) }, 80).count == 1)
+        #expect(folded([Piece("地図の操作.ndjson:")], 8).map(\.description) == ["地図の操"])
     }
 
     @Test func whatSteersIsOfOurOwnColoursAlone() {
@@ -127,7 +164,7 @@ import Testing
         for note in [nil, PrintableText(hostile)] {
             face.note = note
             for columns in 0...200 {
-                for line in face.lines(columns: columns, isUTF8: true, style: Style(isOn: true)) {
+                for line in face.lines(columns: columns, rows: 24, isUTF8: true, style: Style(isOn: true)) {
                     let text = line.description.replacing(#/\u{1b}\[(0|1|2|32|33)m/#, with: "")
                     #expect(text == PrintableText(text).description, "\(columns)")
                 }

@@ -42,6 +42,10 @@ final class PlayerControl {
     private var isStoppedByPerson = false
     private var marks = 0
     private var markers: Set<Double> = []
+    /// What it is fed; `nil` where lines would come faster than they are worth.
+    private var gestures: PlayedGestures? = PlayedGestures()
+    /// Whether the camera is where the face shows it.
+    private var isCameraKnown = false
 
     private let started = ContinuousClock.now
     private var lastAsked: ContinuousClock.Instant?
@@ -51,6 +55,8 @@ final class PlayerControl {
     /// A replay that is over in an instant shows nothing.
     private static let delay = Duration.milliseconds(330)
     private static let interval = Duration.milliseconds(100)
+    /// At a higher speed gestures change faster than a person can read.
+    private static let fastestGestures = 8.0
     private static let noteTime = Duration.seconds(2)
     /// A seek shorter than this shows as a jump.
     private static let jumpTime = Duration.milliseconds(200)
@@ -80,13 +86,18 @@ final class PlayerControl {
 
     /// Waits until the daemon tells what becomes of the camera's replays; `false` if it is one that does not.
     func begin() throws -> Bool {
-        connection.queue(try ClientRequest.subscribe(kinds: [.replay, .marker]).line(camera: camera))
+        try subscribe()
         connection.expectAnswer()
         while subscription == .asked {
             if try connection.turn(handle).end != nil { throw Failure.daemonWentAway }
         }
         connection.hasAnswered()
         return subscription == .granted
+    }
+
+    private func subscribe() throws {
+        let kinds: Set<EventKind> = gestures == nil ? [.replay, .marker] : [.replay, .marker, .gesture]
+        try send(.subscribe(kinds: kinds))
     }
 
     /// Leaves the terminal as it was.
@@ -148,14 +159,15 @@ final class PlayerControl {
         connection.queue(try request.line(camera: camera, id: id))
     }
 
-    /// Asks where the replay is, now and then while it moves.
+    /// Asks where the replay and its camera are, now and then while they move.
     private func ask() throws {
         let now = ContinuousClock.now
-        guard told == .running, face.state != .paused || seekStart != nil, question == .none,
+        guard told == .running, face.state != .paused || seekStart != nil || !isCameraKnown, question == .none,
             now - (lastAsked ?? started) >= Self.interval
         else { return }
         (lastAsked, question) = (now, .asked)
         try send(.getReplay, id: Self.statusID)
+        try send(.getCamera)
     }
 
     // MARK: ^Z
@@ -181,9 +193,15 @@ final class PlayerControl {
         let message = try ReceivedLine(fromDaemon: line)
         switch message.content {
         case .event(.subscribed): subscription = .granted
-        case .event(.replay(let status)): handle(status)
+        case .event(.replay(let status)):
+            isCameraKnown = false
+            try handle(status)
+        case .event(.input(let input)):
+            gestures?.follow(input)
+            face.gestures = gestures?.kinds ?? []
+        case .camera(let state): (face.position, isCameraKnown) = (state.position, true)
         case .replay(let status):
-            if question != .outdated { handle(status) }
+            if question != .outdated { try handle(status) }
             question = .none
         case .event(.marker(let marker)):
             add([marker.timeMs])
@@ -197,7 +215,7 @@ final class PlayerControl {
         }
     }
 
-    private func handle(_ status: ReplayStatus) {
+    private func handle(_ status: ReplayStatus) throws {
         // If the person ended it before it began, end it now.
         if told != .running, isEnding, status.state != .ended { try? send(.endReplay) }
         told = status.state == .ended ? .over : .running
@@ -213,6 +231,10 @@ final class PlayerControl {
         face.timeMs = status.timeMs
         face.durationMs = status.durationMs ?? face.durationMs
         (face.speed, face.round) = (status.speed, status.round)
+        if (gestures != nil) != (status.speed <= Self.fastestGestures) {
+            (gestures, face.gestures) = (gestures == nil ? PlayedGestures() : nil, [])
+            try subscribe()
+        }
         if let markers = status.markers { add(markers.map(\.timeMs)) }
     }
 
@@ -236,7 +258,8 @@ final class PlayerControl {
             return
         }
         let columns = Terminal.columns(STDERR_FILENO) - 1
-        let lines = face.lines(columns: columns, isUTF8: Terminal.isUTF8, style: style)
+        let rows = Terminal.rows(STDERR_FILENO)
+        let lines = face.lines(columns: columns, rows: rows, isUTF8: Terminal.isUTF8, style: style)
         writeError(status.draw(lines, columns: columns))
     }
 

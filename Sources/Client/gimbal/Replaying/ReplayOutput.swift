@@ -9,13 +9,16 @@ extension Output {
     /// - Parameter name: the file that was played.
     func conclude(_ message: ReceivedLine, of name: String) {
         guard isTerminal, let ended = message.traceEnded else { return add(message.bytes) }
-        let style = Style(STDOUT_FILENO)
-        let rejected: PrintableText = "\(grouped(ended.rejected)) rejected"
-        let counts: [PrintableText] = [
-            "\(counted(ended.events, "event"))", ended.rejected > 0 ? style.yellow(rejected) : rejected,
-            "\(counted(ended.frames, "frame"))", "\(clock(milliseconds: ended.durationMs, 3))",
+        let (style, columns) = (Style(STDOUT_FILENO), Terminal.columns(STDOUT_FILENO))
+        // A path that is too long for the line is not cut before its end.
+        let name = width("\(name):") <= columns ? name : InputFile.lastPart(of: name)
+        let rejected: PrintableText = "\(grouped(ended.rejected)) rejected,"
+        let facts = [
+            Piece("\(name):", style.bold), Piece("\(counted(ended.events, "event")),"),
+            ended.rejected > 0 ? Piece(rejected, style.yellow) : Piece(rejected),
+            Piece("\(counted(ended.frames, "frame")),"), Piece("\(clock(milliseconds: ended.durationMs, 3))"),
         ]
-        add("\(style.bold(PrintableText(name))): \(counts.joined(separator: ", "))")
-        add("  \(ended.position.text)")
+        let position = folded(ended.position.facts.map { Piece($0) }, columns - 2)
+        for line in folded(facts, columns) + position.map({ "  " + $0 }) { add(line) }
     }
 }

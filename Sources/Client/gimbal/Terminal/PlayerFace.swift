@@ -1,6 +1,8 @@
-// How a replay looks on a terminal: one line, as wide as the terminal at the most, and above it the keys, if they
-// are asked for. A pure function of what is known of the replay. Invariant: no line is ever wider than it may be.
+// How a replay looks on a terminal: a line that tells how it stands, above it where the camera is, and above that the keys,
+// if they are asked for. A pure function of what is known of the replay. Invariant: no line is ever wider than the terminal,
+// and there are no more of them than it has rows.
 
+import GimbalClient
 import GimbalProtocol
 
 /// The known state of a replay, and its display.
@@ -19,6 +21,10 @@ struct PlayerFace: Equatable {
     var rounds = TracePlayback.Loop.times(1)
     /// Times of the markers that are known, in milliseconds.
     var markers: [Double] = []
+    /// Where the camera is, if that is known.
+    var position: CameraPosition?
+    /// The gestures that move it, each once.
+    var gestures: [GestureKind] = []
     /// A short-lived note in place of the bar.
     var note: PrintableText?
     /// Whether keys steer it.
@@ -27,27 +33,44 @@ struct PlayerFace: Equatable {
 
     private static let leastBar = 6
     private static let gap = 1
+    /// On a terminal that is narrower the camera is not shown.
+    private static let leastForCamera = 32
 
     // MARK: Lines
 
     /// The lines to be shown, the player's own last.
     ///
-    /// - Parameter columns: how wide they may be.
-    func lines(columns: Int, isUTF8: Bool, style: Style) -> [PrintableText] {
-        let keys = showsKeys ? Self.keys(isUTF8: isUTF8) : []
-        return keys.map { fitting($0, columns) } + [line(columns: columns, isUTF8: isUTF8, style: style)]
+    /// - Parameters:
+    ///   - columns: how wide they may be.
+    ///   - rows: how many there may be.
+    func lines(columns: Int, rows: Int, isUTF8: Bool, style: Style) -> [PrintableText] {
+        let keys = showsKeys ? Self.keys(isUTF8: isUTF8).map { fitting($0, columns) } : []
+        let place = columns < Self.leastForCamera ? [] : position.map { [camera($0, columns, style)] } ?? []
+        let lines = keys + place + [line(columns: columns, isUTF8: isUTF8, style: style)]
+        return Array(lines.suffix(max(rows, 1)))
     }
 
-    /// A word of the line, and what it is like.
-    private struct Piece {
-        let text: PrintableText
-        let paint: (PrintableText) -> PrintableText
-
-        init(_ text: PrintableText, _ paint: @escaping (PrintableText) -> PrintableText = { $0 }) {
-            (self.text, self.paint) = (text, paint)
+    /// Where the camera is, and the gestures that move it. A word that does not fit is left out, with those behind it.
+    private func camera(_ position: CameraPosition, _ columns: Int, _ style: Style) -> PrintableText {
+        let places = columns >= 90 ? 6 : 4
+        // Numbers in columns of their own do not push one another to and fro, where there is room.
+        func number(_ text: String, _ most: Int) -> PrintableText { padded("\(text)", columns >= 60 ? most : 0) }
+        let latitude = number(fixed(position.target.latitude, places), places + 4)
+        let longitude = number(gimbal.longitude(position.target.longitude, places), places + 5)
+        let zoom = number(fixed(position.zoom, 2), 5)
+        var words: [PrintableText] = ["\(latitude), \(longitude)", "zoom \(zoom)"]
+        if columns >= 72 {
+            words.append("bearing \(number(bearing(position.bearing, 1), 5))")
+            words.append("angle \(number(fixed(position.viewingAngle, 1), 4))")
         }
-
-        var columns: Int { width(text) }
+        let names = gestures.enumerated().map { "\($0 > 0 ? "+ " : "")\($1.type)" as PrintableText }
+        let pieces = words.map { Piece($0) } + names.map { Piece($0, style.bold) }
+        var left = columns + Self.gap
+        return joined(
+            pieces.prefix { piece in
+                left -= piece.columns + Self.gap
+                return left >= 0
+            }, within: columns)
     }
 
     /// First the fixed parts, then whatever fits: the bar takes the rest.
@@ -63,21 +86,27 @@ struct PlayerFace: Equatable {
         let leastBar = durationMs == nil ? 0 : Self.leastBar
         // Hours leave no room for tenths on a narrow terminal.
         if rest() < leastBar { left[1] = Piece(time(places: 0)) }
+        // A narrower one has no length: the sign for the keys is always there.
+        if rest() < Self.gap + 1 { left[1] = Piece("\(clock(milliseconds: timeMs, 0))") }
         func fits(_ piece: Piece, leaving least: Int) -> Bool { rest() - piece.columns - Self.gap >= least }
-        if let round = roundText.map({ Piece($0, style.dim) }), fits(round, leaving: leastBar) { right.append(round) }
+        if hasKeys {
+            let help = Piece("? keys", style.dim)
+            right.append(fits(help, leaving: 2 * leastBar) ? help : Piece("?", style.dim))
+        }
+        if let round = roundText.map({ Piece($0, style.dim) }), fits(round, leaving: leastBar) {
+            right.insert(round, at: 1)
+        }
         let name = Piece(name, style.bold)
         if columns >= 60, fits(name, leaving: 2 * leastBar) { left.insert(name, at: 0) }
-        let help = Piece("? keys", style.dim)
-        if hasKeys, columns >= 72, fits(help, leaving: 2 * leastBar) { right.append(help) }
         guard let durationMs, rest() >= 1 else { return joined(left + right, within: columns) }
         func share(_ timeMs: Double) -> Double { durationMs > 0 ? timeMs / durationMs : 1 }
         let bar = gimbal.bar(share(timeMs), ticks: markers.map(share), rest(), isUTF8: isUTF8, style)
-        let sides = [left, right].map { pieces in pieces.map { $0.paint($0.text) }.joined(separator: " ") }
+        let sides = [left, right].map { pieces in pieces.map(\.painted).joined(separator: " ") }
         return "\(sides[0]) \(bar) \(sides[1])"
     }
 
     /// Pieces with spaces between them; what is too wide is left out or cut.
-    private func joined(_ pieces: [Piece], within columns: Int) -> PrintableText {
+    private func joined(_ pieces: some Sequence<Piece>, within columns: Int) -> PrintableText {
         var text: PrintableText = ""
         var left = columns
         for piece in pieces {
@@ -124,6 +153,37 @@ struct PlayerFace: Equatable {
         ]
         return keys.map { "  \(filled($0, 11))  \($1)" }
     }
+}
+
+/// A word of a line, and what it is like.
+struct Piece {
+    let text: PrintableText
+    let paint: (PrintableText) -> PrintableText
+
+    init(_ text: PrintableText, _ paint: @escaping (PrintableText) -> PrintableText = { $0 }) {
+        (self.text, self.paint) = (text, paint)
+    }
+
+    var columns: Int { width(text) }
+    var painted: PrintableText { paint(text) }
+}
+
+/// Words in lines of so many columns at the most, all but the first of which are indented. A line breaks between two words,
+/// and nowhere else; a word that is too long for a line is cut.
+func folded(_ words: [Piece], _ columns: Int) -> [PrintableText] {
+    var (lines, left): ([PrintableText], Int) = ([], 0)
+    for word in words {
+        if lines.isEmpty || word.columns + 1 > left {
+            let indent = PrintableText(repeating: " ", count: lines.isEmpty ? 0 : 2)
+            let text = fitting(word.text, columns - width(indent))
+            lines.append(indent + word.paint(text))
+            left = columns - width(indent) - width(text)
+        } else {
+            lines[lines.count - 1] += " " + word.painted
+            left -= word.columns + 1
+        }
+    }
+    return lines
 }
 
 /// Lines at the bottom of the terminal that are drawn over, time and again.

@@ -22,7 +22,7 @@ enum Terminal {
     /// How many rows a terminal has; 24 where it does not say.
     static func rows(_ descriptor: CInt) -> Int {
         var size = winsize()
-        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_row > 1
+        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_row > 0
         return isKnown ? Int(size.ws_row) : 24
     }
 

@@ -25,11 +25,14 @@ extension CoordinateBounds {
 
 extension CameraPosition {
     /// One line of less than 80 columns.
-    var text: PrintableText {
-        """
-        at \(target.text), zoom \(fixed(zoom, 3)), bearing \(gimbal.bearing(bearing, 1)), \
-        viewing angle \(fixed(viewingAngle, 1))
-        """
+    var text: PrintableText { facts.joined(separator: " ") }
+
+    /// The same in parts, between which a line may break.
+    var facts: [PrintableText] {
+        [
+            "at \(target.text),", "zoom \(fixed(zoom, 3)),", "bearing \(gimbal.bearing(bearing, 1)),",
+            "viewing angle \(fixed(viewingAngle, 1))",
+        ]
     }
 }
 

@@ -84,6 +84,16 @@ import Testing
         #expect(try status(daemon)["code"]?.string == "no-replay")
     }
 
+    @Test func theCameraAndItsGestureAreShown() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try player(daemon, ["--paused", try minute(daemon)])
+        try terminal.wait(for: "  0.0000,    0.0000 zoom  2.00 bearing   0.0 angle  0.0")
+        terminal.press("5")
+        try terminal.wait(for: "zoom  2.00 bearing   0.0 angle  0.0 pan")
+        terminal.press("q")
+        #expect(try terminal.end() == 0)
+    }
+
     @Test func theKeysAreShownAndHiddenAgain() throws {
         let daemon = try DaemonProcess()
         let terminal = try player(daemon, ["--paused", try minute(daemon)], columns: 40)
