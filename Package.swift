@@ -145,7 +145,7 @@ let package = Package(
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
             name: "PlottingTests",
-            dependencies: ["CameraStreams", "Plotting", "GimbalProtocol", "gimbal", "TestSupport"]),
+            dependencies: ["CameraStreams", "Plotting", "GimbalProtocol", "MapCamera", "gimbal", "TestSupport"]),
         .testTarget(
             name: "GimbalClientTests",
             dependencies: [

@@ -149,10 +149,10 @@ public func expectCamera(
     guard let failure = comparison.failure else { return true }
     let report = (["\(record.name): \(failure.summary)"] + failure.details).joined(separator: "\n")
     Issue.record("\(report)", sourceLocation: sourceLocation)
-    let picture = Overlay(
+    let picture = Picture(
         title: record.name, expected: expected.stream, found: record.stream, tolerance: tolerance.tolerance)
     Attachment.record(record.bytes, named: "\(record.name).found", sourceLocation: sourceLocation)
-    Attachment.record(Array(picture.svg.utf8), named: "\(record.name).svg", sourceLocation: sourceLocation)
+    Attachment.record(Array(picture.svg().utf8), named: "\(record.name).svg", sourceLocation: sourceLocation)
     return false
 }
 #endif

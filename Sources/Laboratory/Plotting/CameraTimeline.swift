@@ -1,6 +1,7 @@
 // What a trace has done to a camera, as a picture shows it: steps, marks, bars and limits, all on the trace's clock.
 // Invariant: longitudes and bearings are unwrapped, so that neighbours differ by less than half a turn.
 
+import CameraStreams
 import Gestures
 import MapCamera
 
@@ -48,13 +49,16 @@ package struct CameraTimeline: Sendable {
     /// The camera's limits and its screen, from a time on.
     struct Limits {
         let timeMs: Double
-        let zoomRange: ZoomRange
+        /// `nil` if that is not known.
+        let zoomRange: ZoomRange?
         let targetBounds: CoordinateBounds?
         let viewport: Viewport
     }
 
     /// What the picture is of.
     var title = ""
+    /// Where the clock begins: milliseconds of the file's own.
+    var originMs = 0.0
     /// Milliseconds of the trace's clock at the end, rest included.
     var durationMs = 0.0
     /// Lines that were taken.
@@ -85,11 +89,26 @@ package struct CameraTimeline: Sendable {
     private var hasOpenFocus = false
 
     /// A timeline that has not begun.
-    init(from position: CameraPosition) { add(position, at: 0, nil) }
+    ///
+    /// - Parameter other: another one that is drawn over it: it begins on the turn that is nearest to that one's beginning.
+    init(from position: CameraPosition, near other: CameraTimeline? = nil) {
+        add(position, at: 0, nil, near: other?.steps.first?.position)
+    }
 
-    private mutating func add(_ position: CameraPosition, at timeMs: Double, _ cause: Cause?) {
+    /// What a stream tells, which knows neither fingers nor limits.
+    init(of stream: CameraStream, near other: CameraTimeline? = nil) {
+        self.init(from: stream.samples.first?.position ?? .initial, near: other)
+        for sample in stream.samples.dropFirst() { moved(at: sample.timeMs, to: sample.position, .fingers) }
+        (started, idle) = (stream.movements.map(\.startMs), stream.movements.compactMap(\.endMs))
+        durationMs = stream.endMs
+        limits = [Limits(timeMs: 0, zoomRange: nil, targetBounds: nil, viewport: stream.viewport)]
+    }
+
+    private mutating func add(
+        _ position: CameraPosition, at timeMs: Double, _ cause: Cause?, near other: CameraPosition? = nil
+    ) {
         var position = position
-        if let last = steps.last?.position {
+        if let last = steps.last?.position ?? other {
             position.bearing = last.bearing + wrap180(position.bearing - last.bearing)
             position.target.longitude =
                 last.target.longitude + wrap180(position.target.longitude - last.target.longitude)
@@ -127,6 +146,9 @@ package struct CameraTimeline: Sendable {
     }
 
     // MARK: What there is
+
+    /// When all is over.
+    var endMs: Double { max(durationMs, steps.last?.timeMs ?? 0) }
 
     /// The limits at a time.
     func limits(at timeMs: Double) -> Limits? { limits.last { $0.timeMs <= timeMs } ?? limits.first }

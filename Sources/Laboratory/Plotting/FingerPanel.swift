@@ -8,6 +8,7 @@ struct FingerPanel {
     private let screen: Viewport
     private let tracks: [CameraTimeline.Track]
     private let isOfFingers: Bool
+    private let clip: String
     private let left: Double
     private let top: Double
     private let scale: Double
@@ -19,12 +20,13 @@ struct FingerPanel {
     /// How many ways of drawing a track there are.
     private static let styles = 5
 
+    /// - Parameter clip: the name of the rectangle outside of which nothing is drawn.
     /// - Returns: `nil` if there is nothing to be shown.
-    init?(_ timeline: CameraTimeline, left: Double, top: Double, width: Double) {
+    init?(_ timeline: CameraTimeline, clip: String, left: Double, top: Double, width: Double) {
         isOfFingers = !timeline.fingers.isEmpty
         tracks = isOfFingers ? timeline.fingers : timeline.foci
         guard !tracks.isEmpty, let screen = timeline.limits.first?.viewport else { return nil }
-        self.screen = screen
+        (self.screen, self.clip) = (screen, clip)
         self.left = left
         self.top = top
         scale = min(width / screen.width, Self.height / screen.height)
@@ -34,7 +36,9 @@ struct FingerPanel {
     private var height: Double { screen.height * scale }
     var bottom: Double { top + height }
     /// The rectangle outside of which nothing is drawn.
-    func clip(_ svg: inout SVG) { svg.rect("panel", left - 6, top - 6, width + 12, height + 12) }
+    func clip(_ svg: inout SVG) {
+        svg.group("id=\"\(clip)\"", as: "clipPath") { $0.rect("panel", left - 6, top - 6, width + 12, height + 12) }
+    }
 
     private func spot(_ point: ScreenPoint) -> Spot { Spot(x: left + point.x * scale, y: top + point.y * scale) }
 
@@ -48,7 +52,7 @@ struct FingerPanel {
             svg.title(left, top - 9, isOfFingers ? "fingers" : "focus", note)
             svg.rect("panel", left, top, width, height)
             svg.rect("frame", left, top, width, height)
-            svg.group(#"clip-path="url(#screen)""#) { svg in
+            svg.group("clip-path=\"url(#\(clip))\"") { svg in
                 let lines = tracks.map { $0.points.map(spot) }
                 for (index, line) in Thinning.lines(lines, tolerance: 0.1, atMost: Self.mostPoints).enumerated() {
                     draw(line, tracks[index], style: index % Self.styles, &svg)

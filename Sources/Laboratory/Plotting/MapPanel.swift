@@ -1,30 +1,49 @@
-// The upper half of the picture: the target's way over the map, where it may be, and what the camera showed.
+// The upper half of the picture: the target's way over the map, where it may be, and what the camera showed; of two cameras
+// both, and where they first go apart.
 
 import MapCamera
 
 struct MapPanel {
     let frame: MapFrame
-    private let timeline: CameraTimeline
-    private let views: [(step: CameraTimeline.Step, footprint: Footprint)]
+    private let layers: [Layer]
+    private let views: [View]
     private let bounds: [CoordinateBounds]
+    private let apart: Apart?
+    private let clipName: String
+
+    /// What a camera showed at a moment.
+    private struct View {
+        let moment: Int
+        let layer: Layer
+        let step: CameraTimeline.Step
+        let footprint: Footprint
+    }
 
     /// WGS 84's, in metres.
     private static let earthRadius = 6_378_137.0
     /// Points of all lines together.
     private static let mostPoints = 8000
 
-    /// - Parameter moments: times whose view is shown, in the trace's milliseconds.
-    init(_ timeline: CameraTimeline, moments: [Double], left: Double, top: Double, width: Double) {
-        self.timeline = timeline
-        views = moments.compactMap { time in
-            guard let step = timeline.step(at: time), let limits = timeline.limits(at: time) else { return nil }
-            return (step, Footprint(step, viewport: limits.viewport))
+    /// - Parameters:
+    ///   - moments: times whose view is shown, in the trace's milliseconds.
+    ///   - clip: the name of the rectangle outside of which nothing is drawn.
+    init(
+        _ layers: [Layer], moments: [Double], apart: Apart?, clip: String, left: Double, top: Double, width: Double
+    ) {
+        (self.layers, self.apart, clipName) = (layers, apart, clip)
+        views = layers.flatMap { layer in
+            moments.enumerated().compactMap { index, time -> View? in
+                let timeline = layer.timeline
+                guard let step = timeline.step(at: time), let limits = timeline.limits(at: time) else { return nil }
+                return View(
+                    moment: index, layer: layer, step: step, footprint: Footprint(step, viewport: limits.viewport))
+            }
         }
-        bounds = timeline.limits.compactMap(\.targetBounds).reduce(into: []) { all, next in
+        bounds = layers.flatMap { $0.timeline.limits.compactMap(\.targetBounds) }.reduce(into: []) { all, next in
             if !all.contains(next) { all.append(next) }
         }
-        let way = Extent(timeline.steps.map(\.place))
-        let place = timeline.steps.first?.place ?? MercatorPoint(x: 0, y: 0)
+        let way = Extent(layers.flatMap { $0.timeline.steps.map(\.place) })
+        let place = layers.first?.timeline.steps.first?.place ?? MercatorPoint(x: 0, y: 0)
         let others =
             views.compactMap { Extent($0.footprint.corners) }
             + bounds.compactMap { Extent(Self.corners($0, near: place)) }
@@ -48,7 +67,10 @@ struct MapPanel {
 
     // MARK: Drawing
 
+    func clip(_ svg: inout SVG) { svg.group("id=\"\(clipName)\"", as: "clipPath") { frame.draw("panel", &$0) } }
+
     func draw(_ svg: inout SVG) {
+        let ways = layers.flatMap(way)
         let origin = MercatorPoint(x: frame.west, y: frame.north).coordinate
         let facts = [
             ("west", SVG.number(origin.longitude, 9)), ("north", SVG.number(origin.latitude, 9)),
@@ -58,13 +80,15 @@ struct MapPanel {
         svg.group("class=\"map\" " + facts.map { "data-\($0.0)=\"\($0.1)\"" }.joined(separator: " ")) { svg in
             frame.draw("panel", &svg)
             graticule(&svg)
-            svg.group(#"clip-path="url(#map)""#) { svg in
+            svg.group("clip-path=\"url(#\(clipName))\"") { svg in
                 for bounds in bounds { draw(bounds, &svg) }
-                for view in views { draw(view.footprint, of: view.step, &svg) }
-                for (cause, lines) in way() { svg.lines("way \(cause.word)", lines) }
+                for view in views { draw(view, &svg) }
+                for (name, lines) in ways { svg.lines(name, lines) }
+                markApart(&svg)
             }
-            drawNumbers(&svg)
-            scaleBar(&svg)
+            var labels = Labels(on: frame, besides: ways.flatMap(\.lines))
+            scaleBar(&labels, &svg)
+            drawNumbers(&labels, &svg)
             frame.draw("frame", &svg)
         }
     }
@@ -75,37 +99,54 @@ struct MapPanel {
         svg.lines("bounds", [Self.corners(bounds, near: middle).map(frame.spot)], isClosed: true)
     }
 
-    private func draw(_ footprint: Footprint, of step: CameraTimeline.Step, _ svg: inout SVG) {
-        let spots = frame.spots(footprint.corners, of: step.place)
+    private func draw(_ view: View, _ svg: inout SVG) {
+        let spots = frame.spots(view.footprint.corners, of: view.step.place)
         guard !frame.isInside(spots) else { return }
-        svg.lines("view", [spots], isClosed: true)
-        svg.lines("far", [Array(spots[..<2])])
+        svg.lines(view.layer.styled("view"), [spots], isClosed: true)
+        svg.lines(view.layer.styled("far"), [Array(spots[..<2])])
+    }
+
+    /// A ring where two ways first go apart, on the sheet of the way's own beginning.
+    private func markApart(_ svg: inout SVG) {
+        guard let first = apart?.comparison.first, let near = layers[0].timeline.step(at: first.timeMs)?.place else {
+            return
+        }
+        var point = MercatorPoint(first.expected.position.target)
+        point.x += ((near.x - point.x) / (2 * .pi)).rounded() * 2 * .pi
+        let spot = frame.spots([point], of: near)[0]
+        svg.circle("apart", spot.x, spot.y, 8)
     }
 
     /// The numbers of the moments, beside the targets; those whose places are too near to each other stand together.
-    private func drawNumbers(_ svg: inout SVG) {
-        var labels: [(spot: Spot, text: String)] = []
-        for (index, view) in views.enumerated() {
+    private func drawNumbers(_ labels: inout Labels, _ svg: inout SVG) {
+        var numbers: [(spot: Spot, moments: [Int])] = []
+        for view in views {
             let spot = frame.spots([view.step.place], of: view.step.place)[0]
             guard frame.contains(spot) else { continue }
-            svg.circle("dot", spot.x, spot.y, 2.6)
-            if let near = labels.firstIndex(where: { abs($0.spot.x - spot.x) < 24 && abs($0.spot.y - spot.y) < 12 }) {
-                labels[near].text += ", \(index + 1)"
+            svg.circle(view.layer.styled("dot"), spot.x, spot.y, 2.6)
+            labels.keepFree(spot.x - 2...spot.x + 2, spot.y - 2...spot.y + 2)
+            if let near = numbers.firstIndex(where: { abs($0.spot.x - spot.x) < 24 && abs($0.spot.y - spot.y) < 12 }) {
+                if !numbers[near].moments.contains(view.moment) { numbers[near].moments.append(view.moment) }
             } else {
-                labels.append((spot, "\(index + 1)"))
+                numbers.append((spot, [view.moment]))
             }
         }
-        for label in labels {
-            let isRight = label.spot.x < frame.right - 40
-            svg.label(
-                "halo number\(isRight ? "" : " end")", label.spot.x + (isRight ? 7 : -7), label.spot.y - 6, label.text)
+        for number in numbers {
+            let text = number.moments.sorted().map { "\($0 + 1)" }.joined(separator: ", ")
+            let place = labels.place(text, beside: number.spot)
+            svg.label("halo number", place.x, place.y, text)
         }
     }
 
     // MARK: The way
 
-    /// The lines that the target was moved along, by what moved it.
-    private func way() -> [(Cause, [[Spot]])] {
+    /// The lines that a target was moved along, by what moved it; of two, each as one.
+    private func way(_ layer: Layer) -> [(name: String, lines: [[Spot]])] {
+        let timeline = layer.timeline
+        guard layer.role == .alone else {
+            let lines = frame.lines(timeline.steps.map(\.place))
+            return [(layer.styled("way"), Thinning.lines(lines, tolerance: 0.1, atMost: Self.mostPoints))]
+        }
         var pieces: [(cause: Cause, lines: [[Spot]])] = []
         var start = 0
         while start + 1 < timeline.steps.count {
@@ -118,13 +159,11 @@ struct MapPanel {
             pieces.append((cause, frame.lines(timeline.steps[start...end].map(\.place))))
             start = end
         }
-        return thinned(pieces)
-    }
-
-    private func thinned(_ pieces: [(cause: Cause, lines: [[Spot]])]) -> [(Cause, [[Spot]])] {
         let causes = pieces.flatMap { piece in piece.lines.map { _ in piece.cause } }
         let lines = Thinning.lines(pieces.flatMap(\.lines), tolerance: 0.3, atMost: Self.mostPoints)
-        return Cause.allCases.map { cause in (cause, zip(causes, lines).filter { $0.0 == cause }.map(\.1)) }
+        return Cause.allCases.map { cause in
+            ("way \(cause.word)", zip(causes, lines).filter { $0.0 == cause }.map(\.1))
+        }
     }
 
     // MARK: The graticule
@@ -160,19 +199,22 @@ struct MapPanel {
     }
 
     /// The scale in the middle of the map: Mercator's is another at every latitude.
-    private func scaleBar(_ svg: inout SVG) {
+    private func scaleBar(_ labels: inout Labels, _ svg: inout SVG) {
         let latitude = MercatorPoint(x: 0, y: (frame.y.lowerBound + frame.y.upperBound) / 2).coordinate.latitude
         let metresPerUnit = Self.earthRadius * Elementary.cosine(latitude) / frame.scale
         guard let metres = Ticks.decimal(-2...7).last(where: { $0 / metresPerUnit <= 140 }) else { return }
         let text = metres >= 1000 ? "\(SVG.number(metres / 1000, 0)) km" : "\(SVG.number(metres, 2)) m"
         let (right, y) = (frame.right - 10, frame.bottom - 10)
         let left = right - metres / metresPerUnit
+        let spread = abs(MercatorPoint(x: 0, y: frame.y.upperBound).coordinate.latitude - latitude)
+        let label = text + (spread > 2 ? " at \(degrees(latitude.rounded(), "N", "S", 0))" : "")
+        let width = max(right - left, Labels.width(of: label))
+        labels.keepFree(right - width - 6...frame.right, y - 24...frame.bottom)
+        svg.rect("backdrop", right - width - 6, y - 24, width + 16, frame.bottom - y + 24)
         svg.lines(
             "bar",
             [[Spot(x: left, y: y - 5), Spot(x: left, y: y), Spot(x: right, y: y), Spot(x: right, y: y - 5)]])
-        let spread = abs(MercatorPoint(x: 0, y: frame.y.upperBound).coordinate.latitude - latitude)
-        let place = spread > 2 ? " at \(degrees(latitude.rounded(), "N", "S", 0))" : ""
-        svg.label("halo end", right, y - 8, text + place)
+        svg.label("end", right, y - 8, label)
     }
 }
 

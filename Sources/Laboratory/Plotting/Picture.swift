@@ -1,52 +1,105 @@
-// A timeline as one picture: a title, the map, what the signs mean, the fingers, and the times. A pure function: the same timeline gives
-// the same bytes, and nothing is loaded from elsewhere.
+// Timelines as one picture: a title, the map, what the signs mean, the fingers, and the times; one timeline, or two over one
+// another and how far they are apart. A pure function: the same timelines give the same bytes, and nothing is loaded from
+// elsewhere.
 
 import CameraStreams
 import MapCamera
 
-/// A picture of a timeline.
+/// A timeline, and how it is drawn.
+struct Layer {
+    /// What it is in the picture; the class of what is drawn for it.
+    enum Role: String {
+        case alone, expected, found
+    }
+
+    let timeline: CameraTimeline
+    let role: Role
+
+    /// The class of something that belongs to it.
+    func styled(_ name: String) -> String { role == .alone ? name : "\(name) \(role.rawValue)" }
+}
+
+/// A picture of a timeline, or of two streams and of how they differ.
 package struct Picture {
-    private let timeline: CameraTimeline
+    private let layers: [Layer]
+    private let title: String
+    private let apart: Apart?
 
     private static let width = 560.0
-    private static let left = 92.0
+    private static let left = 104.0
     private static let right = 14.0
 
     /// A picture that is not drawn yet.
-    package init(of timeline: CameraTimeline) { self.timeline = timeline }
+    package init(of timeline: CameraTimeline) {
+        (layers, title, apart) = ([Layer(timeline: timeline, role: .alone)], timeline.title, nil)
+    }
+
+    /// A picture of two streams that is not drawn yet.
+    package init(title: String, expected: CameraStream, found: CameraStream, tolerance: Tolerance) {
+        let one = CameraTimeline(of: expected)
+        layers = [
+            Layer(timeline: one, role: .expected), Layer(timeline: CameraTimeline(of: found, near: one), role: .found),
+        ]
+        self.title = title
+        apart = Apart(
+            comparison: Comparison(expected: expected, found: found, tolerance: tolerance),
+            distances: Comparison.distances(expected: expected, found: found))
+    }
 
     /// The picture as SVG 1.1 with CSS: dark where the page is.
-    package var svg: String {
-        let moments = moments
-        let width = Self.width - Self.left - Self.right
-        let map = MapPanel(timeline, moments: moments, left: Self.left, top: 62, width: width)
+    ///
+    /// - Parameters:
+    ///   - isWide: whether the times stand beside the map.
+    ///   - name: tells apart what pictures in one page refer to.
+    package func svg(isWide: Bool = false, name: String = "") -> String {
+        let (left, width) = (Self.left, Self.width - Self.left - Self.right)
+        let map = MapPanel(
+            layers, moments: moments, apart: apart, clip: "map\(name)", left: left, top: 62, width: width)
         let legend = Legend(
-            of: timeline, hasBounds: map.hasBounds, left: Self.left, top: map.frame.bottom + 38, width: width)
-        let fingers = FingerPanel(timeline, left: Self.left, top: legend.bottom + 40, width: width)
-        let top = (fingers?.bottom ?? legend.bottom) + 52
-        let times = TimePanel(timeline, moments: moments, left: Self.left, top: top, width: width)
+            of: layers, hasBounds: map.hasBounds, isApart: apart?.comparison.first != nil, left: left,
+            top: map.frame.bottom + 38, width: width)
+        let aside = left + Self.width
+        func fingers(_ left: Double, below bottom: Double) -> FingerPanel? {
+            FingerPanel(layers[0].timeline, clip: "screen\(name)", left: left, top: bottom + 40, width: width)
+        }
+        func times(_ left: Double, _ top: Double) -> TimePanel {
+            TimePanel(layers, moments: moments, apart: apart, left: left, top: top, width: width)
+        }
+        let (fingersPanel, timePanel): (FingerPanel?, TimePanel)
+        if isWide {
+            timePanel = times(aside, 96)
+            // Below the column that is shorter.
+            let isAside = timePanel.bottom < legend.bottom
+            fingersPanel = fingers(isAside ? aside : left, below: min(timePanel.bottom, legend.bottom))
+        } else {
+            fingersPanel = fingers(left, below: legend.bottom)
+            timePanel = times(left, (fingersPanel?.bottom ?? legend.bottom) + 52)
+        }
+        let bottom = max(timePanel.bottom, legend.bottom + 6, (fingersPanel?.bottom ?? 0) + 6) + 8
         return SVG.picture(
-            Self.width, times.bottom + 8, left: Self.left, title: timeline.title, heading: heading, facts: facts,
+            isWide ? 2 * Self.width : Self.width, bottom, left: left, title: title,
+            heading: heading(atMost: isWide ? 80 : 34), facts: facts,
             defined: { svg in
-                svg.group(#"id="map""#, as: "clipPath") { map.frame.draw("panel", &$0) }
-                if let fingers { svg.group(#"id="screen""#, as: "clipPath") { fingers.clip(&$0) } }
+                map.clip(&svg)
+                fingersPanel?.clip(&svg)
             },
             { svg in
                 map.draw(&svg)
                 legend.draw(&svg)
-                fingers?.draw(&svg)
-                times.draw(&svg)
+                fingersPanel?.draw(&svg)
+                timePanel.draw(&svg)
             })
     }
 
     /// The title, its middle left out where it is too long for the line.
-    private var heading: String {
-        let (title, most) = (timeline.title, 34)
-        return title.count > most ? "\(title.prefix(most / 2))…\(title.suffix(most / 2))" : title
+    private func heading(atMost most: Int) -> String {
+        title.count > most ? "\(title.prefix(most / 2))…\(title.suffix(most / 2))" : title
     }
 
-    /// The length, and how much there was.
+    /// The length, and how much there was; or where the two are apart.
     private var facts: String {
+        if let apart { return apart.facts }
+        let timeline = layers[0].timeline
         let seconds = "\(SVG.number(timeline.durationMs / 1000, 3)) s"
         let rejected = timeline.rejected > 0 ? ["\(timeline.rejected) rejected"] : []
         return ([seconds, Self.counted(timeline.events, "line"), Self.counted(timeline.frames, "frame")] + rejected)
@@ -55,11 +108,11 @@ package struct Picture {
 
     private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// The times whose view is shown: the beginning, the end, and up to three rests between them.
+    /// The times whose view is shown: the beginning, the end, and up to three rests of one timeline between them.
     private var moments: [Double] {
-        let end = max(timeline.durationMs, timeline.steps.last?.timeMs ?? 0)
-        guard timeline.steps.count > 1 else { return [0] }
-        let rests = timeline.idle.filter { $0 > 0.02 * end && $0 < 0.96 * end }
+        let end = layers.map(\.timeline.endMs).max() ?? 0
+        guard layers.contains(where: { $0.timeline.steps.count > 1 }) else { return [0] }
+        let rests = apart == nil ? layers[0].timeline.idle.filter { $0 > 0.02 * end && $0 < 0.96 * end } : []
         let chosen = rests.count <= 3 ? rests : [1, 3, 5].map { rests[$0 * rests.count / 6] }
         return [0] + chosen + [end]
     }
@@ -92,7 +145,7 @@ package struct Picture {
         .bounds{fill:none;stroke:#00795a;stroke-width:1.6;stroke-dasharray:7 3}
         .limit{fill:none;stroke:#1c2127;stroke-width:1;stroke-dasharray:4 2.5}
         .beyond{fill:#59636e;fill-opacity:.18}
-        .curve{fill:none;stroke:#1c2127;stroke-width:1.6;stroke-linejoin:round}
+        .curve,.distance{fill:none;stroke:#1c2127;stroke-width:1.6;stroke-linejoin:round}
         .gesture{fill:#0072b2}
         .track{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}
         .landed{fill:none;stroke-width:1.5}
@@ -112,6 +165,13 @@ package struct Picture {
         .started{fill:#1c2127}
         .idle{fill:#fff;stroke:#1c2127;stroke-width:1.2}
         .apart{fill:none;stroke:#00795a;stroke-width:2}
+        .backdrop{fill:#f7f8f9;fill-opacity:.8}
+        .expected.way,.expected.curve{stroke:#d55e00;stroke-width:4;stroke-opacity:.55}
+        .found.way,.found.curve{stroke:#0072b2;stroke-width:1.6}
+        .expected.view,.expected.far{stroke:#d55e00}
+        .found.view,.found.far{stroke:#0072b2}
+        .expected.dot{fill:#d55e00}
+        .found.dot{fill:#0072b2}
         .dot{fill:#1c2127;stroke:#fff}
         .bar{fill:none;stroke:#1c2127;stroke-width:1.2}
         @media (prefers-color-scheme:dark){
@@ -134,7 +194,12 @@ package struct Picture {
         .far{stroke:#9ba5af}
         .bounds{stroke:#2fc79b}
         .apart{stroke:#2fc79b}
-        .limit,.curve,.cancelled,.bar{stroke:#e4e7ea}
+        .backdrop{fill:#1b2026}
+        .expected.way,.expected.curve,.expected.view,.expected.far{stroke:#f28b30}
+        .found.way,.found.curve,.found.view,.found.far{stroke:#56b4e9}
+        .expected.dot{fill:#f28b30}
+        .found.dot{fill:#56b4e9}
+        .limit,.curve,.distance,.cancelled,.bar{stroke:#e4e7ea}
         .beyond{fill:#9ba5af}
         .gesture{fill:#56b4e9}
         .track.t0,.landed.t0{stroke:#56b4e9}
@@ -156,11 +221,25 @@ package struct Picture {
         """
 }
 
+/// How two streams differ.
+struct Apart {
+    let comparison: Comparison
+    let distances: [(timeMs: Double, points: Double)]
+
+    var facts: String {
+        guard let first = comparison.first, let worst = comparison.worst else { return "nowhere apart" }
+        return
+            "first apart at \(SVG.number(first.timeMs / 1000, 3)) s by \(SVG.number(first.difference.points)) points; "
+            + "most at \(SVG.number(worst.timeMs / 1000, 3)) s by \(SVG.number(worst.difference.points))"
+    }
+}
+
 /// What the signs mean; only those that are there.
 private struct Legend {
     private enum Sign {
         case way(Cause)
-        case bounds, view, limit, started, idle
+        case layer(Layer)
+        case bounds, view, limit, started, idle, apart
     }
 
     private var rows: [[(sign: Sign, text: String, x: Double)]] = [[]]
@@ -170,13 +249,23 @@ private struct Legend {
     /// The mean width of a letter.
     private static let letter = 6.9
 
-    init(of timeline: CameraTimeline, hasBounds: Bool, left: Double, top: Double, width: Double) {
+    init(of layers: [Layer], hasBounds: Bool, isApart: Bool, left: Double, top: Double, width: Double) {
         self.top = top
-        var items: [(Sign, String)] = Cause.allCases.filter(timeline.has).map { (.way($0), $0.legend) }
+        var items: [(Sign, String)] = []
+        for layer in layers {
+            if layer.role == .alone {
+                items += Cause.allCases.filter(layer.timeline.has).map { (.way($0), $0.legend) }
+            } else {
+                items.append((.layer(layer), layer.role.rawValue))
+            }
+        }
         items += [(.view, "view, its top thick")]
         if hasBounds { items.append((.bounds, "target bounds")) }
-        items += [(.limit, "limit")]
-        if !timeline.started.isEmpty { items += [(.started, "start of a move"), (.idle, "at rest")] }
+        if layers.count == 1 { items += [(.limit, "limit")] }
+        if isApart { items += [(.apart, "first apart")] }
+        if layers.contains(where: { !$0.timeline.started.isEmpty }) {
+            items += [(.started, "start of a move"), (.idle, "at rest")]
+        }
         var x = left
         for (sign, text) in items {
             let wide = 30 + Self.letter * Double(text.count) + 14
@@ -208,6 +297,8 @@ private struct Legend {
         case .way(let cause):
             if cause != .command { svg.rect("band \(cause.word)", x, y - 5, 22, 10) }
             svg.line("way \(cause.word)", x + 2, y, x + 20, y)
+        case .layer(let layer): svg.line(layer.styled("way"), x + 2, y, x + 20, y)
+        case .apart: svg.circle("apart", x + 12, y, 6)
         case .bounds: svg.line("bounds", x, y, x + 22, y)
         case .view:
             svg.rect("view", x + 4, y - 5, 14, 10)

@@ -59,8 +59,8 @@ struct SVG {
     }
 
     /// A panel's title, and behind it what it shows.
-    mutating func title(_ x: Double, _ y: Double, _ title: String, _ note: String?) {
-        let note = note.map { #"<tspan class="note" dx="7">\#(escapedForXML($0))</tspan>"# } ?? ""
+    mutating func title(_ x: Double, _ y: Double, _ title: String, _ note: String) {
+        let note = note.isEmpty ? "" : #"<tspan class="note" dx="7">\#(escapedForXML(note))</tspan>"#
         add(#"<text class="title" x="\#(Self.number(x))" y="\#(Self.number(y))">\#(title)\#(note)</text>"#)
     }
 

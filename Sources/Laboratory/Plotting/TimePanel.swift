@@ -1,35 +1,50 @@
-// The lower half of the picture: zoom, bearing and viewing angle with their limits, and the gestures, over one time axis.
+// The lower half of the picture: zoom, bearing and viewing angle with their limits, of two cameras also how far apart they are,
+// and the gestures, over one time axis. A strip in which nothing changes is low.
 
 import CameraStreams
 import Gestures
 import MapCamera
 
 struct TimePanel {
-    private let timeline: CameraTimeline
+    private let layers: [Layer]
     private let moments: [Double]
+    private let apart: Apart?
     private let left: Double
     private let width: Double
     private let top: Double
     private let duration: Double
     private let kinds: [GestureKind]
+    private let strips: [Strip]
 
     private static let gap = 28.0
-    private static let stripHeight = 74.0
     private static let rowHeight = 17.0
     /// A gap in which the camera did not move, rather than moved from frame to frame: milliseconds.
     private static let pause = 100.0
 
-    init(_ timeline: CameraTimeline, moments: [Double], left: Double, top: Double, width: Double) {
-        self.timeline = timeline
-        self.moments = moments
+    init(
+        _ layers: [Layer], moments: [Double], apart: Apart?, left: Double, top: Double, width: Double
+    ) {
+        (self.layers, self.moments, self.apart) = (layers, moments, apart)
         (self.left, self.top, self.width) = (left, top, width)
-        duration = max(timeline.durationMs, timeline.steps.last?.timeMs ?? 0, 1)
-        kinds = GestureKind.allCases.filter { kind in timeline.bars.contains { $0.kind == kind } }
+        duration = max(layers.map(\.timeline.endMs).max() ?? 0, 1)
+        kinds = GestureKind.allCases.filter { kind in layers.contains { $0.timeline.bars.contains { $0.kind == kind } }
+        }
+        var strips = [Strip.zoom(layers), Strip.bearing(layers), Strip.viewingAngle(layers)]
+        if let apart { strips.append(.distance(apart)) }
+        var next = top
+        for index in strips.indices {
+            strips[index].top = next
+            next = strips[index].bottom + Self.gap
+        }
+        self.strips = strips
     }
 
     private var right: Double { left + width }
-    private var rows: Int { kinds.count + (timeline.commands.isEmpty ? 0 : 1) + 1 }
-    private var rowsTop: Double { stripTop(3) - 14 }
+    /// The only timeline, if there is one: two have neither gestures nor limits.
+    private var timeline: CameraTimeline? { layers.count == 1 ? layers[0].timeline : nil }
+    private var hasCommands: Bool { timeline.map { !$0.commands.isEmpty } ?? false }
+    private var rows: Int { kinds.count + (hasCommands ? 1 : 0) + layers.count }
+    private var rowsTop: Double { (strips.last?.bottom ?? top) + Self.gap - 14 }
     private var rowsBottom: Double { rowsTop + Double(rows) * Self.rowHeight + 4 }
     var bottom: Double { rowsBottom + 36 }
 
@@ -42,24 +57,19 @@ struct TimePanel {
         svg.group("class=\"times\" \(attributes)") { svg in
             shade(&svg)
             timeAxis(&svg)
-            zoom(stripTop(0), &svg)
-            bearing(stripTop(1), &svg)
-            viewingAngle(stripTop(2), &svg)
+            for strip in strips { draw(strip, &svg) }
             gestures(&svg)
         }
     }
 
     /// The rectangles in which something is drawn over time: from where to where down.
-    private var panels: [ClosedRange<Double>] {
-        (0..<3).map { stripTop($0)...stripTop($0) + Self.stripHeight } + [rowsTop...rowsBottom]
-    }
-
-    private func stripTop(_ strip: Int) -> Double { top + Double(strip) * (Self.stripHeight + Self.gap) }
+    private var panels: [ClosedRange<Double>] { strips.map { $0.top...$0.bottom } + [rowsTop...rowsBottom] }
 
     /// Bands behind everything: what moved the camera, and when.
     private func shade(_ svg: inout SVG) {
+        guard let timeline else { return }
         for cause in Cause.allCases where cause != .command {
-            let bands = Thinning.joined(spans(of: cause), gap: 0.5)
+            let bands = Thinning.joined(spans(of: cause, timeline), gap: 0.5)
             let rectangles = panels.flatMap { panel in
                 bands.map { band in
                     [
@@ -73,7 +83,7 @@ struct TimePanel {
     }
 
     /// From where to where the camera was moved by a cause, without the pauses.
-    private func spans(of cause: Cause) -> [ClosedRange<Double>] {
+    private func spans(of cause: Cause, _ timeline: CameraTimeline) -> [ClosedRange<Double>] {
         zip(timeline.steps, timeline.steps.dropFirst()).compactMap { before, step in
             guard step.cause == cause, step.timeMs - before.timeMs < Self.pause else { return nil }
             return x(before.timeMs)...x(step.timeMs)
@@ -83,7 +93,7 @@ struct TimePanel {
     private func timeAxis(_ svg: inout SVG) {
         let ticks = Ticks(0...duration, steps: Ticks.times, atMost: 8)
         for time in ticks.values {
-            svg.lines("grid", panels.map { [Spot(x: x(time), y: $0.lowerBound), Spot(x: x(time), y: $0.upperBound)] })
+            acrossPanels("grid", at: time, &svg)
             if x(time) < right - 4 || time == ticks.values.last {
                 let text = Self.text(time, step: ticks.step)
                 // A long one at the right edge would be cut off.
@@ -92,12 +102,20 @@ struct TimePanel {
             }
         }
         for (number, time) in moments.enumerated() {
-            svg.line("moment", x(time), top - 20, x(time), rowsBottom)
+            acrossPanels("moment", at: time, &svg)
             // Numbers of moments that are near to each other would hide each other.
             let isCrowded = number + 1 < moments.count && x(moments[number + 1]) - x(time) < 9
             if !isCrowded { svg.label("number middle", x(time), top - 23, "\(number + 1)") }
         }
-        svg.label("middle", (left + right) / 2, rowsBottom + 31, "time" + (duration < 60_000 ? ", seconds" : ""))
+        if let first = apart?.comparison.first { acrossPanels("apart", at: first.timeMs, &svg) }
+        let origin = layers[0].timeline.originMs
+        let unit = duration < 60_000 ? ", seconds" : ""
+        let beginning = origin > 0 ? "; 0 is \(SVG.number(origin / 1000, 3)) s of the file" : ""
+        svg.label("middle", (left + right) / 2, rowsBottom + 31, "time\(unit)\(beginning)")
+    }
+
+    private func acrossPanels(_ class: String, at time: Double, _ svg: inout SVG) {
+        svg.lines(`class`, panels.map { [Spot(x: x(time), y: $0.lowerBound), Spot(x: x(time), y: $0.upperBound)] })
     }
 
     /// A time as the axis shows it: seconds, or minutes and hours with colons.
@@ -111,70 +129,43 @@ struct TimePanel {
 
     // MARK: Strips
 
-    /// Values over time: how they are scaled and where.
-    private struct Strip {
-        let top: Double
-        let low: Double
-        let high: Double
-
-        func y(_ value: Double) -> Double {
-            let share = (value - low) / (high - low)
-            return top + TimePanel.stripHeight * (1 - min(max(share, 0), 1))
-        }
-    }
-
-    private func zoom(_ top: Double, _ svg: inout SVG) {
-        let values = timeline.steps.map(\.position.zoom)
-        let (low, high) = (values.min() ?? 0, values.max() ?? 0)
-        let room = max((high - low) * 0.15, 0.5)
-        let limits = timeline.limits.flatMap { [$0.zoomRange.min, $0.zoomRange.max] }
-        let near = limits.filter { (low - 2 * room...high + 2 * room).contains($0) }
-        let strip = Strip(
-            top: top, low: (near + [low]).reduce(low, min) - room, high: (near + [high]).reduce(high, max) + room)
-        let ranges = timeline.limits.map { "\(SVG.number($0.zoomRange.min)) to \(SVG.number($0.zoomRange.max))" }
-        let different = ranges.indices.filter { $0 == 0 || ranges[$0] != ranges[$0 - 1] }.map { ranges[$0] }
-        let allowed = different.count > 3 ? "limits change" : "allowed: " + different.joined(separator: ", then ")
-        panel(strip, "zoom", allowed, Ticks(strip.low...strip.high, steps: Ticks.decimal(-2...1), atMost: 4), &svg)
-        limit(strip, above: true, near, &svg) { $0.zoomRange.max }
-        limit(strip, above: false, near, &svg) { $0.zoomRange.min }
-        curve(strip, &svg) { $0.zoom }
-    }
-
-    private func bearing(_ top: Double, _ svg: inout SVG) {
-        let values = timeline.steps.map(\.position.bearing)
-        let (low, high) = (values.min() ?? 0, values.max() ?? 0)
-        let room = max((high - low) * 0.12, 5)
-        let strip = Strip(top: top, low: low - room, high: high + room)
-        let ticks = Ticks(strip.low...strip.high, steps: Ticks.bearings, atMost: 4)
-        panel(strip, "bearing", "clockwise from north", ticks, &svg) { "\(SVG.number(wrap360($0), 0))°" }
-        curve(strip, &svg) { $0.bearing }
-    }
-
-    private func viewingAngle(_ top: Double, _ svg: inout SVG) {
-        let ceilings = timeline.steps.map { CameraConstraints.viewingAngleCeiling(atZoom: $0.position.zoom) }
-        let strip = Strip(top: top, low: 0, high: (ceilings.max() ?? 65) * 1.12)
-        let ticks = Ticks(strip.low...strip.high, steps: Ticks.degrees, atMost: 4)
-        panel(strip, "viewing angle", "allowed: up to the ceiling of the zoom", ticks, &svg) { "\(SVG.number($0))°" }
-        let ceiling = points(strip) { CameraConstraints.viewingAngleCeiling(atZoom: $0.zoom) }
-        forbid(strip, ceiling, edge: strip.top, &svg)
-        svg.lines("limit", [ceiling])
-        curve(strip, &svg) { $0.viewingAngle }
-    }
-
-    private func panel(
-        _ strip: Strip, _ title: String, _ note: String?, _ ticks: Ticks, _ svg: inout SVG,
-        _ text: (Double) -> String = { SVG.number($0) }
-    ) {
-        for value in ticks.values where value <= strip.high {
+    private func draw(_ strip: Strip, _ svg: inout SVG) {
+        for value in strip.ticks where value >= strip.low && value <= strip.high {
             svg.line("grid", left, strip.y(value), right, strip.y(value))
-            svg.label("end", left - 6, strip.y(value) + 4.5, text(value))
+            svg.label("end", left - 6, strip.y(value) + 4.5, strip.text(value))
         }
-        svg.rect("frame", left, strip.top, width, Self.stripHeight)
-        svg.title(left, strip.top - 7, title, note)
+        svg.rect("frame", left, strip.top, width, strip.height)
+        svg.title(left, strip.top - 7, strip.title, strip.note)
+        if let timeline, !strip.isStill { limits(strip, timeline, &svg) }
+        switch strip.measure {
+        case .zoom: curves(strip, &svg) { $0.zoom }
+        case .bearing: curves(strip, &svg) { $0.bearing }
+        case .viewingAngle: curves(strip, &svg) { $0.viewingAngle }
+        case .distance:
+            let allowed = apart?.comparison.tolerance.points ?? 0
+            if allowed > 0 { svg.line("limit", left, strip.y(allowed), right, strip.y(allowed)) }
+            let distances = apart?.distances.map { Spot(x: x($0.timeMs), y: strip.y($0.points)) } ?? []
+            svg.lines("distance", [Thinning.line(Thinning.columns(distances, width: 0.5), tolerance: 0.1)])
+        }
+    }
+
+    private func limits(_ strip: Strip, _ timeline: CameraTimeline, _ svg: inout SVG) {
+        switch strip.measure {
+        case .zoom:
+            limit(strip, timeline, above: true, &svg) { $0.max }
+            limit(strip, timeline, above: false, &svg) { $0.min }
+        case .viewingAngle:
+            let ceiling = points(strip, timeline) { CameraConstraints.viewingAngleCeiling(atZoom: $0.zoom) }
+            forbid(ceiling, edge: strip.top, &svg)
+            svg.lines("limit", [ceiling])
+        case .bearing, .distance: break
+        }
     }
 
     /// The camera's values as a line; where the camera pauses they stay.
-    private func points(_ strip: Strip, _ value: (CameraPosition) -> Double) -> [Spot] {
+    private func points(
+        _ strip: Strip, _ timeline: CameraTimeline, _ value: (CameraPosition) -> Double
+    ) -> [Spot] {
         var spots: [Spot] = []
         for (index, step) in timeline.steps.enumerated() {
             let spot = Spot(x: x(step.timeMs), y: strip.y(value(step.position)))
@@ -184,33 +175,34 @@ struct TimePanel {
             }
             spots.append(spot)
         }
-        if let last = spots.last { spots.append(Spot(x: right, y: last.y)) }
+        if let last = spots.last { spots.append(Spot(x: x(max(timeline.endMs, 1)), y: last.y)) }
         return Thinning.line(Thinning.columns(spots, width: 0.5), tolerance: 0.1)
     }
 
-    private func curve(_ strip: Strip, _ svg: inout SVG, _ value: (CameraPosition) -> Double) {
-        svg.lines("curve", [points(strip, value)])
+    private func curves(_ strip: Strip, _ svg: inout SVG, _ value: (CameraPosition) -> Double) {
+        for layer in layers { svg.lines(layer.styled("curve"), [points(strip, layer.timeline, value)]) }
     }
 
     /// A limit that can change, and what lies beyond it; nothing if it is too far away to be seen.
     private func limit(
-        _ strip: Strip, above: Bool, _ near: [Double], _ svg: inout SVG, _ value: (CameraTimeline.Limits) -> Double
+        _ strip: Strip, _ timeline: CameraTimeline, above: Bool, _ svg: inout SVG, _ value: (ZoomRange) -> Double
     ) {
-        guard timeline.limits.contains(where: { near.contains(value($0)) }) else { return }
+        let limits = timeline.limits.compactMap { limits in limits.zoomRange.map { (limits.timeMs, value($0)) } }
+        func isSeen(_ value: Double) -> Bool { (strip.low...strip.high).contains(value) }
+        guard limits.contains(where: { isSeen($0.1) }) else { return }
         var spots: [Spot] = []
         var seen: [[Spot]] = []
-        for (index, limits) in timeline.limits.enumerated() {
-            let until = index + 1 < timeline.limits.count ? timeline.limits[index + 1].timeMs : duration
-            let y = strip.y(value(limits))
-            let course = [Spot(x: x(limits.timeMs), y: y), Spot(x: x(until), y: y)]
+        for (index, (timeMs, value)) in limits.enumerated() {
+            let until = index + 1 < limits.count ? limits[index + 1].0 : duration
+            let course = [Spot(x: x(timeMs), y: strip.y(value)), Spot(x: x(until), y: strip.y(value))]
             spots += course
-            if (strip.low...strip.high).contains(value(limits)) { seen.append(course) }
+            if isSeen(value) { seen.append(course) }
         }
-        forbid(strip, spots, edge: above ? strip.top : strip.top + Self.stripHeight, &svg)
+        forbid(spots, edge: above ? strip.top : strip.bottom, &svg)
         svg.lines("limit", seen)
     }
 
-    private func forbid(_ strip: Strip, _ spots: [Spot], edge: Double, _ svg: inout SVG) {
+    private func forbid(_ spots: [Spot], edge: Double, _ svg: inout SVG) {
         guard let first = spots.first, let last = spots.last else { return }
         svg.lines("beyond", [spots + [Spot(x: last.x, y: edge), Spot(x: first.x, y: edge)]], isClosed: true)
     }
@@ -222,17 +214,20 @@ struct TimePanel {
         var y = rowsTop + 2 + Self.rowHeight / 2
         for kind in kinds {
             svg.label("end", left - 6, y + 4.5, kind.title)
-            draw(timeline.bars.filter { $0.kind == kind }, y, &svg)
+            draw(layers[0].timeline.bars.filter { $0.kind == kind }, y, &svg)
             y += Self.rowHeight
         }
-        if !timeline.commands.isEmpty {
+        if let timeline, hasCommands {
             svg.label("end", left - 6, y + 4.5, "commands")
             svg.lines("command", marks(timeline.commands).map { [Spot(x: $0, y: y - 5), Spot(x: $0, y: y + 5)] })
             y += Self.rowHeight
         }
-        svg.label("end", left - 6, y + 4.5, "movements")
-        svg.lines("started", marks(timeline.started).map { Mark.started($0, y) }, isClosed: true)
-        svg.lines("idle", marks(timeline.idle).map { Mark.idle($0, y) }, isClosed: true)
+        for layer in layers {
+            svg.label("end", left - 6, y + 4.5, layer.role == .alone ? "movements" : layer.role.rawValue)
+            svg.lines("started", marks(layer.timeline.started).map { Mark.started($0, y) }, isClosed: true)
+            svg.lines("idle", marks(layer.timeline.idle).map { Mark.idle($0, y) }, isClosed: true)
+            y += Self.rowHeight
+        }
     }
 
     /// Where marks stand; those that would hide each other are one.

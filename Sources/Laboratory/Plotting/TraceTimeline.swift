@@ -49,7 +49,7 @@ package struct TraceTimeline {
 
     /// Names the picture, and shows where fingers went.
     package mutating func add(title: String, fingers: [(points: [ScreenPoint], isCancelled: Bool)]) {
-        camera.title = title
+        (camera.title, camera.originMs) = (title, origin ?? 0)
         camera.fingers += fingers.map { CameraTimeline.Track(points: $0.points, isCancelled: $0.isCancelled) }
     }
 

@@ -27,6 +27,8 @@ public struct Findings: Sendable {
     public private(set) var frames = 0
     /// Milliseconds from the first frame to the last.
     public private(set) var durationMs = 0.0
+    /// When the first gesture was reported, in milliseconds since the first frame: where a replay of it begins to count.
+    package private(set) var originMs: Double?
     /// How many fingers landed.
     public internal(set) var landed = 0
     /// How many were down at one time.
@@ -64,6 +66,7 @@ public struct Findings: Sendable {
 
     package mutating func add(_ report: GestureReport, at timeMs: Double) {
         let event = report.event
+        originMs = originMs ?? timeMs
         if event.kind.isTap {
             if event.phase == .ended { _ = begin(event.kind, at: timeMs, endMs: timeMs) }
             return

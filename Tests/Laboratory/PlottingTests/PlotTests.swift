@@ -181,7 +181,7 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
 
     @Test func limitsAreDrawnWhereTheyAre() throws {
         let trace = """
-            {"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":12},"minZoom":11,"maxZoom":13}
+            {"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":12,"viewingAngle":37},"minZoom":11,"maxZoom":13}
             {"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":20}}
             {"type":"set-zoom-range","timeMs":500,"maxZoom":12.5}
             {"type":"move","timeMs":1000,"update":{"kind":"zoom-to","zoom":1}}
@@ -195,6 +195,55 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         #expect(zoom.min() == limits.min() && zoom.max() == limits.max())
         let ceiling = try #require(picture.lines("limit").last).map(\.y)
         #expect(try #require(ceiling.max()) - (try #require(ceiling.min())) > 1)
+    }
+
+    @Test func aStripInWhichNothingChangesIsLow() throws {
+        let trace = """
+            {"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":12,"bearing":90}}
+            {"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":14}}
+            """
+        let picture = try ReadPicture(try plot(["-"], input: trace).output)
+        let heights = picture.all("frame").compactMap { $0.attributes["height"].flatMap(Double.init) }
+        // The map, the three strips, the rows.
+        #expect(heights.count == 5 && heights[1] == 74 && heights[2] == 18 && heights[3] == 18)
+        #expect(picture.texts.contains("90°") && picture.texts.count { $0 == "stays as it is" } == 2)
+    }
+
+    @Test func noLineGoesThroughATitle() throws {
+        let picture = try ReadPicture(try plot([Self.samples[0].path]).output)
+        let frames = picture.all("frame").compactMap { frame -> ClosedRange<Double>? in
+            guard let y = frame.attributes["y"].flatMap(Double.init), let height = frame.attributes["height"] else {
+                return nil
+            }
+            return y...y + (Double(height) ?? 0)
+        }
+        let lines = picture.lines("moment")
+        #expect(!lines.isEmpty)
+        for line in lines { #expect(frames.contains { $0.contains(line[0].y) && $0.contains(line[1].y) }) }
+    }
+
+    @Test func aWidePictureHasTheTimesBesideTheMap() throws {
+        let trace = Self.samples[0].path
+        let (plain, wide) = (try plot([trace]).output, try plot([trace, "--wide"]).output)
+        func left(_ class: String, _ svg: String) throws -> Double {
+            let panel = try #require(try ReadPicture(svg).all(`class`).first)
+            return try #require(panel.attributes["data-left"].flatMap(Double.init))
+        }
+        #expect(try left("times", plain) == left("map", plain))
+        #expect(try left("times", wide) == left("map", wide) + 560)
+    }
+
+    @Test func timesCountFromWhereTheReplayDoes() throws {
+        let trace = """
+            {"type":"trace","version":1}
+            {"type":"pan","phase":"began","timeMs":9800}
+            {"type":"pan","phase":"ended","timeMs":10000,"translation":{"x":50,"y":0},"velocity":{"x":0,"y":0}}
+            """
+        let picture = try ReadPicture(try plot(["-"], input: trace).output)
+        #expect(picture.texts.contains("time, seconds; 0 is 9.8 s of the file"))
+        let bar = try #require(picture.all("gesture").first?.attributes)
+        let times = try #require(picture.all("times").first?.attributes)
+        #expect(bar["x"] == times["data-left"])
     }
 
     /// Each finger has a line from where it landed to where it lifted; a finger that was lost ends with a cross.

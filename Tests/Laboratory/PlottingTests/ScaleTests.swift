@@ -2,6 +2,7 @@
 
 import CameraStreams
 import Foundation
+import MapCamera
 import TestSupport
 import Testing
 
@@ -57,6 +58,29 @@ import Testing
                 return [values.first, values.min(), values.max(), values.last]
             }
             #expect(ends(kept) == ends(points))
+        }
+    }
+
+    @Test(arguments: 1...50) func labelsHideNeitherEachOtherNorMoreOfALineThanTheyMust(_ seed: UInt64) {
+        var random = Seeded(seed)
+        let way = Extent([MercatorPoint(x: 0, y: 0), MercatorPoint(x: 1, y: 1)]) ?? .nowhere
+        let frame = MapFrame(way: way, others: [], left: 0, top: 0, width: 400)
+        // A line through the middle, and spots on it.
+        let line = [Spot(x: frame.left, y: frame.bottom), Spot(x: frame.right, y: frame.top)]
+        var labels = Labels(on: frame, besides: [line])
+        var boxes: [(x: ClosedRange<Double>, y: ClosedRange<Double>)] = []
+        for index in 0..<5 {
+            let share = (Double(index) + random.number(0.3...0.7)) / 5
+            let spot = Spot(x: share * 400, y: frame.bottom - share * frame.height)
+            let place = labels.place("\(index + 1)", beside: spot)
+            let box = (x: place.x...place.x + Labels.width(of: "1"), y: place.y - 9...place.y)
+            #expect(!boxes.contains { $0.x.overlaps(box.x) && $0.y.overlaps(box.y) })
+            #expect(box.x.lowerBound >= 0 && box.x.upperBound <= 400 && box.y.lowerBound >= 0)
+            for step in 0...400 {
+                let point = Spot(x: Double(step), y: frame.bottom - Double(step) / 400 * frame.height)
+                #expect(!(box.x.contains(point.x) && box.y.contains(point.y)), "seed \(seed): \(index)")
+            }
+            boxes.append(box)
         }
     }
 

@@ -14,7 +14,8 @@ final class TraceSections {
         /// The camera that its header names, if it is right.
         let camera: String?
         fileprivate(set) var findings = Findings()
-        fileprivate var origin: Double?
+        /// When its first line is to be applied, in milliseconds of its own clock.
+        fileprivate(set) var origin: Double?
         fileprivate var last = -Double.infinity
         fileprivate var isOver = false
         fileprivate var reporter = GestureReporter()

@@ -56,7 +56,16 @@ import Testing
 
         let report = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: text).output[0])
         let own = try JSON(try gimbal(nil, ["inspect", "--json", "-"], input: pinch).output[0])
-        #expect(report["gestures"] == own["gestures"] && report["fingers"] == own["fingers"])
+        // Gestures count from the first of them, touches from the first touch; both say where in the file that is.
+        func found(_ report: JSON) throws -> [String] {
+            let origin = try #require(report["originMs"]?.number)
+            return try #require(report["gestures"]?.array).map { gesture in
+                let start = try #require(gesture["startMs"]?.number) + origin
+                return "\(gesture["type"]?.string ?? "") \(start) \(gesture["scale"]?.text ?? "")"
+            }
+        }
+        #expect(try found(report) == found(own) && report["fingers"] == own["fingers"])
+        #expect(own["gestures"]?.array?.first?["startMs"]?.number == 0 && own["originMs"]?.number ?? 0 > 0)
         #expect(report["fingersAtOnce"]?.number == 2)
 
         let (drawn, picture, _) = try gimbal(nil, ["plot", "-"], input: text)
@@ -67,6 +76,8 @@ import Testing
             }
         }
         #expect(drawn == 0 && marks(picture) == marks(ownPicture))
+        let origin = own["originMs"]?.number.map { "0 is \(($0 / 1000).formatted()) s of the file" } ?? "?"
+        #expect(ownPicture.contains { $0.contains(origin) }, "inspect and plot have one clock")
 
         let again = try gimbal(nil, ["convert", "--touches", "-"], input: text)
         #expect(again.status == 64 && again.errors.contains("--touches is for recordings"), "\(again.errors)")

@@ -178,8 +178,17 @@ import FoundationXML
         #expect(result.status == 1)
         let svg = try String(contentsOfFile: picture, encoding: .utf8)
         #expect(XMLParser(data: Data(svg.utf8)).parse())
-        #expect(svg.contains(#"class="way glide""#) && svg.contains(#"class="way fingers""#))
-        #expect(svg.matches(of: /<circle class="apart"/).count == 2 && svg.contains("first apart at"))
+        // Of each: the way, where it began and ended with the views there, and three curves.
+        for role in ["expected", "found"] {
+            #expect(svg.matches(of: try Regex("<path class=\"way \(role)\"")).count == 2, "with the legend")
+            #expect(svg.matches(of: try Regex("<circle class=\"dot \(role)\"")).count == 2)
+            #expect(svg.matches(of: try Regex("<path class=\"view \(role)\"")).count == 2)
+            #expect(svg.matches(of: try Regex("<path class=\"curve \(role)\"")).count == 3)
+        }
+        for text in ["zoom<", "bearing<", "viewing angle<", "distance<", "N</text>", " km</text>", "first apart at"] {
+            #expect(svg.contains(text), "\(text)")
+        }
+        #expect(svg.matches(of: /<circle class="apart"/).count == 2)
     }
 
     // MARK: Two of them

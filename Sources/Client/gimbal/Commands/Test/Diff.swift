@@ -25,7 +25,7 @@ struct Diff: ParsableCommand {
     var tolerance: Tolerance?
 
     @Option(
-        "Draw both ways over one another, the place marked where they part.", "file",
+        "Draw both cameras over one another, the place marked where they part.", "file",
         completion: .file(extensions: ["svg"]))
     var plot: String?
 
@@ -48,9 +48,9 @@ struct Diff: ParsableCommand {
         let tolerance = tolerance ?? .none
         if let plot {
             let title = "\(expected) and \(found)"
-            let picture = Overlay(
+            let picture = Picture(
                 title: title, expected: one.stream, found: other.stream, tolerance: tolerance)
-            try OutputFile.write(picture.svg, to: plot, besides: [expected, found])
+            try OutputFile.write(picture.svg(), to: plot, besides: [expected, found])
         }
         let comparison = Comparison(expected: one.stream, found: other.stream, tolerance: tolerance)
         guard let failure = comparison.failure else { return }

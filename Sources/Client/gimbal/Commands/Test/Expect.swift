@@ -49,7 +49,7 @@ struct Expect: ParsableCommand {
     var tap = false
 
     @Option(
-        "Draw both ways over one another, the place marked where they part.", "file",
+        "Draw both cameras over one another, the place marked where they part.", "file",
         completion: .file(extensions: ["svg"]))
     var plot: String?
 
@@ -287,8 +287,8 @@ private final class ExpectSession {
         _ expected: LoadedStream, _ found: LoadedStream, _ tolerance: Tolerance, to file: String
     ) throws {
         let title = InputFile.title(of: found.name)
-        let picture = Overlay(title: title, expected: expected.stream, found: found.stream, tolerance: tolerance)
-        try OutputFile.write(picture.svg, to: file, besides: [found.name, expected.name])
+        let picture = Picture(title: title, expected: expected.stream, found: found.stream, tolerance: tolerance)
+        try OutputFile.write(picture.svg(), to: file, besides: [found.name, expected.name])
     }
 
     /// Writes a golden file anew if it is another, and shows what has changed.

@@ -10,7 +10,8 @@ struct Inspect: ParsableCommand {
         abstract: "Show what is in a recording or a trace.",
         discussion: """
             Tells the format, the device, how many fingers there were and for how long, which gestures they made, and \
-            what is odd about the recording. Of several traces in one file each is told by itself, with times of its own. \
+            what is odd about the recording. Times of gestures are those of a replay and of "gimbal plot"; it is said where in \
+            the file they begin to count. Of several traces in one file each is told by itself. \
             ^C ends a recording that comes from a pipe or a device, and it is shown. \(RecordingOptions.note)
 
             Examples:
@@ -65,7 +66,7 @@ private struct InspectReport {
     /// Whether an option says how large the device's surface is.
     private let isSizeGiven: Bool
     /// What was found: in the recording, or in each of its traces.
-    private let sections: [(trace: TraceSections.Section?, findings: Findings)]
+    private let sections: [Section]
     private let damaged: [(line: Int, excerpt: String)]
     private let damagedCount: Int
 
@@ -98,7 +99,7 @@ private struct InspectReport {
                 rows.append(
                     titled("trace", "\(index + 1) of \(sections.count), from line \(grouped(trace.line))\(camera)"))
             }
-            rows += self.rows(of: section.findings)
+            rows += self.rows(of: section)
         }
         let leftOut = notes.devicesLeftOut.map { number -> PrintableText in
             "fingers on device \(number), left out: --device-number \(number) takes them"
@@ -109,14 +110,28 @@ private struct InspectReport {
         return rows + table("damaged", lines, more: damagedCount - lines.count)
     }
 
-    private func rows(of findings: Findings) -> [PrintableText] {
+    private typealias Section = (trace: TraceSections.Section?, findings: Findings)
+
+    /// Where in the file times begin to count, in its own milliseconds.
+    private func origin(of section: Section) -> Double? {
+        section.trace.map { $0.origin } ?? section.findings.originMs
+    }
+
+    /// How much later a replay's clock begins than the times that were found.
+    private func shift(of section: Section) -> Double { isTrace ? 0 : section.findings.originMs ?? 0 }
+
+    private func rows(of section: Section) -> [PrintableText] {
+        let findings = section.findings
         let frames = counted(findings.frames, isTrace ? "line" : "frame")
         var rows = [titled("length", "\(frames) in \(clock(milliseconds: findings.durationMs, 3))")]
         if findings.landed > 0 {
             rows.append(titled("fingers", "\(grouped(findings.landed)), \(findings.mostFingers) at one time"))
         }
+        if let origin = origin(of: section) {
+            rows.append(titled("times", "count from \(clock(milliseconds: origin, 3)) of the file"))
+        }
         let more = findings.gestureCount - findings.gestures.count
-        return rows + table("gestures", findings.gestures.map(text), more: more)
+        return rows + table("gestures", findings.gestures.map { text($0, shift(of: section)) }, more: more)
     }
 
     private func table(_ title: PrintableText, _ texts: [PrintableText], more: Int) -> [PrintableText] {
@@ -143,9 +158,9 @@ private struct InspectReport {
         return "\(name), \(fixed(size.width, 0)) by \(fixed(size.height, 0)) mm"
     }
 
-    private func text(_ gesture: FoundGesture) -> PrintableText {
-        let start = padded("\(clock(milliseconds: gesture.startMs, 2))", 8)
-        let end: PrintableText = gesture.endMs.map { "\(clock(milliseconds: $0, 2))" } ?? "its end"
+    private func text(_ gesture: FoundGesture, _ shift: Double) -> PrintableText {
+        let start = padded("\(clock(milliseconds: gesture.startMs - shift, 2))", 8)
+        let end: PrintableText = gesture.endMs.map { "\(clock(milliseconds: $0 - shift, 2))" } ?? "its end"
         let time: PrintableText = gesture.kind.isTap ? "\(start)          " : "\(start) to \(filled(end, 6))"
         let lost: PrintableText = gesture.isCancelled ? ", cancelled" : ""
         return "\(filled("\(gesture.kind.type)", 16))\(time)  \(amount(gesture))\(lost)"
@@ -178,11 +193,11 @@ private struct InspectReport {
         ]
         // Several traces are described one by one; what they share comes beside them.
         if sections.count == 1 {
-            for member in json(sections[0].findings).members { members[member.name] = member.value }
+            for member in json(sections[0]).members { members[member.name] = member.value }
         } else {
             members["traces"] = .array(
                 sections.map { section in
-                    var trace = json(section.findings)
+                    var trace = json(section)
                     if let line = section.trace?.line { trace["line"] = .number(Double(line)) }
                     if let camera = section.trace?.camera { trace["camera"] = .string(camera) }
                     return .object(trace)
@@ -203,20 +218,24 @@ private struct InspectReport {
         return .object(members)
     }
 
-    private func json(_ findings: Findings) -> JSONObject {
-        [
+    private func json(_ section: Section) -> JSONObject {
+        let (findings, shift) = (section.findings, shift(of: section))
+        var members: JSONObject = [
             "frames": .number(Double(findings.frames)), "durationMs": .number(milliseconds(findings.durationMs)),
             "fingers": .number(Double(findings.landed)), "fingersAtOnce": .number(Double(findings.mostFingers)),
-            "gestures": .array(findings.gestures.map(json)), "gestureCount": .number(Double(findings.gestureCount)),
+            "gestures": .array(findings.gestures.map { json($0, shift) }),
+            "gestureCount": .number(Double(findings.gestureCount)),
         ]
+        if let origin = origin(of: section) { members["originMs"] = .number(milliseconds(origin)) }
+        return members
     }
 
-    private func json(_ gesture: FoundGesture) -> JSONValue {
+    private func json(_ gesture: FoundGesture, _ shift: Double) -> JSONValue {
         var members: JSONObject = [
-            "type": .string(gesture.kind.type), "startMs": .number(milliseconds(gesture.startMs)),
+            "type": .string(gesture.kind.type), "startMs": .number(milliseconds(gesture.startMs - shift)),
             "cancelled": .bool(gesture.isCancelled),
         ]
-        if let end = gesture.endMs { members["endMs"] = .number(milliseconds(end)) }
+        if let end = gesture.endMs { members["endMs"] = .number(milliseconds(end - shift)) }
         switch gesture.value {
         case .pan(let way): members["translation"] = .object(["x": .number(way.x), "y": .number(way.y)])
         case .pinch(let scale): members["scale"] = .number(scale)

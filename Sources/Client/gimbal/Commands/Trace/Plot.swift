@@ -16,14 +16,15 @@ struct Plot: ParsableCommand {
             rests between them; below, where the fingers went on the screen, zoom, bearing and viewing angle with their limits, and the gestures, over time. \
             It needs no daemon. \(RecordingOptions.note)
 
-            The picture is SVG, for light and dark pages. For a file that is named .png or .pdf, one of rsvg-convert, \
-            inkscape and ImageMagick must be there. Lines that are wrong are named and left out. Of several traces in one \
+            The picture is SVG, for light and dark pages, and PNG or PDF for a file that is named .png or .pdf: one of \
+            rsvg-convert, inkscape and ImageMagick must be there for that. Times are those of a replay; it is said where in the \
+            file they begin to count. Lines that are wrong are named and left out. Of several traces in one \
             file the first is drawn, or the one that --trace says.
 
             Examples:
               gimbal plot pan.ndjson -o pan.svg
               gimbal plot pinch.evemu --from-target 48.8584,2.2945 -o pinch.png
-              gimbal plot pan.ndjson -o pan.pdf --force
+              gimbal plot pan.ndjson -o pan.pdf --force --wide
               gimbal convert pinch.evemu | gimbal plot - >pinch.svg
             """
     )
@@ -31,6 +32,9 @@ struct Plot: ParsableCommand {
     @OptionGroup var options: RecordingOptions
 
     @OptionGroup var selection: TraceNumber
+
+    @Flag(help: "Draw the times beside the map, and not below it.")
+    var wide = false
 
     @OptionGroup var destination: OutputOptions
 
@@ -45,7 +49,7 @@ struct Plot: ParsableCommand {
         let converter = format == .svg ? nil : try PictureConverter(to: format)
         let file = try OutputFile(destination)
         let session = try PlotSession(trace, options, selection.number)
-        let picture = Array(Picture(of: try session.run()).svg.utf8)
+        let picture = Array(Picture(of: try session.run()).svg(isWide: wide).utf8)
         if let converter { try converter.convert(picture, into: file) } else { try file.write(picture) }
         try file.finish()
         if session.leavesSurfacesOut {
