@@ -33,14 +33,15 @@ package enum ReportFormat {
     /// The Test Anything Protocol, version 14.
     case tap
 
-    package func text(of reports: [TestReport]) -> String {
+    /// - Parameter page: a file that shows more of what failed; JUnit's report names it, as Jenkins and GitLab read it.
+    package func text(of reports: [TestReport], page: String? = nil) -> String {
         switch self {
-        case .junit: Self.junit(reports)
+        case .junit: Self.junit(reports, page)
         case .tap: Self.tap(reports)
         }
     }
 
-    private static func junit(_ reports: [TestReport]) -> String {
+    private static func junit(_ reports: [TestReport], _ page: String?) -> String {
         let all = reports.flatMap(\.outcomes)
         let failed = all.count { $0.failure != nil }
         let duration = number(reports.reduce(0) { $0 + $1.duration }, 3)
@@ -57,7 +58,9 @@ package enum ReportFormat {
                 if let failure = outcome.failure {
                     text += ">\n      <failure type=\"apart\" message=\"\(xml(failure.summary))\">"
                     text += xml(([failure.summary] + failure.details).joined(separator: "\n"))
-                    text += "</failure>\n    </testcase>\n"
+                    text += "</failure>\n"
+                    if let page { text += "      <system-out>[[ATTACHMENT|\(xml(page))]]</system-out>\n" }
+                    text += "    </testcase>\n"
                 } else {
                     text += "/>\n"
                 }

@@ -225,12 +225,11 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
     @Test func aWidePictureHasTheTimesBesideTheMap() throws {
         let trace = Self.samples[0].path
         let (plain, wide) = (try plot([trace]).output, try plot([trace, "--wide"]).output)
-        func left(_ class: String, _ svg: String) throws -> Double {
-            let panel = try #require(try ReadPicture(svg).all(`class`).first)
-            return try #require(panel.attributes["data-left"].flatMap(Double.init))
+        for (svg, offset) in [(plain, 0.0), (wide, 560)] {
+            let picture = try ReadPicture(svg)
+            let lefts = ["map", "times"].map { picture.all($0).first?.attributes["data-left"].flatMap(Double.init) }
+            #expect(try #require(lefts[1]) - #require(lefts[0]) == offset)
         }
-        #expect(try left("times", plain) == left("map", plain))
-        #expect(try left("times", wide) == left("map", wide) + 560)
     }
 
     @Test func timesCountFromWhereTheReplayDoes() throws {

@@ -29,6 +29,9 @@ struct LoadedStream {
     /// The lines without their line feeds.
     var lines: [ArraySlice<UInt8>] { bytes.split(separator: 0x0a) }
 
+    /// The same, with blank ones: the first is line 1 of the file.
+    var allLines: [ArraySlice<UInt8>] { bytes.split(separator: 0x0a, omittingEmptySubsequences: false).dropLast() }
+
     /// Reads a stream, or plays a trace or a recording; `-` is standard input.
     ///
     /// - Throws: a `Failure` for a file that is none of them, or damaged.

@@ -191,6 +191,55 @@ import FoundationXML
         #expect(svg.matches(of: /<circle class="apart"/).count == 2)
     }
 
+    @Test func aPageShowsThePictureTheNumbersAndTheLinesAround() throws {
+        let (page, report) = (path("results.html"), path("results.xml"))
+        let changed = try changedTrace()
+        let result = try gimbal(
+            nil, ["expect", changed, "--golden", golden, "--moves", "9", "--html", page, "--junit", report])
+        #expect(result.status == 1)
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        let line = try #require(
+            zip(try lines(golden), try gimbal(nil, ["run", changed]).output).enumerated().first {
+                $0.element.0 != $0.element.1
+            })
+        #expect(html.contains("<title>gimbal expect: 2 of 2 not as expected</title>"))
+        for text in [line.element.0, line.element.1] {
+            let shown = "<tr class=\"there\"><th>\(line.offset + 1)</th><td><code>\(escaped(text))</code>"
+            #expect(html.contains(shown), "\(shown)")
+        }
+        #expect(html.contains("<svg") && html.contains("class=\"curve expected\"") && html.contains("most apart"))
+        #expect(html.contains("and not 9"), "what is no golden file is told, too")
+        // It is all in the one file.
+        #expect(!html.contains("<script") && html.matches(of: /(src|href)=(?!"#\d)/).isEmpty)
+        #expect(html.matches(of: /url\((?!#map1\))/).isEmpty)
+        let attachment = "<system-out>[[ATTACHMENT|\(page)]]</system-out>"
+        #expect(
+            try String(contentsOfFile: report, encoding: .utf8).matches(
+                of: try Regex(NSRegularExpression.escapedPattern(for: attachment))
+            ).count == 2)
+        #expect(try gimbal(nil, ["expect", sample, "--golden", golden, "--html", golden]).status == 73)
+    }
+
+    @Test func whatFilesSayIsNoMarkupOfThePage() throws {
+        let evil = "</code></pre></svg></style><script>alert(1)</script><img src=x onerror=alert(1)>\u{202e}&\"'"
+        let position = #""position":{"target":{"latitude":1,"longitude":2},"zoom":3,"bearing":0,"viewingAngle":0}"#
+        let quoted = JSON.string(evil).text
+        let log = try write(
+            #"{"type":"camera-changed","timeMs":0,"note":\#(quoted),\#(position)}"# + "\n", to: "a<b>&\"c'.ndjson")
+        let golden = try write(
+            #"{"type":"camera-changed","timeMs":0,"note":\#(quoted),\#(position.replacing("3,", with: "4,"))}"# + "\n",
+            to: "<i>golden.ndjson")
+        let page = path("results.html")
+        #expect(try gimbal(nil, ["expect", log, "--golden", golden, "--html", page]).status == 1)
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(html.contains("alert(1)") && html.contains("&lt;script&gt;") && html.contains("a&lt;b&gt;&amp;&quot;c"))
+        let tags = Set(html.matches(of: /<([a-zA-Z]+)/).map { String($0.1) })
+        #expect(tags.isDisjoint(with: ["script", "img", "i"]), "\(tags)")
+        #expect(!html.contains("\u{202e}") && html.contains("default-src 'none'"))
+    }
+
+    private func escaped(_ text: String) -> String { text.replacing("\"", with: "&quot;") }
+
     // MARK: Two of them
 
     @Test func twoCamerasAreHeldAgainstEachOther() throws {

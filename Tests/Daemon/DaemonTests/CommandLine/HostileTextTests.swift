@@ -119,6 +119,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "expect": [
             ["FILE", "--zoom-between", "3,4"], ["FILE", "--golden", "FILE"], ["FILE", "--statements", "FILE"],
             ["FILE", "--tap", "--zoom-between", "3,4"], ["FILE"],
+            ["FILE", "--zoom-between", "3,4", "--html", "OUT.svg"],
         ],
         "diff": [["FILE", "SAMPLE"]], "make": [["pinch", "-o", "FILE"]],
         "shrink": [["FILE", "--", "/bin/false", "{}"], ["FILE", "--", "FILE/", "{}"]],

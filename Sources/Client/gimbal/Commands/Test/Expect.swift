@@ -32,7 +32,7 @@ struct Expect: ParsableCommand {
               gimbal expect pan.ndjson --golden pan.golden.ndjson --tolerance 0.5pt,0.001zoom,0.1deg --plot pan.svg
               gimbal expect pan.ndjson --at end --target 48.8584,2.2945 --zoom 14.3 --within 2pt --idle-by 3s
               gimbal expect app-camera.csv --golden pan.golden.ndjson --tolerance 2pt,50ms
-              gimbal expect Tests/*.ndjson --junit results.xml
+              gimbal expect Tests/*.ndjson --junit results.xml --html results.html
               gimbal expect --camera main --timeout 5s --zoom 14 --within 0.01zoom
             """
     )
@@ -44,6 +44,11 @@ struct Expect: ParsableCommand {
 
     @Option("Write the results as JUnit's XML.", "file", completion: .file(extensions: ["xml"]))
     var junit: String?
+
+    @Option(
+        "Write the results as one page, with pictures, numbers and lines of golden files; JUnit's report names it.",
+        "file", completion: .file(extensions: ["html"]))
+    var html: String?
 
     @Flag(help: "Print the results by the Test Anything Protocol.")
     var tap = false
@@ -97,7 +102,13 @@ struct Expect: ParsableCommand {
             for line in reports.flatMap(\.lines) { output.add(PrintableText(line)) }
         }
         try output.flush()
-        if let junit { try OutputFile.write(ReportFormat.junit.text(of: reports), to: junit, besides: files) }
+        if let junit {
+            try OutputFile.write(ReportFormat.junit.text(of: reports, page: html), to: junit, besides: files)
+        }
+        if let html {
+            let page = ComparisonPage.text(of: reports, session.compared)
+            try OutputFile.write(page, to: html, besides: files + session.goldenFiles)
+        }
         if reports.contains(where: { !$0.failures.isEmpty }) { throw ExitCode(.rejected) }
     }
 }
@@ -219,6 +230,11 @@ private final class ExpectSession {
     private let output: Output
     private let clock = ContinuousClock()
     private var goldens: [String: LoadedStream] = [:]
+    /// What is held against golden files, if a page is to show it.
+    private(set) var compared: [ComparedStreams] = []
+
+    /// The golden files that were read.
+    var goldenFiles: [String] { Array(goldens.keys) }
 
     init(_ options: Expect, _ output: Output) {
         self.options = options
@@ -261,6 +277,13 @@ private final class ExpectSession {
         if options.update { return try update(file, found, statement.text) }
         let golden = try golden(file, on: found.stream.viewport)
         if let plot = options.plot { try draw(golden, found, tolerance ?? .none, to: plot) }
+        if options.html != nil {
+            compared.append(
+                ComparedStreams(
+                    subject: found.name, expectation: statement.text, expected: golden.stream, found: found.stream,
+                    expectedLines: golden.allLines, foundLines: found.allLines,
+                    tolerance: tolerance ?? (found.isRun ? nil : Tolerance.none)))
+        }
         return Outcome(statement.text, failure(golden, found, tolerance))
     }
 
@@ -325,6 +348,7 @@ private final class ExpectSession {
             let left = limit - clock.now
             // What it does on its way is judged when it rests.
             if follower.isAtRest || left <= .zero, let stream = follower.stream {
+                compared = []
                 let outcomes = try statements.map { try outcome($0, LoadedStream(camera.text, stream)) }
                 if left <= .zero || outcomes.allSatisfy({ $0.failure == nil }) {
                     return TestReport(

@@ -1,0 +1,180 @@
+// What `gimbal expect` came to, as one page: every expectation, and of each golden file the picture, the numbers, and both
+// streams around the place where they first differ. A pure function, without scripts, and nothing is loaded from elsewhere.
+// Invariant: what comes from files or names is printable and escaped.
+
+import CameraStreams
+import GimbalProtocol
+import MapCamera
+
+/// A camera that was held against a golden file, for a page.
+package struct ComparedStreams {
+    fileprivate let subject: String
+    fileprivate let expectation: String
+    private let expected: CameraStream
+    private let found: CameraStream
+    private let expectedLines: [ArraySlice<UInt8>]
+    private let foundLines: [ArraySlice<UInt8>]
+    /// `nil` where the bytes have to be the same.
+    private let tolerance: Tolerance?
+
+    /// - Parameters:
+    ///   - subject: what was tested, as its report calls it.
+    ///   - expectation: what was expected, as its outcome calls it.
+    ///   - expectedLines: all lines of the golden file, blank ones too, without line feeds.
+    ///   - foundLines: those of what was found; none if it is not known by lines.
+    package init(
+        subject: String, expectation: String, expected: CameraStream, found: CameraStream,
+        expectedLines: [ArraySlice<UInt8>], foundLines: [ArraySlice<UInt8>], tolerance: Tolerance?
+    ) {
+        (self.subject, self.expectation, self.tolerance) = (subject, expectation, tolerance)
+        (self.expected, self.found) = (expected, found)
+        (self.expectedLines, self.foundLines) = (expectedLines, foundLines)
+    }
+
+    /// The section of a page.
+    fileprivate func section(_ number: Int) -> String {
+        let comparison = Comparison(expected: expected, found: found, tolerance: tolerance ?? .none)
+        let picture = Picture(title: subject, expected: expected, found: found, tolerance: tolerance ?? .none)
+        return """
+            <section id="\(number)"><h2>\(safe(subject)): \(safe(expectation))</h2>
+            \(numbers(comparison))
+            \(picture.svg(isWide: true, name: "\(number)"))
+            \(lines(comparison))
+            </section>
+
+            """
+    }
+
+    private func numbers(_ comparison: Comparison) -> String {
+        let moments = [
+            ("first apart", comparison.first), ("most apart", comparison.worst), ("at the end", comparison.end),
+        ]
+        let rows = moments.map { name, moment -> String in
+            guard let moment else { return "" }
+            let (expected, found) = (moment.expected.position, moment.found.position)
+            return """
+                <tr><th rowspan="3">\(name)<br>\(SVG.number(moment.timeMs / 1000, 3)) s</th>\(cells("expected", expected))</tr>
+                <tr>\(cells("found", found))</tr>
+                <tr><td>apart by</td><td colspan="5">\(moment.difference.text)</td></tr>
+
+                """
+        }
+        let apart =
+            comparison.isSame
+            ? "Nowhere apart"
+            : "Apart for \(SVG.number(comparison.apartMs / 1000, 3)) s of \(SVG.number(comparison.lengthMs / 1000, 3)) s"
+        let allowed = tolerance.map { "allowed: \($0.text)" } ?? "the same is expected to the byte"
+        return """
+            <p>\(apart); \(allowed).</p>
+            <table><tr><th></th><th></th><th>latitude</th><th>longitude</th><th>zoom</th><th>bearing</th><th>angle</th></tr>
+            \(rows.joined())</table>
+            """
+    }
+
+    private func cells(_ name: String, _ position: CameraPosition) -> String {
+        let numbers = [
+            (position.target.latitude, 9), (position.target.longitude, 9), (position.zoom, 6), (position.bearing, 6),
+            (position.viewingAngle, 6),
+        ]
+        return "<td>\(name)</td>" + numbers.map { "<td>\(SVG.number($0, $1))</td>" }.joined()
+    }
+
+    /// Both streams around the place where they first differ; nothing where they do not.
+    private func lines(_ comparison: Comparison) -> String {
+        var place = comparison.first.map { ($0.expected.line, $0.found.line) }
+        if tolerance == nil, !foundLines.isEmpty {
+            let shared = zip(expectedLines, foundLines).prefix { $0 == $1 }.count
+            place = expectedLines == foundLines ? nil : (shared + 1, shared + 1)
+        }
+        guard let place else { return "" }
+        return """
+            <div class="streams">
+            \(excerpt("expected", expectedLines, around: place.0))
+            \(excerpt("found", foundLines, around: place.1))
+            </div>
+            """
+    }
+
+    /// So many lines before a place, and behind it, are shown, and so many bytes of each.
+    private static let (linesAround, longestLine) = (6, 2000)
+
+    private func excerpt(_ name: String, _ lines: [ArraySlice<UInt8>], around line: Int) -> String {
+        let range = max(line - Self.linesAround, 1)...line + Self.linesAround
+        let rows = range.filter { $0 <= lines.count }.map { number -> String in
+            let text = String(decoding: lines[number - 1].prefix(Self.longestLine), as: UTF8.self)
+            let mark = number == line ? " class=\"there\"" : ""
+            return "<tr\(mark)><th>\(number)</th><td><code>\(safe(text))</code></td></tr>\n"
+        }
+        let end = line > lines.count ? "<tr class=\"there\"><th></th><td>nothing more</td></tr>\n" : ""
+        return "<table><caption>\(name)</caption>\n\(rows.joined())\(end)</table>"
+    }
+}
+
+/// The page.
+package enum ComparisonPage {
+    package static func text(of reports: [TestReport], _ compared: [ComparedStreams]) -> String {
+        let all = reports.flatMap(\.outcomes)
+        let failed = all.count { $0.failure != nil }
+        let title = failed == 0 ? "all \(all.count) as expected" : "\(failed) of \(all.count) not as expected"
+        let rows = reports.map { report in
+            "<tr><td colspan=\"3\"><b>\(safe(report.subject))</b></td></tr>\n"
+                + report.outcomes.map { row($0, of: report.subject, compared) }.joined()
+        }
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <meta name="viewport" content="width=device-width">
+            <title>gimbal expect: \(title)</title>
+            <style>\(style)</style>
+            <h1>gimbal expect: \(title)</h1>
+            <table class="outcomes">
+            \(rows.joined())</table>
+            \(compared.enumerated().map { $1.section($0 + 1) }.joined())</html>
+
+            """
+    }
+
+    private static func row(_ outcome: Outcome, of subject: String, _ compared: [ComparedStreams]) -> String {
+        let details = outcome.failure.map { [$0.summary] + $0.details } ?? []
+        let section = compared.firstIndex { $0.subject == subject && $0.expectation == outcome.name }
+        let link = section.map { "<br><a href=\"#\($0 + 1)\">more</a>" } ?? ""
+        return """
+            <tr class="\(outcome.failure == nil ? "fulfilled" : "missed")"><th>\(outcome.failure == nil ? "ok" : "not ok")</th>\
+            <td>\(safe(outcome.name))\(link)</td><td><pre>\(details.map(safe).joined(separator: "\n"))</pre></td></tr>
+
+            """
+    }
+
+    private static let style = """
+
+        :root{color-scheme:light dark}
+        body{font:15px system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;margin:24px auto;
+        max-width:1160px;padding:0 16px;color:#1c2127;background:#fff}
+        h2{margin:40px 0 8px}
+        table{border-collapse:collapse;margin:8px 0}
+        caption{text-align:left;font-weight:600}
+        th,td{text-align:left;vertical-align:top;padding:3px 12px 3px 0;font-weight:400;border-bottom:1px solid #d5dade}
+        td{font-variant-numeric:tabular-nums}
+        pre{margin:0;white-space:pre-wrap;overflow-wrap:anywhere}
+        .outcomes th{white-space:nowrap}
+        .outcomes td:nth-child(2){width:220px;overflow-wrap:anywhere}
+        .fulfilled th{color:#00795a}
+        .missed th{color:#b3261e;font-weight:600}
+        section svg{max-width:100%;height:auto}
+        .streams{display:grid;gap:0 24px;grid-template-columns:repeat(auto-fit,minmax(min(480px,100%),1fr))}
+        .streams code{font-size:12px;overflow-wrap:anywhere}
+        .there{background:#d55e0033}
+        @media (prefers-color-scheme:dark){
+        body{color:#e4e7ea;background:#14181c}
+        th,td{border-color:#343b43}
+        .fulfilled th{color:#2fc79b}
+        .missed th{color:#ff8a80}
+        }
+
+        """
+}
+
+/// Text from elsewhere: printable, and without meaning to a browser.
+private func safe(_ text: String) -> String { escapedForXML(PrintableText(text).description) }
