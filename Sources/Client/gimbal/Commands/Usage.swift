@@ -19,9 +19,11 @@ enum Usage {
         throw ValidationError("There is no command '\(unknown)'.\(guess ?? hint)")
     }
 
-    /// `--from 48.86,2.29` is an old way to write `--from-target 48.86,2.29`. (In `make` it is a place on the screen.)
+    /// `--from 48.86,2.29` is an old way to write `--from-target 48.86,2.29`, of the commands that take that.
     static func withoutOldWords(_ words: [String]) -> [String] {
-        guard words.first != Make._commandName else { return words }
+        guard words.contains(where: { $0 == "--from" || $0.hasPrefix("--from=") }), let command = command(words.first),
+            Words(of: command).options["--from-target"] != nil
+        else { return words }
         let end = words.firstIndex(of: "--") ?? words.count
         return words.indices.map { index in
             let word = words[index]
