@@ -38,6 +38,19 @@ struct Labels {
     /// Keeps a rectangle free.
     mutating func keepFree(_ x: ClosedRange<Double>, _ y: ClosedRange<Double>) { taken.append(Box(x: x, y: y)) }
 
+    /// Keeps a corner at the bottom free: the right one, unless less is hidden in the left one.
+    ///
+    /// - Returns: where it begins.
+    mutating func keepCornerFree(_ width: Double, _ height: Double) -> Double {
+        let corners = [frame.right - width, frame.left].map { left in
+            (left: left, box: Box(x: left...left + width, y: frame.bottom - height...frame.bottom))
+        }
+        let hidden = corners.map { corner in busy.count(where: corner.box.contains) }
+        let best = corners[hidden[1] < hidden[0] ? 1 : 0]
+        taken.append(best.box)
+        return best.left
+    }
+
     /// Where a text begins that stands beside a spot: to its upper right, unless it hides less elsewhere.
     mutating func place(_ text: String, beside spot: Spot) -> Spot {
         let width = Self.width(of: text)

@@ -204,13 +204,13 @@ struct MapPanel {
         let metresPerUnit = Self.earthRadius * Elementary.cosine(latitude) / frame.scale
         guard let metres = Ticks.decimal(-2...7).last(where: { $0 / metresPerUnit <= 140 }) else { return }
         let text = metres >= 1000 ? "\(SVG.number(metres / 1000, 0)) km" : "\(SVG.number(metres, 2)) m"
-        let (right, y) = (frame.right - 10, frame.bottom - 10)
-        let left = right - metres / metresPerUnit
         let spread = abs(MercatorPoint(x: 0, y: frame.y.upperBound).coordinate.latitude - latitude)
         let label = text + (spread > 2 ? " at \(degrees(latitude.rounded(), "N", "S", 0))" : "")
-        let width = max(right - left, Labels.width(of: label))
-        labels.keepFree(right - width - 6...frame.right, y - 24...frame.bottom)
-        svg.rect("backdrop", right - width - 6, y - 24, width + 16, frame.bottom - y + 24)
+        let width = max(metres / metresPerUnit, Labels.width(of: label)) + 16
+        let edge = labels.keepCornerFree(width, 34)
+        let (right, y) = (edge + width - 10, frame.bottom - 10)
+        let left = right - metres / metresPerUnit
+        svg.rect("backdrop", edge, y - 24, width, 34)
         svg.lines(
             "bar",
             [[Spot(x: left, y: y - 5), Spot(x: left, y: y), Spot(x: right, y: y), Spot(x: right, y: y - 5)]])

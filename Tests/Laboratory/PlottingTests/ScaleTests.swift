@@ -84,6 +84,16 @@ import Testing
         }
     }
 
+    @Test func theScaleStandsInTheCornerThatIsFree() {
+        let frame = MapFrame(way: .nowhere, others: [], left: 10, top: 0, width: 400)
+        func corner(_ x: Double) -> Double {
+            var labels = Labels(on: frame, besides: [[Spot(x: x, y: frame.bottom - 20), Spot(x: x, y: frame.bottom)]])
+            return labels.keepCornerFree(100, 34)
+        }
+        #expect(corner(200) == frame.right - 100 && corner(50) == frame.right - 100)
+        #expect(corner(frame.right - 20) == frame.left)
+    }
+
     @Test func numbersAreShortAndTextIsEscaped() {
         #expect([1, -0.001, 0.126, 1234.5].map { SVG.number($0) } == ["1", "0", "0.13", "1234.5"])
         #expect(escapedForXML("a<b>&\"\u{1}\n") == "a&lt;b&gt;&amp;&quot;  ")

@@ -13,17 +13,15 @@ enum Terminal {
     }
 
     /// How many columns a terminal has; 80 where it does not say.
-    static func columns(_ descriptor: CInt) -> Int {
-        var size = winsize()
-        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        return isKnown ? Int(size.ws_col) : 80
-    }
+    static func columns(_ descriptor: CInt) -> Int { side(\.ws_col, of: descriptor) ?? 80 }
 
     /// How many rows a terminal has; 24 where it does not say.
-    static func rows(_ descriptor: CInt) -> Int {
+    static func rows(_ descriptor: CInt) -> Int { side(\.ws_row, of: descriptor) ?? 24 }
+
+    private static func side(_ side: KeyPath<winsize, UInt16>, of descriptor: CInt) -> Int? {
         var size = winsize()
-        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_row > 0
-        return isKnown ? Int(size.ws_row) : 24
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size[keyPath: side] > 0 else { return nil }
+        return Int(size[keyPath: side])
     }
 
     /// Whether text may hold more than ASCII.

@@ -47,11 +47,6 @@ struct RecordingOptions: ParsableArguments {
         return options.first(where: \.1)?.0
     }
 
-    /// Whether an option sets the camera's initial position.
-    var hasPosition: Bool {
-        fromTarget != nil || fromZoom != nil || fromBearing != nil || fromViewingAngle != nil
-    }
-
     func validate() throws {
         try check("--device-number", deviceNumber.map(Double.init), 1 ... .infinity)
         try check("--rate", rate?.value, 0.1...100_000, " Hz")
@@ -74,7 +69,7 @@ struct RecordingOptions: ParsableArguments {
         options.device = try device.map(Self.description) ?? file?.askDevice()
         options.surface = SurfaceOptions(
             viewport: viewport.map { Viewport(width: $0.width, height: $0.height) }, rotation: rotate ?? .none)
-        if hasPosition {
+        if fromTarget != nil || [fromZoom, fromBearing, fromViewingAngle].contains(where: { $0 != nil }) {
             let usual = TraceOptions.usualPosition
             options.position = CameraPosition(
                 target: fromTarget ?? usual.target, zoom: fromZoom?.value ?? usual.zoom,

@@ -114,14 +114,23 @@ struct PlaybackOptions: ParsableArguments {
     @Flag(help: "Pause after each marker.")
     var pauseOnMarkers = false
 
-    /// The first option that was given, by its name.
-    var given: String? {
-        let options = [
-            ("--from", from != nil), ("--until", until != nil), ("--loop", loop != nil), ("--paused", paused),
-            ("--idle-limit", idleLimit != nil), ("--pause-on-markers", pauseOnMarkers),
+    /// The options that were given, and what a header says for each.
+    private var said: [(option: String, member: String, value: JSONValue)] {
+        let all: [(String, String, JSONValue?)] = [
+            ("--from", "fromMs", (from?.milliseconds).map(JSONValue.number)),
+            ("--until", "untilMs", (until?.milliseconds).map(JSONValue.number)),
+            ("--loop", "loop", loop?.json), ("--paused", "paused", paused ? .bool(true) : nil),
+            ("--idle-limit", "idleTimeLimitMs", (idleLimit?.milliseconds).map(JSONValue.number)),
+            ("--pause-on-markers", "pauseOnMarkers", pauseOnMarkers ? .bool(true) : nil),
         ]
-        return options.first(where: \.1)?.0
+        return all.compactMap { option, member, value in value.map { (option, member, $0) } }
     }
+
+    /// The first option that was given, by its name.
+    var given: String? { said.first?.option }
+
+    /// What a header says for them; members that are not asked for stay as they are.
+    var members: [(name: String, value: JSONValue?)] { said.map { ($0.member, $0.value) } }
 
     func validate() throws {
         try from?.checkRange("--from")
@@ -130,22 +139,6 @@ struct PlaybackOptions: ParsableArguments {
             throw ValidationError("--until must not be before --from.")
         }
         try idleLimit?.checkRange("--idle-limit")
-    }
-
-    /// What a header says for it; members that are not asked for stay as they are.
-    var members: [(name: String, value: JSONValue?)] {
-        var members: [(name: String, value: JSONValue?)] = []
-        if let from { members.append(("fromMs", .number(from.milliseconds))) }
-        if let until { members.append(("untilMs", .number(until.milliseconds))) }
-        switch loop {
-        case .times(let times): members.append(("loop", .number(Double(times))))
-        case .forever: members.append(("loop", .bool(true)))
-        case nil: break
-        }
-        if paused { members.append(("paused", .bool(true))) }
-        if let idleLimit { members.append(("idleTimeLimitMs", .number(idleLimit.milliseconds))) }
-        if pauseOnMarkers { members.append(("pauseOnMarkers", .bool(true))) }
-        return members
     }
 }
 
@@ -158,6 +151,14 @@ extension TracePlayback.Loop: TypedArgument {
             self = .times(times)
         } else {
             throw ValidationError("write how many times, from 1, or forever.")
+        }
+    }
+
+    /// As a header has it.
+    fileprivate var json: JSONValue {
+        switch self {
+        case .times(let times): .number(Double(times))
+        case .forever: .bool(true)
         }
     }
 }
