@@ -9,7 +9,7 @@ public struct FoundGesture: Sendable {
     /// Which it was.
     public let kind: GestureKind
     /// When it began, in milliseconds since the first frame.
-    public let startMs: Double
+    public fileprivate(set) var startMs: Double
     /// When it ended, in milliseconds since the first frame; `nil` while it goes on.
     public fileprivate(set) var endMs: Double?
     /// What it came to; `nil` for a tap.
@@ -39,6 +39,16 @@ public struct Findings: Sendable {
     public private(set) var gestureCount = 0
 
     package init() {}
+
+    /// The same with times of gestures as a replay has them: from the first one on.
+    package var onReplayClock: Findings {
+        var findings = self
+        for index in gestures.indices {
+            findings.gestures[index].startMs -= originMs ?? 0
+            findings.gestures[index].endMs = gestures[index].endMs.map { $0 - (originMs ?? 0) }
+        }
+        return findings
+    }
 
     private var contacts: [Contact] = []
     /// Those that have not ended: where in ``gestures`` they stand, if they are kept.

@@ -67,6 +67,7 @@ private struct InspectReport {
     private let isSizeGiven: Bool
     /// What was found: in the recording, or in each of its traces.
     private let sections: [Section]
+    private typealias Section = (trace: TraceSections.Section?, findings: Findings, originMs: Double?)
     private let damaged: [(line: Int, excerpt: String)]
     private let damagedCount: Int
 
@@ -79,7 +80,9 @@ private struct InspectReport {
         notes = source.notes
         damaged = traces?.damaged ?? notes.damaged.map { ($0.line, $0.excerpt) }
         damagedCount = traces?.damagedCount ?? notes.damagedCount
-        sections = traces?.sections.map { ($0, $0.findings) } ?? [(nil, source.findings)]
+        sections =
+            traces?.sections.map { ($0, $0.findings, $0.origin) }
+            ?? [(nil, source.findings.onReplayClock, source.findings.originMs)]
     }
 
     private var isTrace: Bool { format == .trace }
@@ -110,16 +113,6 @@ private struct InspectReport {
         return rows + table("damaged", lines, more: damagedCount - lines.count)
     }
 
-    private typealias Section = (trace: TraceSections.Section?, findings: Findings)
-
-    /// Where in the file times begin to count, in its own milliseconds.
-    private func origin(of section: Section) -> Double? {
-        section.trace.map { $0.origin } ?? section.findings.originMs
-    }
-
-    /// How much later a replay's clock begins than the times that were found.
-    private func shift(of section: Section) -> Double { isTrace ? 0 : section.findings.originMs ?? 0 }
-
     private func rows(of section: Section) -> [PrintableText] {
         let findings = section.findings
         let frames = counted(findings.frames, isTrace ? "line" : "frame")
@@ -127,11 +120,11 @@ private struct InspectReport {
         if findings.landed > 0 {
             rows.append(titled("fingers", "\(grouped(findings.landed)), \(findings.mostFingers) at one time"))
         }
-        if let origin = origin(of: section) {
+        if let origin = section.originMs {
             rows.append(titled("times", "count from \(clock(milliseconds: origin, 3)) of the file"))
         }
         let more = findings.gestureCount - findings.gestures.count
-        return rows + table("gestures", findings.gestures.map { text($0, shift(of: section)) }, more: more)
+        return rows + table("gestures", findings.gestures.map(text), more: more)
     }
 
     private func table(_ title: PrintableText, _ texts: [PrintableText], more: Int) -> [PrintableText] {
@@ -158,9 +151,9 @@ private struct InspectReport {
         return "\(name), \(fixed(size.width, 0)) by \(fixed(size.height, 0)) mm"
     }
 
-    private func text(_ gesture: FoundGesture, _ shift: Double) -> PrintableText {
-        let start = padded("\(clock(milliseconds: gesture.startMs - shift, 2))", 8)
-        let end: PrintableText = gesture.endMs.map { "\(clock(milliseconds: $0 - shift, 2))" } ?? "its end"
+    private func text(_ gesture: FoundGesture) -> PrintableText {
+        let start = padded("\(clock(milliseconds: gesture.startMs, 2))", 8)
+        let end: PrintableText = gesture.endMs.map { "\(clock(milliseconds: $0, 2))" } ?? "its end"
         let time: PrintableText = gesture.kind.isTap ? "\(start)          " : "\(start) to \(filled(end, 6))"
         let lost: PrintableText = gesture.isCancelled ? ", cancelled" : ""
         return "\(filled("\(gesture.kind.type)", 16))\(time)  \(amount(gesture))\(lost)"
@@ -219,23 +212,22 @@ private struct InspectReport {
     }
 
     private func json(_ section: Section) -> JSONObject {
-        let (findings, shift) = (section.findings, shift(of: section))
+        let findings = section.findings
         var members: JSONObject = [
             "frames": .number(Double(findings.frames)), "durationMs": .number(milliseconds(findings.durationMs)),
             "fingers": .number(Double(findings.landed)), "fingersAtOnce": .number(Double(findings.mostFingers)),
-            "gestures": .array(findings.gestures.map { json($0, shift) }),
-            "gestureCount": .number(Double(findings.gestureCount)),
+            "gestures": .array(findings.gestures.map(json)), "gestureCount": .number(Double(findings.gestureCount)),
         ]
-        if let origin = origin(of: section) { members["originMs"] = .number(milliseconds(origin)) }
+        if let origin = section.originMs { members["originMs"] = .number(milliseconds(origin)) }
         return members
     }
 
-    private func json(_ gesture: FoundGesture, _ shift: Double) -> JSONValue {
+    private func json(_ gesture: FoundGesture) -> JSONValue {
         var members: JSONObject = [
-            "type": .string(gesture.kind.type), "startMs": .number(milliseconds(gesture.startMs - shift)),
+            "type": .string(gesture.kind.type), "startMs": .number(milliseconds(gesture.startMs)),
             "cancelled": .bool(gesture.isCancelled),
         ]
-        if let end = gesture.endMs { members["endMs"] = .number(milliseconds(end - shift)) }
+        if let end = gesture.endMs { members["endMs"] = .number(milliseconds(end)) }
         switch gesture.value {
         case .pan(let way): members["translation"] = .object(["x": .number(way.x), "y": .number(way.y)])
         case .pinch(let scale): members["scale"] = .number(scale)
