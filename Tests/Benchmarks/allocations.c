@@ -1,12 +1,15 @@
-// Counts what a program allocates, from outside: built as a library, put in front of the C library's by LD_PRELOAD, and
-// read through the file that ALLOCATIONS names, whose first eight bytes are the number so far. Every way to new memory
-// counts once, growing some too; giving it back does not. It asks nothing of the program: the one that is installed is
-// measured as it is.
+// Counts what a program allocates and how often it writes to sockets, from outside: built as a library, put in front of the C
+// library's by LD_PRELOAD, and read through the file that ALLOCATIONS names, which holds both numbers so far, of eight bytes
+// each. Every way to new memory counts once, growing some too; giving it back does not. It asks nothing of the program: the one
+// that is installed is measured as it is.
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 // glibc's own names of what is replaced here.
@@ -15,8 +18,12 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-static uint64_t before_start;
-static uint64_t *count = &before_start;
+struct counts {
+    uint64_t allocations, writes;
+};
+
+static struct counts before_start;
+static struct counts *count = &before_start;
 
 __attribute__((constructor)) static void start(void) {
     const char *path = getenv("ALLOCATIONS");
@@ -29,7 +36,7 @@ __attribute__((constructor)) static void start(void) {
     close(descriptor);
 }
 
-static void note(void) { __atomic_fetch_add(count, 1, __ATOMIC_RELAXED); }
+static void note(void) { __atomic_fetch_add(&count->allocations, 1, __ATOMIC_RELAXED); }
 
 void *malloc(size_t size) { return note(), __libc_malloc(size); }
 void *calloc(size_t number, size_t size) { return note(), __libc_calloc(number, size); }
@@ -42,4 +49,24 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
     if (memory == NULL) return 12;  // ENOMEM
     *result = memory;
     return 0;
+}
+
+ssize_t send(int socket, const void *bytes, size_t length, int flags) {
+    __atomic_fetch_add(&count->writes, 1, __ATOMIC_RELAXED);
+    return sendto(socket, bytes, length, flags, NULL, 0);
+}
+
+#define THE_OTHER(function) \
+    static __typeof__(&function) other; \
+    __atomic_fetch_add(&count->writes, 1, __ATOMIC_RELAXED); \
+    if (other == NULL) other = (__typeof__(&function))dlsym(RTLD_NEXT, #function)
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
+    THE_OTHER(sendmsg);
+    return other(socket, message, flags);
+}
+
+ssize_t splice(int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned flags) {
+    THE_OTHER(splice);
+    return other(from, from_offset, to, to_offset, length, flags);
 }

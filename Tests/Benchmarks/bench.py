@@ -99,7 +99,8 @@ class Bench:
         with self.servers("gimbal", "gimbal, latest", *PEERS[1:]) as servers:
             for subscribers in self.effort.subscribers:
                 taking_part = [s for s in servers if subscribers > 0 or s.name != "gimbal, latest"]
-                for burst, place in [(64, place) for place in self.places] + [(1, "one")]:
+                # 1,024 lines fill every buffer on their way: nobody waits for anybody, as when a recording is fed.
+                for burst, place in [(64, place) for place in self.places] + [(1, "one"), (1024, self.places[0])]:
                     with self.loads(taking_part, apart=place == "apart", s=subscribers, b=burst) as loads:
                         self.interleave(loads, self.run(0.03), 1)
                         # A line alone is nearly all the system's work, which neighbours on the machine disturb most.

@@ -78,7 +78,8 @@ class Figures:
 # MARK: Text, in Markdown that can be read as it is
 
 PLACES = {"apart": "server and clients on a core each", "one": "server and clients on one core"}
-WAYS = ((64, "apart", "64 lines at a time"), (64, "one", "64 lines at a time"), (1, "one", "one line at a time"))
+WAYS = ((64, "apart", "64 lines at a time"), (64, "one", "64 lines at a time"), (1, "one", "one line at a time"),
+        (1024, "apart", "1,024 lines at a time"))
 
 
 def number(value):
@@ -250,6 +251,9 @@ def marks(figures):
     for subscribers, limit in ((10, 1.05), (100, 1.1)):
         rows.append((f"a line at a time to {subscribers}, of the relay's",
                      floor("broadcast", "cpu", **in_broadcast(subscribers, 1, "one")), limit, True))
+    rows += [(f"1,024 lines at a time to {subscribers:,}, of the relay's",
+              floor("broadcast", "cpu", **in_broadcast(subscribers, 1024, "apart")), 1.1, True)
+             for subscribers in (100, 1000)]
     thousand, one = (figures.get("cpu", "growth", "gimbal", cameras=cameras) for cameras in (1000, 1))
     rows += [
         ("latency p50, of the relay's", floor("latency", "p50"), 1.1, True),
@@ -307,8 +311,8 @@ def round_figure(value):
 
 
 # A picture: a panel for each way, how many listen to the right and what a delivery costs upwards, both logarithmic.
-WIDTH, HEIGHT, TOP, LEFT, PANEL = 1200, 400, 78, 62, 270
-STEP = 385
+HEIGHT, TOP, LEFT, PANEL, STEP = 400, 78, 62, 270, 385
+WIDTH = LEFT + STEP * len(WAYS)
 
 
 def picture(machine, figures):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The installed daemon allocates nothing for a line or a delivery: once it has room for what it keeps, moving fingers cost
-# no memory, however many read of them. It says how much was allocated if it was, and a last line.
+# no memory, however many read of them. And a client that feeds without pause has many subscribers written to as seldom as a
+# turn of the loop allows. It says how much was allocated or written if it was too much, and a last line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=${SCRATCH:-.build}/release
@@ -22,7 +23,7 @@ daemon=$!
 for _ in $(seq 100); do [ -S "$folder/socket" ] && break || sleep 0.05; done
 
 python3 - "$folder" <<'PYTHON' || { echo 'allocations: FAILED' && exit 1; }
-import json, math, socket, sys
+import json, math, select, socket, sys, threading
 
 folder = sys.argv[1]
 
@@ -33,9 +34,13 @@ def connect(*requests):
         client.sendall(request.encode() + b"\n")
     return client, client.makefile("rb")
 
-def allocated():
+def counted(number):
     with open(f"{folder}/count", "rb") as file:
+        file.seek(8 * number)
         return int.from_bytes(file.read(8), sys.byteorder)
+
+def allocated():
+    return counted(0)
 
 def gestures(step):
     """Two fingers on circles, as one frame and as lines of their own."""
@@ -79,5 +84,28 @@ for lines_at_once in (16, 1):
     number = (moved - start) - (allocated() - moved)
     if start == 0 or number > 0:
         sys.exit(f"{number} allocations for 320 lines in bursts of {5 * lines_at_once}, to {len(readers)} subscribers")
+
+LINES, BURST, SUBSCRIBERS = 20_000, 2000, 100
+subscribers = [connect('{"type":"subscribe"}')[0] for _ in range(SUBSCRIBERS)]
+for subscriber in subscribers:
+    subscriber.recv(1024)
+start = counted(1)
+for burst in range(0, LINES, BURST):
+    # Fewer lines than the history keeps: nobody lags, however slow this is.
+    lines = "".join(gestures(step)[1] + "\n" for step in range(burst, burst + BURST)).encode()
+    feeder = threading.Thread(target=feed.sendall, args=[lines])
+    feeder.start()
+    left = dict.fromkeys(subscribers, BURST)
+    while left:
+        for subscriber in select.select(list(left), [], [])[0]:
+            left[subscriber] -= subscriber.recv(1 << 20).count(b"\n")
+            if left[subscriber] <= 0:
+                del left[subscriber]
+    feeder.join()
+# A turn has 200 lines and more. Twice as many writes leave room for clients that are not always ready.
+writes, most = counted(1) - start, 2 * SUBSCRIBERS * LINES // 200
+print(f"allocations: {writes} writes for {LINES} lines to {SUBSCRIBERS} subscribers, of at most {most}")
+if writes > most:
+    sys.exit("too many writes")
 PYTHON
 echo 'allocations: passed'

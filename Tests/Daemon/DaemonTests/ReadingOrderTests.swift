@@ -1,4 +1,4 @@
-// Whom the daemon reads first: a client whose last read filled the buffer waits until the others have been read.
+// Whom the daemon reads first: a client that sent much at its last read waits until the others have been read.
 
 import Foundation
 import TestSupport
@@ -18,7 +18,7 @@ import Testing
         return Array((start + String(repeating: "x", count: count - start.utf8.count - end.utf8.count) + end).utf8)
     }
 
-    @Test func whoSendsLittleIsReadBeforeWhoFilledTheBuffer() throws {
+    @Test func whoSendsLittleIsReadBeforeWhoSentMuch() throws {
         let daemon = try DaemonProcess()
         let pid = daemon.process.processIdentifier
         let (reader, flood) = (try SocketClient(daemon.socket), try SocketClient(daemon.socket))
@@ -26,7 +26,7 @@ import Testing
         try reader.send(#"{"type":"subscribe","events":["camera-changed"]}"#)
         #expect(reader.receive()?.contains("subscribed") == true)
         for round in 1...3 {
-            // All of it is there when the daemon reads: as much as it has room for.
+            // All of it is there when the daemon reads: just as much as counts as much.
             stop(pid)
             try flood.send(ping(8192))
             kill(pid, SIGCONT)

@@ -68,12 +68,11 @@ final class Intake {
     /// Handles what a peer sent before and could not be handled then.
     private func handleInput(of peer: Peer, at now: Double) {
         if let replay = peer.replay { replays.advance(replay, to: now) }
-        var bytes = peer.input.takeBytes()
-        let handled = handleLines(bytes.span, from: peer, at: now)
+        var (bytes, start) = peer.input.takeBytes()
+        let handled = handleLines(bytes.span.extracting(start...), from: peer, at: now)
         if !peer.isClosed, !peer.input.isDiscarding {
-            turns.add(bytes: bytes.count)  // What is left moves up.
-            bytes.removeFirst(handled)  // Here it is the only reference: nothing is copied.
-            peer.input.giveBack(bytes)
+            // Here is the only reference: nothing is copied.
+            peer.input.giveBack(&bytes, handled: start + handled)
         }
         if peer.input.hasEnded, peer.input.isEmpty {
             if isReady(peer) { finishInput(of: peer, at: now) } else if isStopped { turns.join(peer) }
@@ -91,7 +90,7 @@ final class Intake {
 
     private func updateReading(_ peer: Peer) {
         guard !peer.isClosed, !isStopped else { return }
-        let isWanted = peer.input.isDiscarding || peer.input.bytes.count < limits.inputLimit
+        let isWanted = peer.input.isDiscarding || peer.input.count < limits.inputLimit
         if peer.input.setReading(isWanted) { peer.outlet.setReading(isWanted) }
     }
 

@@ -84,10 +84,10 @@ public final class Peer {
     public var hasUnsent: Bool { isBlocked || output.isQueued }
 
     /// Whether bytes of it wait: for the rest of a line, or for their turn.
-    public var isWithinLine: Bool { !input.bytes.isEmpty }
+    public var isWithinLine: Bool { !input.isEmpty }
 
     /// Bytes that the hub keeps for this peer alone.
-    public var memory: Int { input.bytes.capacity + output.replies.capacity }
+    public var memory: Int { input.memory + output.replies.capacity }
 
     /// Events that this peer has subscribed to and not been sent.
     var backlog: UInt64 {

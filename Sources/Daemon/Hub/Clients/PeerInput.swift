@@ -16,7 +16,9 @@ struct PeerInput {
 
     private(set) var state = State.open
     var framer: LineFramer
-    private(set) var bytes: [UInt8] = []
+    private var bytes: [UInt8] = []
+    /// How many of them have been handled.
+    private var handledBytes = 0
     /// Whether the connection has been told to read.
     private(set) var isReading = true
 
@@ -27,7 +29,16 @@ struct PeerInput {
         (self.state, self.framer, self.bytes) = (state, framer, bytes)
     }
 
-    var isEmpty: Bool { bytes.isEmpty }
+    var isEmpty: Bool { count == 0 }
+
+    /// How many bytes wait.
+    var count: Int { bytes.count - handledBytes }
+
+    /// How many bytes of memory they take.
+    var memory: Int { bytes.capacity }
+
+    /// What waits.
+    var waiting: ArraySlice<UInt8> { bytes[handledBytes...] }
 
     /// Whether more bytes are expected.
     var isOpen: Bool { if case .open = state { true } else { false } }
@@ -45,7 +56,7 @@ struct PeerInput {
     /// Whether there is something left to handle: bytes, or their end.
     var isUnfinished: Bool {
         if case .ended = state { return true }
-        return !bytes.isEmpty
+        return !isEmpty
     }
 
     // MARK: Bytes
@@ -54,18 +65,30 @@ struct PeerInput {
         unsafe new.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Lends out what waits: nothing is left until it is given back.
-    mutating func takeBytes() -> [UInt8] {
-        var taken: [UInt8] = []
-        swap(&taken, &bytes)
+    /// Lends out what waits, from an index on: nothing is left until it is given back.
+    mutating func takeBytes() -> (bytes: [UInt8], start: Int) {
+        var taken: (bytes: [UInt8], start: Int) = ([], 0)
+        swap(&taken.bytes, &bytes)
+        swap(&taken.start, &handledBytes)
         return taken
     }
 
-    /// Gives back what is left of what ``takeBytes()`` gave.
-    mutating func giveBack(_ rest: [UInt8]) { bytes = rest }
+    /// Gives back what ``takeBytes()`` gave, of which the bytes before an index have been handled.
+    mutating func giveBack(_ lent: inout [UInt8], handled: Int) {
+        swap(&lent, &bytes)
+        handledBytes = handled
+        if isEmpty {
+            bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10)
+            handledBytes = 0
+        } else if handledBytes > bytes.count / 2 {
+            // What is left moves up once for as many bytes as it has.
+            bytes.removeFirst(handledBytes)
+            handledBytes = 0
+        }
+    }
 
     /// Drops what waits.
-    mutating func clear() { bytes = [] }
+    mutating func clear() { (bytes, handledBytes) = ([], 0) }
 
     // MARK: States
 
@@ -78,7 +101,7 @@ struct PeerInput {
     /// From now on, what comes is thrown away.
     mutating func discard() {
         state = .discarding(until: nil)
-        bytes = []
+        clear()
     }
 
     /// Sets when a connection whose input is thrown away ends, unless that is set.

@@ -146,7 +146,7 @@ extension Peer {
         out.put(PeerField.number, number)
         out.put(PeerField.lineNumber, input.framer.lineNumber)
         out.put(PeerField.isSkipping, input.framer.isSkipping)
-        out.put(PeerField.input, input.bytes)
+        out.put(PeerField.input, Array(input.waiting))
         out.put(PeerField.hasEnded, input.hasEnded)
         if case .discarding(let end) = input.state { out.put(PeerField.lingerEnd, end ?? .infinity) }
         out.put(PeerField.isBroken, output.isBroken)

@@ -158,7 +158,9 @@ final class Sender {
 
     /// Has a peer sent what it has to read, at the end of the turn.
     func enqueue(_ peer: Peer) {
-        if peer.output.enqueue() { queue.append(peer) }
+        guard peer.output.enqueue() else { return }
+        queue.append(peer)
+        turns.willWrite()
     }
 
     /// Whether some peers have had as many bytes as one is sent in a turn, and more to read.
@@ -239,7 +241,7 @@ final class Sender {
     }
 
     private static func work(ofSending bytes: Int, pieces: Int) -> UInt64 {
-        UInt64(truncatingIfNeeded: 4 + pieces / 4 + max(bytes, 0) >> 9)
+        Turns.workOfWrite + UInt64(truncatingIfNeeded: pieces / 4 + max(bytes, 0) >> 9)
     }
 
     /// Offers a peer all that it has waiting; says how many bytes that were, and how many it took.

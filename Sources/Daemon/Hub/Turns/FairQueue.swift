@@ -56,12 +56,14 @@ struct FairQueue {
     /// meanwhile waits for the next turn.
     ///
     /// - Parameter turn: peers already served in it keep waiting.
-    mutating func beginServing(in turn: UInt64) {
+    /// - Returns: how many are to be served.
+    mutating func beginServing(in turn: UInt64) -> Int {
         peers.removeAll(where: \.isClosed)
         let end = peers.partition { $0.share.servedIn != turn }
         order.append(contentsOf: peers[end...])
         order.sort { ($1.share.time, $1.share.arrival) < ($0.share.time, $0.share.arrival) }
         peers.removeSubrange(end...)
+        return order.count
     }
 
     /// Removes the peer that is to be served next.

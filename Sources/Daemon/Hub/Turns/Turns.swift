@@ -28,6 +28,13 @@ final class Turns {
     /// Counts events, and answers that are as much work as one.
     func add(events: Int) { unsentEvents += events }
 
+    /// What writing to a peer costs at least.
+    static let workOfWrite: UInt64 = 4
+
+    /// A peer is to be written to at the end of the turn. The more that end costs, the more may be done before it: twice as much,
+    /// up to four turns. So many subscribers are not written to for every few lines.
+    func willWrite() { meter.prolong(by: 2 * Self.workOfWrite, upTo: 4 * grant) }
+
     /// All events have been sent, as far as they are read.
     func eventsWereSent() { unsentEvents = 0 }
 
@@ -64,24 +71,23 @@ final class Turns {
 
     /// Serves a peer as its bytes come, and charges it for what is done meanwhile.
     @inline(__always)
-    func serveAtOnce(_ peer: Peer, _ body: () -> Void) { serve(peer, grant: lightGrant, body) }
+    func serveAtOnce(_ peer: Peer, _ body: () -> Void) {
+        meter.grant(lightGrant)
+        serve(peer, body)
+    }
 
     @inline(__always)
-    private func serve(_ peer: Peer, grant: UInt64, _ body: () -> Void) {
+    private func serve(_ peer: Peer, _ body: () -> Void) {
         queue.serve(peer, in: number)
-        meter.grant(grant)
         let start = meter.total
         body()
         queue.charge(meter.total - start, to: peer)
     }
 
-    /// Serves those that wait, the least served first, until the turn is used up.
+    /// Serves those that wait, the least served first, until the turn is used up. It is twice as long for one that waits alone.
     func serveWaiting(_ body: (Peer) -> Void) {
-        let end = meter.total + grant
-        queue.beginServing(in: number)
-        while meter.total < end, hasRoomForEvents, let peer = queue.next() {
-            serve(peer, grant: end - meter.total) { body(peer) }
-        }
+        meter.grant(queue.beginServing(in: number) == 1 ? 2 * grant : grant)
+        while !isUsedUp, let peer = queue.next() { serve(peer) { body(peer) } }
         queue.endServing()
     }
 

@@ -18,5 +18,10 @@ struct WorkMeter {
 
     mutating func grant(_ work: UInt64) { grantEnd = total + work }
 
+    /// Adds to the share of the peer being served, as long as the turn has cost no more than a limit by then.
+    mutating func prolong(by work: UInt64, upTo limit: UInt64) {
+        grantEnd = max(grantEnd, min(grantEnd + work, turnStart + limit))
+    }
+
     mutating func beginTurn() { turnStart = total }
 }

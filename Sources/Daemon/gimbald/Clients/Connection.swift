@@ -117,7 +117,7 @@ final class Connection: Watcher, Outlet {
 
     private func read(_ peer: Peer) {
         let count = receive(for: peer)
-        pace = daemon.exchange.filledBuffer(count) ? .fast : .usual
+        pace = SocketExchange.isMuch(count) ? .fast : .usual
         if count > 0 { return }
         if count == 0 {
             let mayGo = input == .halfClosed

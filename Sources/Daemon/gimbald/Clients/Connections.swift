@@ -38,7 +38,7 @@ final class Connections {
     /// Has a connection read when all others of the turn have been.
     func deferReading(_ connection: Connection) { late.append(connection) }
 
-    /// Reads a connection that has more than fits into the buffer: one in a turn, or a few if there are many, so that a
+    /// Reads a connection that has sent much: one in a turn, or a few if there are many, so that a
     /// client that sends a little waits only a little. The others keep their places, and what was not read is still
     /// there in the next turn.
     func readDeferred() {

@@ -5,7 +5,7 @@ import Glibc
 
 @safe final class SocketExchange {
     // Sound: both live as long as this, and no other code sees them.
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 10, alignment: 16)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 << 10, alignment: 16)
     private let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 1024)
     private let sharedPages = SharedPages()
 
@@ -40,8 +40,8 @@ import Glibc
         return count
     }
 
-    /// Whether a read of so many bytes had no room for more.
-    func filledBuffer(_ count: Int) -> Bool { unsafe count == buffer.count }
+    /// Whether a read of so many bytes is more than most clients send at a time.
+    static func isMuch(_ count: Int) -> Bool { count >= 8 << 10 }
 
     /// How many bytes are available now; 1 if none are, or if that is unknown.
     private func available(_ descriptor: CInt, room: Int) -> Int {

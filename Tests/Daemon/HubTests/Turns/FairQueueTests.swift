@@ -14,7 +14,7 @@ import Testing
         _ body: (Peer, inout FairQueue) -> Void = { _, _ in }
     ) -> [Peer] {
         var served: [Peer] = []
-        queue.beginServing(in: turn)
+        _ = queue.beginServing(in: turn)
         while served.count < most, let peer = queue.next() {
             queue.serve(peer, in: turn)
             served.append(peer)
