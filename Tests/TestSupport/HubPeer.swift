@@ -79,7 +79,7 @@ public final class HubHost {
     ///
     /// - Parameters:
     ///   - lost: clients that go between the two.
-    ///   - change: what another version writes.
+    ///   - change: what becomes of the bytes on their way.
     public func handOver(
         without lost: [HubPeer] = [], changedBy change: ([UInt8]) throws -> [UInt8] = { $0 }
     ) throws {
@@ -87,13 +87,11 @@ public final class HubHost {
         try takeOver(left, without: lost)
     }
 
-    /// What the next hub goes on with: a record of `HubField`.
-    public func leave() -> [UInt8] {
+    /// What the next hub goes on with: a `Hub.Record`.
+    public func leave() throws -> [UInt8] {
         pause()
         peers.removeAll(where: \.isForgotten)
-        var out = FieldWriter()
-        hub.handOver(peers.enumerated().map { (UInt64($0), $1.peer) }, to: &out)
-        return out.bytes
+        return try StateEncoder.encode(hub.handOver(peers.enumerated().map { (UInt64($0), $1.peer) }))
     }
 
     /// The next hub goes on with what one has left.
@@ -101,8 +99,8 @@ public final class HubHost {
         let next = nextHub()
         for peer in lost { peer.cutOff() }
         forgetPeers()
-        for (key, peer) in try next.takeOver(FieldReader(left[...]), at: now, client: { self.peers[Int($0)].asClient })
-        {
+        let record = try StateDecoder.decode(Hub.Record.self, from: left)
+        for (key, peer) in try next.takeOver(record, at: now, client: { self.peers[Int($0)].asClient }) {
             peers[Int(key)].resume(as: peer)
         }
         hub = next

@@ -3,7 +3,7 @@
 import MapCamera
 
 /// Where a gesture is in its life. (UIKit: `UIGestureRecognizer.State`.)
-public enum GesturePhase: CaseIterable, Sendable {
+public enum GesturePhase: CaseIterable, Codable, Sendable {
     /// Fingers have been recognized as this gesture.
     case began
     /// They have moved.
@@ -18,7 +18,7 @@ public enum GesturePhase: CaseIterable, Sendable {
 ///
 /// They stand in the order in which one frame reports them. Pan is first: what zooms and rotates does so about the focus
 /// that the pan has brought its place to.
-public enum GestureKind: CaseIterable, Sendable {
+public enum GestureKind: CaseIterable, Codable, Sendable {
     /// A finger drags the map. (UIKit: `UIPanGestureRecognizer`.)
     case pan
     /// Two fingers zoom. (UIKit: `UIPinchGestureRecognizer`.)
@@ -54,9 +54,9 @@ public enum GestureKind: CaseIterable, Sendable {
 }
 
 /// One report of one gesture.
-public struct GestureEvent: Sendable {
+public struct GestureEvent: Codable, Sendable {
     /// The cumulative value since `began`.
-    public enum Value: Equatable, Sendable {
+    public enum Value: Equatable, Codable, Sendable {
         /// Points.
         case pan(ScreenPoint)
         /// A factor above 0.
@@ -136,9 +136,9 @@ extension ScreenPoint {
 private func rounded(_ number: Double, _ units: Double) -> Double { (number * units).rounded() / units }
 
 /// Tells apart the gestures of one camera: its reporter, its kind, and the reporter's own name for it.
-public struct GestureKey: Hashable, Sendable {
+public struct GestureKey: Hashable, Codable, Sendable {
     /// The reporter's own name for one of several gestures of a kind.
-    public enum Label: Hashable, Sendable {
+    public enum Label: Hashable, Codable, Sendable {
         /// The only one, or the one that needs no name.
         case none
         /// A number, such as a finger's.
@@ -163,7 +163,7 @@ public struct GestureKey: Hashable, Sendable {
 }
 
 /// Which gestures move the camera. (Google: `GMSUISettings`.)
-public struct GestureSettings: Equatable, Sendable {
+public struct GestureSettings: Equatable, Codable, Sendable {
     /// Pans; without it the other gestures leave the target where it is.
     public var scroll = true
     /// Pinches, taps and one-finger zooms.

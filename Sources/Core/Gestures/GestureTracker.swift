@@ -5,7 +5,7 @@
 import MapCamera
 
 /// The active gestures of one camera.
-public struct GestureTracker: Sendable {
+public struct GestureTracker: Codable, Sendable {
     /// What goes on when no finger is left on the screen.
     public enum Release: Equatable, Sendable {
         /// The camera glides on.
@@ -19,7 +19,7 @@ public struct GestureTracker: Sendable {
     /// How far a finger moves for one level of zoom, in points.
     static let pointsPerLevel = 128.0
 
-    private struct Active: Sendable {
+    private struct Active: Codable, Sendable {
         let key: GestureKey
         /// `nil` for a position: nothing is counted from one.
         var value: GestureEvent.Value?
@@ -39,6 +39,9 @@ public struct GestureTracker: Sendable {
 
     /// A tracker without gestures, with the settings of a new camera.
     public init() {}
+
+    /// A tracker without gestures.
+    package init(_ settings: GestureSettings) { self.settings = settings }
 
     /// Whether any finger is down, as far as the camera is concerned.
     public var isActive: Bool { !active.isEmpty }
@@ -64,46 +67,18 @@ public struct GestureTracker: Sendable {
         }
     }
 
-    // MARK: As numbers
+    // MARK: From process to process
 
-    /// The active gestures as numbers. Between frames.
-    package var numbers: [(key: GestureKey, numbers: [Double])] {
-        active.map { gesture in
-            var list = NumberList()
-            // A factor goes out as it is: a logarithm would lose digits.
-            if case .pinch(let scale) = gesture.value {
-                list.put(scale, 0)
-            } else {
-                list.put(gesture.value?.sample ?? ScreenPoint(x: 0, y: 0))
-            }
-            list.put(gesture.origin) { $0.put($1) }
-            list.put(gesture.samples) { $1.write(to: &$0) }
-            list.put(gesture.waiting ? 1 : 0)
-            return (gesture.key, list.numbers)
-        }
-    }
+    private enum CodingKeys: CodingKey { case settings, active }
 
-    /// A tracker as another one was; gestures that are damaged, or that the settings do not allow, are not active.
-    package init(_ settings: GestureSettings, _ gestures: [(key: GestureKey, numbers: [Double])] = []) {
-        self.settings = settings
-        for (key, numbers) in gestures where settings.allows(key.kind) {
-            var reader = NumberReader(numbers)
-            let point = reader.point()
-            let value: GestureEvent.Value?
-            switch key.kind {
-            case .pan: value = .pan(point)
-            case .pinch: value = .pinch(point.x)
-            case .rotate: value = .rotate(point.x)
-            case .tilt: value = .tilt(point.y)
-            case .oneFingerZoom: value = .oneFingerZoom(point.y)
-            case .position: value = nil
-            case .doubleTap, .twoFingerTap: continue
-            }
-            var gesture = Active(key: key, value: value)
-            gesture.origin = reader.optional { $0.point() }
-            gesture.samples = reader.optional { SampleWindow(&$0) }
-            gesture.waiting = reader.flag()
-            if !reader.isDamaged { active.append(gesture) }
+    /// Reads what another tracker knew between two frames; gestures that the settings do not allow are not active.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        settings = try members.decode(GestureSettings.self, forKey: .settings)
+        active = try members.decode([Active].self, forKey: .active)
+        active.removeAll {
+            let kind = $0.key.kind
+            return kind.isTap || !settings.allows(kind) || $0.value?.kind != kind.zero?.kind
         }
     }
 

@@ -4,7 +4,7 @@
 import MapCamera
 
 /// The samples of a gesture that its velocity is measured from.
-package struct SampleWindow: Sendable {
+package struct SampleWindow: Codable, Sendable {
     private struct Sample {
         var time: Double
         var value: ScreenPoint
@@ -28,20 +28,22 @@ package struct SampleWindow: Sendable {
 
     package var byteCount: Int { ring.count * MemoryLayout<Sample>.stride }
 
-    package func write(to list: inout NumberList) {
-        list.put(hasOwnTimes) { $0.put($1 ? 1 : 0) }
-        list.put(Double(count))
-        for index in 0..<count {
-            list.put(sample(index).time)
-            list.put(sample(index).value)
-        }
+    private enum CodingKeys: CodingKey { case hasOwnTimes, samples }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(hasOwnTimes == true, forKey: .hasOwnTimes)
+        let numbers = (0..<count).map(sample).flatMap { [$0.time, $0.value.x, $0.value.y] }
+        try members.encode(numbers, forKey: .samples)
     }
 
-    package init(_ numbers: inout NumberReader) {
-        let hasOwnTimes = numbers.optional { $0.flag() } ?? false
-        for _ in 0..<min(numbers.count(), Self.capacity) {
-            let time = numbers.next()
-            append(numbers.point(), at: hasOwnTimes ? time : nil, arrival: time)
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let hasOwnTimes = try members.decode(Bool.self, forKey: .hasOwnTimes)
+        let numbers = try members.decode([Double].self, forKey: .samples)
+        for index in stride(from: 0, to: numbers.count - 2, by: 3) {
+            let value = ScreenPoint(x: numbers[index + 1], y: numbers[index + 2])
+            append(value, at: hasOwnTimes ? numbers[index] : nil, arrival: numbers[index])
         }
     }
 

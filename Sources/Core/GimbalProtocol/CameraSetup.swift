@@ -6,7 +6,7 @@ import Gestures
 import MapCamera
 
 /// What a camera is set to, beside its position: what the commands `set-…` change.
-public struct CameraSetup: Equatable, Sendable {
+public struct CameraSetup: Equatable, Codable, Sendable {
     /// The size of the screen, and its padding.
     public var viewport: Viewport
     /// The zooms that the camera may have.

@@ -233,7 +233,7 @@ struct Pose {
 }
 
 /// What stays fixed while a view changes.
-enum Anchor {
+enum Anchor: Codable {
     /// The target is to be this place.
     case target(LatLng)
     /// This place is to be under a point of the screen.

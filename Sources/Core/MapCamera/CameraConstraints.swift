@@ -31,7 +31,7 @@ public struct ZoomRange: Equatable, Sendable {
 }
 
 /// The limits of one camera.
-public struct CameraConstraints: Equatable, Sendable {
+public struct CameraConstraints: Equatable, Codable, Sendable {
     /// The zooms allowed. (Google: `setMinZoom:maxZoom:`.)
     public var zoomRange = ZoomRange.all
     /// Where the target is kept; `nil` is anywhere. (Google: `GMSMapView.cameraTargetBounds`.)

@@ -1,7 +1,7 @@
 // Where the camera looks: the four attributes of Google's camera, and nothing else.
 
 /// The position of a map camera. (Google: `GMSCameraPosition`.)
-public struct CameraPosition: Equatable, Sendable {
+public struct CameraPosition: Equatable, Codable, Sendable {
     /// The place at the centre of the viewport less its padding.
     public var target: LatLng
     /// The world is 256·2^zoom points wide.

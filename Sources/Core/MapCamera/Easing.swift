@@ -1,10 +1,8 @@
 // How far an animation has come: a cubic Bézier curve from (0, 0) to (1, 1), as in CSS.
 
 /// The pace of an animation. (Core Animation: `CAMediaTimingFunction`; CSS: `cubic-bezier`.)
-public struct Easing: Equatable, Sendable {
+public struct Easing: Equatable, Codable, Sendable {
     private let x1, y1, x2, y2: Double
-
-    var controlPoints: (Double, Double, Double, Double) { (x1, y1, x2, y2) }
 
     /// A curve with two control points, whose x lie in [0, 1].
     public init(x1: Double, y1: Double, x2: Double, y2: Double) {

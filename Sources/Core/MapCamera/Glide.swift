@@ -3,7 +3,7 @@
 // so that the camera slides along a limit and never jumps away from one.
 
 /// How fast fingers moved the camera when they left.
-public struct Momentum: Equatable, Sendable {
+public struct Momentum: Equatable, Codable, Sendable {
     /// Where a pan's finger left the screen.
     public var focus: ScreenPoint
     /// The pan's velocity on the screen, in points per second.
@@ -43,7 +43,7 @@ public struct Momentum: Equatable, Sendable {
 }
 
 /// How a camera goes on when fingers with a momentum have left.
-public struct Glide: Sendable {
+public struct Glide: Codable, Sendable {
     /// Milliseconds until all has come to rest.
     public let duration: Double
     private let momentum: Momentum
@@ -61,21 +61,6 @@ public struct Glide: Sendable {
         let projection = camera.projection
         ground = projection.groundVelocity(at: projection.lowered(momentum.focus), velocity: momentum.pan)
         self.momentum = momentum
-    }
-
-    func write(to list: inout NumberList) {
-        momentum.write(to: &list)
-        list.put(ground.u, ground.v)
-    }
-
-    /// A glide that goes on as another one did; `nil` for none.
-    init?(_ numbers: inout NumberReader) {
-        momentum = Momentum(&numbers)
-        (pan, zoom, bearing) = momentum.slowing
-        duration = momentum.duration
-        let u = numbers.next()
-        ground = GroundOffset(u: u, v: numbers.next())
-        guard duration > 0 else { return nil }
     }
 
     /// Where the camera is to be at one time, if it is where it was at another; in milliseconds since the start.
@@ -101,7 +86,7 @@ public struct Glide: Sendable {
 }
 
 /// A speed that falls exponentially from what it was at the start to where it ends.
-struct Slowing: Sendable {
+struct Slowing: Codable, Sendable {
     /// How something slows down, in units per second.
     struct Rate {
         /// The factor for each millisecond.

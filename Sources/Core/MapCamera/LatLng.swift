@@ -2,7 +2,7 @@
 // Invariant: every LatLng that leaves the camera has a latitude in [-85, 85] and a longitude in [-180, 180).
 
 /// A geographical coordinate on WGS 84. (Google: `CLLocationCoordinate2D`.)
-public struct LatLng: Equatable, Sendable {
+public struct LatLng: Equatable, Codable, Sendable {
     /// Degrees north of the equator.
     public var latitude: Double
     /// Degrees east of Greenwich.
@@ -24,7 +24,7 @@ public struct LatLng: Equatable, Sendable {
 }
 
 /// A point of the Web Mercator plane, in radians of the equator: `x` east of Greenwich, `y` north of the equator.
-public struct MercatorPoint: Equatable, Sendable {
+public struct MercatorPoint: Equatable, Codable, Sendable {
     /// Radians east of Greenwich; not wrapped.
     public var x: Double
     /// Radians of the equator's length north of it.

@@ -2,11 +2,11 @@
 // time since they began, sampled in frames 1000/60 ms apart; time comes in from outside.
 
 /// A movement that goes on by itself: which frame is due when, and where it puts the camera.
-public struct Motion: Sendable {
+public struct Motion: Codable, Sendable {
     /// Frames a second. The time of each is a multiple of 1000 / 60, so that no error adds up.
     private static let framesPerSecond = 60.0
 
-    private enum Course: Sendable {
+    private enum Course: Codable, Sendable {
         case animation(CameraAnimation)
         case glide(Glide)
     }
@@ -23,32 +23,6 @@ public struct Motion: Sendable {
     /// A glide that begins at a time in milliseconds.
     public init(_ glide: Glide, at start: Double) {
         (course, self.start) = (.glide(glide), start)
-    }
-
-    // MARK: As numbers
-
-    package func write(to list: inout NumberList) {
-        list.put(start, Double(frame))
-        switch course {
-        case .animation(let animation):
-            list.put(0)
-            animation.write(to: &list)
-        case .glide(let glide):
-            list.put(1)
-            glide.write(to: &list)
-        }
-    }
-
-    /// A movement that goes on as another one did; `nil` for none.
-    package init?(_ numbers: inout NumberReader) {
-        start = numbers.next()
-        frame = numbers.count()
-        if numbers.flag() {
-            guard let glide = Glide(&numbers) else { return nil }
-            course = .glide(glide)
-        } else {
-            course = .animation(CameraAnimation(&numbers))
-        }
     }
 
     // MARK: Frames
@@ -77,7 +51,7 @@ public struct Motion: Sendable {
 }
 
 /// An animated camera update: all four attributes at once, linear in the eased time.
-public struct CameraAnimation: Sendable {
+public struct CameraAnimation: Codable, Sendable {
     /// The default duration of an animation, in milliseconds. (Core Animation: 0.25 seconds.)
     public static let usualDuration = 250.0
 
@@ -106,26 +80,6 @@ public struct CameraAnimation: Sendable {
         path = MercatorPoint(x: east * (.pi / 180), y: moved.projection.target.y - start.target.y)
         rotation = shortestArc(from: camera.position.bearing, to: end.bearing)
         if case .zoomBy(_, let focus?) = update { anchor = camera.fixed(focus) } else { anchor = nil }
-    }
-
-    fileprivate func write(to list: inout NumberList) {
-        list.put(duration)
-        easing.write(to: &list)
-        start.write(to: &list)
-        end.write(to: &list)
-        path.write(to: &list)
-        list.put(rotation)
-        list.put(anchor) { $1.write(to: &$0) }
-    }
-
-    fileprivate init(_ numbers: inout NumberReader) {
-        duration = numbers.next()
-        easing = Easing(&numbers)
-        start = Projection(&numbers)
-        end = CameraPosition(&numbers)
-        path = MercatorPoint(&numbers)
-        rotation = numbers.next()
-        anchor = numbers.optional { Anchor(&$0) }
     }
 
     func pose(at time: Double) -> Pose {

@@ -3,14 +3,14 @@
 // The camera stands d = 1.5 × viewport height from the target, a vertical field of view of 36.87°.
 
 /// Zoom, bearing and viewing angle: a position without its target.
-struct View: Equatable, Sendable {
+struct View: Equatable, Codable, Sendable {
     var zoom: Double
     var bearing: Double
     var viewingAngle: Double
 }
 
 /// An offset on the ground from the target, in points of the current zoom, right (u) and down (v) the screen.
-struct GroundOffset {
+struct GroundOffset: Codable {
     var u: Double
     var v: Double
 }

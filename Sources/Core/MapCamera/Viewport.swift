@@ -1,7 +1,7 @@
 // The rectangle of screen that a camera looks through, in points; the origin is top-left, y points down.
 
 /// A point of the screen, in points from the top-left corner of the viewport; or a difference of two.
-public struct ScreenPoint: Equatable, Sendable {
+public struct ScreenPoint: Equatable, Codable, Sendable {
     /// Points to the right.
     public var x: Double
     /// Points down.
@@ -20,7 +20,7 @@ public struct ScreenPoint: Equatable, Sendable {
 }
 
 /// Distances from the four edges of a viewport, in points. (UIKit: `UIEdgeInsets`.)
-public struct EdgeInsets: Equatable, Sendable {
+public struct EdgeInsets: Equatable, Codable, Sendable {
     /// Points from the top edge.
     public var top: Double
     /// Points from the left edge.
@@ -49,7 +49,7 @@ public struct EdgeInsets: Equatable, Sendable {
 }
 
 /// The size of the map on the screen and the padding that moves its centre. (Google: `GMSMapView.padding`.)
-public struct Viewport: Equatable, Sendable {
+public struct Viewport: Equatable, Codable, Sendable {
     /// Points, above 0.
     public var width: Double
     /// Points, above 0.
@@ -62,6 +62,12 @@ public struct Viewport: Equatable, Sendable {
         self.width = width
         self.height = height
         self.padding = padding
+    }
+
+    /// Whether it is one that a camera can be seen through.
+    package var isPossible: Bool {
+        min(width, height) > 0 && max(width, height).isFinite
+            && [padding.top, padding.left, padding.bottom, padding.right].allSatisfy { $0 >= 0 && $0.isFinite }
     }
 
     /// The viewport of a new camera: an iPhone's screen.

@@ -10,7 +10,7 @@ import Gestures
 import MapCamera
 
 /// Recognizes the gestures of one surface.
-public struct GestureRecognizer: Sendable {
+public struct GestureRecognizer: Codable, Sendable {
     /// The reports of the last frame, in order: they belong into one frame of requests.
     public private(set) var events: [GestureEvent] = []
 
@@ -18,30 +18,29 @@ public struct GestureRecognizer: Sendable {
     public var recognizesRotation: Bool
 
     private let thresholds: Thresholds
-    // What it knows of the fingers. RecognizerState.swift reads and writes all of it.
-    var time = 0.0
-    var taps: TapDetector
+    private var time = 0.0
+    private var taps: TapDetector
 
     // The grip
-    var grip = Grip()
+    private(set) var grip = Grip()
     /// `nil` while it is undecided.
-    var meaning: Meaning?
+    private var meaning: Meaning?
     /// What the grip had moved where the reports begin to count.
-    var origin = Movement()
+    private var origin = Movement()
     /// What the grip had moved when it last tilted.
-    var tilted = Movement()
-    var slack = Slack()
+    private var tilted = Movement()
+    private var slack = Slack()
 
     // What is reported
-    var active: Set<GestureKind> = []
+    private var active: Set<GestureKind> = []
     /// The pan's translation before this grip.
-    var panBefore = ScreenPoint(x: 0, y: 0)
+    private var panBefore = ScreenPoint(x: 0, y: 0)
     /// The last 100 ms of the fingers' mean, for the velocity that a pan ends with.
-    var path = SampleWindow()
+    private var path = SampleWindow()
     /// The last 100 ms of what was reported of a pinch and a rotation: levels in x, degrees in y.
-    var pinches = SampleWindow()
+    private var pinches = SampleWindow()
     /// Until when the map may go on by what the fingers left it with.
-    var glideEnd = -Double.infinity
+    private var glideEnd = -Double.infinity
 
     /// A recognizer that has seen nothing.
     ///
@@ -53,6 +52,9 @@ public struct GestureRecognizer: Sendable {
         self.recognizesRotation = recognizesRotation
         taps = TapDetector(thresholds)
     }
+
+    /// How many bytes it takes beside its own size, roughly.
+    var byteCount: Int { path.byteCount + pinches.byteCount + grip.fingers.count * MemoryLayout<Grip.Finger>.stride }
 
     // MARK: Frames
 

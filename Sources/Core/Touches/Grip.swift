@@ -4,16 +4,16 @@
 import MapCamera
 
 /// What the fingers of a grip do.
-enum Meaning: Int, Sendable {
-    case pan = 1
-    case transform = 2
-    case tilt = 3
-    case oneFingerZoom = 4
+enum Meaning: Int, Codable, Sendable {
+    case pan
+    case transform
+    case tilt
+    case oneFingerZoom
 }
 
 /// The fingers that are down.
-struct Grip: Sendable {
-    struct Finger: Sendable {
+struct Grip: Codable, Sendable {
+    struct Finger: Codable, Sendable {
         let id: Int
         let start: ScreenPoint
         var position: ScreenPoint

@@ -3,7 +3,7 @@
 import MapCamera
 
 /// What a grip has moved, or a part of it.
-struct Movement: Sendable {
+struct Movement: Codable, Sendable {
     /// Points, of the mean of its fingers.
     var translation = ScreenPoint(x: 0, y: 0)
     /// Zoom levels: how often the distance of two fingers has doubled.
@@ -29,7 +29,7 @@ struct Movement: Sendable {
 }
 
 /// What fingers had moved before they were recognized. The map follows later, as they move on.
-struct Slack: Sendable {
+struct Slack: Codable, Sendable {
     /// What the map is still behind by.
     private(set) var remaining = Movement()
     /// How far the fingers had come, in points.
@@ -48,14 +48,6 @@ struct Slack: Sendable {
         whole = movement
         self.reach = reach
         share = reach > 0 ? 1 : 0
-        remaining = whole * share
-    }
-
-    /// A part of what fingers had moved, from 1 to 0.
-    init(_ movement: Movement, reach: Double, share: Double) {
-        whole = movement
-        self.reach = reach
-        self.share = share
         remaining = whole * share
     }
 

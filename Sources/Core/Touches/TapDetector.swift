@@ -5,8 +5,8 @@ import Gestures
 import MapCamera
 
 /// Follows the fingers of a surface, and tells which have tapped.
-struct TapDetector: Sendable {
-    struct Session: Sendable {
+struct TapDetector: Codable, Sendable {
+    struct Session: Codable, Sendable {
         let start: Double
         /// Where the first finger landed, or the middle of the first two.
         var position: ScreenPoint
@@ -16,10 +16,15 @@ struct TapDetector: Sendable {
         var firstTap: ScreenPoint?
     }
 
+    struct Tap: Codable, Sendable {
+        let time: Double
+        let position: ScreenPoint
+    }
+
     private let thresholds: Thresholds
     /// From the first finger that lands to the last that lifts.
-    var session: Session?
-    var lastTap: (time: Double, position: ScreenPoint)?
+    private var session: Session?
+    private(set) var lastTap: Tap?
 
     init(_ thresholds: Thresholds) { self.thresholds = thresholds }
 
@@ -65,7 +70,7 @@ struct TapDetector: Sendable {
         guard let session, session.isTap, time - session.start <= thresholds.tapTime else { return nil }
         switch (session.mostFingers, session.firstTap) {
         case (1, let position?): return GestureEvent(.doubleTap, .ended, focus: position)
-        case (1, nil): lastTap = (time, session.position)
+        case (1, nil): lastTap = Tap(time: time, position: session.position)
         case (2, _): return GestureEvent(.twoFingerTap, .ended, focus: session.position)
         default: break
         }

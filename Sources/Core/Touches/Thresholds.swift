@@ -2,7 +2,7 @@
 // an iPhone's differ by a few per cent.
 
 /// The thresholds of a ``GestureRecognizer``.
-public struct Thresholds: Equatable, Sendable {
+public struct Thresholds: Equatable, Codable, Sendable {
     /// How far a finger, or the mean of more than two, moves before it is a pan, in points. (UIKit's pan recognizer begins
     /// at 10; Android's `ViewConfiguration.getScaledTouchSlop` is 8.)
     public var slop = 10.0

@@ -7,7 +7,7 @@ import Gestures
 import MapCamera
 
 /// Tells apart the surfaces that feed one camera.
-package struct SurfaceKey: Hashable, Sendable {
+package struct SurfaceKey: Hashable, Codable, Sendable {
     /// The feed of its fingers, as in a ``/Gestures/GestureKey``.
     package var feed: Int
     /// The reporter's own name for it.
@@ -17,9 +17,9 @@ package struct SurfaceKey: Hashable, Sendable {
 }
 
 /// The surfaces that feed one camera.
-package struct TouchSurfaces: Sendable {
+package struct TouchSurfaces: Codable, Sendable {
     /// One of them.
-    package struct Surface: Sendable {
+    package struct Surface: Codable, Sendable {
         package let key: SurfaceKey
         /// No other surface of the camera has had it.
         package let number: Int
@@ -32,18 +32,9 @@ package struct TouchSurfaces: Sendable {
         package var touches: [Touch] { recognizer.grip.touches }
         package var isTouched: Bool { recognizer.grip.count > 0 }
 
-        /// A surface as another process left it.
-        package init(_ key: SurfaceKey, number: Int, _ recognizer: GestureRecognizer, lastTime: Double, shift: Double) {
-            (self.key, self.number, self.recognizer) = (key, number, recognizer)
-            clock = SurfaceClock(last: lastTime, shift: shift)
-        }
-
         fileprivate init(_ key: SurfaceKey, number: Int) {
             (self.key, self.number, recognizer) = (key, number, GestureRecognizer())
         }
-
-        /// The time of its last frame, and what its clock lacked to go on from where it was when it was set.
-        package var time: (last: Double, shift: Double) { (clock.last, clock.shift) }
     }
 
     /// What a frame of fingers has come to.
@@ -64,19 +55,15 @@ package struct TouchSurfaces: Sendable {
     package private(set) var all: [Surface] = []
     /// The number of the newest.
     package private(set) var lastNumber = 0
-    package let limit: Int
+    package var limit: Int
 
     /// The default limit of surfaces of a camera.
     package static let usualLimit = 64
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Surfaces as another process left them.
-    package init(limit: Int, _ surfaces: [Surface], lastNumber: Int) {
-        self.limit = limit
-        all = surfaces
-        self.lastNumber = surfaces.reduce(lastNumber) { max($0, $1.number) }
-    }
+    /// Whether its numbers are such as it gives: what comes from another process may have any.
+    package var isPossible: Bool { lastNumber >= 0 && all.allSatisfy { 0 < $0.number && $0.number <= lastNumber } }
 
     /// How many bytes it takes beside its own size, roughly.
     package var byteCount: Int {
@@ -139,17 +126,15 @@ extension GestureEvent {
 }
 
 /// A surface's own clock, made fit: it may be set, but never goes back.
-struct SurfaceClock: Sendable {
+struct SurfaceClock: Codable, Sendable {
     /// A clock that goes back further than this was set; less is a jitter. Milliseconds.
     private static let jitter = 1000.0
     /// No clock goes on beyond this: a line's times end there.
     private static let latest = 1e15
 
-    private(set) var last: Double
+    private(set) var last = -Double.infinity
     /// The offset that continues the time after the clock was set.
-    private(set) var shift: Double
-
-    init(last: Double = -.infinity, shift: Double = 0) { (self.last, self.shift) = (last, shift) }
+    private(set) var shift = 0.0
 
     mutating func time(of told: Double) -> Double {
         var time = min(told + shift, Self.latest)

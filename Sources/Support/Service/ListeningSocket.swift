@@ -4,7 +4,8 @@ import Glibc
 import UnixSocket
 
 /// A socket file that this process listens on. A lock file beside it tells a living daemon's socket from a stale one.
-package final class ListeningSocket {
+/// One that is decoded goes on with what the process before listened on, and left open with its lock.
+package final class ListeningSocket: Codable {
     package let descriptor: CInt
     package let path: String
     /// The locked file beside the socket, as long as this is open.
@@ -28,11 +29,6 @@ package final class ListeningSocket {
             throw error
         }
         self.path = path
-    }
-
-    /// Goes on with a socket that the process before listened on, and left open with its lock.
-    package init(path: String, descriptor: CInt, lock: CInt) {
-        (self.path, self.descriptor, self.lock) = (path, descriptor, lock)
     }
 
     private static func lockPath(_ path: String) -> String { path + ".lock" }

@@ -43,13 +43,12 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 }
 
 @Suite struct GestureTrackerTests {
-    @Test(arguments: GestureKind.allCases) func gestureGoesOnFromItsNumbersAsIfItHadNotBeenRestored(_ kind: GestureKind)
-    {
+    @Test(arguments: GestureKind.allCases) func gestureThatIsDecodedGoesOnAsIfItHadNotBeen(_ kind: GestureKind) throws {
         var hand = Hand()
         hand.report(GestureEvent(kind, kind.isTap ? .ended : .began), at: 1)
         if let value = value(kind, 1) { hand.report(GestureEvent(kind, .changed, value), at: 2) }
         var restored = hand
-        restored.tracker = GestureTracker(hand.tracker.settings, hand.tracker.numbers)
+        restored.tracker = try JSONDecoder().decode(GestureTracker.self, from: JSONEncoder().encode(hand.tracker))
         #expect(restored.tracker.isActive == !kind.isTap)
         guard let next = value(kind, 2) else { return }
         let update = hand.report(GestureEvent(kind, .changed, next), at: 3)

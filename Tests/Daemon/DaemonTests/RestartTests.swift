@@ -1,8 +1,11 @@
 // The daemon restarts while clients are connected: none of them notices.
 
 import Foundation
+import Hub
 import TestSupport
 import Testing
+
+@testable import gimbald
 
 @Suite struct RestartTests {
     private func subscriber(_ daemon: DaemonProcess, _ members: String = "") throws -> SocketClient {
@@ -323,15 +326,38 @@ import Testing
         }
     }
 
+    /// What a version leaves that has another layout.
+    private struct Left: Encodable {
+        let revision: Int
+        var server = "gimbald 99.0"
+        var hub = [1, 2, 3]
+    }
+
+    @Test func whatALaterVersionHasLeftIsToldApartFromWhatIsDamaged() throws {
+        let later = try StateEncoder.encode(Left(revision: Hub.handoverRevision + 1))
+        let told = #expect(throws: Handover.Newer.self) { try Handover(later) }
+        #expect(told?.description.hasPrefix("gimbald 99.0 wrote it") == true)
+        let damaged = try StateEncoder.encode(Left(revision: Hub.handoverRevision))
+        #expect(throws: StateDecoder.Damage.self) { try Handover(damaged) }
+    }
+
+    /// A file as a process leaves it.
+    private func file(_ left: Left) throws -> [UInt8] {
+        let bytes = try StateEncoder.encode(left)
+        let words = [24, UInt64(bytes.count)].flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
+        return Array("gimbal1\n".utf8) + words + bytes
+    }
+
     /// Whatever it is, what is not understood keeps no daemon from starting.
     @Test func whatCannotBeUnderstoodIsClosed() throws {
-        let marks = ["", "rubbish", "gimbal1\n" + String(repeating: "\u{7f}", count: 100)]
-        for text in marks {
+        let marks = ["", "rubbish", "gimbal1\n" + String(repeating: "\u{7f}", count: 100)].map { Array($0.utf8) }
+        let lefts = try [0, 1].map { try file(Left(revision: Hub.handoverRevision + $0)) }
+        for left in marks + lefts {
             let place = try Place()
             let (client, other) = try place.connection()
             let manager = try NotifySocket()
             let daemon = try place.start(
-                Array(text.utf8), passing: [901: place.listener, 902: place.lock, 903: other], notifying: manager)
+                left, passing: [901: place.listener, 902: place.lock, 903: other], notifying: manager)
             var byte: UInt8 = 0
             #expect(recv(client, &byte, 1, 0) == 0)
             // What leads to the service manager is not among what is closed.

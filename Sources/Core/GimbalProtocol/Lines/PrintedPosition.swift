@@ -4,7 +4,7 @@ import JSONLines
 import MapCamera
 
 /// A camera position in whole units of its last printed places.
-package struct PrintedPosition: Equatable, Sendable {
+package struct PrintedPosition: Equatable, Codable, Sendable {
     private let latitude: Int64
     private let longitude: Int64
     fileprivate let view: PrintedView
@@ -35,7 +35,7 @@ package struct PrintedPosition: Equatable, Sendable {
 }
 
 /// A position without its target: what a pan leaves as it is.
-private struct PrintedView: Equatable, Sendable {
+private struct PrintedView: Equatable, Codable, Sendable {
     private let zoom: Int64
     private let bearing: Int64
     private let viewingAngle: Int64

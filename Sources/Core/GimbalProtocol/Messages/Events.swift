@@ -38,7 +38,7 @@ public enum CameraEvent: Equatable, Sendable {
 }
 
 /// What moved the camera.
-public enum MoveReason: String, Sendable {
+public enum MoveReason: String, Codable, Sendable {
     /// Fingers; a fling, inertia and what a tap does, too.
     case gesture
     /// An animation that a client requested.

@@ -41,7 +41,7 @@ public enum ReplayState: String, CaseIterable, Sendable {
 }
 
 /// A place in a trace that has a name.
-public struct ReplayMarker: Equatable, Sendable {
+public struct ReplayMarker: Equatable, Codable, Sendable {
     /// Milliseconds from the trace's first event.
     public let timeMs: Double
     /// What it is called: 1 to 256 bytes.

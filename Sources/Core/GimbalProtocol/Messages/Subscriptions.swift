@@ -51,7 +51,7 @@ extension EventKinds {
 }
 
 /// The kinds of event that a subscription is for, in bits: the hub asks for each event and each subscriber.
-@usableFromInline package struct EventKinds: OptionSet, Sendable {
+@usableFromInline package struct EventKinds: OptionSet, Codable, Sendable {
     @usableFromInline package let rawValue: UInt8
     @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -76,7 +76,7 @@ extension EventKinds {
 }
 
 /// What a subscriber that reads slowly is to get.
-public enum EventDelivery: String, CaseIterable, Sendable {
+public enum EventDelivery: String, CaseIterable, Codable, Sendable {
     /// Each event, in order; a reader that falls behind the camera's history gets ``CameraEvent/lagged(_:)``.
     case every
     /// The newest position; older ones are skipped, and `seq` shows it.
@@ -84,7 +84,7 @@ public enum EventDelivery: String, CaseIterable, Sendable {
 }
 
 /// How far a camera's events have been read: a subscription can go on after it.
-public struct ResumePoint: Equatable, Sendable {
+public struct ResumePoint: Equatable, Codable, Sendable {
     /// The `seq` of the last event that was read, from 0.
     public var seq: Int
     /// The epoch that it counts in.
@@ -97,7 +97,7 @@ public struct ResumePoint: Equatable, Sendable {
     }
 }
 
-package struct Subscribe: Sendable {
+package struct Subscribe: Codable, Sendable {
     package typealias Delivery = EventDelivery
 
     package var events: EventKinds = .usual

@@ -33,9 +33,9 @@ public struct TraceHeader: Equatable, Sendable {
 }
 
 /// How a trace is played beside its speed; what is left out is played from its beginning to its end, once.
-public struct TracePlayback: Equatable, Sendable {
+public struct TracePlayback: Equatable, Codable, Sendable {
     /// How many times a trace is played.
-    public enum Loop: Equatable, Sendable {
+    public enum Loop: Equatable, Codable, Sendable {
         /// So many times, from 1.
         case times(Int)
         /// Until it is ended.

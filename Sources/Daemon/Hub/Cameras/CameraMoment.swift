@@ -9,7 +9,7 @@ import GimbalProtocol
 import Touches
 
 /// What goes on by itself, and why.
-struct CausedMotion {
+struct CausedMotion: Codable {
     var motion: Motion
     let reason: MoveReason
 
@@ -17,7 +17,7 @@ struct CausedMotion {
 }
 
 extension HostedCamera {
-    struct Moment {
+    struct Moment: Codable {
         /// What the camera and its gestures are set to: they have it from here.
         private(set) var setup: CameraSetup
         var camera: Camera
@@ -59,6 +59,14 @@ extension HostedCamera {
         init(_ saved: SavedCamera, limits: Limits) {
             self.init(position: saved.state.position, saved.state.setup, limits: limits)
             (seq, lastTime) = (UInt64(saved.state.seq), saved.clock)
+        }
+
+        /// Goes on in this process, with its limits; throws if no process leaves such a moment.
+        mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
+            guard setup.viewport.isPossible, surfaces.isPossible, -1e15...1e15 ~= lastTime,
+                nextTick == motion?.motion.nextFrame
+            else { throw StateDecoder.Damage() }
+            surfaces.limit = limits.cameraSurfaces
         }
 
         /// Sets the camera; it moves inside of new constraints at once.

@@ -198,8 +198,8 @@ final class CameraRegistry {
     // MARK: From process to process
 
     /// A camera as another process left it, not registered yet.
-    func read(_ row: FieldReader, _ reader: inout SavedCamera.Reader, at now: Double) throws -> HostedCamera {
-        try HostedCamera(row, &reader, environment, at: now)
+    func camera(_ record: HostedCamera.Record) throws(StateDecoder.Damage) -> HostedCamera {
+        try HostedCamera(record, environment)
     }
 
     /// Registers cameras as another process left them, in place of none.
@@ -214,7 +214,7 @@ final class CameraRegistry {
         for camera in saved {
             var camera = camera
             if !keepsEpochs { camera.epoch = newEpoch() }
-            insert(HostedCamera(camera, clockStart: now - camera.clock, environment))
+            insert(HostedCamera(camera, at: now, environment))
         }
     }
 

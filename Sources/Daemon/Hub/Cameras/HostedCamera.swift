@@ -71,33 +71,33 @@ final class HostedCamera {
         let encoder: LineEncoder
     }
 
-    init(name: String, epoch: String, at now: Double, _ environment: Environment) {
+    /// A camera at a moment; by default with a history that is empty up to its seq.
+    init(
+        name: String, epoch: String, _ moment: Moment, clockStart: Double, log: EventLog? = nil,
+        inputLog: InputLog? = nil, firstSeq: UInt64 = 0, _ environment: Environment
+    ) {
         self.name = name
         isMain = name == Self.mainName
         self.epoch = epoch
         nameBytes = Array(name.utf8)
-        moment = Moment(limits: environment.limits)
+        self.moment = moment
         encoder = environment.encoder
-        log = EventLog(limits: environment.limits, memory: environment.memory)
-        clockStart = now
-    }
-
-    /// A camera as it was saved: at rest, with a history; by default with one that is empty up to its seq.
-    init(
-        _ saved: SavedCamera, clockStart: Double, log: EventLog? = nil, inputLog: InputLog? = nil, firstSeq: UInt64 = 0,
-        _ environment: Environment
-    ) {
-        name = saved.state.camera
-        isMain = name == Self.mainName
-        epoch = saved.epoch
-        nameBytes = Array(name.utf8)
-        moment = Moment(saved, limits: environment.limits)
-        encoder = environment.encoder
-        self.log =
-            log ?? EventLog(limits: environment.limits, from: UInt64(saved.state.seq), memory: environment.memory)
+        self.log = log ?? EventLog(limits: environment.limits, from: moment.seq, memory: environment.memory)
         self.inputLog = inputLog
         self.firstSeq = firstSeq
         self.clockStart = clockStart
+    }
+
+    /// A new camera.
+    convenience init(name: String, epoch: String, at now: Double, _ environment: Environment) {
+        self.init(name: name, epoch: epoch, Moment(limits: environment.limits), clockStart: now, environment)
+    }
+
+    /// A camera as it was saved: at rest.
+    convenience init(_ saved: SavedCamera, at now: Double, _ environment: Environment) {
+        self.init(
+            name: saved.state.camera, epoch: saved.epoch, Moment(saved, limits: environment.limits),
+            clockStart: now - saved.clock, environment)
     }
 
     /// The steps in which a camera's memory is asked for.

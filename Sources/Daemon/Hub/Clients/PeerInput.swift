@@ -3,7 +3,7 @@
 import GimbalProtocol
 
 struct PeerInput {
-    enum State {
+    enum State: Codable {
         case open
         /// The client has sent its last byte; what waits is still handled.
         case ended

@@ -28,15 +28,6 @@ extension SavedCamera {
         private var decoder = RequestDecoder()
         private var names: Set<String> = []
 
-        /// Reads what ``SavedCamera/lines`` gave.
-        mutating func camera(_ lines: [UInt8]) throws(SavedState.Damage) -> SavedCamera {
-            guard let end = lines.firstIndex(of: 0x0a), lines.last == 0x0a else {
-                throw SavedState.Damage(description: "a camera has no whole lines")
-            }
-            let lines = lines.span
-            return try camera(lines.extracting(..<end), lines.extracting((end + 1)..<(max(lines.count - 1, end + 1))))
-        }
-
         mutating func camera(_ header: Span<UInt8>, _ subscription: Span<UInt8>) throws(SavedState.Damage)
             -> SavedCamera
         {

@@ -29,26 +29,11 @@ import GimbalProtocol
     }
 
     /// A line that is still needed when its entry has left the history.
-    struct Pinned {
+    struct Pinned: Codable {
         fileprivate(set) var entry: UInt64 = 0
         fileprivate(set) var line: [UInt8] = []
 
         fileprivate init() {}
-
-        fileprivate init(_ row: FieldReader) throws(FieldReader.Damage) {
-            var row = row
-            while let (tag, field) = try row.next(PinnedField.self) {
-                switch tag {
-                case .entry: entry = try field.number()
-                case .line: line = Array(try field.bytes())
-                }
-            }
-        }
-
-        fileprivate func write(to out: inout FieldWriter) {
-            out.put(PinnedField.entry, entry)
-            out.put(PinnedField.line, line)
-        }
     }
 
     /// A ring of so many bytes is long.
@@ -268,131 +253,37 @@ import GimbalProtocol
 
     // MARK: From process to process
 
-    /// Writes what it holds. Lines in memory that the next process has are only told of.
-    func write(to out: inout FieldWriter) {
-        out.put(LogField.first, first)
-        out.put(LogField.lengths, lengths)
-        out.put(LogField.kinds, (first..<end).map { self[$0].kind.rawValue })
-        if let region = storage.region {
-            out.put(LogField.ringOffset, region.offset)
-            out.put(LogField.ringSize, capacity)
-            out.put(LogField.head, first < end ? self[first].offset : 0)
-            out.put(LogField.wrap, wrap)
-        } else {
-            unsafe out.put(LogField.lines, pieces: pieces)
-        }
-        out.put(LogField.lastMoveStarted) { lastMoveStarted.write(to: &$0) }
-        out.put(LogField.lastReset) { lastReset.write(to: &$0) }
-    }
+    /// What it holds. Its lines stand here or, if they are many, in memory that the next process has.
+    struct Record: Codable {
+        /// The number of the oldest line.
+        fileprivate let first: UInt64
+        /// For each line its length, and its kind as a bit of `EventKinds`.
+        fileprivate let lengths: [UInt32]
+        fileprivate let kinds: [UInt8]
+        /// The lines, one behind the other.
+        fileprivate let lines: [UInt8]?
+        fileprivate let ring: Ring?
+        fileprivate let lastMoveStarted: Pinned
+        fileprivate let lastReset: Pinned
 
-    /// The length of each line, four bytes, the lowest first.
-    private var lengths: [UInt8] {
-        let count = Int(end - first)
-        return unsafe [UInt8](unsafeUninitializedCapacity: 4 * count) { buffer, written in
-            for index in 0..<count {
-                let length = UInt32(self[first + UInt64(index)].length)
-                unsafe buffer.baseAddress.map {
-                    unsafe UnsafeMutableRawPointer($0).storeBytes(
-                        of: length.littleEndian, toByteOffset: 4 * index, as: UInt32.self)
-                }
-            }
-            written = 4 * count
-        }
-    }
-
-    /// All its lines, in the order in which they came.
-    private var pieces: [UnsafeRawBufferPointer] {
-        var pieces: [UnsafeRawBufferPointer] = unsafe []
-        var entry = first
-        while entry < end {
-            let run = run(from: entry, to: end)
-            unsafe pieces.append(run.bytes)
-            entry = run.entries.upperBound
-        }
-        return unsafe pieces
-    }
-
-    /// A log that holds what ``write(to:)`` wrote. Where its lines are not to be had, it holds none.
-    static func read(
-        _ row: FieldReader, limits: Limits, maximumBytes: Int = .max, memory: (any HistoryMemory)?
-    ) throws(FieldReader.Damage) -> EventLog {
-        let record = try Record(row)
-        let slots = max(16, record.kinds.count.roundedUpToPowerOfTwo)
-        let storage = record.storage(in: memory)
-        let log = EventLog(
-            limits, maximumBytes, from: storage == nil ? record.end : record.first, slots: slots,
-            storage ?? RingMemory(4096, in: memory), memory)
-        if storage != nil { try log.fill(record) }
-        (log.lastMoveStarted, log.lastReset) = (record.lastMoveStarted, record.lastReset)
-        return log
-    }
-
-    /// Makes the entries of lines that are in the ring.
-    private func fill(_ record: Record) throws(FieldReader.Damage) {
-        var offset = record.head
-        for (length, kind) in zip(record.lengths, record.kinds) {
-            if end == record.wrap, end > first { (offset, wrap) = (0, end) }
-            guard length <= capacity - offset else { throw FieldReader.Damage() }
-            self[end] = Entry(offset: offset, length: length, kind: EventKinds(rawValue: kind))
-            offset += length
-            bytes += length
-            end += 1
-            guard !EventKinds.unnumbered.isDisjoint(with: EventKinds(rawValue: kind)) else { continue }
-            numberedFrom = end
-            unnumbered += 1
-        }
-        // The part behind the wrap must not reach older lines.
-        guard wrap <= first || offset <= record.head else { throw FieldReader.Damage() }
-        tail = offset
-    }
-
-    /// What ``write(to:)`` wrote.
-    private struct Record {
-        var first: UInt64 = 0
-        var lengths: [Int] = []
-        var kinds: ArraySlice<UInt8> = []
-        var lines: ArraySlice<UInt8>?
-        var offset: UInt64?
-        var size = 0
-        var head = 0
-        var wrap: UInt64 = 0
-        var lastMoveStarted = Pinned()
-        var lastReset = Pinned()
-
-        var end: UInt64 { first + UInt64(kinds.count) }
-
-        init(_ row: FieldReader) throws(FieldReader.Damage) {
-            var row = row
-            while let (tag, field) = try row.next(LogField.self) {
-                switch tag {
-                case .first: first = try field.number()
-                case .lengths: lengths = Self.numbers(try field.bytes())
-                case .kinds: kinds = try field.bytes()
-                case .lines: lines = try field.bytes()
-                case .ringOffset: offset = try field.number()
-                case .ringSize: size = try field.integer()
-                case .head: head = try field.integer()
-                case .wrap: wrap = try field.number()
-                case .lastMoveStarted: lastMoveStarted = try Pinned(field.record())
-                case .lastReset: lastReset = try Pinned(field.record())
-                }
-            }
-            guard first <= UInt64.max / 2 else { throw FieldReader.Damage() }
+        /// Where the lines are in memory: the ring, and in it the oldest line and that at which it was last begun anew.
+        fileprivate struct Ring: Codable {
+            let offset: UInt64
+            let size: Int
+            let head: Int
+            let wrap: UInt64
         }
 
-        private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int] {
-            unsafe bytes.withUnsafeBytes { bytes in
-                (0..<(bytes.count / 4)).map { index in
-                    unsafe Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
-                }
-            }
-        }
+        fileprivate var end: UInt64 { first + UInt64(kinds.count) }
 
         /// The ring with the lines; `nil` if they are not to be had.
-        func storage(in memory: (any HistoryMemory)?) -> RingMemory? {
+        fileprivate func storage(in memory: (any HistoryMemory)?) -> RingMemory? {
             guard lengths.count == kinds.count else { return nil }
-            if let offset { return head <= size ? RingMemory(at: offset, count: size, in: memory) : nil }
-            guard let lines, lines.count == lengths.reduce(0, +) else { return nil }
+            if let ring {
+                guard ring.head >= 0, ring.head <= ring.size else { return nil }
+                return RingMemory(at: ring.offset, count: ring.size, in: memory)
+            }
+            guard let lines, lines.count == lengths.reduce(0, { $0 + Int($1) }) else { return nil }
             let ring = RingMemory(max(4096, lines.count.roundedUpToPowerOfTwo), in: memory)
             unsafe lines.withUnsafeBytes { bytes in
                 if let start = bytes.baseAddress {
@@ -401,6 +292,62 @@ import GimbalProtocol
             }
             return ring
         }
+    }
+
+    var record: Record {
+        let entries = (first..<end).map { self[$0] }
+        let ring = storage.region.map {
+            Record.Ring(offset: $0.offset, size: capacity, head: entries.first?.offset ?? 0, wrap: wrap)
+        }
+        return Record(
+            first: first, lengths: entries.map { UInt32($0.length) }, kinds: entries.map(\.kind.rawValue),
+            lines: ring == nil ? lines : nil, ring: ring, lastMoveStarted: lastMoveStarted, lastReset: lastReset)
+    }
+
+    /// All its lines, in the order in which they came.
+    private var lines: [UInt8] {
+        var (lines, entry) = ([UInt8](), first)
+        lines.reserveCapacity(bytes)
+        while entry < end {
+            let run = run(from: entry, to: end)
+            unsafe lines.append(contentsOf: run.bytes)
+            entry = run.entries.upperBound
+        }
+        return lines
+    }
+
+    /// A log that holds what a record tells. Where its lines are not to be had, it holds none, and goes on behind the last.
+    convenience init(
+        _ record: Record, limits: Limits, maximumBytes: Int = .max, memory: (any HistoryMemory)?
+    ) throws(StateDecoder.Damage) {
+        let slots = max(16, record.kinds.count.roundedUpToPowerOfTwo)
+        let storage = record.storage(in: memory)
+        self.init(
+            limits, maximumBytes, from: storage == nil ? record.end : record.first, slots: slots,
+            storage ?? RingMemory(4096, in: memory), memory)
+        if storage != nil { try fill(record) }
+        (lastMoveStarted, lastReset) = (record.lastMoveStarted, record.lastReset)
+    }
+
+    /// Makes the entries of lines that are in the ring.
+    private func fill(_ record: Record) throws(StateDecoder.Damage) {
+        let head = record.ring?.head ?? 0
+        var offset = head
+        for (length, kind) in zip(record.lengths, record.kinds) {
+            if end == record.ring?.wrap, end > first { (offset, wrap) = (0, end) }
+            let (length, kind) = (Int(length), EventKinds(rawValue: kind))
+            guard length <= capacity - offset else { throw StateDecoder.Damage() }
+            self[end] = Entry(offset: offset, length: length, kind: kind)
+            offset += length
+            bytes += length
+            end += 1
+            guard !EventKinds.unnumbered.isDisjoint(with: kind) else { continue }
+            numberedFrom = end
+            unnumbered += 1
+        }
+        // The part behind the wrap must not reach older lines.
+        guard wrap <= first || offset <= head else { throw StateDecoder.Damage() }
+        tail = offset
     }
 
     // MARK: Reading

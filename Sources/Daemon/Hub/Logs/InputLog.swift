@@ -56,55 +56,36 @@ final class InputLog {
 
     // MARK: From process to process
 
-    /// What the log is, between batches.
-    func write(to out: inout FieldWriter) {
-        out.put(InputLogField.lastTime, lastTime)
-        out.put(InputLogField.isRecording, isRecording)
-        if let lastTouchTime { out.put(InputLogField.lastTouchTime, lastTouchTime) }
-        out.put(InputLogField.surfaces, doubles: surfaces.sorted { $0 < $1 }.flatMap { [Double($0), Double($1)] })
-        out.put(InputLogField.nextSurface, nextSurface)
-        out.put(InputLogField.log) { log.write(to: &$0) }
-        for (key, number) in numbers {
-            out.put(InputLogField.gesture) { out in
-                key.write(to: &out)
-                out.put(GestureField.logged, number)
-            }
-        }
+    /// What it is between batches.
+    struct Record: Codable {
+        fileprivate let log: EventLog.Record
+        fileprivate let numbers: [GestureKey: Int]
+        fileprivate let isRecording: Bool
+        fileprivate let lastTouchTime: Double?
+        fileprivate let surfaces: [Int: Int]
+        fileprivate let nextSurface: Int
+        fileprivate let lastTime: Double
     }
 
-    /// Goes on where ``write(to:)`` left off.
+    var record: Record {
+        Record(
+            log: log.record, numbers: numbers, isRecording: isRecording, lastTouchTime: lastTouchTime,
+            surfaces: surfaces, nextSurface: nextSurface, lastTime: lastTime)
+    }
+
+    /// Goes on where another process left off.
     init(
-        _ row: FieldReader, of camera: String, encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?
-    ) throws(FieldReader.Damage) {
+        _ record: Record, of camera: String, encoder: LineEncoder, limits: Limits, memory: (any HistoryMemory)?
+    ) throws(StateDecoder.Damage) {
         (self.camera, self.encoder) = (camera, encoder)
         largestArray = min(limits.frame, RequestDecoder.largestFrame)
-        let maximumBytes = Self.longest * limits.historyBytes
-        var row = row
-        var log: EventLog?
-        var gestures: [(GestureKey, Int)] = []
-        while let (tag, field) = try row.next(InputLogField.self) {
-            switch tag {
-            case .lastTime: lastTime = try field.double()
-            case .isRecording: isRecording = try field.flag()
-            case .lastTouchTime: lastTouchTime = try field.double()
-            case .surfaces:
-                let numbers = try field.doubles().map { Int(exactly: $0) ?? 0 }
-                for index in stride(from: 0, to: numbers.count - 1, by: 2) {
-                    surfaces[numbers[index]] = numbers[index + 1]
-                }
-            case .nextSurface: nextSurface = try field.integer()
-            case .log:
-                log = try EventLog.read(field.record(), limits: limits, maximumBytes: maximumBytes, memory: memory)
-            case .gesture:
-                let gesture = try GestureKey.read(field.record())
-                if let gesture, let number = gesture.fields.logged { gestures.append((gesture.key, number)) }
-            }
-        }
-        for (key, number) in gestures {
-            numbers[key] = number
-            taken[key.kind, default: NumberSet()].insert(number)
-        }
-        self.log = log ?? EventLog(limits: limits, maximumBytes: maximumBytes, memory: memory)
+        log = try EventLog(
+            record.log, limits: limits, maximumBytes: Self.longest * limits.historyBytes, memory: memory)
+        guard record.numbers.values.allSatisfy({ $0 >= 0 }) else { throw StateDecoder.Damage() }
+        (numbers, isRecording) = (record.numbers, record.isRecording)
+        (lastTouchTime, lastTime) = (record.lastTouchTime, record.lastTime)
+        (surfaces, nextSurface) = (record.surfaces, record.nextSurface)
+        for (key, number) in numbers { taken[key.kind, default: NumberSet()].insert(number) }
     }
 
     // MARK: A batch

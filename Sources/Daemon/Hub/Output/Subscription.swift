@@ -47,52 +47,42 @@ final class Subscription {
         unnumberedBefore = log.unnumbered
     }
 
-    func write(to out: inout FieldWriter) {
-        out.put(SubscriptionField.camera, camera.name)
-        out.put(SubscriptionField.readsInputs, readsInputs)
-        out.put(SubscriptionField.kinds, UInt64(kinds.rawValue))
-        out.put(SubscriptionField.isLatest, delivery == .latest)
-        out.put(SubscriptionField.cursor, cursor)
-        out.put(SubscriptionField.lastSent, UInt64(lastSent.rawValue))
-        out.put(SubscriptionField.hasGivenUp, hasGivenUp)
-        out.put(SubscriptionField.isOfAll, isOfAll)
-        out.put(SubscriptionField.isRecorder, isRecorder)
-        out.put(SubscriptionField.unnumbered, log.unnumbered &- unnumberedBefore)
+    /// What the next process goes on with.
+    struct Record: Codable {
+        /// The camera's name.
+        fileprivate let camera: String
+        fileprivate let kinds: EventKinds
+        fileprivate let isRecorder: Bool
+        fileprivate let readsInputs: Bool
+        fileprivate let isOfAll: Bool
+        fileprivate let delivery: Subscribe.Delivery
+        fileprivate let cursor: UInt64
+        /// How many lines without a seq have not been sent.
+        fileprivate let unnumbered: Int
+        fileprivate let lastSent: EventKinds
+        fileprivate let hasGivenUp: Bool
     }
 
-    /// Goes on where ``write(to:)`` left off.
+    var record: Record {
+        Record(
+            camera: camera.name, kinds: kinds, isRecorder: isRecorder, readsInputs: readsInputs, isOfAll: isOfAll,
+            delivery: delivery, cursor: cursor,
+            unnumbered: Int(truncatingIfNeeded: log.unnumbered &- unnumberedBefore), lastSent: lastSent,
+            hasGivenUp: hasGivenUp)
+    }
+
+    /// Goes on where another process left off.
     init(
-        _ row: FieldReader, of peer: Peer, _ cameras: [String: HostedCamera], limits: Limits
-    ) throws(FieldReader.Damage) {
-        var row = row
-        var camera: HostedCamera?
-        var (readsInputs, isOfAll) = (false, false)
-        var isRecorder: Bool?
-        var kinds: EventKinds?
-        var (cursor, unnumbered): (UInt64?, UInt64?)
-        var delivery = Subscribe.Delivery.every
-        while let (tag, field) = try row.next(SubscriptionField.self) {
-            switch tag {
-            case .camera: camera = cameras[try field.text()]
-            case .readsInputs: readsInputs = try field.flag()
-            case .kinds: kinds = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
-            case .isLatest: delivery = try field.flag() ? .latest : .every
-            case .cursor: cursor = try field.number()
-            case .lastSent: lastSent = EventKinds(rawValue: UInt8(truncatingIfNeeded: try field.number()))
-            case .hasGivenUp: hasGivenUp = try field.flag()
-            case .isOfAll: isOfAll = try field.flag()
-            case .isRecorder: isRecorder = try field.flag()
-            case .unnumbered: unnumbered = try field.number()
-            }
-        }
-        guard let camera else { throw FieldReader.Damage() }
+        _ record: Record, of peer: Peer, _ cameras: [String: HostedCamera], limits: Limits
+    ) throws(StateDecoder.Damage) {
+        guard let camera = cameras[record.camera] else { throw StateDecoder.Damage() }
         (self.peer, self.camera) = (peer, camera)
+        (isRecorder, readsInputs, isOfAll) = (record.isRecorder, record.readsInputs, record.isOfAll)
+        (kinds, delivery, hasGivenUp) = (record.kinds, record.delivery, record.hasGivenUp)
         log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
-        self.isRecorder = isRecorder ?? (readsInputs && kinds?.contains(.gesture) == true)
-        (self.readsInputs, self.isOfAll, self.delivery) = (readsInputs, isOfAll, delivery)
-        self.kinds = kinds ?? .usual
-        self.cursor = min(cursor ?? log.end, log.end)
-        unnumberedBefore = log.unnumbered &- (unnumbered ?? log.unnumbered(from: self.cursor, to: log.end))
+        cursor = min(record.cursor, log.end)
+        unnumberedBefore = log.unnumbered &- UInt64(truncatingIfNeeded: record.unnumbered)
+        lastSent = record.lastSent
     }
 
     /// Whether it is to see the fingers.

@@ -7,7 +7,7 @@
 import GimbalProtocol
 
 /// A peer's subscription to all cameras.
-struct AllCameras {
+struct AllCameras: Codable {
     let subscribe: Subscribe
     /// There are cameras that the peer was not told of.
     var isStale = false

@@ -3,21 +3,47 @@
 // Invariant: lines are numbered from 0 for the whole trace; those from `first` on are there.
 
 import GimbalProtocol
+import MapCamera
 
-struct KeptLines {
+struct KeptLines: Codable {
     private struct Entry {
         var time: Double
         /// Where the line ends in its part.
         var end: Int
     }
 
-    private struct Part {
+    private struct Part: Codable {
+        private enum CodingKeys: CodingKey { case first, text, times, ends }
+
         /// The number of its first line.
         let first: Int
         var text: [UInt8] = []
         var entries: [Entry] = []
 
         var byteCount: Int { text.count + entries.count * MemoryLayout<Entry>.stride }
+
+        init(first: Int) { self.first = first }
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: CodingKeys.self)
+            try members.encode(first, forKey: .first)
+            try members.encode(text, forKey: .text)
+            // One array each: they are copied as a whole.
+            try members.encode(entries.map(\.time), forKey: .times)
+            try members.encode(entries.map { UInt32($0.end) }, forKey: .ends)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            first = try members.decode(Int.self, forKey: .first)
+            text = try members.decode([UInt8].self, forKey: .text)
+            let times = try members.decode([Double].self, forKey: .times)
+            let ends = [0] + (try members.decode([UInt32].self, forKey: .ends)).map { Int($0) } + [text.count]
+            guard 1...KeptLines.linesPerPart ~= times.count, times.count == ends.count - 2,
+                zip(ends, ends.dropFirst()).allSatisfy({ $0 <= $1 })
+            else { throw decoder.impossible(Self.self) }
+            entries = zip(times, ends.dropFirst()).map { Entry(time: $0, end: $1) }
+        }
     }
 
     /// A part is full once it has so many lines, or bytes of them.
@@ -35,27 +61,15 @@ struct KeptLines {
 
     init() {}
 
-    /// The lines that another process has kept: the text of each part, and of each of its lines the time and the end. `nil` if
-    /// they are damaged.
-    init?(from first: Int, _ parts: [(text: [UInt8], entries: [Double])], isComplete: Bool) {
-        (self.first, end, self.isComplete) = (first, first, isComplete)
-        for (text, numbers) in parts {
-            settledBytes = byteCount
-            var part = Part(first: end, text: text)
-            for index in stride(from: 0, to: numbers.count - 1, by: 2) {
-                let start = part.entries.last?.end ?? 0
-                guard let end = Int(exactly: numbers[index + 1]), (start...text.count) ~= end else { return nil }
-                part.entries.append(Entry(time: numbers[index], end: end))
-            }
-            guard 1...Self.linesPerPart ~= part.entries.count else { return nil }
-            self.parts.append(part)
-            end += part.entries.count
+    /// Whether its parts follow on each other: what comes from another process may be anything.
+    var isPossible: Bool {
+        var (line, bytes) = (first, 0)
+        for part in parts {
+            guard part.first == line else { return false }
+            line += part.entries.count
+            bytes += part.byteCount
         }
-    }
-
-    /// Tells of each part its text, and of each of its lines the time and the end.
-    func forEachPart(_ body: (_ text: [UInt8], _ entries: [Double]) -> Void) {
-        for part in parts { body(part.text, part.entries.flatMap { [$0.time, Double($0.end)] }) }
+        return first >= 0 && line == end && bytes - (parts.last?.byteCount ?? 0) == settledBytes
     }
 
     var byteCount: Int { settledBytes + (parts.last?.byteCount ?? 0) }

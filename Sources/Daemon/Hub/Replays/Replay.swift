@@ -4,7 +4,7 @@
 import GimbalProtocol
 
 final class Replay {
-    enum Phase {
+    enum Phase: Codable {
         case playing
         case paused
         /// Paused, once so many more `camera-changed` have been sent.

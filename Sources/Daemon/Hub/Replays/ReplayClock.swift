@@ -1,7 +1,7 @@
 // A trace's clock as far as its pace is concerned: when a time of the trace comes in the hub's time, and the other way round.
 // What is played never depends on it, only when.
 
-struct ReplayClock {
+struct ReplayClock: Codable {
     /// How long a trace may be, in its milliseconds: 3,000 years. A camera's clock goes on from there, and what is saved
     /// of it is read like any `timeMs`.
     static let longest = 1e14
@@ -28,30 +28,8 @@ struct ReplayClock {
         (start, lastStep) = (now, now)
     }
 
-    // MARK: From process to process
-
-    /// What another process has left.
-    struct Saved {
-        var speed = 1.0
-        var origin: Double?
-        var start = 0.0
-        var held: Double?
-        var lastStep = 0.0
-    }
-
-    /// A clock that goes on where another process left off.
-    init(_ saved: Saved, longestWait: Double?) {
-        (speed, self.longestWait) = (max(saved.speed, Self.leastSpeed), longestWait ?? .infinity)
-        (origin, start, held, lastStep) = (saved.origin, saved.start, saved.held, saved.lastStep)
-    }
-
-    func write(to out: inout FieldWriter) {
-        out.put(ReplayField.speed, speed)
-        if let origin { out.put(ReplayField.origin, origin) }
-        out.put(ReplayField.start, start)
-        if let held { out.put(ReplayField.held, held) }
-        out.put(ReplayField.lastStep, lastStep)
-    }
+    /// Whether it is one that a process leaves.
+    var isPossible: Bool { speed >= Self.leastSpeed && -1e15...1e15 ~= origin ?? 0 }
 
     // MARK: Times
 

@@ -4,7 +4,7 @@
 import GimbalProtocol
 
 /// Where a replay is, beside what the camera is then.
-struct ReplayRun {
+struct ReplayRun: Codable {
     /// The time of the last line or frame, in milliseconds of the trace.
     var time = 0.0
     /// The line that comes next.
@@ -15,6 +15,9 @@ struct ReplayRun {
     var hasEnded = false
     /// How many lines and frames there have been.
     var steps: UInt64 = 0
+
+    /// Whether it is one that a process leaves.
+    var isPossible: Bool { -1e15...1e15 ~= time && line >= 0 }
 
     mutating func lineWasPlayed() {
         line += 1
@@ -90,9 +93,9 @@ struct PrintedTime: Comparable {
 
 /// The moments of a replay that are kept, the first one its beginning.
 struct Checkpoints {
-    struct Checkpoint {
+    struct Checkpoint: Codable {
         let run: ReplayRun
-        let moment: HostedCamera.Moment
+        var moment: HostedCamera.Moment
 
         var byteCount: Int { MemoryLayout<ReplayRun>.size + moment.byteCount }
     }

@@ -7,7 +7,7 @@ import Service
 import UnixSocket
 
 /// The socket that a client came by.
-enum SocketKind: UInt64, CaseIterable {
+enum SocketKind: Int, CaseIterable, Codable {
     case main
     /// For who may only watch.
     case watch

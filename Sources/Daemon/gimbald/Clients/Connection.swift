@@ -23,7 +23,7 @@ final class Connection: Watcher, Outlet {
     var index = 0
 
     /// What the client may still send.
-    enum Input {
+    enum Input: Int, Codable {
         case open
         /// The client has closed its sending side, not all of it has been read, and it may go on reading. When it goes
         /// later, what it sent is not stopped.

@@ -7,11 +7,22 @@ import Service
 import UnixSocket
 
 struct ListeningSockets {
+    /// One of the daemon's own.
+    struct Own: Codable {
+        let socket: ListeningSocket
+        let socketKind: SocketKind
+    }
+
+    /// One of the service manager's.
+    struct Passed: Codable {
+        let descriptor: CInt
+        let socketKind: SocketKind
+    }
+
     private let loop: EventLoop
     private let log: Log
-    private(set) var own: [(socket: ListeningSocket, socketKind: SocketKind)] = []
-    /// The service manager's.
-    private(set) var passed: [(descriptor: CInt, socketKind: SocketKind)] = []
+    private(set) var own: [Own] = []
+    private(set) var passed: [Passed] = []
     private var listeners: [Listener] = []
 
     init(_ loop: EventLoop, _ log: Log) { (self.loop, self.log) = (loop, log) }
@@ -19,8 +30,8 @@ struct ListeningSockets {
     /// Takes the sockets of the process before, if it has left any; otherwise one of each kind, as options and the service
     /// manager say.
     mutating func choose(_ handover: Handover?, _ options: Options, _ manager: ServiceManager) throws {
-        if let handover, !handover.listeners.isEmpty || !handover.ownSockets.isEmpty {
-            (own, passed) = (handover.ownSockets, handover.listeners)
+        if let handover, !handover.own.isEmpty || !handover.passed.isEmpty {
+            (own, passed) = (handover.own, handover.passed)
         } else {
             for kind in SocketKind.allCases { try choose(kind, options.file(of: kind), manager) }
         }
@@ -35,7 +46,7 @@ struct ListeningSockets {
                 throw SystemError(
                     "descriptor \(descriptor) of the service manager: ListenStream= must name a path", code: ENOTSOCK)
             }
-            passed += offered
+            passed += offered.map { Passed(descriptor: $0.descriptor, socketKind: $0.socketKind) }
             return log(.info, "listening \(what)on \(counted(offered.count, "socket")) of the service manager")
         }
         for (descriptor, _) in offered { _ = close(descriptor) }
@@ -43,7 +54,8 @@ struct ListeningSockets {
             log(.warning, "sockets \(what)of the service manager are closed: an option names another")
         }
         guard let path = file.path ?? kind.standardPath else { return }
-        own.append((try ListeningSocket(path: path, mode: file.mode, group: file.group), kind))
+        let socket = try ListeningSocket(path: path, mode: file.mode, group: file.group)
+        own.append(Own(socket: socket, socketKind: kind))
         log(.info, "listening \(what)on \(path)")
     }
 
@@ -67,5 +79,5 @@ struct ListeningSockets {
     }
 
     /// Removes the files of the daemon's own sockets.
-    func remove() { for (socket, _) in own { socket.remove() } }
+    func remove() { for own in own { own.socket.remove() } }
 }

@@ -44,11 +44,11 @@ extension Daemon {
         hub.pause()
         hub.endTurn(at: now())
         clients.releaseRetired()
-        do throws(SystemError) {
-            try leaveFile(departure)
+        do {
+            let handover = try leaveFile(departure)
             switch departure {
-            case .restart: try restart()
-            case .leaveToManager: leaveToManager()
+            case .restart: try restart(handover)
+            case .leaveToManager: leaveToManager(handover)
             }
             return true
         } catch {
@@ -63,33 +63,32 @@ extension Daemon {
     }
 
     /// Puts all that the next process goes on with into the file.
-    private func leaveFile(_ departure: Departure) throws(SystemError) {
+    private func leaveFile(_ departure: Departure) throws -> Handover {
         let file: HandoverFile
         if let handoverFile { file = handoverFile } else { file = try HandoverFile() }
         handoverFile = file
         manager.extendTimeout()
         let peers = clients.all.compactMap { connection in connection.peer.map { (connection.inode, $0) } }
-        var out = FieldWriter()
-        out.put(HandoverField.revision, HandoverLayout.revision)
-        out.put(HandoverField.server, hub.server)
-        out.put(HandoverField.process) { handover(departure).write(to: &$0) }
-        out.put(HandoverField.hub) { hub.handOver(peers, to: &$0) }
-        try file.leave(out.bytes)
+        // A restart in place keeps where the daemon listens; otherwise that is the service manager's.
+        let handover = Handover(
+            hub.server, departure == .restart ? sockets : nil, clientsToLeave, hub.handOver(peers))
+        try file.leave(try StateEncoder.encode(handover))
+        return handover
     }
 
     /// Runs the program that is installed now in place of this one.
-    private func restart() throws(SystemError) -> Never {
+    private func restart(_ handover: Handover) throws(SystemError) -> Never {
         // The next process has all that is saved from this one: what cannot be saved is not lost yet.
         do throws(StateKeeper.Loss) { try keeper?.saveLast(extendTimeout: manager.extendTimeout) } catch {
             log(.error, "\(error)")
         }
         manager.passOn()
         guard let handoverFile else { throw SystemError("memfd_create") }
-        throw Handover.exec(handoverFile.descriptor, leaving: handover(.restart).descriptors)
+        throw Handover.exec(handoverFile.descriptor, leaving: handover.descriptors)
     }
 
-    private func leaveToManager() {
-        let descriptors = clientsToLeave.values.map(\.descriptor)
+    private func leaveToManager(_ handover: Handover) {
+        let descriptors = handover.clients.values.map(\.descriptor)
         let lost =
             manager.store(handoverFile.map { [$0.descriptor] } ?? [], as: .state)
             + manager.store(descriptors, as: .client)
@@ -97,21 +96,13 @@ extension Daemon {
         manager.waitForBarrier()
     }
 
-    /// A restart in place keeps where the daemon listens; otherwise that is the service manager's.
-    private func handover(_ departure: Departure) -> Handover {
-        var handover = Handover()
-        if departure == .restart {
-            (handover.ownSockets, handover.listeners) = (sockets.own, sockets.passed)
-        }
-        handover.clients = clientsToLeave
-        return handover
-    }
-
     private var clientsToLeave: [UInt64: Handover.Client] {
         var left: [UInt64: Handover.Client] = [:]
         for connection in clients.all where connection.peer != nil {
+            // The next process finds out again which clients are gone.
             left[connection.inode] = Handover.Client(
-                descriptor: connection.descriptor, socketKind: connection.socketKind, input: connection.input)
+                descriptor: connection.descriptor, socketKind: connection.socketKind,
+                input: connection.input == .hungUp ? .open : connection.input)
         }
         return left
     }
@@ -121,12 +112,12 @@ extension Daemon {
     /// Goes on where the process before left off; `false` if there is nothing to go on with.
     func takeOver(_ inheritance: Inheritance) -> Bool {
         defer { handoverFile?.reclaimUnusedSpace() }
-        guard let handover = inheritance.handover, let hubPart = inheritance.hub else { return false }
+        guard let handover = inheritance.handover else { return false }
         manager.extendTimeout()
         let connections = handover.clients.compactMapValues { connection($0.descriptor, by: $0.socketKind) }
         do {
             // What they may do follows from who they are, now as when they came: the options may be others.
-            let peers = try hub.takeOver(hubPart, at: now()) { key in connections[key].map { ($0, $0.role) } }
+            let peers = try hub.takeOver(handover.hub, at: now()) { key in connections[key].map { ($0, $0.role) } }
             for (key, peer) in peers {
                 guard let client = handover.clients[key], let connection = connections[key] else { continue }
                 clients.append(connection)

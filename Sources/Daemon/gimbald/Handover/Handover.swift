@@ -1,5 +1,5 @@
-// The process's own part of what it leaves to the next one: open descriptors. The next process is either this one, which
-// restarts with its descriptors open, or one that the service manager starts, which kept them.
+// What a process leaves to the next one: the hub, and open descriptors. The next process is either this one, which restarts
+// with its descriptors open, or one that the service manager starts, which kept them.
 // A connection is known by its socket's inode, which stays the same for every process that holds it, under any number.
 
 import Glibc
@@ -7,118 +7,60 @@ import Hub
 import Service
 import UnixSocket
 
-/// Sockets that go from one process to the next.
-struct Handover {
+/// All that goes from one process to the next.
+struct Handover: Codable {
     /// A client's connection.
-    struct Client {
+    struct Client: Codable {
         var descriptor: CInt
-        var socketKind: SocketKind
-        var input = Connection.Input.open
+        let socketKind: SocketKind
+        let input: Connection.Input
     }
 
-    /// Where clients connect, if that is handed on: sockets of the service manager's, and the daemon's own.
-    var listeners: [(descriptor: CInt, socketKind: SocketKind)] = []
-    var ownSockets: [(socket: ListeningSocket, socketKind: SocketKind)] = []
-    /// By their sockets' inodes.
-    var clients: [UInt64: Client] = [:]
+    /// The members that any version writes: this one reads them before all others.
+    private struct Heading: Decodable {
+        let revision: Int
+        let server: String
+    }
 
-    init() {}
+    /// It is of a version that may hand over more than this one knows.
+    struct Newer: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private var revision = Hub.handoverRevision
+    private let server: String
+    /// Where clients connect, if that is handed on.
+    let own: [ListeningSockets.Own]
+    let passed: [ListeningSockets.Passed]
+    /// By their sockets' inodes.
+    private(set) var clients: [UInt64: Client]
+    let hub: Hub.Record
+
+    init(_ server: String, _ sockets: ListeningSockets?, _ clients: [UInt64: Client], _ hub: Hub.Record) {
+        (self.server, self.clients, self.hub) = (server, clients, hub)
+        (own, passed) = (sockets?.own ?? [], sockets?.passed ?? [])
+    }
+
+    /// Reads what another process has written.
+    init(_ bytes: [UInt8]) throws {
+        let heading = try StateDecoder.decode(Heading.self, from: bytes)
+        guard heading.revision <= Hub.handoverRevision else {
+            let (theirs, own) = (heading.revision, Hub.handoverRevision)
+            throw Newer(description: "\(heading.server) wrote it by layout \(theirs), and this version knows \(own)")
+        }
+        self = try StateDecoder.decode(Self.self, from: bytes)
+        guard descriptors.allSatisfy({ $0 >= 0 }) else { throw StateDecoder.Damage() }
+    }
 
     /// Every descriptor that it tells of.
     var descriptors: [CInt] {
-        listeners.map(\.descriptor) + ownSockets.flatMap { [$0.socket.descriptor, $0.socket.lock] }
+        passed.map(\.descriptor) + own.flatMap { [$0.socket.descriptor, $0.socket.lock] }
             + clients.values.map(\.descriptor)
     }
 
     static func inode(of descriptor: CInt) -> UInt64? {
         var status = stat()
         return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
-    }
-
-    // MARK: Writing and reading
-
-    /// Writes a record of ``ProcessField``.
-    func write(to out: inout FieldWriter) {
-        for (descriptor, socketKind) in listeners {
-            out.put(ProcessField.listener) { out in
-                out.put(ListenerField.descriptor, Int(descriptor))
-                out.put(ListenerField.socketKind, socketKind.rawValue)
-            }
-        }
-        for (socket, socketKind) in ownSockets {
-            out.put(ProcessField.ownSocket) { out in
-                out.put(ListenerField.descriptor, Int(socket.descriptor))
-                out.put(ListenerField.socketKind, socketKind.rawValue)
-                out.put(ListenerField.path, socket.path)
-                out.put(ListenerField.lock, Int(socket.lock))
-            }
-        }
-        for (inode, client) in clients {
-            out.put(ProcessField.client) { out in
-                out.put(ClientField.key, inode)
-                out.put(ClientField.descriptor, Int(client.descriptor))
-                out.put(ClientField.socketKind, client.socketKind.rawValue)
-                // The next process finds out again which clients are gone.
-                out.put(ClientField.hasEnded, client.input == .ended)
-                out.put(ClientField.hasHalfClosed, client.input == .halfClosed || client.input == .ended)
-            }
-        }
-    }
-
-    init(_ row: FieldReader) throws(FieldReader.Damage) {
-        var row = row
-        while let (tag, field) = try row.next(ProcessField.self) {
-            switch tag {
-            case .listener: try takeListener(field.record())
-            case .ownSocket: try takeListener(field.record())
-            case .client: try takeClient(field.record())
-            }
-        }
-    }
-
-    private mutating func takeListener(_ row: FieldReader) throws(FieldReader.Damage) {
-        var row = row
-        // Without a word, and where a later version knows more kinds, a client may do the least.
-        var socketKind = SocketKind.watch
-        var (descriptor, lock, path): (CInt?, CInt?, String?)
-        while let (tag, field) = try row.next(ListenerField.self) {
-            switch tag {
-            case .descriptor: descriptor = try Self.descriptor(field)
-            case .socketKind: socketKind = SocketKind(rawValue: try field.number()) ?? .watch
-            case .path: path = try field.text()
-            case .lock: lock = try Self.descriptor(field)
-            }
-        }
-        guard let descriptor else { throw FieldReader.Damage() }
-        if let path, let lock {
-            ownSockets.append((ListeningSocket(path: path, descriptor: descriptor, lock: lock), socketKind))
-        } else {
-            listeners.append((descriptor, socketKind))
-        }
-    }
-
-    private mutating func takeClient(_ row: FieldReader) throws(FieldReader.Damage) {
-        var row = row
-        var client = Client(descriptor: -1, socketKind: .watch)
-        var key: UInt64?
-        var (hasEnded, hasHalfClosed) = (false, false)
-        while let (tag, field) = try row.next(ClientField.self) {
-            switch tag {
-            case .key: key = try field.number()
-            case .descriptor: client.descriptor = try Self.descriptor(field)
-            case .socketKind: client.socketKind = SocketKind(rawValue: try field.number()) ?? .watch
-            case .hasEnded: hasEnded = try field.flag()
-            case .hasHalfClosed: hasHalfClosed = try field.flag()
-            }
-        }
-        guard let key else { throw FieldReader.Damage() }
-        client.input = hasEnded ? .ended : hasHalfClosed ? .halfClosed : .open
-        clients[key] = client
-    }
-
-    private static func descriptor(_ field: FieldReader.Field) throws(FieldReader.Damage) -> CInt {
-        guard let descriptor = CInt(exactly: try field.number()) else { throw FieldReader.Damage() }
-        return descriptor
     }
 
     /// Puts in the descriptors by which the service manager has passed the connections.

@@ -1,5 +1,5 @@
 // The file in memory that one process leaves to the next. Long histories lie in it all the time, and are not copied;
-// all else is put behind them at a handover, in the fields of HandoverLayout.swift.
+// all else is put behind them at a handover, as `Handover` says.
 //
 // The file begins with three words of eight bytes, the lowest first: a mark, where the handover is, and how many bytes it
 // has. It and the histories begin at multiples of 64 KiB behind that, so that a machine's pages do not matter.

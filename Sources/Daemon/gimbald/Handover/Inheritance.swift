@@ -7,10 +7,8 @@ import Service
 import UnixSocket
 
 struct Inheritance {
-    /// The sockets; `nil` if there was no process before, or nothing is known of it.
+    /// `nil` if there was no process before, or nothing is known of it.
     private(set) var handover: Handover?
-    /// What the hub goes on with: a record of ``HubField``.
-    private(set) var hub: FieldReader?
     /// Where long histories lie from now on; `nil` where the system has no memory to share.
     private(set) var file: HandoverFile?
 
@@ -18,9 +16,11 @@ struct Inheritance {
         let known = manager.descriptors
         let own = Handover.inherited(environment: SocketPath.environmentValue).flatMap { known.contains($0) ? nil : $0 }
         let stored = manager.stored.filter { $0.name == .state }.map(\.descriptor)
-        if let left = own ?? stored.last, !adopt(left) {
-            log(.warning, "what the process before has handed over cannot be read")
-            (handover, hub, file) = (nil, nil, nil)
+        do {
+            try (own ?? stored.last).map { try adopt($0) }
+        } catch {
+            log(.warning, "what the process before has handed over cannot be read: \(error)")
+            (handover, file) = (nil, nil)
             if own != nil { Self.closeAll(but: known) }
         }
         for descriptor in (own.map { [$0] } ?? []) + stored where descriptor != file?.descriptor {
@@ -36,24 +36,11 @@ struct Inheritance {
         if file == nil { file = try? HandoverFile() }
     }
 
-    /// Takes what a file of the process before holds; `false` if that cannot be understood.
-    private mutating func adopt(_ descriptor: CInt) -> Bool {
-        guard let (file, bytes) = HandoverFile.open(descriptor) else { return false }
+    /// Takes what a file of the process before holds.
+    private mutating func adopt(_ descriptor: CInt) throws {
+        guard let (file, bytes) = HandoverFile.open(descriptor) else { throw StateDecoder.Damage() }
         self.file = file
-        return (try? read(FieldReader(bytes[...]))) != nil
-    }
-
-    private mutating func read(_ row: FieldReader) throws(FieldReader.Damage) {
-        var (row, handover, hub) = (row, nil as Handover?, nil as FieldReader?)
-        while let (tag, field) = try row.next(HandoverField.self) {
-            switch tag {
-            case .revision, .server: break
-            case .process: handover = try Handover(field.record())
-            case .hub: hub = try field.record()
-            }
-        }
-        guard let handover, let hub else { throw FieldReader.Damage() }
-        (self.handover, self.hub) = (handover, hub)
+        handover = try Handover(bytes)
     }
 
     /// Closes what the process before left open, and this one does not know.

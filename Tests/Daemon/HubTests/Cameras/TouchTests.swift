@@ -321,6 +321,26 @@ private func drag(from x: Double, _ more: String = "") -> [String] {
         #expect(last["type"]?.string == "idle" && last["position"]?["zoom"]?.number == 3)
     }
 
+    /// The second finger of a tilt may rest for a while, which began before the handover.
+    @Test(arguments: [40.0, 200]) func aFingerThatLeadsInATiltHasLedSinceBeforeAHandover(rests: Double) throws {
+        func positions(handsOver: Bool) throws -> [String] {
+            let host = HubHost()
+            let (watcher, feed) = (host.connect(), host.connect())
+            watcher.send(#"{"type":"subscribe","events":["camera-changed"]}"#)
+            feed.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":12}}"#)
+            let frames: [(left: Double, right: Double, time: Double)] = [
+                (400, 400, 0), (360, 400, 16), (358, 400, 16 + rests), (340, 380, 32 + rests), (320, 360, 250),
+            ]
+            for (left, right, time) in frames {
+                feed.send(touch([(1, 100, left), (2, 300, right)], at: time))
+                if handsOver { try host.handOver() }
+            }
+            return watcher.lines()
+        }
+        let (once, often) = (try positions(handsOver: false), try positions(handsOver: true))
+        #expect(once == often && once.count > 2)
+    }
+
     @Test func aRecordingGoesOnOverAHandover() throws {
         let recorder = host.connect()
         recorder.send(#"{"type":"subscribe","events":["gesture","move-started","camera-changed","idle"]}"#)

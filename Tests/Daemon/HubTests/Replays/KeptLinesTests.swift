@@ -18,9 +18,9 @@ import Testing
     }
 
     private func copy(_ lines: KeptLines) throws -> KeptLines {
-        var parts: [(text: [UInt8], entries: [Double])] = []
-        lines.forEachPart { parts.append(($0, $1)) }
-        return try #require(KeptLines(from: lines.first, parts, isComplete: false))
+        let copy = try StateDecoder.decode(KeptLines.self, from: StateEncoder.encode(lines))
+        #expect(copy.isPossible)
+        return copy
     }
 
     @Test(arguments: UInt64(1)...8) func everyLineThatIsKeptIsTheOneThatWasRead(seed: UInt64) throws {

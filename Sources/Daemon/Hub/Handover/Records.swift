@@ -1,0 +1,228 @@
+// What cameras, clients and replays leave to the next process: each its record, and how it goes on from one. A record has all
+// that cannot be had otherwise. Logs and subscriptions have theirs in their own files, which alone know all of their members.
+// Invariant: what is read is checked before anything goes on with it.
+
+import GimbalProtocol
+
+// MARK: Cameras
+
+extension HostedCamera {
+    struct Record: Codable {
+        let name: String
+        let epoch: String
+        let isEphemeral: Bool
+        /// The hub's time at which the camera's clock was 0.
+        let clockStart: Double
+        let firstSeq: UInt64
+        let log: EventLog.Record
+        let inputLog: InputLog.Record?
+        let moment: Moment
+    }
+
+    var record: Record {
+        Record(
+            name: name, epoch: epoch, isEphemeral: isEphemeral, clockStart: clockStart, firstSeq: firstSeq,
+            log: log.record, inputLog: inputLog?.record, moment: moment)
+    }
+
+    convenience init(_ record: Record, _ environment: Environment) throws(StateDecoder.Damage) {
+        guard Request.isCameraName(record.name.utf8), record.epoch.utf8.count <= 64, -1e15...1e15 ~= record.clockStart
+        else { throw StateDecoder.Damage() }
+        let (limits, memory) = (environment.limits, environment.memory)
+        var moment = record.moment
+        try moment.adopt(limits)
+        let log = try EventLog(record.log, limits: limits, memory: memory)
+        var inputLog: InputLog?
+        if let inputs = record.inputLog {
+            inputLog = try InputLog(
+                inputs, of: record.name, encoder: environment.encoder, limits: limits, memory: memory)
+        }
+        self.init(
+            name: record.name, epoch: record.epoch, moment, clockStart: record.clockStart, log: log,
+            inputLog: inputLog, firstSeq: record.firstSeq, environment)
+        if record.isEphemeral { registration = CameraRegistry.Registration(.ephemeral) }
+    }
+}
+
+// MARK: Clients
+
+extension Peer {
+    struct Record: Codable {
+        /// What tells its connection from others in the next process.
+        let key: UInt64
+        let number: Int
+        let about: String?
+        let lineNumber: UInt64
+        let isSkipping: Bool
+        let input: PeerInput.State
+        /// What has been read and not taken.
+        let bytes: [UInt8]
+        let isBroken: Bool
+        let isBlocked: Bool
+        /// What has been answered and not sent.
+        let replies: [UInt8]
+        let subscriptions: [Subscription.Record]
+        let toAll: AllCameras?
+        let waits: [RestWait.Record]
+        /// The names of the cameras that it has sent gestures to.
+        let fedCameras: [String]
+        /// The camera of a trace that has ended before its lines have.
+        let endedTrace: String?
+    }
+
+    func record(_ key: UInt64) -> Record {
+        let ended: String? = if case .passedOver(let trace) = sentTrace.state { trace.camera } else { nil }
+        return Record(
+            key: key, number: number, about: about, lineNumber: input.framer.lineNumber,
+            isSkipping: input.framer.isSkipping, input: input.state, bytes: Array(input.waiting),
+            isBroken: output.isBroken, isBlocked: isBlocked, replies: Array(output.replies[output.sentBytes...]),
+            subscriptions: subscriptions.all.map(\.record), toAll: subscriptions.toAll, waits: waits.all.map(\.record),
+            fedCameras: fedCameras.cameras.map(\.name), endedTrace: ended)
+    }
+
+    /// Goes on where another process left off; after an error, ``forgetRecord()`` is to be called.
+    func restore(
+        _ record: Record, _ cameras: [String: HostedCamera], limits: Limits
+    ) throws(StateDecoder.Damage) {
+        about = record.about
+        let framer = LineFramer(lineNumber: record.lineNumber, isSkipping: record.isSkipping, longest: limits.line)
+        input = PeerInput(record.input, framer: framer, bytes: record.bytes)
+        let state: PeerOutput.State =
+            record.isBroken ? .broken(isQueued: false) : record.isBlocked ? .blocked : .idle
+        output = PeerOutput(state, replies: record.replies)
+        for wait in record.waits { waits.insert(try RestWait(wait, of: self, cameras)) }
+        var all: [Subscription] = []
+        for subscription in record.subscriptions {
+            all.append(try Subscription(subscription, of: self, cameras, limits: limits))
+        }
+        subscriptions = PeerSubscriptions(all: all, toAll: record.toAll)
+    }
+
+    /// Peers and what they wait for and have subscribed to refer to each other.
+    func forgetRecord() {
+        subscriptions = PeerSubscriptions()
+        waits.removeAll()
+    }
+}
+
+extension RestWait {
+    struct Record: Codable {
+        /// The camera's name.
+        let camera: String
+        let id: [UInt8]
+        let line: UInt64
+        let timeoutMs: Double
+        let deadline: Double
+    }
+
+    var record: Record {
+        Record(camera: camera.name, id: id, line: line, timeoutMs: timeoutMs, deadline: deadline)
+    }
+
+    convenience init(
+        _ record: Record, of peer: Peer, _ cameras: [String: HostedCamera]
+    ) throws(StateDecoder.Damage) {
+        guard let camera = cameras[record.camera] else { throw StateDecoder.Damage() }
+        self.init(
+            for: camera, of: peer, id: record.id, line: record.line, timeoutMs: record.timeoutMs,
+            deadline: record.deadline)
+    }
+}
+
+// MARK: Replays
+
+extension Replay {
+    struct Record: Codable {
+        /// The camera's name.
+        let camera: String
+        /// The number of the peer that sends it, as long as that is there.
+        let peer: Int?
+        let feed: Int
+        let id: [UInt8]
+        let playback: TracePlayback
+        let clock: ReplayClock
+        let phase: Phase
+        let round: Int
+        let rejected: UInt64
+        let passesOver: Bool
+        let run: ReplayRun
+        fileprivate(set) var seek: Seek?
+        let lines: KeptLines
+        fileprivate(set) var checkpoints: [Checkpoints.Checkpoint]
+        let markers: [ReplayMarker]
+
+        struct Seek: Codable {
+            let target: Double
+            let run: ReplayRun
+            fileprivate(set) var moment: HostedCamera.Moment
+        }
+    }
+
+    var record: Record {
+        Record(
+            camera: cameraName, peer: peer?.number, feed: feed, id: id, playback: playback, clock: clock, phase: phase,
+            round: round, rejected: rejected, passesOver: passesOver, run: run,
+            seek: seek.map { Record.Seek(target: $0.target, run: $0.run, moment: $0.camera.moment) }, lines: lines,
+            checkpoints: checkpoints.all, markers: markers)
+    }
+
+    convenience init(_ record: Record, of camera: HostedCamera, from peer: Peer?) {
+        self.init(
+            of: camera, from: peer, feed: record.feed, id: record.id, record.playback, record.clock, record.phase,
+            rejected: record.rejected, passesOver: record.passesOver)
+        (round, run, lines, markers) = (record.round, record.run, record.lines, record.markers)
+        checkpoints = Checkpoints(record.checkpoints.filter { lines.have($0.run) })
+    }
+}
+
+extension Replay.Record {
+    /// Takes what a process has left; throws if none leaves such a replay.
+    mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
+        if case .over = phase { throw StateDecoder.Damage() }
+        guard playback.isPossible, clock.isPossible, lines.isPossible, run.isPossible, seek?.run.isPossible ?? true,
+            checkpoints.allSatisfy(\.run.isPossible)
+        else { throw StateDecoder.Damage() }
+        try seek?.moment.adopt(limits)
+        for index in checkpoints.indices { try checkpoints[index].moment.adopt(limits) }
+    }
+}
+
+extension TracePlayback {
+    /// Whether a header can say so.
+    fileprivate var isPossible: Bool {
+        if case .times(let times) = loop, times < 1 { return false }
+        return [fromMs, untilMs, idleTimeLimitMs, durationMs].allSatisfy { 0...ReplayClock.longest ~= $0 ?? 0 }
+    }
+}
+
+extension KeptLines {
+    /// Whether they have what a run goes on with.
+    fileprivate func have(_ run: ReplayRun) -> Bool { first...end ~= run.line }
+}
+
+extension Replays {
+    /// Goes on with a replay that another process has left.
+    ///
+    /// - Parameter peers: those that are still there, by their numbers.
+    func restore(_ record: Replay.Record, peers: [Int: Peer]) {
+        let peer = record.peer.flatMap { peers[$0] }
+        guard let camera = camera(named: record.camera), camera.replay == nil else {
+            // Nothing of a trace is ever taken for live input.
+            if let peer { discardInput(of: peer) }
+            return
+        }
+        let replay = Replay(record, of: camera, from: peer)
+        if let peer { assign(replay, to: peer) }
+        addRunning(replay)
+        if let seek = record.seek, replay.lines.have(seek.run) {
+            let scratch = scratchCamera(for: camera, from: seek.moment)
+            replay.seek = Replay.Seek(to: seek.target, from: seek.run, on: scratch)
+        } else if !replay.lines.have(replay.run) {
+            return abandon(replay)
+        }
+        // Its owner went meanwhile.
+        guard let peer else { return abandon(replay) }
+        // Nor may its owner feed any more, by the options of this process.
+        if peer.isWatchOnly { cutShort(replay) }
+    }
+}
