@@ -102,7 +102,7 @@ for burst in range(0, LINES, BURST):
             if left[subscriber] <= 0:
                 del left[subscriber]
     feeder.join()
-# A turn has 200 lines and more. Twice as many writes leave room for clients that are not always ready.
+# A turn has some 200 lines. Twice as many writes leave room for clients that are not always ready.
 writes, most = counted(1) - start, 2 * SUBSCRIBERS * LINES // 200
 print(f"allocations: {writes} writes for {LINES} lines to {SUBSCRIBERS} subscribers, of at most {most}")
 if writes > most:

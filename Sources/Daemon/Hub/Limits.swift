@@ -45,6 +45,7 @@ public struct Limits: Sendable {
     /// Bytes of a peer's lines that wait, for their time in a trace or for their turn, before no more are read from it.
     public var readAhead = 128 << 10
     /// What is done for one peer before others get their turn, counted in ordinary requests; some cost more than one.
+    /// ``Turns`` says when it is up to four times as much.
     public var requestsPerTurn = 128
     /// Bytes that a peer is sent before others get their turn, as long as it reads that fast.
     public var bytesPerTurn = 64 << 10

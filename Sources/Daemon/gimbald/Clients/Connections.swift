@@ -38,9 +38,8 @@ final class Connections {
     /// Has a connection read when all others of the turn have been.
     func deferReading(_ connection: Connection) { late.append(connection) }
 
-    /// Reads a connection that has sent much: one in a turn, or a few if there are many, so that a
-    /// client that sends a little waits only a little. The others keep their places, and what was not read is still
-    /// there in the next turn.
+    /// Reads a connection that has sent much: one in a turn, or a few if there are many, so that a client that sends a
+    /// little waits only a little. The others keep their places, and what was not read is still there in the next turn.
     func readDeferred() {
         guard !late.isEmpty else { return }
         let count = 1 + late.count / 16

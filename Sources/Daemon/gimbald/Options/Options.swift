@@ -146,7 +146,8 @@ extension Options {
         LimitOption("camera-surfaces", \.cameraSurfaces, 1...1024, "and of all connections, per camera"),
         LimitOption("line", \.line, 1024...1_048_576, "at most N bytes of a line"),
         LimitOption("batch", \.frame, 1...1024, "at most N objects of an array"),
-        LimitOption("requests", \.requestsPerTurn, 1...65536, "at most N requests per client per turn"),
+        LimitOption(
+            "requests", \.requestsPerTurn, 1...65536, "N requests per client per turn; up to 4 N to many subscribers"),
         LimitOption(
             "unread", \.unreadReplies, 4096...(1 << 30), "N bytes of answers may be unread; then requests wait"),
         LimitOption(
