@@ -160,12 +160,11 @@ public final class Gimbal: Sendable {
 extension ClientRequest {
     /// Whether it changes nothing, and is answered at once.
     fileprivate var isQuestion: Bool {
-        switch body {
-        case .query, .hello: true
-        case .gesture, .touch, .command, .marker, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle,
-            .trace,
-            .traceEnd, .steerReplay:
-            false
+        switch self {
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
+            .getReplay, .hello:
+            true
+        default: false
         }
     }
 }

@@ -40,7 +40,7 @@ public struct RemoteCamera: Sendable {
     /// - Precondition: nothing else is in it: what a trace may not have has answers of its own.
     public func send(_ frame: [ClientRequest]) async throws {
         precondition(
-            frame.allSatisfy(\.body.isOfTraces), "a frame of a camera is made of gestures, commands and settings")
+            frame.allSatisfy(\.isOfTraces), "a frame of a camera is made of gestures, commands and settings")
         try await gimbal.send(frame, camera: name)
     }
 
@@ -57,7 +57,7 @@ public struct RemoteCamera: Sendable {
     public func touch(
         _ touches: [Touch], timeMs: Double? = nil, surface: GestureKey.Label = .none, isCancelled: Bool = false
     ) async throws {
-        try await send([.touch(touches, timeMs: timeMs, surface: surface, isCancelled: isCancelled)])
+        try await send([.touch(Fingers(touches, timeMs: timeMs, surface: surface, isCancelled: isCancelled))])
     }
 
     /// Reports where something else that recognizes gestures, such as a map engine, has moved the camera. The camera goes

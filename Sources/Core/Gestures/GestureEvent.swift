@@ -54,7 +54,7 @@ public enum GestureKind: CaseIterable, Codable, Sendable {
 }
 
 /// One report of one gesture.
-public struct GestureEvent: Codable, Sendable {
+public struct GestureEvent: Equatable, Codable, Sendable {
     /// The cumulative value since `began`.
     public enum Value: Equatable, Codable, Sendable {
         /// Points.

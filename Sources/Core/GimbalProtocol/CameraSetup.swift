@@ -1,8 +1,9 @@
 // What a camera is set to, once for all that keeps it or passes it on: the message `camera`, the header of a trace, saved
-// state, a process that takes over, mirrors. A new setting gets a property here, its change, and its line in
-// `Messages/Settings.swift`, where it is read and written.
+// state, a process that takes over, mirrors; and the commands that set it. A new setting gets a property, its change and
+// their members here, and a word in `RequestType`.
 
 import Gestures
+import JSONLines
 import MapCamera
 
 /// What a camera is set to, beside its position: what the commands `set-…` change.
@@ -61,6 +62,98 @@ public struct CameraSetup: Equatable, Codable, Sendable {
         case .gestures(let switches): setup.gestures = switches.applied(to: gestures)
         }
         return setup
+    }
+}
+
+// MARK: Members
+
+extension ZoomRange {
+    /// Walks through the two ends; one that is left out stays as it is.
+    fileprivate mutating func describe<Walk: MemberWalk & ~Copyable>(
+        _ walk: inout Walk, _ presence: Presence
+    ) throws(Walk.Failure) {
+        var (lowest, highest): (Double?, Double?) = (min, max)
+        try Self.describe(&walk, &lowest, &highest, presence)
+        let range = ZoomRange(min: lowest ?? min, max: highest ?? max)
+        try walk.check(range != nil) { _ in CameraSetup.reversedZoomRange }
+        self = range ?? self
+    }
+
+    /// That one end is not above the other is checked here only where both are told.
+    fileprivate static func describe<Walk: MemberWalk & ~Copyable>(
+        _ walk: inout Walk, _ min: inout Double?, _ max: inout Double?, _ presence: Presence
+    ) throws(Walk.Failure) {
+        try walk.scalar(.minZoom, &min, .number(in: ZoomRange.limits), presence)
+        try walk.scalar(.maxZoom, &max, .number(in: ZoomRange.limits), presence)
+        try walk.check((min ?? 0) <= (max ?? .infinity)) { _ in CameraSetup.reversedZoomRange }
+    }
+}
+
+extension CameraSetup: Described {
+    package static let blank = CameraSetup()
+
+    /// The answer to a zoom range whose ends are the wrong way round.
+    package static let reversedZoomRange = WireError(
+        .invalidValue, field: "minZoom", "minZoom must not be above maxZoom")
+
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try zoomRange.describe(&walk, .required(nil))
+        try walk.object(.targetBounds, &targetBounds, .nullable)
+        try walk.object(.viewport, &viewport)
+        try walk.object(.gestures, &gestures)
+    }
+
+    /// Walks through the members of a trace's header, where the position stands between, and what is left out is as a new
+    /// camera has it.
+    mutating func describe<Walk: MemberWalk & ~Copyable>(
+        _ walk: inout Walk, withPosition position: inout CameraPosition
+    ) throws(Walk.Failure) {
+        try walk.object(.viewport, &viewport, default: .standard)
+        try walk.object(.position, &position, default: .initial)
+        try zoomRange.describe(&walk, .optional)
+        try walk.object(.targetBounds, &targetBounds, .optionalOrNull)
+        try walk.object(.gestures, &gestures, default: GestureSettings())
+    }
+}
+
+extension CameraSetup.Change {
+    var word: RequestType.Word {
+        switch self {
+        case .viewport: .setViewport
+        case .zoomRange: .setZoomRange
+        case .targetBounds: .setTargetBounds
+        case .gestures: .setGestures
+        }
+    }
+
+    /// The change of a command, before its members are read.
+    init(blank word: RequestType.Word) {
+        switch word {
+        case .setViewport: self = .viewport(.blank)
+        case .setZoomRange: self = .zoomRange(min: nil, max: nil)
+        case .setTargetBounds: self = .targetBounds(nil)
+        default: self = .gestures(.blank)
+        }
+    }
+
+    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        switch self {
+        case .viewport(var viewport):
+            try viewport.describe(&walk)
+            self = .viewport(viewport)
+        case .zoomRange(var min, var max):
+            try ZoomRange.describe(&walk, &min, &max, .optional)
+            try walk.check(min != nil || max != nil) { path in
+                .missing(path / .minZoom, "minZoom, maxZoom or both are to be set")
+            }
+            self = .zoomRange(min: min, max: max)
+        case .targetBounds(var bounds):
+            try walk.object(.bounds, &bounds, .nullable)
+            self = .targetBounds(bounds)
+        case .gestures(var switches):
+            try switches.describe(&walk)
+            self = .gestures(switches)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
-// Requests as programs write them: every request of `Request` under one name, with the types that are easy to name where the
-// hub wants those that are quick to use (kinds as a set, an easing by its name). It adds nothing: `body` says what each is.
+// All requests of clients as values, each told once: its case and what its members are for, its type, what it is before it is
+// read, and its members. What is larger is told in the file of its family. A new request gets a case here and a word in
+// `RequestType`; the compiler asks for the rest.
 
 import Gestures
 import JSONLines
@@ -10,13 +11,11 @@ import Touches
 ///
 /// ``line(camera:id:timeMs:creates:)`` makes the line that the daemon reads; `RemoteCamera` sends it and waits for the
 /// answer.
-public enum ClientRequest: Sendable {
+public enum ClientRequest: Equatable, Sendable {
     /// A report of a gesture; the label tells apart two gestures of one kind on one connection.
     case gesture(GestureEvent, label: GestureKey.Label = .none)
-    /// All fingers that are on a surface now, at most 256, for the daemon to recognize gestures; none where all have lifted.
-    /// The time is the surface's own, in milliseconds; `nil` is when they arrive. The surface is one of several of the
-    /// connection; a text has at most 64 bytes. Fingers that are cancelled are lost, and have not lifted.
-    case touch([Touch], timeMs: Double? = nil, surface: GestureKey.Label = .none, isCancelled: Bool = false)
+    /// All fingers that are on a surface now, for the daemon to recognize gestures.
+    case touch(Fingers)
 
     /// Changes the camera at once.
     case move(CameraUpdate)
@@ -66,7 +65,7 @@ public enum ClientRequest: Sendable {
     case unsubscribeAll
 
     /// Begins a replay.
-    case trace(TraceHeader)
+    indirect case trace(TraceHeader)
     /// Ends a replay.
     case traceEnd
     /// Stops the clock of the replay that another connection plays into the camera.
@@ -147,63 +146,282 @@ extension ClientRequest {
     private func write(
         to line: inout LineWriter, camera: String?, id: RequestID?, timeMs: Double?, creates: Bool
     ) throws {
-        let body = body
-        var time = timeMs
-        if case .gesture(let gesture) = body { time = gesture.event.time ?? timeMs }
-        if case .touch(_, let own, _, _) = self { time = own ?? timeMs }
-        let problem = body.problem ?? id?.problem
+        let problem = self.problem ?? id?.problem
         if problem == nil {
-            line.request(body, camera: camera, id: id, timeMs: time, creates: creates)
+            line.request(self, camera: camera, id: id, timeMs: self.timeMs ?? timeMs, creates: creates)
         }
         guard let why = problem ?? (line.hasUnwritableNumber ? "a number is not finite" : nil) else { return }
         throw EncodingError.invalidValue(self, EncodingError.Context(codingPath: [], debugDescription: why))
     }
 
     /// The `type` of the request's line.
-    public var type: String { body.type.word }
+    public var type: String { requestType.word }
+}
 
-    /// The request as the hub has it.
-    package var body: Request.Body {
+// MARK: What it is
+
+extension ClientRequest {
+    package var requestType: RequestType {
         switch self {
-        case .gesture(let event, let label): .gesture(Request.Gesture(event, label: label))
-        case .touch(let touches, _, let surface, let isCancelled):
-            .touch(Request.Fingers(touches, isCancelled: isCancelled, surface: surface))
-        case .move(let update): .command(.move(update))
-        case .animate(let update, let durationMs, let easing):
-            .command(.animate(update, durationMs: durationMs, easing: easing.easing))
-        case .stop: .command(.stop)
-        case .set(let change): .command(.set(change))
-        case .removeCamera: .command(.removeCamera)
-        case .getCamera: .query(.getCamera)
-        case .cameraForBounds(let bounds, let insets): .query(.cameraForBounds(bounds, insets: insets))
-        case .project(let place): .query(.project(place))
-        case .unproject(let point): .query(.unproject(point))
-        case .visibleRegion: .query(.visibleRegion)
-        case .cameras: .query(.cameras)
-        case .stats: .query(.stats)
-        case .clients(let number): .query(.clients(after: number))
-        case .ping: .query(.ping)
-        case .awaitIdle(let timeoutMs): .awaitIdle(timeoutMs: timeoutMs)
-        case .hello(let version, let about): .hello(version: version, about: about)
-        case .subscribe(let kinds, let delivery, let since):
-            .subscribe(Subscribe(kinds.map { EventKinds($0) } ?? .usual, delivery ?? .every, since: since))
-        case .unsubscribe: .unsubscribe
-        case .subscribeAll(let kinds, let delivery, let points):
-            .subscribeAll(
-                Subscribe(kinds.map { EventKinds($0) } ?? .usual, delivery ?? .every),
-                since: points.sorted { $0.key < $1.key }.map { CameraResumePoint(camera: $0, point: $1) })
-        case .unsubscribeAll: .unsubscribeAll
-        case .trace(let header): .trace(header)
-        case .traceEnd: .traceEnd
-        case .pauseReplay: .steerReplay(.pause)
-        case .resumeReplay: .steerReplay(.resume)
-        case .stepReplay(let count): .steerReplay(.step(count: count))
-        case .seekReplay(let target): .steerReplay(.seek(target))
-        case .setReplaySpeed(let speed): .steerReplay(.setSpeed(speed))
-        case .endReplay: .steerReplay(.end)
-        case .getReplay: .query(.getReplay)
-        case .marker(let label): .marker(label: label)
+        case .gesture(let event, _): .gesture(event.kind)
+        case .touch: .other(.touch)
+        case .move: .other(.move)
+        case .animate: .other(.animate)
+        case .stop: .other(.stop)
+        case .set(let change): .other(change.word)
+        case .removeCamera: .other(.removeCamera)
+        case .getCamera: .other(.getCamera)
+        case .cameraForBounds: .other(.cameraForBounds)
+        case .project: .other(.project)
+        case .unproject: .other(.unproject)
+        case .visibleRegion: .other(.visibleRegion)
+        case .cameras: .other(.cameras)
+        case .stats: .other(.stats)
+        case .clients: .other(.clients)
+        case .awaitIdle: .other(.awaitIdle)
+        case .ping: .other(.ping)
+        case .hello: .other(.hello)
+        case .subscribe, .subscribeAll: .other(.subscribe)
+        case .unsubscribe, .unsubscribeAll: .other(.unsubscribe)
+        case .trace: .other(.trace)
+        case .traceEnd: .other(.traceEnd)
+        case .pauseReplay: .other(.pauseReplay)
+        case .resumeReplay: .other(.resumeReplay)
+        case .stepReplay: .other(.stepReplay)
+        case .seekReplay: .other(.seekReplay)
+        case .setReplaySpeed: .other(.setReplaySpeed)
+        case .endReplay: .other(.endReplay)
+        case .getReplay: .other(.getReplay)
+        case .marker: .other(.marker)
         }
+    }
+
+    /// A request of a type, before its members are read.
+    init(blank type: RequestType) {
+        switch type {
+        case .gesture(let kind): self = .gesture(GestureEvent(kind, .changed), label: .none)
+        case .other(let word): self.init(blank: word)
+        }
+    }
+
+    private init(blank word: RequestType.Word) {
+        switch word {
+        case .touch: self = .touch(.blank)
+        case .move: self = .move(.blank)
+        case .animate: self = .animate(.blank)
+        case .stop: self = .stop
+        case .setGestures, .setZoomRange, .setTargetBounds, .setViewport: self = .set(.init(blank: word))
+        case .removeCamera: self = .removeCamera
+        case .getCamera: self = .getCamera
+        case .cameraForBounds: self = .cameraForBounds(.blank)
+        case .project: self = .project(.blank)
+        case .unproject: self = .unproject(.blank)
+        case .visibleRegion: self = .visibleRegion
+        case .cameras: self = .cameras
+        case .stats: self = .stats
+        case .clients: self = .clients()
+        case .ping: self = .ping
+        case .subscribe: self = .subscribe()
+        case .unsubscribe: self = .unsubscribe
+        case .hello: self = .hello()
+        case .trace: self = .trace(.blank)
+        case .traceEnd: self = .traceEnd
+        case .pauseReplay: self = .pauseReplay
+        case .resumeReplay: self = .resumeReplay
+        case .stepReplay: self = .stepReplay()
+        case .seekReplay: self = .seekReplay(.time(0))
+        case .setReplaySpeed: self = .setReplaySpeed(1)
+        case .endReplay: self = .endReplay
+        case .getReplay: self = .getReplay
+        case .marker: self = .marker(label: "")
+        case .awaitIdle: self = .awaitIdle()
+        }
+    }
+
+    /// The request to all cameras, where this one can be to them.
+    var ofAllCameras: ClientRequest? {
+        switch self {
+        case .subscribe: .subscribeAll()
+        case .unsubscribe: .unsubscribeAll
+        default: nil
+        }
+    }
+
+    /// The time that its line names: its own, which of most is none.
+    var timeMs: Double? {
+        get {
+            switch self {
+            case .gesture(let event, _): event.time
+            case .touch(let fingers): fingers.timeMs
+            default: nil
+            }
+        }
+        set {
+            switch self {
+            case .gesture(var event, let label):
+                event.time = newValue
+                self = .gesture(event, label: label)
+            case .touch(var fingers):
+                fingers.timeMs = newValue
+                self = .touch(fingers)
+            default: break
+            }
+        }
+    }
+
+    /// Walks through the members that no other request has.
+    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        switch self {
+        case .gesture(var event, var label):
+            try event.describe(&walk, &label)
+            self = .gesture(event, label: label)
+        case .touch(var fingers):
+            try fingers.describe(&walk)
+            self = .touch(fingers)
+        case .move(var update):
+            try walk.object(.update, &update)
+            self = .move(update)
+        case .animate(var update, var durationMs, var easing):
+            try walk.object(.update, &update)
+            try walk.member(
+                .durationMs, &durationMs, .number(in: .durations), default: CameraAnimation.usualDuration)
+            try walk.member(.easing, &easing, WordRule(), unless: .default)
+            self = .animate(update, durationMs: durationMs, easing: easing)
+        case .set(var change):
+            try change.describe(&walk)
+            self = .set(change)
+        case .cameraForBounds(var bounds, var insets):
+            try walk.object(.bounds, &bounds)
+            try walk.object(.insets, &insets, default: EdgeInsets())
+            self = .cameraForBounds(bounds, insets: insets)
+        case .project(var place):
+            try walk.object(.coordinate, &place)
+            self = .project(place)
+        case .unproject(var point):
+            try walk.object(.point, &point, hint: "an object with x and y")
+            self = .unproject(point)
+        case .clients(var number):
+            let rule = IntegerRule(wanted: "must be a client's number: an integer from 0")
+            try walk.member(.after, &number, rule, unless: 0)
+            self = .clients(after: number)
+        case .awaitIdle(var timeoutMs):
+            try walk.member(.timeoutMs, &timeoutMs, .number(in: .durations))
+            self = .awaitIdle(timeoutMs: timeoutMs)
+        case .hello(var version, var about):
+            try walk.member(.version, &version, VersionRule())
+            try walk.member(.about, &about, .text(bytes: 0...RequestDecoder.longestAbout))
+            self = .hello(version: version, about: about)
+        case .subscribe(let kinds, let delivery, var since):
+            let (kinds, delivery) = try Self.describe(&walk, kinds, delivery, ofAll: false)
+            try ResumePoint.describe(&walk, &since)
+            self = .subscribe(kinds: kinds, delivery: delivery, since: since)
+        case .subscribeAll(let kinds, let delivery, var points):
+            let (kinds, delivery) = try Self.describe(&walk, kinds, delivery, ofAll: true)
+            try ResumePoint.describe(&walk, &points)
+            self = .subscribeAll(kinds: kinds, delivery: delivery, since: points)
+        case .trace(var header):
+            try header.describe(&walk)
+            self = .trace(header)
+        case .stepReplay(var count):
+            let rule = IntegerRule.integer(1...1_000_000, "must be an integer from 1 to 1000000")
+            try walk.member(.count, &count, rule, unless: 1)
+            self = .stepReplay(count: count)
+        case .seekReplay(var target):
+            try target.describe(&walk)
+            self = .seekReplay(target)
+        case .setReplaySpeed(var speed):
+            try walk.member(.speed, &speed, SpeedRule())
+            self = .setReplaySpeed(speed)
+        case .marker(var label):
+            try walk.member(.label, &label, .markerLabel, hint: "it says what the marker is")
+            self = .marker(label: label)
+        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .unsubscribeAll,
+            .traceEnd, .pauseReplay, .resumeReplay, .endReplay, .getReplay:
+            break
+        }
+    }
+
+    /// Whether it is what a trace is made of, and has a time there.
+    package var isOfTraces: Bool {
+        switch requestType.family {
+        case .gesture, .touch, .command: true
+        case .question, .connection: false
+        }
+    }
+
+    /// Whether it steers the replay of another connection.
+    package var steersReplay: Bool {
+        switch self {
+        case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay: true
+        default: false
+        }
+    }
+
+    /// Whether it cancels every active gesture of its camera.
+    package var cancelsGestures: Bool {
+        switch self {
+        case .move, .animate, .stop, .removeCamera: true
+        default: false
+        }
+    }
+
+    /// Whether it commands its camera at once.
+    package var isCommand: Bool { cancelsGestures || isSetting }
+
+    /// Whether it sets what `get-camera` tells beside the position.
+    package var isSetting: Bool { if case .set = self { true } else { false } }
+
+    /// Why the protocol has no words for it; `nil` if it has.
+    var problem: String? {
+        switch self {
+        case .gesture(let event, let label): label.problem ?? event.problem
+        case .touch(let fingers): fingers.problem
+        case .move(let update), .animate(let update, _, _):
+            update.kind == nil ? "only gestures pan, rotate and tilt by differences" : nil
+        default: nil
+        }
+    }
+}
+
+// MARK: Out
+
+extension LineWriter {
+    /// Writes a request as the decoder reads it, without LF. Its numbers read back unharmed.
+    ///
+    /// - Parameter timeMs: milliseconds of the trace's clock.
+    package mutating func request(
+        _ request: ClientRequest, camera: String? = nil, id: RequestID? = nil, timeMs: Double? = nil,
+        creates: Bool = true
+    ) {
+        isRounded = false
+        var (camera, id, timeMs, creates, request) = (camera, id, timeMs, creates, request)
+        switch request {
+        case .subscribeAll, .unsubscribeAll: camera = Request.allCameras
+        default: break
+        }
+        open(request.requestType)
+        member(.timeMs, &timeMs, .time)
+        member(.camera, &camera, .cameraName)
+        member(.id, &id, RequestIDRule())
+        member(.create, &creates, .flag, unless: true)
+        request.describe(&self)
+        write("}")
+    }
+
+    /// Writes requests of one frame: an object, or an array of several; without LF.
+    mutating func requests(_ frame: [ClientRequest], timeMs: Double) {
+        if frame.count > 1 { write("[") }
+        for (index, body) in frame.enumerated() {
+            if index > 0 { write(",") }
+            // A frame has one time, which its first object names.
+            request(body, timeMs: index == 0 ? timeMs : nil)
+        }
+        if frame.count > 1 { write("]") }
+    }
+
+    mutating func open(_ type: RequestType) {
+        write("{\"type\":")
+        write(string: type.word)
     }
 }
 
@@ -220,18 +438,19 @@ extension RequestID {
     }
 }
 
-extension RequestID: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        if case .string(let text) = json { self = .text(text) } else { self = .number(try Int(json)) }
-    }
-}
-
-extension LineWriter {
-    mutating func member(_ name: StaticString, _ id: RequestID) {
-        member(name)
-        switch id {
-        case .number(let number): write(exact: Double(number))
-        case .text(let text): write(string: text)
+struct RequestIDRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> RequestID? {
+        switch scalar {
+        case .string(let text): .text(text)
+        case .number(let number, true): Int(exactly: number).map { .number($0) }
+        default: nil
         }
     }
+    func write(_ value: RequestID, to line: inout LineWriter) {
+        switch value {
+        case .number(let number): line.write(exact: Double(number))
+        case .text(let text): line.write(string: text)
+        }
+    }
+    var wanted: String { "must be an integer or a string" }
 }

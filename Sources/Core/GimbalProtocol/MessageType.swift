@@ -23,36 +23,28 @@ package enum MessageType: String, CaseIterable, Sendable {
 // MARK: Out
 
 extension LineWriter {
-    /// Opens a line that answers a request: its type, and the request's id as it was written; an empty one is none.
+    /// Writes what answers a request, or tells of a camera; LF included.
+    ///
+    /// - Parameter id: the request's id as it was written; an empty one is none.
+    package mutating func answer(_ message: ServerMessage, _ id: Span<UInt8>) {
+        guard let type = message.type else { preconditionFailure("what is not known is not said") }
+        var message = message
+        isRounded = true
+        open(type, id)
+        message.describe(&self)
+        close()
+    }
+
+    /// Opens a line: its type, and the id of the request that it answers.
     mutating func open(_ type: MessageType, _ id: Span<UInt8>) {
         write("{\"type\":")
         write(string: type.rawValue)
         guard !id.isEmpty else { return }
-        write(",\"id\":")
+        member(.id)
         write(id)
     }
 
     mutating func close() { write("}\n") }
-
-    mutating func member(_ name: StaticString, _ position: PrintedPosition) {
-        member(name)
-        write(position)
-    }
-
-    mutating func member(_ name: StaticString, _ string: String) {
-        member(name)
-        write(string: string)
-    }
-
-    mutating func member(_ name: StaticString, _ count: UInt64) {
-        member(name)
-        write(count)
-    }
-
-    mutating func member(_ name: StaticString, _ value: Double, places: Int = 6) {
-        member(name)
-        write(FixedDecimal(value, places: places))
-    }
 }
 
 // MARK: In
@@ -132,39 +124,106 @@ extension ServerLine {
         } catch {
             throw DecodingError.wrong(error.message)
         }
-        id = try json.members().get(ifPresent: "id")
-        message = try ServerMessage(json, of: bytes)
+        var (reader, word) = (try AnswerReader(json), "")
+        try reader.member(.type, &word, .text())
+        var id: RequestID?
+        try reader.member(.id, &id, RequestIDRule())
+        self.id = id
+        guard let type = MessageType(rawValue: word) else {
+            message = .unknown(type: word)
+            return
+        }
+        var message = ServerMessage(blank: type, json)
+        try message.describe(&reader)
+        guard message.event?.position?.isPossible ?? true else { throw DecodingError.wrong("no camera can be there") }
+        if case .event(.input(var input)) = message {
+            guard let text = json.object?.text(of: Field.line.name) else { throw DecodingError.wrong("line is missing") }
+            input.line = String(decoding: bytes[text], as: UTF8.self)
+            message = .event(.input(input))
+        }
+        self.message = message
     }
 }
 
 extension ServerMessage {
-    fileprivate init(_ json: JSONValue, of line: [UInt8]) throws(DecodingError) {
-        let members = try json.members()
-        let word: String = try members.get("type")
-        guard let type = MessageType(rawValue: word) else {
-            self = .unknown(type: word)
-            return
+    /// The event that it is, if it is one.
+    package var event: CameraEvent? { if case .event(let event) = self { event } else { nil } }
+
+    /// Its type; `nil` for one that is not known.
+    package var type: MessageType? {
+        switch self {
+        case .event(let event): event.type
+        case .camera: .camera
+        case .cameraForBounds: .cameraForBounds
+        case .point: .point
+        case .coordinate: .coordinate
+        case .visibleRegion: .visibleRegion
+        case .cameras: .cameras
+        case .stats: .stats
+        case .clients: .clients
+        case .atRest: .atRest
+        case .replay: .replay
+        case .traceEnded: .traceEnded
+        case .hello: .hello
+        case .pong: .pong
+        case .ok: .ok
+        case .error: .error
+        case .unknown: nil
         }
+    }
+
+    /// A message of a type, before its members are read.
+    fileprivate init(blank type: MessageType, _ json: JSONValue) {
         switch type {
-        case .camera: self = .camera(try CameraState(json))
-        case .cameraForBounds: self = .cameraForBounds(try BoundsFit(json))
-        case .point: self = .point(try members.get("point"))
-        case .coordinate: self = .coordinate(try members.get("coordinate"))
-        case .visibleRegion: self = .visibleRegion(try VisibleRegion(json))
-        case .cameras: self = .cameras(try members.get("cameras"))
-        case .stats: self = .stats(try DaemonStats(json))
-        case .clients: self = .clients(try ClientPage(json))
-        case .atRest: self = .atRest(try CameraRest(json))
-        case .traceEnded: self = .traceEnded(try TraceEnded(json))
-        case .hello: self = .hello(try DaemonHello(json))
+        case .camera: self = .camera(.blank)
+        case .cameraForBounds: self = .cameraForBounds(.blank)
+        case .point: self = .point(.blank)
+        case .coordinate: self = .coordinate(.blank)
+        case .visibleRegion: self = .visibleRegion(.blank)
+        case .cameras: self = .cameras([])
+        case .stats: self = .stats(.blank)
+        case .clients: self = .clients(.blank)
+        case .atRest: self = .atRest(.blank)
+        case .traceEnded: self = .traceEnded(.blank)
+        case .hello: self = .hello(.blank)
         case .pong: self = .pong
         case .ok: self = .ok
-        case .error: self = .error(try GimbalError(json))
-        case .replay where json["markers"] != nil: self = .replay(try ReplayStatus(json))
+        case .error: self = .error(.blank)
+        // The answer has the markers, the event has not.
+        case .replay where json[Field.markers.name] != nil: self = .replay(.blank)
+        case .subscribed where json[Field.camera.name]?.string == Request.allCameras:
+            self = .event(.subscribedToAll(cameras: 0))
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset, .replay, .marker, .subscribed, .lagged,
             .removed:
-            guard let event = try CameraEvent(type, json, of: line) else { throw .wrong("\(word) is no event") }
+            self = CameraEvent(blank: type).map { .event($0) } ?? .unknown(type: type.rawValue)
+        }
+    }
+
+    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        switch self {
+        case .event(var event):
+            try event.describe(&walk)
             self = .event(event)
+        case .camera(let value): self = .camera(try described(value, by: &walk))
+        case .cameraForBounds(let value): self = .cameraForBounds(try described(value, by: &walk))
+        case .point(var point):
+            try walk.object(.point, &point)
+            self = .point(point)
+        case .coordinate(var coordinate):
+            try walk.object(.coordinate, &coordinate)
+            self = .coordinate(coordinate)
+        case .visibleRegion(let value): self = .visibleRegion(try described(value, by: &walk))
+        case .cameras(var names):
+            try walk.member(.cameras, &names, TextsRule())
+            self = .cameras(names)
+        case .stats(let value): self = .stats(try described(value, by: &walk))
+        case .clients(let value): self = .clients(try described(value, by: &walk))
+        case .atRest(let value): self = .atRest(try described(value, by: &walk))
+        case .replay(let value): self = .replay(try described(value, by: &walk))
+        case .traceEnded(let value): self = .traceEnded(try described(value, by: &walk))
+        case .hello(let value): self = .hello(try described(value, by: &walk))
+        case .error(let value): self = .error(try described(value, by: &walk))
+        case .pong, .ok, .unknown: break
         }
     }
 }

@@ -26,6 +26,9 @@
     /// Whether a number was written that JSON has no words for, in place of which there is `null`.
     package private(set) var hasUnwritableNumber = false
 
+    /// Whether numbers are rounded to decimals, as far as what writes them asks; otherwise they have all their digits.
+    package var isRounded = false
+
     /// Forgets what has been written.
     package mutating func clear() {
         end = 0
@@ -82,6 +85,12 @@
             }
         }
         write(byte: UInt8(ascii: "\""))
+    }
+
+    /// Writes a comma, unless an object or an array has just been opened.
+    package mutating func separate() {
+        let last = end > 0 ? unsafe base[end - 1] : UInt8(ascii: "[")
+        if last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { write(byte: UInt8(ascii: ",")) }
     }
 
     private static func hex(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x61 + digit - 10 }

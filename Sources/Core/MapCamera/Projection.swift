@@ -160,13 +160,13 @@ public struct Projection: Sendable {
 /// The quadrangle of ground that a viewport shows. (Google: `GMSVisibleRegion`.)
 public struct VisibleRegion: Equatable, Sendable {
     /// The place under the bottom left corner.
-    public let nearLeft: LatLng
+    public var nearLeft: LatLng
     /// The place under the bottom right corner.
-    public let nearRight: LatLng
+    public var nearRight: LatLng
     /// The place under the top left corner.
-    public let farLeft: LatLng
+    public var farLeft: LatLng
     /// The place under the top right corner.
-    public let farRight: LatLng
+    public var farRight: LatLng
 
     /// A region between four places, near ones at the bottom of the screen.
     public init(nearLeft: LatLng, nearRight: LatLng, farLeft: LatLng, farRight: LatLng) {

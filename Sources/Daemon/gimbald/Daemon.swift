@@ -217,7 +217,8 @@ final class Daemon {
     /// Says why, as far as the socket takes it.
     private func refuse(_ connection: Connection, because reason: String) {
         var line = LineWriter()
-        line.error(WireError(.limitReached, "\(reason), and no more are taken"), line: 0, Span())
+        let error = WireError(.limitReached, "\(reason), and no more are taken")
+        line.answer(.error(GimbalError(error, line: 0)), Span())
         line.withBytes { turnAway(connection.descriptor, with: $0) }
         connection.release()
     }

@@ -14,7 +14,8 @@ extension ServiceManager {
     func report(startFailure reason: PrintableText) {
         notify("STATUS=\(reason)")
         var line = LineWriter()
-        line.error(WireError(.unavailable, "gimbald cannot start: \(reason)"), line: 0, Span())
+        let error = WireError(.unavailable, "gimbald cannot start: \(reason)")
+        line.answer(.error(GimbalError(error, line: 0)), Span())
         for (socket, _) in sockets {
             for _ in 0..<Self.mostClients {
                 let flags = CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)

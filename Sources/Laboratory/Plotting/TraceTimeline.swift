@@ -102,16 +102,11 @@ package struct TraceTimeline {
                 hasGestures = true
                 handle(report)
             }
-            switch request.body {
-            case .trace(let header): active = ActiveGestures(header.gestures)
-            case .command(let command):
-                camera.commands.append(timeMs)
-                for gesture in active.handle(command) { close(gesture, isCancelled: true) }
-                isSetting = isSetting || command.isSetting
-            case .gesture, .touch, .marker, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll,
-                .awaitIdle, .steerReplay, .hello, .traceEnd:
-                break
-            }
+            if case .trace(let header) = request.body { active = ActiveGestures(header.gestures) }
+            guard request.body.isCommand else { continue }
+            camera.commands.append(timeMs)
+            for gesture in active.handle(request.body) { close(gesture, isCancelled: true) }
+            isSetting = isSetting || request.body.isSetting
         }
         return isSetting
     }

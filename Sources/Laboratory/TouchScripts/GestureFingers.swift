@@ -52,15 +52,15 @@ package struct GestureFingers {
         var spans: [Double] = []
         var (active, largest, smallest) = (Set<GestureKind>(), 1.0, 1.0)
         for request in trace.lines.flatMap(\.requests) {
-            guard case .gesture(let gesture) = request.body, !gesture.event.kind.isTap else { continue }
+            guard case .gesture(let event, _) = request.body, !event.kind.isTap else { continue }
             if active.isEmpty { (largest, smallest) = (1, 1) }
-            if case .pinch(let scale)? = gesture.event.value {
+            if case .pinch(let scale)? = event.value {
                 (largest, smallest) = (max(largest, scale), min(smallest, scale))
             }
-            switch gesture.event.phase {
-            case .began, .changed: active.insert(gesture.event.kind)
+            switch event.phase {
+            case .began, .changed: active.insert(event.kind)
             case .ended, .cancelled:
-                guard active.remove(gesture.event.kind) != nil, active.isEmpty else { continue }
+                guard active.remove(event.kind) != nil, active.isEmpty else { continue }
                 let most = 0.8 * min(viewport.width, viewport.height) / largest
                 spans.append(max(min(0.4 * min(viewport.width, viewport.height), most), 24 / smallest))
             }
@@ -74,14 +74,13 @@ package struct GestureFingers {
         var events: [GestureEvent] = []
         let (before, isNew) = (grip, active.isEmpty)
         for request in requests {
-            guard case .gesture(let gesture) = request.body else {
-                if case .command = request.body { unperformed += 1 }
+            guard case .gesture(let event, let label) = request.body else {
+                if request.body.isCommand { unperformed += 1 }
                 continue
             }
-            let event = gesture.event
             if event.kind.isTap {
                 tap(event, at: time)
-            } else if gesture.label == .none, fits(event.kind) {
+            } else if label == .none, fits(event.kind) {
                 if !active.contains(event.kind) {
                     guard event.phase == .began || event.phase == .changed else { continue }
                     begin(event)

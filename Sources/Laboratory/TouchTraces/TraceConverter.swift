@@ -201,7 +201,7 @@ private final class TraceMaker {
     }
 
     private func write(_ frame: TouchFrame) {
-        let fingers = Request.Fingers(frame.touches, isCancelled: frame.isCancelled, tellsAngles: tellsAngles)
+        let fingers = Fingers(frame.touches, isCancelled: frame.isCancelled, tellsAngles: tellsAngles)
         lines.touchFrame(fingers, timeMs: frame.timeMs, camera: options.camera)
     }
 

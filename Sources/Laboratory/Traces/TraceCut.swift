@@ -195,7 +195,7 @@ private struct TraceSurvey {
                     guard let ended, report.event.phase == .ended, Self.isMeasured(report.event.kind) else { continue }
                     releases.append((ended.value, index, times[index]))
                 }
-                if case .command(let command) = request.body { active.handle(command) }
+                active.handle(request.body)
                 hasInertia = hasInertia || active.settings.inertia
             }
         }

@@ -198,7 +198,7 @@ extension Trace {
             if !isRejected { last = time }
             for request in line.requests where !isRejected {
                 for report in reporter.reports(of: request, at: time) { active.handle(report, ()) }
-                if case .command(let command) = request.body { active.handle(command) }
+                active.handle(request.body)
                 if case .touch = request.body, reporter.waitsForSecondTap {
                     // The first microsecond that is too late.
                     tapEnd = time + Thresholds().tapTime + 0.001

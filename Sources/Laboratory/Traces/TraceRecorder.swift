@@ -65,14 +65,14 @@ final class TraceRecorder {
     /// A line that moves nothing, and has the clock go on to its time.
     static func nothing(at timeMs: Double) -> [UInt8] {
         var line = LineWriter()
-        line.request(.command(.set(.gestures(GestureSwitches()))), timeMs: timeMs)
+        line.request(.set(.gestures(GestureSwitches())), timeMs: timeMs)
         return line.bytes
     }
 
     /// Stops the camera at a time of the trace's clock.
     func stop(at timeMs: Double) {
         var line = LineWriter()
-        line.request(.command(.stop), timeMs: origin + max(timeMs, clock))
+        line.request(.stop, timeMs: origin + max(timeMs, clock))
         play(line.bytes, timeMs: origin + max(timeMs, clock))
     }
 

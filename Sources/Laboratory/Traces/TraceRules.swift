@@ -36,15 +36,15 @@ package struct TraceRules {
                 follow(request.timeMs, line, add)
                 for event in reports.map(\.event) where event.kind.isTap || event.phase == .began { count(event.kind) }
                 note(fingers, line)
-            case .command(let command):
+            case .move, .animate, .stop, .set, .removeCamera:
                 follow(request.timeMs, line, add)
-                if command.cancelsGestures { cancelled.formUnion(down.cancelAll().map(\.key)) }
+                if request.body.cancelsGestures { cancelled.formUnion(down.cancelAll().map(\.key)) }
             case .marker: follow(request.timeMs, line, add)
             case .trace: (isOver, lastTime) = (false, nil)
             case .traceEnd:
                 end(add)
                 isOver = true
-            case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello:
+            default:
                 break
             }
         }
@@ -66,7 +66,7 @@ package struct TraceRules {
     private mutating func count(_ kind: GestureKind) { counts[kind.type, default: 0] += 1 }
 
     /// Notes which surfaces have fingers.
-    private mutating func note(_ fingers: Request.Fingers, _ line: Int) {
+    private mutating func note(_ fingers: Fingers, _ line: Int) {
         if fingers.touches.isEmpty {
             touched[fingers.surface] = nil
         } else if touched[fingers.surface] == nil || fingers.isCancelled {

@@ -10,13 +10,6 @@ import Testing
         return try #require(try decoder.decode(Array(line.utf8).span).first)
     }
 
-    private func command(_ line: String) throws -> Request.Command {
-        guard case .command(let command) = try request(line).body else { throw NoCommand() }
-        return command
-    }
-
-    private struct NoCommand: Error {}
-
     private func report(
         _ phase: GesturePhase, _ kind: GestureKind = .pan, _ label: GestureKey.Label = .none
     ) -> GestureReport {
@@ -85,7 +78,7 @@ import Testing
         var active = ActiveGestures<Int>()
         active.handle(report(.began), 1)
         active.handle(report(.began, .tilt), 2)
-        #expect(active.handle(try command(line)).map(\.value) == [1, 2])
+        #expect(active.handle(try request(line).body).map(\.value) == [1, 2])
         #expect(active.isEmpty)
         // Fingers that stay go on.
         active.handle(report(.changed), 3)
@@ -99,7 +92,7 @@ import Testing
     func otherSettingsCancelNone(_ line: String) throws {
         var active = ActiveGestures<Int>()
         active.handle(report(.began), 1)
-        #expect(active.handle(try command(line)).isEmpty && active[pan] == 1)
+        #expect(active.handle(try request(line).body).isEmpty && active[pan] == 1)
     }
 
     @Test func aGestureThatIsSwitchedOffIsCancelledAndIgnored() {

@@ -26,7 +26,7 @@ private func error(_ line: String) -> WireError? {
 
 /// Whether the bytes are JSON, as far as the tape is concerned.
 private func isJSON(_ bytes: [UInt8]) -> Bool {
-    var tape = JSONTape(names: Field.names)
+    var tape = JSONTape(names: Field.ofRequests)
     do throws(JSONError) {
         try tape.read(bytes.span)
         return true
@@ -101,7 +101,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
     /// Foundation takes duplicate keys and a comma before a closing bracket, and refuses numbers that no double holds.
     private func isKnownDifference(_ line: [UInt8], own: Bool) -> Bool {
         if own { return (try? JSONSerialization.jsonObject(with: Data(line), options: .fragmentsAllowed)) == nil }
-        var tape = JSONTape(names: Field.names)
+        var tape = JSONTape(names: Field.ofRequests)
         do throws(JSONError) {
             try tape.read(line.span)
             return false
@@ -142,7 +142,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         guard let wanted = Double(text), wanted.isFinite else { return }
         guard
             case .success(let requests) = decode(#"{"type":"move","update":{"kind":"zoom-to","zoom":\#(text)}}"#),
-            case .command(.move(.zoomTo(let read))) = requests[0].body
+            case .move(.zoomTo(let read)) = requests[0].body
         else {
             Issue.record("\(text) was not read")
             return
@@ -155,8 +155,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             #"{"gesture":7,"type":"pan","camera":"left","phase":"ended","id":"a","timeMs":-1.5,"focus":{"x":1,"y":2},"#
             + #""translation":{"y":3},"velocity":{"x":4,"y":5},"extra":[{"x":{"y":null}}]}"#
         let request = try decode(line).get()[0]
-        guard case .gesture(let gesture) = request.body else { return #expect(Bool(false), "no gesture") }
-        let (event, label) = (gesture.event, gesture.label)
+        guard case .gesture(let event, let label) = request.body else { return #expect(Bool(false), "no gesture") }
         #expect(request.camera == "left" && request.timeMs == -1.5 && label == .number(7))
         #expect(event.kind == .pan && event.phase == .ended && event.focus == ScreenPoint(x: 1, y: 2))
         #expect(event.velocity == ScreenPoint(x: 4, y: 5))

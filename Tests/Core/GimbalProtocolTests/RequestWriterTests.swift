@@ -21,9 +21,9 @@ import Testing
     /// What a request asks for; a gesture's time is the line's.
     private func meaning(_ requests: [Request]) -> [String] {
         requests.map { request in
-            guard case .gesture(var gesture) = request.body else { return "\(request.body)" }
-            gesture.event.time = nil
-            return "\(gesture)"
+            guard case .gesture(var event, let label) = request.body else { return "\(request.body)" }
+            event.time = nil
+            return "\(event) \(label)"
         }
     }
 
@@ -33,10 +33,7 @@ import Testing
             for line in try Files.fenced("json \(kind)", in: "Protocols/README.md") {
                 let requests = try decode(line)
                 let moving = requests.filter { request in
-                    switch request.body {
-                    case .gesture, .command: true
-                    default: false
-                    }
+                    request.body.isCommand || { if case .gesture = $0 { true } else { false } }(request.body)
                 }
                 guard !moving.isEmpty, moving.count == requests.count else { continue }
                 let again = written { $0.requests(requests.map(\.body), timeMs: 0.1) }

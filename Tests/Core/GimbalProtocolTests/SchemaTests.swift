@@ -120,7 +120,8 @@ private let wrong = JSON.array([.array([])])
         do {
             return try decoder.decode(line.span).map { request in
                 let id = request.id.map { String(decoding: line[$0.range], as: UTF8.self) } ?? "none"
-                return "\(id) \(request.camera ?? "none") \(request.timeMs ?? 0) \(request.creates) \(request.body)"
+                let body = String(decoding: try request.body.line(), as: UTF8.self)
+                return "\(id) \(request.camera ?? "none") \(request.timeMs ?? 0) \(request.creates) \(body)"
             }.joined()
         } catch {
             return "\(error)"
@@ -160,54 +161,51 @@ private let wrong = JSON.array([.array([])])
         let id: [UInt8] = Array("\"a\"".utf8)
         let position = CameraPosition(
             target: LatLng(latitude: 1, longitude: 2), zoom: 3, bearing: 4, viewingAngle: 5)
-        let printed = PrintedPosition(position)
         let bounds = try #require(
             CoordinateBounds(
                 southWest: LatLng(latitude: -1, longitude: 5), northEast: LatLng(latitude: 1, longitude: 6)))
-        var ended = TraceSummary()
-        ended.isCut = true
+        let setup = CameraSetup(targetBounds: bounds)
         var client = Client(number: 7)
         (client.isSelf, client.user, client.process) = (true, 8, 9)
         (client.about, client.replay, client.followsAll) = ("a \"wall\"", "left", true)
         client.subscriptions = [Client.Following(camera: "left", delivery: .latest, behind: 3)]
-        var line = LineWriter()
-        line.ok(id.span)
-        line.error(WireError(.busy, field: "camera", "wait"), line: 3, id.span)
-        line.hello(server: "gimbald", id.span)
-        line.pong(id.span)
-        line.subscribed(camera: "left", epoch: "e", seq: 3, position: printed, id.span)
-        line.subscribedAll(cameras: 3, id.span)
-        line.lagged(camera: "left", missed: 2, position: printed, seq: 3, epoch: "e")
-        line.removed(camera: "left")
-        line.traceEnded(ended, position: printed, id.span)
-        line.atRest(camera: "left", epoch: "e", seq: 3, position: printed, id.span)
-        line.camera(
-            CameraState(camera: "left", seq: 3, position: position, setup: CameraSetup(targetBounds: bounds)), id.span)
-        line.cameraForBounds(printed, fits: true, id.span)
-        line.point(ScreenPoint(x: 1, y: 2), id.span)
-        line.coordinate(position.target, id.span)
-        line.visibleRegion(
-            VisibleRegion(
-                nearLeft: position.target, nearRight: position.target, farLeft: position.target,
-                farRight: position.target), id.span)
-        line.cameras(Array("[\"left\"]".utf8).span, id.span)
-        line.clients([client], hasMore: true, id.span)
-        var view = ViewText()
-        for kind in [Event.Kind.moveStarted, .cameraChanged, .idle] {
-            let event = Event(kind: kind, seq: 3, timeMs: 4.5, reason: .animation, position: printed)
-            line.withRoom(512) { $0.event(event, camera: Array("left".utf8).span, &view) }
-        }
-        line.input([.command(.stop)], camera: "left", timeMs: 5)
+        let place = position.target
+        let region = VisibleRegion(nearLeft: place, nearRight: place, farLeft: place, farRight: place)
         let touch = Touch(id: 1, position: ScreenPoint(x: 2, y: 3))
-        line.touch(
-            .init([touch], isCancelled: true, surface: .text("a")), number: 1, camera: "left", timeMs: 5)
+        let fingers = Fingers([touch], surface: .text("a"), isCancelled: true)
+        let status = ReplayStatus(
+            camera: "left", state: .paused, timeMs: 4.5, durationMs: 60, speed: 2, round: 1,
+            markers: [ReplayMarker(timeMs: 1, label: "a")])
+        let move = CameraMove(camera: "left", seq: 3, timeMs: 4.5, reason: .animation, position: position)
+        let messages: [ServerMessage] = [
+            .ok, .error(GimbalError(WireError(.busy, field: "camera", "wait"), line: 3)),
+            .hello(DaemonHello(server: "gimbald")), .pong,
+            .event(.subscribed(Subscribed(camera: "left", epoch: "e", seq: 3, position: position))),
+            .event(.subscribedToAll(cameras: 3)),
+            .event(.lagged(Lagged(camera: "left", missed: 2, position: position, seq: 3, epoch: "e"))),
+            .event(.removed(camera: "left")),
+            .traceEnded(
+                TraceEnded(events: 1, rejected: 2, frames: 3, durationMs: 4.5, position: position, cut: true)),
+            .atRest(CameraRest(camera: "left", epoch: "e", seq: 3, position: position)),
+            .camera(CameraState(camera: "left", seq: 3, position: position, setup: setup)),
+            .cameraForBounds(BoundsFit(position: position, fits: true)), .point(ScreenPoint(x: 1, y: 2)),
+            .coordinate(place), .visibleRegion(region), .cameras(["left"]),
+            .clients(ClientPage(clients: [client], hasMore: true)), .event(.moveStarted(move)),
+            .event(.cameraChanged(move)), .event(.idle(move)),
+            .event(.touch(SurfaceTouches(fingers, number: 1, camera: "left", timeMs: 5))),
+            .event(
+                .reset(
+                    CameraReset(camera: "left", seq: 3, timeMs: 4.5, position: position, moving: .gesture, epoch: "e"))),
+            .replay(status), .event(.marker(CameraMarker(camera: "left", timeMs: 4.5, label: "a"))),
+        ]
+        var line = LineWriter()
+        for message in messages {
+            // Of events only `subscribed` answers a request.
+            let isAnswer = message.event == nil || message.type == .subscribed
+            line.answer(message, isAnswer ? id.span : Span())
+        }
+        line.input([.stop], camera: "left", timeMs: 5)
         line.input(TraceHeader(), camera: "left", timeMs: 5)
-        line.reset(camera: "left", seq: 3, timeMs: 4.5, position: printed, moving: .gesture, epoch: "e")
-        line.replay(
-            ReplayStatus(
-                camera: "left", state: .paused, timeMs: 4.5, durationMs: 60, speed: 2, round: 1,
-                markers: [ReplayMarker(timeMs: 1, label: "a")]), id.span)
-        line.marker("a", camera: "left", timeMs: 4.5)
         let written = String(decoding: line.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         // The hub names its counters; they are those of the specification.
         let stats = try Files.fenced("json server", in: "Protocols/README.md").filter { $0.contains("\"stats\"") }

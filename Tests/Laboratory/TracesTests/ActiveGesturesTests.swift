@@ -76,7 +76,7 @@ private struct RandomLines {
             var decoder = RequestDecoder()
             return try decoder.decode(Array(line.utf8).span)
         }
-        return requests.map(\.body.type.word).sorted()
+        return requests.map(\.body.type).sorted()
     }
 
     @Test(arguments: UInt64(1)...20)
@@ -99,7 +99,7 @@ private struct RandomLines {
             let time = try #require(requests.first?.timeMs)
             for request in requests {
                 for report in reporter.reports(of: request, at: time) { active.handle(report, ()) }
-                if case .command(let command) = request.body { active.handle(command) }
+                active.handle(request.body)
             }
             guard let types = try activeTypes(run) else { continue }
             #expect(types == active.all.map(\.key.kind.type).sorted(), "seed \(seed), at \(time): \(line)")

@@ -15,7 +15,8 @@ extension RetainedSettings {
         var line = LineWriter(capacity: 512)
         line.write("{\"type\":\"camera-settings\",\"camera\":")
         line.write(string: camera)
-        line.setup(settings)
+        line.isRounded = true
+        line.members(of: settings)
         line.stamp(stamp)
         line.write("}")
         return line.bytes

@@ -156,7 +156,7 @@ struct Replies {
     func send(_ error: WireError, id: JSONValue?, to submission: Submission) {
         let id = id?.bytes ?? []
         var line = LineWriter()
-        line.error(error, line: nil, id.span)
+        line.answer(.error(GimbalError(error, line: nil)), id.span)
         // Without its last brace and LF.
         var text = line.bytes.dropLast(2)
         if submission.responseTopic == nil { text += whose(submission) }

@@ -19,8 +19,7 @@ final class PlayedGestures {
             for report in reporter.reports(of: request, at: input.timeMs) { active.handle(report, ()) }
             switch request.body {
             case .trace(let header): (reporter, active) = (GestureReporter(), ActiveGestures(header.gestures))
-            case .command(let command): active.handle(command)
-            default: break
+            default: active.handle(request.body)
             }
         }
     }

@@ -48,11 +48,11 @@ package struct ActiveGestures<Value> {
         return ended
     }
 
-    /// Follows a command.
+    /// Follows a command; other requests change nothing.
     ///
     /// - Returns: the gestures that it cancels. Those whose fingers stay are active again with their next report.
     @discardableResult
-    package mutating func handle(_ command: Request.Command) -> [Gesture] {
+    package mutating func handle(_ command: ClientRequest) -> [Gesture] {
         if command.cancelsGestures { return cancelAll() }
         guard case .set(.gestures(let switches)) = command else { return [] }
         settings = switches.applied(to: settings)

@@ -36,9 +36,8 @@ package struct GestureReporter: Sendable {
     /// - Parameter timeMs: the time of the request's line, in milliseconds: in an array only the first object needs one.
     package mutating func reports(of request: Request, at timeMs: Double) -> [GestureReport] {
         switch request.body {
-        case .gesture(let gesture):
-            let key = GestureKey(feed: Self.feed, kind: gesture.event.kind, label: gesture.label)
-            return [GestureReport(gesture.event, of: key)]
+        case .gesture(let event, let label):
+            return [GestureReport(event, of: GestureKey(feed: Self.feed, kind: event.kind, label: label))]
         case .touch(let fingers):
             let outcome = surfaces.handle(
                 fingers.touches, of: Self.key(fingers.surface), at: fingers.surfaceTimeMs ?? timeMs,
@@ -47,9 +46,7 @@ package struct GestureReporter: Sendable {
             return outcome.events.map {
                 GestureReport($0, of: GestureKey(feed: outcome.surface.gestureFeed, kind: $0.kind))
             }
-        case .command, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay,
-            .marker, .hello, .trace, .traceEnd:
-            return []
+        default: return []
         }
     }
 

@@ -16,6 +16,13 @@ package struct PrintedPosition: Equatable, Codable, Sendable {
         view = PrintedView(position)
     }
 
+    /// The position that it is: it prints as this.
+    package var position: CameraPosition {
+        CameraPosition(
+            target: LatLng(latitude: Double(latitude) / 1e9, longitude: Double(longitude) / 1e9), zoom: Double(view.zoom) / 1e6,
+            bearing: Double(view.bearing) / 1e6, viewingAngle: Double(view.viewingAngle) / 1e6)
+    }
+
     /// What the longest one takes.
     static let longest = 256
 
@@ -36,9 +43,9 @@ package struct PrintedPosition: Equatable, Codable, Sendable {
 
 /// A position without its target: what a pan leaves as it is.
 private struct PrintedView: Equatable, Codable, Sendable {
-    private let zoom: Int64
-    private let bearing: Int64
-    private let viewingAngle: Int64
+    let zoom: Int64
+    let bearing: Int64
+    let viewingAngle: Int64
 
     init(_ position: CameraPosition) {
         zoom = rounded(position.zoom * 1e6)
@@ -93,15 +100,5 @@ package struct ViewText: Sendable {
 extension LineWriter {
     package mutating func write(_ position: PrintedPosition) {
         withRoom(PrintedPosition.longest) { position.write(to: &$0) }
-    }
-
-    /// A coordinate in an answer, rounded like a position's target.
-    mutating func write(_ coordinate: LatLng) {
-        let longitude = FixedDecimal(coordinate.longitude, places: 9)
-        write("{\"latitude\":")
-        write(FixedDecimal(coordinate.latitude, places: 9))
-        write(",\"longitude\":")
-        write(longitude.units == 180_000_000_000 ? FixedDecimal(units: -180_000_000_000, places: 9) : longitude)
-        write("}")
     }
 }

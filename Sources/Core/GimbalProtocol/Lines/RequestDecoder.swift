@@ -24,17 +24,29 @@ package struct Rejection: Error {
 }
 
 /// Decodes lines.
-package struct RequestDecoder: ~Copyable {
+@safe package struct RequestDecoder: ~Copyable {
     /// The longest line in bytes by default, its LF and a CR before it not counted.
     package static let longestLine = 65536
     /// The most objects in an array by default.
     package static let largestFrame = 64
     static let longestID = 256
     static let longestLabel = 64
+    /// The longest label of a marker, in bytes.
+    package static let longestMarker = 256
+    /// The longest text by which a client tells others of itself, in bytes.
+    package static let longestAbout = 8192
+    /// The most fingers of one surface.
+    package static let mostFingers = 256
+    /// The version of the protocol that is spoken here.
+    static let version = 1
 
-    var tape = JSONTape(names: Field.names)
+    var tape = JSONTape(names: Field.ofRequests)
     /// The camera name read last: a long name costs its string only once.
     var lastName = ""
+    // Sound: it is set as a call that reads a line begins, and used within that call alone.
+    var bytes = unsafe UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    /// The object whose members are read, and where it stands in its request.
+    var (object, path) = (0, FieldPath())
 
     private let longestLine: Int
     private let largestFrame: Int
@@ -75,17 +87,24 @@ package struct RequestDecoder: ~Copyable {
     /// The request of a line that ``GestureLine`` has read; `nil` if there is more to say about it.
     private mutating func request(_ report: borrowing GestureLine, _ line: Span<UInt8>) -> Request? {
         let id = report.id.count > 0 ? report.id : nil
-        var request = Request(id: id, timeMs: report.gesture.event.time, body: .gesture(report.gesture))
+        var request = Request(
+            id: id, timeMs: report.event.time, body: .gesture(report.event, label: report.label))
         if report.camera.count > 0 {
-            request.camera = cameraName(report.camera, isEscaped: false, line)
+            begin(line)
+            request.camera = cameraName(report.camera, isEscaped: false)
             if request.camera == nil { return nil }
         }
         return request
     }
 
+    /// What is read now is in this line.
+    @inline(__always)
+    private mutating func begin(_ line: Span<UInt8>) { unsafe bytes = line.withUnsafeBufferPointer { unsafe $0 } }
+
     /// Reads any line, without its LF. What is wrong with one is judged here alone.
     package mutating func decodeAny(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
         while !requests.isEmpty { requests.removeLast() }
+        begin(line)
         do {
             try tape.read(line)
         } catch {
@@ -94,12 +113,12 @@ package struct RequestDecoder: ~Copyable {
         switch tape[0].kind {
         case .object:
             do {
-                requests.append(try request(0, line, isFrame: false))
+                requests.append(try request(0, isFrame: false))
             } catch {
-                throw rejection(error, of: nil, line)
+                throw rejection(error, of: nil)
             }
-        case .array: try frame(line, into: &requests)
-        default: throw rejection(Self.notALine, of: nil, line)
+        case .array: try frame(into: &requests)
+        default: throw rejection(Self.notALine, of: nil)
         }
     }
 
@@ -111,48 +130,47 @@ package struct RequestDecoder: ~Copyable {
 
     private static let notALine = WireError(.invalidValue, "a line is one object, or an array of objects")
 
-    private mutating func frame(_ line: Span<UInt8>, into requests: inout [Request]) throws(Rejection) {
+    private mutating func frame(into requests: inout [Request]) throws(Rejection) {
         let count = tape.count(of: 0)
-        if count == 0 { throw rejection(WireError(.invalidValue, "an array has at least one object"), of: nil, line) }
+        if count == 0 { throw rejection(WireError(.invalidValue, "an array has at least one object"), of: nil) }
         if count > largestFrame {
             let error = WireError(.limitReached, "an array has at most \(largestFrame) objects")
-            throw rejection(error, of: nil, line)
+            throw rejection(error, of: nil)
         }
         var object = 1
         for index in 0..<count {
             do {
-                requests.append(try request(object, line, isFrame: true))
+                requests.append(try request(object, isFrame: true))
             } catch {
-                throw rejection(error, of: index, line)
+                throw rejection(error, of: index)
             }
             object = Int(tape[object].next)
         }
     }
 
-    private func rejection(_ error: WireError, of index: Int?, _ line: Span<UInt8>) -> Rejection {
+    private func rejection(_ error: WireError, of index: Int?) -> Rejection {
         var ids: [ByteRange?] = []
         var isHeader = false
         let isFrame = tape[0].kind == .array
         var object = isFrame ? 1 : 0
         let end = isFrame ? Int(tape[0].next) : tape[0].kind == .object ? 1 : 0
         while object < end {
-            ids.append(readableID(object, line))
-            isHeader = isHeader || type(of: object, line) == .other(.trace)
+            ids.append(readableID(object))
+            isHeader = isHeader || type(of: object) == .other(.trace)
             object = Int(tape[object].next)
         }
         return Rejection(error: error, index: index, ids: ids, isHeader: isHeader)
     }
 
     /// The id for the answer to a request that may be wrong otherwise.
-    private func readableID(_ object: Int, _ line: Span<UInt8>) -> ByteRange? {
-        guard let node = child(object, .id), let id = try? id(node, line) else { return nil }
+    private func readableID(_ object: Int) -> ByteRange? {
+        guard let node = child(object, .id), let id = try? id(node) else { return nil }
         return id
     }
 
-    private func type(of object: Int, _ line: Span<UInt8>) -> RequestType? {
-        guard let node = child(object, .type), tape[node].kind == .string else { return nil }
-        return word(node, Self.types, line)
-    }
+    private static let types = Words(RequestType.all, \.word)
+
+    private func type(of object: Int) -> RequestType? { child(object, .type).flatMap { word($0, Self.types) } }
 
     /// Whether a line that is no JSON, or not all there, was meant to be a header: wherever it is broken, `"type":"trace"`
     /// stands in it.
@@ -174,31 +192,32 @@ package struct RequestDecoder: ~Copyable {
 
     // MARK: One request
 
-    private mutating func request(_ object: Int, _ line: Span<UInt8>, isFrame: Bool) throws(WireError) -> Request {
+    private mutating func request(_ object: Int, isFrame: Bool) throws(WireError) -> Request {
         guard tape[object].kind == .object else { throw Self.notALine }
+        (self.object, path) = (object, FieldPath())
         guard let typeNode = child(object, .type) else {
             throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
         }
         guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
-        guard let type = word(typeNode, Self.types, line) else {
-            let given = JSONText.text(line, tape[typeNode].text).prefix(40)
+        guard let type = word(typeNode, Self.types) else {
+            let given = text(typeNode).prefix(40)
             throw WireError(.unknownType, field: "type", "nothing is known of the type \"\(given)\"")
         }
-        let id = try child(object, .id).map { node throws(WireError) in try self.id(node, line) }
-        switch type {
-        case .other(.subscribe) where namesAllCameras(object, line):
-            return Request(id: id, body: try subscribeAll(object, line))
-        case .other(.unsubscribe) where namesAllCameras(object, line):
-            return Request(id: id, body: .unsubscribeAll)
-        case .gesture, .other: break
+        let id = try child(object, .id).map { node throws(WireError) in try self.id(node) }
+        var request = Request(id: id, body: ClientRequest(blank: type))
+        if let ofAll = request.body.ofAllCameras, namesAllCameras {
+            request.body = ofAll
+        } else {
+            request.camera = try cameraName()
+            if isFrame && type.standsAlone {
+                throw .wrong(
+                    FieldPath(.type), "must not be \"\(type.word)\" in an array: it stands on a line of its own")
+            }
+            try member(.timeMs, &request.timeMs, .time)
+            try member(.create, &request.creates, .flag, default: true)
         }
-        let camera = try cameraName(object, line)
-        if isFrame && type.standsAlone {
-            throw .wrong(
-                FieldPath(.type), "must not be \"\(type.word)\" in an array: it stands on a line of its own")
-        }
-        let time = try number(object, FieldPath(.timeMs), .timeMs, in: .times)
-        let creates = try flag(object, nil, .create) ?? true
-        return Request(id: id, camera: camera, timeMs: time, creates: creates, body: try body(type, object, line, time))
+        try request.body.describe(&self)
+        request.body.timeMs = request.timeMs
+        return request
     }
 }

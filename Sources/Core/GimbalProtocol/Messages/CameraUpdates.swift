@@ -1,11 +1,10 @@
-// `move` and `animate` (schema: client.move, client.animate, update and update.zoom-in and so on): what changes a camera at
-// once or over a time, and the easings of an animation.
+// What `move` and `animate` change a camera by (schema: update, update.zoom-in and so on), and the easings of an animation.
 
 import JSONLines
 import MapCamera
 
 /// The paces that an animation may have. (CSS: `animation-timing-function`, with the same names.)
-public enum EasingName: String, CaseIterable, Sendable {
+public enum EasingName: String, CaseIterable, Sendable, ProtocolWord {
     /// Quick at first, then slow: cubic-bezier(.25, .1, .25, 1).
     case `default`
     /// As fast all the way.
@@ -30,7 +29,7 @@ public enum EasingName: String, CaseIterable, Sendable {
 }
 
 /// The `kind` of an update.
-enum UpdateKind: String, CaseIterable {
+enum UpdateKind: String, ProtocolWord {
     case zoomIn = "zoom-in"
     case zoomOut = "zoom-out"
     case zoomTo = "zoom-to"
@@ -62,95 +61,64 @@ extension CameraUpdate {
     }
 }
 
-// MARK: In
+extension CameraUpdate: Described {
+    package static let blank = CameraUpdate.zoomIn
 
-extension RequestDecoder {
-    static let updates = Words(UpdateKind.allCases, \.rawValue)
-    static let easings = Words(EasingName.allCases, \.rawValue)
-
-    func update(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> CameraUpdate {
-        let path = FieldPath(.update)
-        let inner = try requiredObject(object, path, .update)
-        guard let kindNode = child(inner, .kind) else {
-            throw .missing(path / .kind, "it is the camera update to make, such as \"zoom-to\"")
-        }
-        guard tape[kindNode].kind == .string, let kind = word(kindNode, Self.updates, line) else {
-            let all = UpdateKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .wrong(path / .kind, "must be one of \(all)")
-        }
-        switch kind {
-        case .zoomIn: return .zoomIn
-        case .zoomOut: return .zoomOut
-        case .zoomTo: return .zoomTo(try requiredNumber(inner, path / .zoom, .zoom))
-        case .zoomBy:
-            return .zoomBy(
-                try requiredNumber(inner, path / .amount, .amount), focus: try point(inner, path / .focus, .focus))
-        case .setTarget:
-            return .setTarget(
-                try latLng(inner, path / .target, .target), zoom: try number(inner, path / .zoom, .zoom))
-        case .setCamera: return .setCamera(try position(inner, path / .position))
-        case .scrollBy:
-            return .scrollBy(
-                x: try requiredNumber(inner, path / .x, .x, in: .points),
-                y: try requiredNumber(inner, path / .y, .y, in: .points))
-        case .fitBounds:
-            let bounds = try bounds(inner, path / .bounds, .bounds)
-            let padding = try number(inner, path / .padding, .padding, in: 0...100_000)
-            let insets = try insets(inner, path / .insets, .insets)
-            return .fitBounds(
-                bounds, insets: insets ?? EdgeInsets(all: padding ?? CameraUpdate.defaultFitPadding))
-        case .setBearing: return .setBearing(try requiredNumber(inner, path / .bearing, .bearing))
-        case .setViewingAngle:
-            return .setViewingAngle(try requiredNumber(inner, path / .viewingAngle, .viewingAngle))
-        }
+    private init(blank kind: UpdateKind) {
+        self =
+            switch kind {
+            case .zoomIn: .zoomIn
+            case .zoomOut: .zoomOut
+            case .zoomTo: .zoomTo(0)
+            case .zoomBy: .zoomBy(0, focus: nil)
+            case .setTarget: .setTarget(.blank, zoom: nil)
+            case .setCamera: .setCamera(.blank)
+            case .scrollBy: .scrollBy(x: 0, y: 0)
+            case .fitBounds: .fitBounds(.blank, insets: .blank)
+            case .setBearing: .setBearing(0)
+            case .setViewingAngle: .setViewingAngle(0)
+            }
     }
 
-    func animate(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Command {
-        let update = try update(object, line)
-        let duration =
-            try number(object, FieldPath(.durationMs), .durationMs, in: 0...3_600_000)
-            ?? CameraAnimation.usualDuration
-        let easing = try word(object, .easing, Self.easings, line)
-        return .animate(update, durationMs: duration, easing: (easing ?? .default).easing)
-    }
-}
-
-// MARK: Out
-
-extension LineWriter {
-    mutating func animate(_ update: CameraUpdate, durationMs: Double, _ easing: Easing) {
-        self.update(update)
-        member("durationMs", exact: durationMs)
-        // A request says its easing by name, so every one that it can have has one.
-        if let name = EasingName.allCases.first(where: { $0.easing == easing }), name != .default {
-            member("easing", name.rawValue)
-        }
-    }
-
-    mutating func update(_ update: CameraUpdate) {
-        guard let kind = update.kind else { preconditionFailure("over the protocol, what fingers do is a gesture") }
-        member("update")
-        write("{\"kind\":")
-        write(string: kind.rawValue)
-        switch update {
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        guard let known = kind else { preconditionFailure("over the protocol, what fingers do is a gesture") }
+        var kind = known
+        let hint = "it is the camera update to make, such as \"zoom-to\""
+        try walk.member(.kind, &kind, WordRule(list: .oneOf), hint: hint)
+        if kind != known { self = CameraUpdate(blank: kind) }
+        switch self {
         case .zoomIn, .zoomOut, .pan, .rotateBy, .tiltBy: break
-        case .zoomTo(let zoom): member("zoom", exact: zoom)
-        case .zoomBy(let amount, let focus):
-            member("amount", exact: amount)
-            if let focus { point("focus", focus) }
-        case .setTarget(let target, let zoom):
-            place("target", exact: target)
-            if let zoom { member("zoom", exact: zoom) }
-        case .setCamera(let position): self.position(exact: position)
-        case .scrollBy(let x, let y):
-            member("x", exact: x)
-            member("y", exact: y)
-        case .fitBounds(let bounds, let insets):
-            self.bounds("bounds", exact: bounds)
-            self.insets("insets", insets)
-        case .setBearing(let bearing): member("bearing", exact: bearing)
-        case .setViewingAngle(let angle): member("viewingAngle", exact: angle)
+        case .zoomTo(var zoom):
+            try walk.member(.zoom, &zoom, .number())
+            self = .zoomTo(zoom)
+        case .zoomBy(var amount, var focus):
+            try walk.member(.amount, &amount, .number())
+            try walk.object(.focus, &focus)
+            self = .zoomBy(amount, focus: focus)
+        case .setTarget(var target, var zoom):
+            try walk.object(.target, &target)
+            try walk.member(.zoom, &zoom, .number())
+            self = .setTarget(target, zoom: zoom)
+        case .setCamera(var position):
+            try walk.object(.position, &position)
+            self = .setCamera(position)
+        case .scrollBy(var x, var y):
+            try walk.member(.x, &x, .number(in: .points))
+            try walk.member(.y, &y, .number(in: .points))
+            self = .scrollBy(x: x, y: y)
+        case .fitBounds(var bounds, let insets):
+            // The same padding on each side may be read, and is written as insets.
+            var (padding, sides): (Double?, EdgeInsets?) = (nil, insets)
+            try walk.object(.bounds, &bounds)
+            try walk.member(.padding, &padding, .number(in: .insets))
+            try walk.object(.insets, &sides)
+            self = .fitBounds(bounds, insets: sides ?? EdgeInsets(all: padding ?? Self.defaultFitPadding))
+        case .setBearing(var bearing):
+            try walk.member(.bearing, &bearing, .number())
+            self = .setBearing(bearing)
+        case .setViewingAngle(var angle):
+            try walk.member(.viewingAngle, &angle, .number())
+            self = .setViewingAngle(angle)
         }
-        write("}")
     }
 }

@@ -5,7 +5,7 @@ import JSONLines
 /// A client of the daemon.
 public struct Client: Equatable, Sendable {
     /// What a client may do.
-    public enum Role: String, Sendable {
+    public enum Role: String, CaseIterable, Sendable, ProtocolWord {
         /// Feeds and commands cameras, watches and asks.
         case everything
         /// Watches and asks.
@@ -15,11 +15,11 @@ public struct Client: Equatable, Sendable {
     /// A subscription of a client.
     public struct Following: Equatable, Sendable {
         /// The camera's name.
-        public let camera: String
+        public package(set) var camera: String
         /// Which events are sent.
-        public let delivery: EventDelivery
+        public package(set) var delivery: EventDelivery
         /// Events that have not been sent yet.
-        public let behind: Int
+        public package(set) var behind: Int
 
         package init(camera: String, delivery: EventDelivery, behind: Int) {
             (self.camera, self.delivery, self.behind) = (camera, delivery, behind)
@@ -57,101 +57,47 @@ public struct Client: Equatable, Sendable {
 /// Some of the clients of the daemon, sorted by their numbers.
 public struct ClientPage: Equatable, Sendable {
     /// At most 64.
-    public let clients: [Client]
+    public package(set) var clients: [Client]
     /// Whether there are clients with greater numbers.
-    public let hasMore: Bool
+    public package(set) var hasMore: Bool
+
+    package init(clients: [Client], hasMore: Bool) { (self.clients, self.hasMore) = (clients, hasMore) }
 }
 
-// MARK: Out
+extension ClientPage: Described {
+    package static let blank = ClientPage(clients: [], hasMore: false)
 
-extension LineWriter {
-    /// Writes one page of clients.
-    ///
-    /// - Parameter hasMore: whether clients with greater numbers are left out.
-    package mutating func clients(_ clients: [Client], hasMore: Bool, _ id: Span<UInt8>) {
-        open(.clients, id)
-        write(",\"clients\":[")
-        for (index, client) in clients.enumerated() {
-            if index > 0 { write(",") }
-            self.client(client)
-        }
-        write("]")
-        if hasMore { write(",\"more\":true") }
-        close()
-    }
-
-    private mutating func client(_ client: Client) {
-        write("{\"number\":")
-        write(UInt64(client.number))
-        if client.isSelf { write(",\"self\":true") }
-        if let user = client.user { member("user", UInt64(user)) }
-        if let process = client.process { member("process", UInt64(process)) }
-        member("role", client.role.rawValue)
-        if let about = client.about { member("about", about) }
-        if let camera = client.replay { member("replay", camera) }
-        if client.followsAll { write(",\"all\":true") }
-        member("subscriptionCount", UInt64(client.subscriptionCount))
-        write(",\"subscriptions\":[")
-        for (index, subscription) in client.subscriptions.enumerated() {
-            write(index > 0 ? ",{\"camera\":" : "{\"camera\":")
-            write(string: subscription.camera)
-            member("delivery", subscription.delivery.rawValue)
-            member("behind", UInt64(subscription.behind))
-            write("}")
-        }
-        write("]")
-        member("waits", UInt64(client.waits))
-        member("unreadBytes", UInt64(client.unreadBytes))
-        write("}")
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.list(.clients, &clients)
+        try walk.member(.more, &hasMore, .flag, unless: false)
     }
 }
 
-// MARK: In
+extension Client: Described {
+    package static let blank = Client(number: 0)
 
-extension RequestDecoder {
-    /// The number after which the requested clients begin.
-    func clients(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Int {
-        guard let node = child(object, .after) else { return 0 }
-        guard let number = integer(node, line), number >= 0 else {
-            throw .wrong(FieldPath(.after), "must be a client's number: an integer from 0")
-        }
-        return Int(number)
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.number, &number, .count)
+        try walk.member(.isSelf, &isSelf, .flag, unless: false)
+        try walk.member(.user, &user, .count)
+        try walk.member(.process, &process, .count)
+        try walk.member(.role, &role, WordRule())
+        try walk.member(.about, &about, .text())
+        try walk.member(.replay, &replay, .cameraName)
+        try walk.member(.all, &followsAll, .flag, unless: false)
+        try walk.member(.subscriptionCount, &subscriptionCount, .count)
+        try walk.list(.subscriptions, &subscriptions)
+        try walk.member(.waits, &waits, .count)
+        try walk.member(.unreadBytes, &unreadBytes, .count)
     }
 }
 
-extension Client.Role: MessageReadable {}
+extension Client.Following: Described {
+    package static let blank = Client.Following(camera: "", delivery: .every, behind: 0)
 
-extension Client.Following: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        camera = try members.get("camera")
-        delivery = try members.get("delivery")
-        behind = try members.get("behind")
-    }
-}
-
-extension Client: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        number = try members.get("number")
-        isSelf = try members.get(ifPresent: "self") ?? false
-        user = try members.get(ifPresent: "user")
-        process = try members.get(ifPresent: "process")
-        role = try members.get("role")
-        about = try members.get(ifPresent: "about")
-        replay = try members.get(ifPresent: "replay")
-        followsAll = try members.get(ifPresent: "all") ?? false
-        subscriptionCount = try members.get("subscriptionCount")
-        subscriptions = try members.get("subscriptions")
-        waits = try members.get("waits")
-        unreadBytes = try members.get("unreadBytes")
-    }
-}
-
-extension ClientPage: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        clients = try members.get("clients")
-        hasMore = try members.get(ifPresent: "more") ?? false
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.camera, &camera, .cameraName)
+        try walk.member(.delivery, &delivery, WordRule())
+        try walk.member(.behind, &behind, .count)
     }
 }

@@ -93,13 +93,13 @@ public struct GimbalError: Error, Equatable, Sendable {
     public typealias Code = ErrorCode
 
     /// Counts the lines of the connection from 1; 0 is the connection itself.
-    public let line: Int
+    public package(set) var line: Int
     /// What kind of error it is.
-    public let code: Code
+    public package(set) var code: Code
     /// The field that is wrong as a dotted path, such as `update.zoom`, where one is to blame.
-    public let field: String?
+    public package(set) var field: String?
     /// What was wrong and what would be right, for people; it may change.
-    public let message: String
+    public package(set) var message: String
 
     /// Whether the daemon refuses the connection, which it then ends, and not a line.
     public var isOfConnection: Bool { line == 0 }
@@ -113,26 +113,24 @@ extension GimbalError: CustomStringConvertible {
     }
 }
 
-extension ErrorCode: MessageReadable {}
+extension GimbalError: Described {
+    package static let blank = GimbalError(WireError(.unavailable, ""), line: nil)
 
-extension GimbalError: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        line = try members.get("line")
-        code = try members.get("code")
-        field = try members.get(ifPresent: "field")
-        message = try members.get("message")
-    }
-}
+    /// Where lines have no numbers.
+    private static let noLine = -1
 
-extension LineWriter {
     /// - Parameter line: the number of the line; `nil` where lines have none.
-    package mutating func error(_ error: WireError, line: UInt64?, _ id: Span<UInt8>) {
-        open(.error, id)
-        if let line { member("line", line) }
-        member("code", error.code.rawValue)
-        if let field = error.field { member("field", field) }
-        member("message", error.message)
-        close()
+    package init(_ error: WireError, line: UInt64?) {
+        self.line = line.map { Int(clamping: $0) } ?? Self.noLine
+        (code, field, message) = (error.code, error.field, error.message)
+    }
+
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        var word = code.rawValue
+        try walk.member(.line, &line, .count, unless: Self.noLine)
+        try walk.member(.code, &word, .text())
+        try walk.member(.field, &field, .text())
+        try walk.member(.message, &message, .text())
+        code = ErrorCode(rawValue: word)
     }
 }

@@ -38,7 +38,7 @@ public enum CameraEvent: Equatable, Sendable {
 }
 
 /// What moved the camera.
-public enum MoveReason: String, Codable, Sendable {
+public enum MoveReason: String, CaseIterable, Codable, Sendable, ProtocolWord {
     /// Fingers; a fling, inertia and what a tap does, too.
     case gesture
     /// An animation that a client requested.
@@ -50,41 +50,41 @@ public enum MoveReason: String, Codable, Sendable {
 /// One step of a movement.
 public struct CameraMove: Equatable, Sendable {
     /// The camera's name.
-    public let camera: String
+    public package(set) var camera: String
     /// Counts the camera's events from 1, with no gaps where they arise.
-    public let seq: Int
+    public package(set) var seq: Int
     /// Milliseconds of the camera's clock.
-    public let timeMs: Double
+    public package(set) var timeMs: Double
     /// What moved it.
-    public let reason: MoveReason
+    public package(set) var reason: MoveReason
     /// Where the camera is.
-    public let position: CameraPosition
+    public package(set) var position: CameraPosition
 }
 
 /// What a camera is fed: a line of a trace that makes the same camera.
 public struct InputLine: Equatable, Sendable {
     /// The camera's name.
-    public let camera: String
+    public package(set) var camera: String
     /// Milliseconds of the camera's clock.
-    public let timeMs: Double
+    public package(set) var timeMs: Double
     /// The line as JSON, without its LF. The first one is a trace's header.
-    public let line: String
+    public package(set) var line: String
 }
 
 /// A camera that a replay has set anew.
 public struct CameraReset: Equatable, Sendable {
     /// The camera's name.
-    public let camera: String
+    public package(set) var camera: String
     /// The number of the last event that an unbroken replay has sent there, where the next one follows; 0 at its beginning.
-    public let seq: Int
+    public package(set) var seq: Int
     /// The time of that event in milliseconds of the trace's clock, which is now the camera's; 0 before the first.
-    public let timeMs: Double
+    public package(set) var timeMs: Double
     /// Where the camera is.
-    public let position: CameraPosition
+    public package(set) var position: CameraPosition
     /// What is in the middle of moving it, where the replay goes on within a movement; `nil` at rest.
-    public let moving: MoveReason?
+    public package(set) var moving: MoveReason?
     /// What `seq` counts in from now on; `nil` from an older daemon.
-    public let epoch: String?
+    public package(set) var epoch: String?
 }
 
 extension CameraEvent {
@@ -233,110 +233,139 @@ extension LineRoom {
 
 extension LineWriter {
     /// Writes the line that tells what a camera is fed: requests of one frame, as a line of a trace.
-    package mutating func input(_ frame: [Request.Body], camera: String, timeMs: Double) {
+    package mutating func input(_ frame: [ClientRequest], camera: String, timeMs: Double) {
         openInput(camera, timeMs)
         requests(frame, timeMs: timeMs)
-        write("}\n")
+        close()
     }
 
     /// Writes the line that tells how a trace of what a camera is fed begins.
     package mutating func input(_ header: TraceHeader, camera: String, timeMs: Double) {
         openInput(camera, timeMs)
         request(.trace(header))
-        write("}\n")
+        close()
     }
 
     private mutating func openInput(_ camera: String, _ timeMs: Double) {
-        write("{\"type\":\"gesture\",\"camera\":")
-        write(string: camera)
-        write(",\"timeMs\":")
-        write(FixedDecimal(timeMs, places: 3))
-        write(",\"line\":")
+        isRounded = true
+        var (camera, timeMs) = (camera, timeMs)
+        open(.gesture, Span())
+        member(.camera, &camera, .cameraName)
+        member(.timeMs, &timeMs, .time)
+        member(.line)
     }
+}
 
-    /// Writes the line that tells of a replay's new camera. The epoch stands last: all before it follows from the trace.
-    ///
+// MARK: Members
+
+extension CameraMove: Described {
+    package static let blank = CameraMove(camera: "", seq: 0, timeMs: 0, reason: .gesture, position: .blank)
+
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.camera, &camera, .cameraName)
+        try walk.member(.seq, &seq, .seq)
+        try walk.member(.timeMs, &timeMs, .time)
+        try walk.member(.reason, &reason, WordRule())
+        try walk.object(.position, &position)
+    }
+}
+
+extension CameraReset: Described {
+    package static let blank = CameraReset(camera: "", position: .blank, epoch: nil)
+
     /// - Parameters:
     ///   - seq: the number of the last event of an unbroken replay.
     ///   - timeMs: its time.
     ///   - moving: why the camera moves, where that is in the middle of a movement.
-    package mutating func reset(
-        camera: String, seq: UInt64 = 0, timeMs: Double = 0, position: PrintedPosition, moving: MoveReason? = nil,
-        epoch: String
+    package init(
+        camera: String, seq: UInt64 = 0, timeMs: Double = 0, position: CameraPosition, moving: MoveReason? = nil,
+        epoch: String?
     ) {
-        write("{\"type\":\"reset\",\"camera\":")
-        write(string: camera)
-        member("seq", seq)
-        member("timeMs", timeMs, places: 3)
-        member("position", position)
-        if let moving { member("moving", moving.rawValue) }
-        write(",\"epoch\":")
-        write(string: epoch)
-        write("}\n")
+        (self.camera, self.seq, self.timeMs) = (camera, Int(clamping: seq), timeMs)
+        (self.position, self.moving, self.epoch) = (position, moving, epoch)
     }
-}
 
-// MARK: In
-
-extension MoveReason: MessageReadable {}
-
-extension CameraMove: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        camera = try members.get("camera")
-        seq = try members.get("seq")
-        timeMs = try members.get("timeMs")
-        reason = try members.get("reason")
-        position = try members.get("position")
-    }
-}
-
-extension CameraReset: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        camera = try members.get("camera")
-        seq = try members.get("seq")
-        timeMs = try members.get("timeMs")
-        position = try members.get("position")
-        moving = try members.get(ifPresent: "moving")
-        epoch = try members.get(ifPresent: "epoch")
+    /// The epoch stands last: all before it follows from the trace.
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.camera, &camera, .cameraName)
+        try walk.member(.seq, &seq, .seq)
+        try walk.member(.timeMs, &timeMs, .time)
+        try walk.object(.position, &position)
+        try walk.member(.moving, &moving, WordRule())
+        try walk.member(.epoch, &epoch, .text())
     }
 }
 
 extension CameraEvent {
-    /// Reads an event of a type; `nil` if the type is none of an event.
-    init?(_ type: MessageType, _ json: JSONValue, of line: [UInt8]) throws(DecodingError) {
+    var type: MessageType {
+        switch self {
+        case .subscribed, .subscribedToAll: .subscribed
+        case .moveStarted: .moveStarted
+        case .cameraChanged: .cameraChanged
+        case .idle: .idle
+        case .input: .gesture
+        case .touch: .touch
+        case .reset: .reset
+        case .replay: .replay
+        case .marker: .marker
+        case .lagged: .lagged
+        case .removed: .removed
+        }
+    }
+
+    /// An event of a type, before its members are read; `nil` if the type is none of an event.
+    init?(blank type: MessageType) {
         switch type {
-        case .subscribed:
-            let members = try json.members()
-            if try members.get("camera") == Request.allCameras {
-                self = .subscribedToAll(cameras: try members.get("cameras"))
-            } else {
-                self = .subscribed(try Subscribed(json))
-            }
-        case .moveStarted: self = .moveStarted(try CameraMove(json))
-        case .cameraChanged: self = .cameraChanged(try CameraMove(json))
-        case .idle: self = .idle(try CameraMove(json))
-        case .gesture: self = .input(try InputLine(json, of: line))
-        case .touch: self = .touch(try SurfaceTouches(json))
-        case .reset: self = .reset(try CameraReset(json))
-        case .replay: self = .replay(try ReplayStatus(json))
-        case .marker: self = .marker(try CameraMarker(json))
-        case .lagged: self = .lagged(try Lagged(json))
-        case .removed: self = .removed(camera: try json.members().get("camera"))
+        case .subscribed: self = .subscribed(.blank)
+        case .moveStarted: self = .moveStarted(.blank)
+        case .cameraChanged: self = .cameraChanged(.blank)
+        case .idle: self = .idle(.blank)
+        case .gesture: self = .input(InputLine(camera: "", timeMs: 0, line: ""))
+        case .touch: self = .touch(.blank)
+        case .reset: self = .reset(.blank)
+        case .replay: self = .replay(.blank)
+        case .marker: self = .marker(.blank)
+        case .lagged: self = .lagged(.blank)
+        case .removed: self = .removed(camera: "")
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .atRest,
             .traceEnded, .hello, .pong, .ok, .error:
             return nil
         }
     }
+
+    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        switch self {
+        case .subscribed(let value): self = .subscribed(try described(value, by: &walk))
+        case .subscribedToAll(var count):
+            var camera = Request.allCameras
+            try walk.member(.camera, &camera, .text())
+            try walk.member(.cameras, &count, .count)
+            self = .subscribedToAll(cameras: count)
+        case .moveStarted(let value): self = .moveStarted(try described(value, by: &walk))
+        case .cameraChanged(let value): self = .cameraChanged(try described(value, by: &walk))
+        case .idle(let value): self = .idle(try described(value, by: &walk))
+        case .input(var input):
+            // Its line is written and read as it stands.
+            try walk.member(.camera, &input.camera, .cameraName)
+            try walk.member(.timeMs, &input.timeMs, .time)
+            self = .input(input)
+        case .touch(let value): self = .touch(try described(value, by: &walk))
+        case .reset(let value): self = .reset(try described(value, by: &walk))
+        case .replay(let value): self = .replay(try described(value, by: &walk))
+        case .marker(let value): self = .marker(try described(value, by: &walk))
+        case .lagged(let value): self = .lagged(try described(value, by: &walk))
+        case .removed(var camera):
+            try walk.member(.camera, &camera, .cameraName)
+            self = .removed(camera: camera)
+        }
+    }
 }
 
-extension InputLine {
-    fileprivate init(_ json: JSONValue, of line: [UInt8]) throws(DecodingError) {
-        let members = try json.members()
-        camera = try members.get("camera")
-        timeMs = try members.get("timeMs")
-        guard let text = members.text(of: "line") else { throw .wrong("line is missing") }
-        self.line = String(decoding: line[text], as: UTF8.self)
-    }
+/// A value after a walk through its members.
+func described<Value: Described, Walk: MemberWalk & ~Copyable>(
+    _ value: Value, by walk: inout Walk
+) throws(Walk.Failure) -> Value {
+    var value = value
+    try value.describe(&walk)
+    return value
 }

@@ -5,30 +5,34 @@ import JSONLines
 /// Counters of the daemon, since its start unless noted otherwise.
 public struct DaemonStats: Equatable, Sendable {
     /// Milliseconds that it has been running.
-    public let uptimeMs: Double
+    public package(set) var uptimeMs: Double
     /// Connections now.
-    public let connections: Int
+    public package(set) var connections: Int
     /// Connections that there were.
-    public let connectionsTotal: Int
+    public package(set) var connectionsTotal: Int
     /// Cameras now.
-    public let cameras: Int
+    public package(set) var cameras: Int
     /// Subscriptions now.
-    public let subscriptions: Int
+    public package(set) var subscriptions: Int
     /// Replays that run now.
-    public let replays: Int
+    public package(set) var replays: Int
     /// Lines that came in.
-    public let lines: Int
+    public package(set) var lines: Int
     /// Errors that were answered.
-    public let errors: Int
+    public package(set) var errors: Int
     /// Events that cameras emitted.
-    public let events: Int
+    public package(set) var events: Int
     /// Bytes that came in.
-    public let bytesIn: Int
+    public package(set) var bytesIn: Int
     /// Bytes that went out.
-    public let bytesOut: Int
+    public package(set) var bytesOut: Int
 }
 
-extension DaemonStats {
+extension DaemonStats: Described {
+    package static let blank = DaemonStats(
+        uptimeMs: 0, connections: 0, connectionsTotal: 0, cameras: 0, subscriptions: 0, replays: 0, lines: 0, errors: 0,
+        events: 0, bytesIn: 0, bytesOut: 0)
+
     package init(
         uptimeMs: Double, connections: Int, connectionsTotal: UInt64, cameras: Int, subscriptions: Int, replays: Int,
         lines: UInt64, errors: UInt64, events: UInt64, bytesIn: UInt64, bytesOut: UInt64
@@ -39,39 +43,18 @@ extension DaemonStats {
         (self.lines, self.errors, self.events) = (Int(lines), Int(errors), Int(events))
         (self.bytesIn, self.bytesOut) = (Int(bytesIn), Int(bytesOut))
     }
-}
 
-extension LineWriter {
-    package mutating func stats(_ stats: DaemonStats, _ id: Span<UInt8>) {
-        open(.stats, id)
-        member("uptimeMs", UInt64(stats.uptimeMs))
-        member("connections", UInt64(stats.connections))
-        member("connectionsTotal", UInt64(stats.connectionsTotal))
-        member("cameras", UInt64(stats.cameras))
-        member("subscriptions", UInt64(stats.subscriptions))
-        member("replays", UInt64(stats.replays))
-        member("lines", UInt64(stats.lines))
-        member("errors", UInt64(stats.errors))
-        member("events", UInt64(stats.events))
-        member("bytesIn", UInt64(stats.bytesIn))
-        member("bytesOut", UInt64(stats.bytesOut))
-        close()
-    }
-}
-
-extension DaemonStats: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        uptimeMs = try members.get("uptimeMs")
-        connections = try members.get("connections")
-        connectionsTotal = try members.get("connectionsTotal")
-        cameras = try members.get("cameras")
-        subscriptions = try members.get("subscriptions")
-        replays = try members.get("replays")
-        lines = try members.get("lines")
-        errors = try members.get("errors")
-        events = try members.get("events")
-        bytesIn = try members.get("bytesIn")
-        bytesOut = try members.get("bytesOut")
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.uptimeMs, &uptimeMs, .number(places: 0))
+        try walk.member(.connections, &connections, .count)
+        try walk.member(.connectionsTotal, &connectionsTotal, .count)
+        try walk.member(.cameras, &cameras, .count)
+        try walk.member(.subscriptions, &subscriptions, .count)
+        try walk.member(.replays, &replays, .count)
+        try walk.member(.lines, &lines, .count)
+        try walk.member(.errors, &errors, .count)
+        try walk.member(.events, &events, .count)
+        try walk.member(.bytesIn, &bytesIn, .count)
+        try walk.member(.bytesOut, &bytesOut, .count)
     }
 }

@@ -4,10 +4,8 @@
 import JSONLines
 import MapCamera
 
-// MARK: Types
-
 /// The kinds of events that a subscriber chooses from.
-public enum EventKind: String, CaseIterable, Sendable {
+public enum EventKind: String, CaseIterable, Sendable, ProtocolWord {
     /// A movement begins.
     case moveStarted = "move-started"
     /// The camera is somewhere else.
@@ -76,7 +74,7 @@ extension EventKinds {
 }
 
 /// What a subscriber that reads slowly is to get.
-public enum EventDelivery: String, CaseIterable, Codable, Sendable {
+public enum EventDelivery: String, CaseIterable, Codable, Sendable, ProtocolWord {
     /// Each event, in order; a reader that falls behind the camera's history gets ``CameraEvent/lagged(_:)``.
     case every
     /// The newest position; older ones are skipped, and `seq` shows it.
@@ -97,258 +95,144 @@ public struct ResumePoint: Equatable, Codable, Sendable {
     }
 }
 
-package struct Subscribe: Codable, Sendable {
-    package typealias Delivery = EventDelivery
-
-    package var events: EventKinds = .usual
-    package var delivery = EventDelivery.every
-    /// Resend what came after this event of this epoch.
-    package var since: ResumePoint?
-
-    package init(_ events: EventKinds = .usual, _ delivery: EventDelivery = .every, since: ResumePoint? = nil) {
-        (self.events, self.delivery, self.since) = (events, delivery, since)
-    }
-}
-
 /// The beginning of a subscription.
 public struct Subscribed: Equatable, Sendable {
     /// The camera's name.
-    public let camera: String
+    public package(set) var camera: String
     /// Changes when the camera is made or reset; `seq` counts within it.
-    public let epoch: String
+    public package(set) var epoch: String
     /// The `seq` of the camera's last event; 0 before the first.
-    public let seq: Int
+    public package(set) var seq: Int
     /// Where the camera is.
-    public let position: CameraPosition
+    public package(set) var position: CameraPosition
 }
 
 /// A gap in a subscription.
 public struct Lagged: Equatable, Sendable {
     /// The camera's name.
-    public let camera: String
+    public package(set) var camera: String
     /// How many events were missed up to now.
-    public let missed: Int
+    public package(set) var missed: Int
     /// Where the camera is now.
-    public let position: CameraPosition
+    public package(set) var position: CameraPosition
     /// The `seq` of the camera's last event; `nil` from an older daemon.
-    public let seq: Int?
+    public package(set) var seq: Int?
     /// What `seq` counts in; `nil` from an older daemon.
-    public let epoch: String?
+    public package(set) var epoch: String?
+
+    package init(camera: String, missed: Int, position: CameraPosition, seq: Int?, epoch: String?) {
+        (self.camera, self.missed, self.position) = (camera, missed, position)
+        (self.seq, self.epoch) = (seq, epoch)
+    }
 }
 
-// MARK: Requests in
+// MARK: Requests
 
-extension RequestDecoder {
-    static let eventKinds = Words(EventKind.allCases, \.rawValue)
-    static let deliveries = Words(EventDelivery.allCases, inQuotes: true, \.rawValue)
-
+extension ClientRequest {
     /// The kinds that each subscriber reads in full, of one camera.
-    private static var inputKinds: String {
-        let kinds = EventKind.allCases.filter { EventKinds.inputs.contains(EventKinds($0)) }
-        return listed(kinds.map { quoted($0.rawValue) }, "or")
+    private static let inputKinds: Set<EventKind> = [.gesture, .touch]
+    private static var inputKindsListed: String {
+        listed(EventKind.allCases.filter(inputKinds.contains).map { quoted($0.rawValue) }, "or")
     }
 
-    func subscribe(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
-        var subscribe = try wanted(object, line)
-        if let node = child(object, .since) {
-            subscribe.since = ResumePoint(seq: try seq(node, line, .since), epoch: try epoch(object, line))
+    /// Walks through what a subscription is for, to one camera or to all.
+    static func describe<Walk: MemberWalk & ~Copyable>(
+        _ walk: inout Walk, _ kinds: Set<EventKind>?, _ delivery: EventDelivery?, ofAll: Bool
+    ) throws(Walk.Failure) -> (kinds: Set<EventKind>, delivery: EventDelivery) {
+        var (kinds, delivery) = (kinds ?? EventKind.movements, delivery ?? .every)
+        try walk.member(.events, &kinds, WordsRule(), unless: EventKind.movements)
+        try walk.member(.delivery, &delivery, WordRule(list: .quoted), unless: .every)
+        let hasInputs = !kinds.isDisjoint(with: inputKinds)
+        try walk.check(!hasInputs || delivery != .latest) { path in
+            .wrong(path / .delivery, "must be \"every\" where events has \(inputKindsListed)")
         }
-        return subscribe
-    }
-
-    /// The wanted kinds and delivery, of whatever cameras.
-    private func wanted(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Subscribe {
-        var subscribe = Subscribe()
-        if let node = child(object, .events) { subscribe.events = try events(node, line) }
-        subscribe.delivery = try word(object, .delivery, Self.deliveries, line) ?? .every
-        if subscribe.delivery == .latest, !subscribe.events.isDisjoint(with: .inputs) {
-            throw .wrong(FieldPath(.delivery), "must be \"every\" where events has \(Self.inputKinds)")
+        try walk.check(!hasInputs || !ofAll) { path in
+            .wrong(path / .events, "must not have \(inputKindsListed) where camera is \"*\": name each camera")
         }
-        return subscribe
-    }
-
-    private func seq(_ node: Int, _ line: Span<UInt8>, _ field: Field) throws(WireError) -> Int {
-        guard let seq = integer(node, line), seq >= 0 else {
-            throw .wrong(FieldPath(field), "must be a seq: an integer from 0 to 2^53 - 1")
-        }
-        return Int(seq)
-    }
-
-    /// A subscription to all cameras.
-    mutating func subscribeAll(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Body {
-        let subscribe = try wanted(object, line)
-        if !subscribe.events.isDisjoint(with: .inputs) {
-            throw .wrong(
-                FieldPath(.events), "must not have \(Self.inputKinds) where camera is \"*\": name each camera")
-        }
-        var points: [CameraResumePoint] = []
-        if let array = child(object, .since) {
-            func wrong() -> WireError {
-                .wrong(
-                    FieldPath(.since), "must be an array of objects with camera, seq and epoch where camera is \"*\"")
-            }
-            guard tape[array].kind == .array else { throw wrong() }
-            var index = array + 1
-            while index < Int(tape[array].next) {
-                guard tape[index].kind == .object, let name = try cameraName(index, line),
-                    let node = child(index, .seq)
-                else { throw wrong() }
-                let point = ResumePoint(seq: try seq(node, line, .seq), epoch: try epoch(index, line))
-                points.append(CameraResumePoint(camera: name, point: point))
-                index = Int(tape[index].next)
-            }
-        }
-        return .subscribeAll(subscribe, since: points)
-    }
-
-    private func epoch(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> String {
-        guard let node = child(object, .epoch) else {
-            throw .missing(FieldPath(.epoch), "since counts within the epoch that \"subscribed\" told")
-        }
-        guard tape[node].kind == .string, tape[node].text.count <= Self.longestLabel else {
-            throw .wrong(FieldPath(.epoch), "must be a string of at most \(Self.longestLabel) bytes")
-        }
-        return text(node, line)
-    }
-
-    private func events(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> EventKinds {
-        func wrong() -> WireError {
-            let kinds = listed(EventKind.allCases.map { quoted($0.rawValue) }, "and")
-            return .wrong(FieldPath(.events), "must be an array of \(kinds)")
-        }
-        guard tape[array].kind == .array else { throw wrong() }
-        var kinds: EventKinds = .reset
-        var index = array + 1
-        while index < Int(tape[array].next) {
-            guard tape[index].kind == .string, let kind = word(index, Self.eventKinds, line) else { throw wrong() }
-            kinds.insert(EventKinds(kind))
-            index = Int(tape[index].next)
-        }
-        return kinds
+        return (kinds, delivery)
     }
 }
 
-/// How far the events of one of several cameras have been read.
-package struct CameraResumePoint: Sendable {
-    package var camera: String
-    package var point: ResumePoint
-}
-
-// MARK: Requests out
-
-extension LineWriter {
-    mutating func subscribe(_ subscribe: Subscribe) {
-        wanted(subscribe)
-        if let since = subscribe.since {
-            member("since", UInt64(clamping: since.seq))
-            member("epoch", since.epoch)
-        }
+extension ResumePoint {
+    /// Walks through the point from which a subscription to one camera goes on.
+    static func describe<Walk: MemberWalk & ~Copyable>(
+        _ walk: inout Walk, _ point: inout ResumePoint?
+    ) throws(Walk.Failure) {
+        var (seq, epoch) = (point?.seq, point?.epoch ?? "")
+        try walk.member(.since, &seq, .seq)
+        point = nil
+        guard let seq else { return }
+        try describeEpoch(&walk, &epoch)
+        point = ResumePoint(seq: seq, epoch: epoch)
     }
 
-    mutating func subscribeAll(_ subscribe: Subscribe, since points: [CameraResumePoint]) {
-        wanted(subscribe)
-        guard !points.isEmpty else { return }
-        member("since")
-        for (index, point) in points.enumerated() {
-            write(index == 0 ? "[{\"camera\":" : ",{\"camera\":")
-            write(string: point.camera)
-            member("seq", UInt64(clamping: point.point.seq))
-            member("epoch", point.point.epoch)
-            write("}")
-        }
-        write("]")
+    /// Walks through the points of a subscription to all cameras.
+    static func describe<Walk: MemberWalk & ~Copyable>(
+        _ walk: inout Walk, _ points: inout [String: ResumePoint]
+    ) throws(Walk.Failure) {
+        var list: [OfCamera]? =
+            points.isEmpty ? nil : points.sorted { $0.key < $1.key }.map { OfCamera(camera: $0, point: $1) }
+        let rule = ListRule(
+            wanted: "must be an array of objects with camera, seq and epoch where camera is \"*\"",
+            isNamedWithin: false)
+        try walk.list(.since, &list, rule, .optional)
+        points = Dictionary((list ?? []).map { ($0.camera, $0.point) }) { $1 }
     }
 
-    private mutating func wanted(_ subscribe: Subscribe) {
-        if subscribe.events != .usual {
-            member("events")
-            write("[")
-            var isFirst = true
-            for kind in EventKind.allCases where subscribe.events.contains(EventKinds(kind)) {
-                if !isFirst { write(",") }
-                write(string: kind.rawValue)
-                isFirst = false
-            }
-            write("]")
+    fileprivate static func describeEpoch<Walk: MemberWalk & ~Copyable>(
+        _ walk: inout Walk, _ epoch: inout String
+    ) throws(Walk.Failure) {
+        let hint = "since counts within the epoch that \"subscribed\" told"
+        try walk.member(.epoch, &epoch, .text(bytes: 0...RequestDecoder.longestLabel), hint: hint)
+    }
+
+    /// The point of one of several cameras.
+    private struct OfCamera: Described {
+        var camera: String
+        var point: ResumePoint
+
+        static let blank = OfCamera(camera: "", point: ResumePoint(seq: 0, epoch: ""))
+
+        mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+            try walk.member(.camera, &camera, .cameraName)
+            try walk.member(.seq, &point.seq, .seq)
+            try ResumePoint.describeEpoch(&walk, &point.epoch)
         }
-        if subscribe.delivery != .every { member("delivery", subscribe.delivery.rawValue) }
     }
 }
 
 // MARK: Answers
 
-extension LineWriter {
-    package mutating func subscribed(
-        camera: String, epoch: String, seq: UInt64, position: PrintedPosition, _ id: Span<UInt8>
-    ) {
-        open(.subscribed, id)
-        member("camera", camera)
-        member("epoch", epoch)
-        member("seq", seq)
-        member("position", position)
-        close()
+extension Subscribed: Described {
+    package static let blank = Subscribed(camera: "", epoch: "", seq: 0, position: .blank)
+
+    package init(camera: String, epoch: String, seq: UInt64, position: CameraPosition) {
+        (self.camera, self.epoch, self.seq, self.position) = (camera, epoch, Int(clamping: seq), position)
     }
 
-    /// Writes that the subscription to all cameras has begun, and how many cameras follow.
-    package mutating func subscribedAll(cameras: Int, _ id: Span<UInt8>) {
-        open(.subscribed, id)
-        member("camera", Request.allCameras)
-        member("cameras", UInt64(cameras))
-        close()
-    }
-
-    package mutating func lagged(
-        camera: String, missed: UInt64, position: PrintedPosition, seq: UInt64, epoch: String
-    ) {
-        open(.lagged, Span())
-        member("camera", camera)
-        member("missed", missed)
-        member("position", position)
-        member("seq", seq)
-        member("epoch", epoch)
-        close()
-    }
-
-    package mutating func removed(camera: String) {
-        open(.removed, Span())
-        member("camera", camera)
-        close()
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.camera, &camera, .cameraName)
+        try walk.member(.epoch, &epoch, .text())
+        try walk.member(.seq, &seq, .seq)
+        try walk.object(.position, &position)
     }
 }
 
-extension Lagged {
-    /// The line of a gap that a reader has found itself, as the daemon would tell it, without LF. The gap has both `seq` and
-    /// `epoch`: it is known where it ends.
+extension Lagged: Described {
+    package static let blank = Lagged(camera: "", missed: 0, position: .blank, seq: nil, epoch: nil)
+
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.camera, &camera, .cameraName)
+        try walk.member(.missed, &missed, .count)
+        try walk.object(.position, &position)
+        try walk.member(.seq, &seq, .seq)
+        try walk.member(.epoch, &epoch, .text())
+    }
+
+    /// The line of a gap that a reader has found itself, as the daemon would tell it, without LF.
     package var line: [UInt8] {
         var line = LineWriter(capacity: 512)
-        line.lagged(
-            camera: camera, missed: UInt64(clamping: missed), position: PrintedPosition(position),
-            seq: UInt64(clamping: seq ?? 0), epoch: epoch ?? "")
+        line.answer(.event(.lagged(self)), Span())
         return line.bytes.dropLast()
-    }
-}
-
-extension EventKind: MessageReadable {}
-
-extension EventDelivery: MessageReadable {}
-
-extension Subscribed: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        camera = try members.get("camera")
-        epoch = try members.get("epoch")
-        seq = try members.get("seq")
-        position = try members.get("position")
-    }
-}
-
-extension Lagged: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        camera = try members.get("camera")
-        missed = try members.get("missed")
-        position = try members.get("position")
-        seq = try members.get(ifPresent: "seq")
-        epoch = try members.get(ifPresent: "epoch")
     }
 }

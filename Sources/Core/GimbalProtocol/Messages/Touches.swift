@@ -6,33 +6,43 @@ import JSONLines
 import MapCamera
 import Touches
 
-extension Request {
-    /// All fingers on a surface at one instant.
-    package struct Fingers: Sendable {
-        package var touches: [Touch]
-        /// Whether those that were down before are lost and not lifted.
-        package var isCancelled: Bool
-        /// Which of several surfaces of one connection it is.
-        package var surface: GestureKey.Label
-        /// Whether the angle between two fingers can be trusted.
-        package var tellsAngles: Bool
-        /// The surface's own time in milliseconds, where that is not the line's.
-        package var surfaceTimeMs: Double?
+/// All fingers on a surface at one instant.
+public struct Fingers: Equatable, Sendable {
+    /// At most 256; none where all have lifted.
+    public var touches: [Touch]
+    /// Which of several surfaces of the connection it is; a text has at most 64 bytes.
+    public var surface: GestureKey.Label
+    /// Whether those that were down before are lost, and have not lifted.
+    public var isCancelled: Bool
+    /// When they are there, in milliseconds of the surface's own clock; `nil` is when they arrive.
+    public var timeMs: Double?
+    /// Whether the angle between two fingers can be trusted.
+    package var tellsAngles: Bool
+    /// The surface's own time in milliseconds, where that is not the line's.
+    package var surfaceTimeMs: Double?
 
-        package init(
-            _ touches: [Touch], isCancelled: Bool = false, surface: GestureKey.Label = .none, tellsAngles: Bool = true,
-            surfaceTimeMs: Double? = nil
-        ) {
-            self.touches = touches
-            self.isCancelled = isCancelled
-            self.surface = surface
-            self.tellsAngles = tellsAngles
-            self.surfaceTimeMs = surfaceTimeMs
-        }
+    /// Fingers, of which there are none more.
+    public init(
+        _ touches: [Touch], timeMs: Double? = nil, surface: GestureKey.Label = .none, isCancelled: Bool = false
+    ) {
+        self.init(touches, timeMs: timeMs, surface: surface, isCancelled: isCancelled, tellsAngles: true)
+    }
+
+    package init(
+        _ touches: [Touch], timeMs: Double? = nil, surface: GestureKey.Label = .none, isCancelled: Bool = false,
+        tellsAngles: Bool, surfaceTimeMs: Double? = nil
+    ) {
+        (self.touches, self.timeMs, self.surface, self.isCancelled) = (touches, timeMs, surface, isCancelled)
+        (self.tellsAngles, self.surfaceTimeMs) = (tellsAngles, surfaceTimeMs)
     }
 }
 
-extension Request.Fingers {
+extension Fingers: Described {
+    package static let blank = Fingers([])
+
+    package static let tooMany = WireError(
+        .limitReached, field: "touches", "a line has at most \(RequestDecoder.mostFingers) fingers")
+
     /// Why the protocol has no words for it; `nil` if it has.
     var problem: String? {
         guard touches.allSatisfy({ RequestID.numbers.contains($0.id) }) else {
@@ -40,144 +50,84 @@ extension Request.Fingers {
         }
         return surface.problem
     }
+
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.surface, &surface, LabelRule(), unless: .none)
+        try walk.member(.surfaceTimeMs, &surfaceTimeMs, .time)
+        var fingers: [Touch]? = touches
+        let rule = ListRule(
+            wanted: "must be an array of fingers, objects with id, x and y",
+            limit: (RequestDecoder.mostFingers, Self.tooMany))
+        try walk.list(.touches, &fingers, rule, .optional)
+        try walk.member(.cancelled, &isCancelled, .flag, unless: false)
+        try walk.check(fingers != nil || isCancelled) { path in
+            .missing(path / .touches, "an array of all fingers that are on the surface now, [] of none")
+        }
+        touches = fingers ?? []
+        let ids = Set(touches.map(\.id))
+        try walk.check(ids.count == touches.count) { path in
+            let twice = ids.sorted().first { id in touches.count { $0.id == id } > 1 } ?? 0
+            return .wrong(path / .touches / .id, "must be another one for each finger: \(twice) stands twice")
+        }
+        try walk.member(.rotate, &tellsAngles, .flag, unless: true)
+    }
+}
+
+extension Touch: Described {
+    package static let blank = Touch(id: 0, position: .blank)
+
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        let rule = IntegerRule.integer(IntegerRule.exact, "must be an integer")
+        try walk.member(.id, &id, rule, hint: "an integer tells fingers apart")
+        try position.describe(&walk)
+    }
 }
 
 /// The fingers on a surface that feeds a camera, after they have landed, moved or lifted.
 public struct SurfaceTouches: Equatable, Sendable {
     /// The camera's name.
-    public let camera: String
+    public package(set) var camera: String
     /// Milliseconds of the camera's clock.
-    public let timeMs: Double
+    public package(set) var timeMs: Double
     /// Tells apart the surfaces of all connections that feed the camera. One that was gone has another when it is back.
-    public let number: Int
+    public package(set) var number: Int
     /// What the connection that it belongs to calls it.
-    public let surface: GestureKey.Label
+    public package(set) var surface: GestureKey.Label
     /// All fingers that are on it, in points of the camera's viewport.
-    public let touches: [Touch]
+    public package(set) var touches: [Touch]
     /// Whether those that were there before are lost, and have not lifted.
-    public let isCancelled: Bool
+    public package(set) var isCancelled: Bool
 }
 
-// MARK: In
+extension SurfaceTouches: Described {
+    package static let blank = SurfaceTouches(.blank, number: 0, camera: "", timeMs: 0)
 
-extension RequestDecoder {
-    /// The most fingers of one surface.
-    package static let mostFingers = 256
-
-    func fingers(_ object: Int, _ line: Span<UInt8>) throws(WireError) -> Request.Fingers {
-        let isCancelled = try flag(object, nil, .cancelled) ?? false
-        let touches: [Touch]
-        if let array = child(object, .touches) {
-            touches = try self.touches(array, line)
-        } else if isCancelled {
-            touches = []
-        } else {
-            throw .missing(FieldPath(.touches), "an array of all fingers that are on the surface now, [] of none")
-        }
-        return Request.Fingers(
-            touches, isCancelled: isCancelled, surface: try label(object, .surface, line),
-            tellsAngles: try flag(object, nil, .rotate) ?? true,
-            surfaceTimeMs: try number(object, FieldPath(.surfaceTimeMs), .surfaceTimeMs, in: .times))
+    package init(_ fingers: Fingers, number: Int, camera: String, timeMs: Double) {
+        (self.camera, self.timeMs, self.number, surface) = (camera, timeMs, number, fingers.surface)
+        (touches, isCancelled) = (fingers.touches, fingers.isCancelled)
     }
 
-    private func touches(_ array: Int, _ line: Span<UInt8>) throws(WireError) -> [Touch] {
-        func wrong() -> WireError {
-            .wrong(FieldPath(.touches), "must be an array of fingers, objects with id, x and y")
-        }
-        guard tape[array].kind == .array else { throw wrong() }
-        let path = FieldPath(.touches)
-        var touches: [Touch] = []
-        var finger = array + 1
-        while finger < Int(tape[array].next) {
-            guard tape[finger].kind == .object else { throw wrong() }
-            guard touches.count < Self.mostFingers else { throw Self.tooManyFingers }
-            guard let node = child(finger, .id) else { throw .missing(path / .id, "an integer tells fingers apart") }
-            guard let id = integer(node, line) else { throw .wrong(path / .id, "must be an integer") }
-            guard !touches.contains(where: { $0.id == id }) else {
-                throw .wrong(path / .id, "must be another one for each finger: \(id) stands twice")
-            }
-            let position = ScreenPoint(
-                x: try requiredNumber(finger, path / .x, .x, in: .points),
-                y: try requiredNumber(finger, path / .y, .y, in: .points))
-            touches.append(Touch(id: Int(id), position: position))
-            finger = Int(tape[finger].next)
-        }
-        return touches
-    }
-
-    package static let tooManyFingers = WireError(
-        .limitReached, field: "touches", "a line has at most \(mostFingers) fingers")
-}
-
-extension SurfaceTouches: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        camera = try members.get("camera")
-        timeMs = try members.get("timeMs")
-        number = try members.get("number")
-        surface = try members.get(ifPresent: "surface") ?? .none
-        touches = try members.get("touches")
-        isCancelled = try members.get(ifPresent: "cancelled") ?? false
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.camera, &camera, .cameraName)
+        try walk.member(.timeMs, &timeMs, .time)
+        try walk.member(.number, &number, .count)
+        try walk.member(.surface, &surface, LabelRule(), unless: .none)
+        try walk.list(.touches, &touches)
+        try walk.member(.cancelled, &isCancelled, .flag, unless: false)
     }
 }
-
-extension Touch: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        let members = try json.members()
-        self.init(id: try members.get("id"), position: try ScreenPoint(json))
-    }
-}
-
-extension GestureKey.Label: MessageReadable {
-    init(_ json: JSONValue) throws(DecodingError) {
-        if case .string(let text) = json { self = .text(text) } else { self = .number(Int64(try Int(json))) }
-    }
-}
-
-// MARK: Out
 
 extension LineWriter {
-    /// Writes the members of a request behind those that any request may have.
-    mutating func fingers(_ fingers: Request.Fingers) {
-        label("surface", fingers.surface)
-        if let time = fingers.surfaceTimeMs { member("surfaceTimeMs", exact: time) }
-        touches(fingers.touches, isCancelled: fingers.isCancelled, .exact)
-        if !fingers.tellsAngles { write(",\"rotate\":false") }
-    }
-
     /// Writes the fingers of one frame as a line of a trace that is made of a recording, LF included. Its time is rounded to
     /// 3 decimals, as that of ``frame(_:timeMs:camera:)`` is; positions have all their digits.
-    package mutating func touchFrame(_ fingers: Request.Fingers, timeMs: Double, camera: String? = nil) {
-        open(.touch)
-        member("timeMs", timeMs, places: 3)
-        self.fingers(fingers)
-        if let camera { member("camera", camera) }
+    package mutating func touchFrame(_ fingers: Fingers, timeMs: Double, camera: String? = nil) {
+        var (time, camera): (Double?, String?) = (timeMs, camera)
+        open(.other(.touch))
+        isRounded = true
+        member(.timeMs, &time, .time)
+        isRounded = false
+        members(of: fingers)
+        member(.camera, &camera, .cameraName)
         close()
-    }
-
-    /// Writes the event that shows the fingers of a surface, LF included.
-    ///
-    /// - Parameter number: tells it from the camera's other surfaces.
-    package mutating func touch(_ fingers: Request.Fingers, number: Int, camera: String, timeMs: Double) {
-        write("{\"type\":\"touch\",\"camera\":")
-        write(string: camera)
-        member("timeMs", timeMs, places: 3)
-        member("number", UInt64(number))
-        label("surface", fingers.surface)
-        touches(fingers.touches, isCancelled: fingers.isCancelled, .rounded)
-        close()
-    }
-
-    private mutating func touches(_ touches: [Touch], isCancelled: Bool, _ precision: Precision) {
-        write(",\"touches\":[")
-        for (index, touch) in touches.enumerated() {
-            write(index > 0 ? ",{\"id\":" : "{\"id\":")
-            write(exact: Double(touch.id))
-            member("x", touch.position.x, places: 6, precision)
-            member("y", touch.position.y, places: 6, precision)
-            write("}")
-        }
-        write("]")
-        if isCancelled { write(",\"cancelled\":true") }
     }
 }

@@ -88,19 +88,16 @@ final class CameraRunner {
     ///   - lineTime: the line's own time, in milliseconds.
     ///   - time: the present on the camera's clock.
     func apply(
-        _ body: Request.Body, of feed: Int, lineTime: Double? = nil, to camera: HostedCamera, at time: Double
+        _ request: ClientRequest, of feed: Int, lineTime: Double? = nil, to camera: HostedCamera, at time: Double
     ) {
-        switch body {
-        case .gesture(let gesture): camera.apply(gesture, of: feed, at: time)
+        switch request {
+        case .gesture(let event, let label): camera.apply(event, label, of: feed, at: time)
         case .touch(let fingers):
             // Fingers are looked up among each other.
             turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)
             camera.apply(fingers, of: feed, lineTime: lineTime, at: time)
-        case .command(let command): camera.apply(command, at: time)
         case .marker(let label): send(camera.mark(label, at: time), of: camera)
-        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .steerReplay, .hello, .trace,
-            .traceEnd:
-            break  // They do not move a camera (`isOfTraces`).
+        default: camera.apply(request, at: time)
         }
     }
 

@@ -150,7 +150,7 @@ final class HostedCamera {
     var seq: UInt64 { moment.seq }
     var frames: UInt64 { moment.frames }
     /// The position that subscribers know.
-    var published: PrintedPosition { moment.published }
+    var published: CameraPosition { moment.published.position }
     /// When the next step of what moves by itself is due, on the camera's clock; `nil` if nothing does.
     var nextTick: Double? { moment.nextTick }
 
@@ -189,10 +189,10 @@ final class HostedCamera {
     // MARK: A batch of requests
 
     /// Applies a report of a gesture. In a trace it has no time but the camera's, which is the trace's.
-    func apply(_ gesture: Request.Gesture, of feed: Int, at time: Double) {
-        var event = gesture.event
+    func apply(_ report: GestureEvent, _ label: GestureKey.Label, of feed: Int, at time: Double) {
+        var event = report
         if replay != nil { event.time = nil }
-        let key = GestureKey(feed: feed, kind: event.kind, label: gesture.label)
+        let key = GestureKey(feed: feed, kind: event.kind, label: label)
         inputLog?.add(event, of: key)
         follow(event, of: key, at: time)
     }
@@ -207,7 +207,7 @@ final class HostedCamera {
     ///
     /// - Parameter lineTime: the line's own time, in milliseconds. Live that is the surface's clock, unless the fingers have a
     ///   time of their own; in a trace it is the camera's.
-    func apply(_ fingers: Request.Fingers, of feed: Int, lineTime: Double?, at time: Double) {
+    func apply(_ fingers: Fingers, of feed: Int, lineTime: Double?, at time: Double) {
         let told = fingers.surfaceTimeMs ?? (replay == nil ? lineTime : nil)
         let outcome = moment.surfaces.handle(
             fingers.touches, of: SurfaceKey(feed: feed, label: fingers.surface), at: told ?? time,
@@ -215,7 +215,7 @@ final class HostedCamera {
         if let outcome { follow(outcome, fingers, at: time) }
     }
 
-    private func follow(_ outcome: TouchSurfaces.Outcome, _ fingers: Request.Fingers, at time: Double) {
+    private func follow(_ outcome: TouchSurfaces.Outcome, _ fingers: Fingers, at time: Double) {
         inputLog?.add(fingers, outcome, at: time)
         for var event in outcome.events {
             event.time = outcome.timeMs
@@ -223,7 +223,9 @@ final class HostedCamera {
         }
     }
 
-    func apply(_ command: Request.Command, at time: Double) {
+    /// Applies a command. Other requests change nothing (`isOfTraces`), nor does `remove-camera`, which is the hub's part: a
+    /// camera does not know where it is kept.
+    func apply(_ command: ClientRequest, at time: Double) {
         inputLog?.add(command)
         switch command {
         case .move(let update):
@@ -232,7 +234,7 @@ final class HostedCamera {
         case .animate(let update, let duration, let easing):
             stop()
             if duration > 0 {
-                animate(update, duration: duration, easing: easing, at: time, .animation)
+                animate(update, duration: duration, easing: easing.easing, at: time, .animation)
             } else {
                 move(.animation) { $0.camera.apply(update) }
             }
@@ -240,8 +242,7 @@ final class HostedCamera {
             stop()
         case .set(let change):
             move(.command) { $0.set($0.setup.with(change)) }
-        case .removeCamera:
-            break  // The hub's part: a camera does not know where it is kept.
+        default: break
         }
     }
 
@@ -309,7 +310,7 @@ final class HostedCamera {
     private func loseFingers(at time: Double, of surface: (SurfaceKey) -> Bool) {
         for key in surfaces.all.map(\.key) where surface(key) {
             guard let outcome = moment.surfaces.remove(key) else { continue }
-            follow(outcome, Request.Fingers([], isCancelled: true, surface: key.label), at: time)
+            follow(outcome, Fingers([], surface: key.label, isCancelled: true), at: time)
         }
     }
 
@@ -333,7 +334,7 @@ final class HostedCamera {
 
     private func publish(_ newReason: MoveReason, at time: Double) {
         let position = PrintedPosition(camera.position)
-        guard position != published else { return }
+        guard position != moment.published else { return }
         if moment.reason != newReason { emit(.moveStarted, newReason, at: time) }
         moment.reason = newReason
         moment.published = position
@@ -369,7 +370,7 @@ final class HostedCamera {
     /// Names the present, for those who follow or record the camera. To be followed by ``endBatch(at:)``.
     func mark(_ label: String, at time: Double) -> Effects {
         inputLog?.add(marker: label)
-        return append(.marker) { $0.marker(label, camera: name, timeMs: time) }
+        return append(.marker) { $0.answer(.event(.marker(CameraMarker(camera: name, timeMs: time, label: label))), Span()) }
     }
 
     // MARK: Moments
@@ -387,12 +388,9 @@ final class HostedCamera {
         let before = log.end
         restore(from: moment)
         (self.epoch, firstSeq) = (epoch, seq)
-        encoder.encode(
-            {
-                $0.reset(
-                    camera: name, seq: seq, timeMs: moment.lastTime, position: published, moving: moment.reason,
-                    epoch: epoch)
-            }, then: { log.append($0, kind: .reset) })
+        let reset = CameraReset(
+            camera: name, seq: seq, timeMs: moment.lastTime, position: published, moving: moment.reason, epoch: epoch)
+        encoder.encode({ $0.answer(.event(.reset(reset)), Span()) }, then: { log.append($0, kind: .reset) })
         inputLog?.log.appendLast(of: log)
         // Recorders cannot be sent a motion: until it ends they wait and receive nothing of it.
         inputLog?.begin(nextTick == nil ? header : nil, gestures.reports, at: time)
@@ -443,7 +441,9 @@ final class HostedCamera {
 
     /// Writes how many lines a reader has missed, and where the camera stands now.
     func writeGap(of missed: UInt64, to line: inout LineWriter) {
-        line.lagged(camera: name, missed: missed, position: published, seq: seq, epoch: epoch)
+        let gap = Lagged(
+            camera: name, missed: Int(clamping: missed), position: published, seq: Int(clamping: seq), epoch: epoch)
+        line.answer(.event(.lagged(gap)), Span())
     }
 
     // MARK: What it is sent, as recorders are told
@@ -472,9 +472,10 @@ final class HostedCamera {
     /// Writes the fingers that are down, for a subscriber that has not seen them land.
     func writeTouches(at time: Double?, to line: inout LineWriter) {
         for surface in surfaces.all where surface.isTouched {
-            line.touch(
-                Request.Fingers(surface.touches, surface: surface.key.label), number: surface.number, camera: name,
+            let touches = SurfaceTouches(
+                Fingers(surface.touches, surface: surface.key.label), number: surface.number, camera: name,
                 timeMs: time ?? inputLog?.lastTouchTime ?? moment.lastTime)
+            line.answer(.event(.touch(touches)), Span())
         }
     }
 

@@ -68,14 +68,15 @@ final class ClientRegistry {
     private static let page = (clients: 64, subscriptions: 16, about: 65_536)
 
     /// Some clients with greater numbers, as the asking client may see them, and whether there are more.
-    func page(after number: Int, for asking: Peer) -> (clients: [Client], hasMore: Bool) {
+    func page(after number: Int, for asking: Peer) -> ClientPage {
         let start = index(after: number)
         var (end, aboutBytes) = (start, 0)
         while end < min(start + Self.page.clients, peers.count), aboutBytes < Self.page.about {
             aboutBytes += peers[end].about?.utf8.count ?? 0
             end += 1
         }
-        return (peers[start..<end].map { client(of: $0, for: asking) }, end < peers.count)
+        return ClientPage(
+            clients: peers[start..<end].map { client(of: $0, for: asking) }, hasMore: end < peers.count)
     }
 
     /// Where the clients begin whose numbers are greater.

@@ -11,17 +11,17 @@ public enum Role: Equatable, Sendable {
     case watchOnly(because: String)
 
     /// What a request is answered that this role does not allow; `nil` if it does.
-    func objection(to body: Request.Body) -> WireError? {
-        guard case .watchOnly(let reason) = self, body.changesSomething else { return nil }
+    func objection(to request: ClientRequest) -> WireError? {
+        guard case .watchOnly(let reason) = self, request.changesSomething else { return nil }
         return WireError(.denied, field: "type", "this connection may only subscribe and ask: \(reason)")
     }
 }
 
-extension Request.Body {
+extension ClientRequest {
     fileprivate var changesSomething: Bool {
         switch self {
-        case .gesture, .touch, .command, .marker, .trace, .traceEnd, .steerReplay: true
-        case .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll, .awaitIdle, .hello: false
+        case .trace, .traceEnd: true
+        default: isOfTraces || steersReplay
         }
     }
 }

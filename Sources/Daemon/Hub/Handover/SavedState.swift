@@ -36,7 +36,7 @@ extension SavedCamera {
                 throw SavedState.Damage(description: "a camera has no header")
             }
             let followed = try request(subscription)
-            guard case .subscribe(let subscribe) = followed.body, let since = subscribe.since, followed.camera == name
+            guard case .subscribe(_, _, let since?) = followed.body, followed.camera == name
             else { throw SavedState.Damage(description: "camera \(name) has no seq and epoch") }
             guard names.insert(name).inserted else {
                 throw SavedState.Damage(description: "camera \(name) stands there twice")
@@ -198,7 +198,7 @@ extension LineWriter {
 
     private mutating func writeSubscription(_ saved: SavedCamera) {
         let point = ResumePoint(seq: saved.state.seq, epoch: saved.epoch)
-        request(.subscribe(Subscribe(since: point)), camera: saved.state.camera)
+        request(.subscribe(since: point), camera: saved.state.camera)
         write("\n")
     }
 }

@@ -102,7 +102,7 @@ struct Admission {
     /// trace was removed. A live request without a camera has no name that may be misspelt.
     private func mustFindCamera(_ request: Request) -> Bool {
         guard peer.sendsTrace || !request.creates && request.camera != nil else { return false }
-        return if case .command(.removeCamera) = request.body { true } else { request.body.needsCamera }
+        return if case .removeCamera = request.body { true } else { request.body.needsCamera }
     }
 
     private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
@@ -112,15 +112,15 @@ struct Admission {
         }
         func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay runs on this camera") }
         switch requests[index].body {
-        case .gesture(let gesture):
+        case .gesture(let event, let label):
             if isBusy { throw busy() }
-            try admit(gesture, index, camera)
+            try admit(event, label, index, camera)
         case .touch(let fingers):
             if isBusy { throw busy() }
             try admit(fingers, index, camera)
-        case .command(let command):
+        case .move, .animate, .stop, .set, .removeCamera:
             if isBusy { throw busy() }
-            try admit(command, index, camera)
+            try admit(command: requests[index].body, index, camera)
         case .trace:
             if isBusy || !peer.output.isOpen { throw busy() }
         case .traceEnd:
@@ -133,10 +133,10 @@ struct Admission {
         case .awaitIdle:
             guard peer.waits.all.count + index >= limits.waits else { break }
             throw Refusal(index, .limitReached, "type", "one connection has at most \(limits.waits) requests that wait")
-        case .steerReplay(let steering):
+        case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay:
             if peer.sendsTrace {
                 let message =
-                    if case .end = steering {
+                    if case .endReplay = requests[index].body {
                         "a trace ends with trace-end; end-replay comes from another connection"
                     } else {
                         "the lines of a trace wait for their time: a replay is steered from another connection"
@@ -144,7 +144,7 @@ struct Admission {
                 throw Refusal(index, .invalidValue, "type", message)
             }
             if camera?.replay?.isCut != false { throw noReplay() }
-        case .query(.getReplay):
+        case .getReplay:
             if camera?.replay == nil { throw noReplay() }
         case .subscribeAll:
             // It is as much work as there are cameras, and an array is done in one go.
@@ -156,7 +156,8 @@ struct Admission {
         case .marker:
             guard let replay = peer.replay, replay.markers.count + index >= limits.markers else { break }
             throw Refusal(index, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
-        case .query, .unsubscribe, .unsubscribeAll, .hello:
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
+            .unsubscribe, .unsubscribeAll, .hello:
             break
         }
     }
@@ -172,10 +173,12 @@ struct Admission {
             "one connection has at most \(limits.subscriptions) subscriptions; end one with unsubscribe")
     }
 
-    private func admit(_ gesture: Request.Gesture, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+    private func admit(
+        _ event: GestureEvent, _ label: GestureKey.Label, _ index: Int, _ camera: HostedCamera?
+    ) throws(Refusal) {
         let all = (camera?.gestures.count ?? 0) + index
-        guard all >= min(limits.gestures, limits.cameraGestures), gesture.event.begins else { return }
-        let key = GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
+        guard all >= min(limits.gestures, limits.cameraGestures), event.begins else { return }
+        let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
         // Nearly every report is about a gesture that is active.
         if camera?.gestures.contains(key) == true { return }
         if (camera?.gestures.keys(of: peer.number).count ?? 0) + index >= limits.gestures {
@@ -190,10 +193,10 @@ struct Admission {
     }
 
     private mutating func admit(
-        _ fingers: Request.Fingers, _ index: Int, _ camera: HostedCamera?
+        _ fingers: Fingers, _ index: Int, _ camera: HostedCamera?
     ) throws(Refusal) {
         self.fingers += fingers.touches.count
-        if self.fingers > limits.fingers { throw Refusal(index, RequestDecoder.tooManyFingers) }
+        if self.fingers > limits.fingers { throw Refusal(index, Fingers.tooMany) }
         let known = camera?.surfaces.all ?? []
         guard !fingers.touches.isEmpty, known.count + index >= min(limits.surfaces, limits.cameraSurfaces) else {
             return
@@ -213,14 +216,14 @@ struct Admission {
     }
 
     private mutating func admit(
-        _ command: Request.Command, _ index: Int, _ camera: HostedCamera?
+        command: ClientRequest, _ index: Int, _ camera: HostedCamera?
     ) throws(Refusal) {
         switch command {
         case .set(.zoomRange(let min, let max)):
             let name = meant[index].name
             let old = zoomRanges[name] ?? camera?.camera.constraints.zoomRange ?? .all
             guard let range = ZoomRange(min: min ?? old.min, max: max ?? old.max) else {
-                let error = RequestDecoder.reversedZoomRange
+                let error = CameraSetup.reversedZoomRange
                 throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
             }
             zoomRanges[name] = range
@@ -236,7 +239,7 @@ struct Admission {
     private func makesCamera(_ request: Request, _ present: HostedCamera?) -> Bool {
         if present?.lifetime == .permanent { return false }
         switch request.body {
-        case .query where !request.creates, .awaitIdle where !request.creates: return false
+        case _ where request.body.requestType.family == .question && !request.creates: return false
         case .subscribe where peer.isWatchOnly: return present == nil
         default: return !peer.isWatchOnly && request.body.needsCamera
         }
@@ -248,23 +251,17 @@ extension GestureEvent {
     fileprivate var begins: Bool { !kind.isTap && (phase == .began || phase == .changed) }
 }
 
-extension Request.Body {
+extension ClientRequest {
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {
-        case .gesture, .touch, .subscribe, .awaitIdle, .marker, .trace: true
-        case .command(let command): if case .removeCamera = command { false } else { true }
-        case .query(let query): query.needsCamera
-        case .hello, .traceEnd, .steerReplay, .unsubscribe, .subscribeAll, .unsubscribeAll: false
-        }
-    }
-}
-
-extension Request.Query {
-    fileprivate var needsCamera: Bool {
-        switch self {
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion: true
-        case .cameras, .stats, .clients, .ping, .getReplay: false
+        case .gesture, .touch, .move, .animate, .stop, .set, .marker, .getCamera, .cameraForBounds, .project,
+            .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace:
+            true
+        case .removeCamera, .cameras, .stats, .clients, .ping, .getReplay, .hello, .traceEnd, .pauseReplay,
+            .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .unsubscribe, .subscribeAll,
+            .unsubscribeAll:
+            false
         }
     }
 }

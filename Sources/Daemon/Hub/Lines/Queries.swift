@@ -24,72 +24,64 @@ final class Queries {
 
     /// Tells a client which server it is connected to.
     func greet(_ peer: Peer, _ id: Span<UInt8>) {
-        sender.reply(to: peer) { $0.hello(server: server, id) }
+        sender.reply(.hello(DaemonHello(server: server)), id, to: peer)
     }
 
     /// Answers a question.
     ///
     /// - Parameter camera: the one that it is about; `nil` if there is none.
-    func answer(_ query: Request.Query, _ camera: HostedCamera?, _ id: Span<UInt8>, in line: LineContext) {
+    func answer(_ query: ClientRequest, _ camera: HostedCamera?, _ id: Span<UInt8>, in line: LineContext) {
         let peer = line.peer
         switch query {
-        case .ping: sender.reply(to: peer) { $0.pong(id) }
+        case .ping: sender.reply(.pong, id, to: peer)
         case .getReplay:
             guard let replay = camera?.replay else { return }
             let status = replay.status(at: line.now, withMarkers: true)
             turns.add(events: status.markers?.count ?? 0)
-            sender.reply(to: peer) { $0.replay(status, id) }
+            sender.reply(.replay(status), id, to: peer)
         case .cameras:
             let names = registry.namesAsJSON()
             sender.reply(to: peer) { $0.cameras(names.span, id) }
         case .stats:
             sender.putEventsFirst(for: peer)
-            let stats = stats(at: line.now)
-            sender.reply(to: peer) { $0.stats(stats, id) }
+            sender.reply(.stats(stats(at: line.now)), id, to: peer)
         case .clients(let number):
             sender.putEventsFirst(for: peer)
             let page = clients.page(after: number, for: peer)
             // Count the clients read, so that others get their turn as well.
             turns.add(events: page.clients.count)
-            sender.reply(to: peer) { $0.clients(page.clients, hasMore: page.hasMore, id) }
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion:
+            sender.reply(.clients(page), id, to: peer)
+        default:
             guard let camera else { return }
-            var error: WireError?
-            sender.reply(to: peer) { error = Self.answer(query, about: camera, id, &$0) }
-            if let error { errors.refuse(error, id, about: camera.name, to: peer) }
+            do {
+                if let answer = try Self.answer(query, about: camera) { sender.reply(answer, id, to: peer) }
+            } catch {
+                errors.refuse(error, id, about: camera.name, to: peer)
+            }
         }
     }
 
-    /// Writes the answer to a question about a camera, or says why there is none.
+    /// The answer to a question about a camera; `nil` to another one.
     private static func answer(
-        _ query: Request.Query, about camera: HostedCamera, _ id: Span<UInt8>, _ reply: inout LineWriter
-    ) -> WireError? {
+        _ query: ClientRequest, about camera: HostedCamera
+    ) throws(WireError) -> ServerMessage? {
         let projection = camera.camera.projection
         switch query {
-        case .getCamera:
-            reply.camera(camera.state, id)
+        case .getCamera: return .camera(camera.state)
         case .cameraForBounds(let bounds, let insets):
             let (position, fits) = camera.camera.position(fitting: bounds, insets: insets)
-            reply.cameraForBounds(position.map(PrintedPosition.init), fits: fits, id)
+            return .cameraForBounds(BoundsFit(position: position, fits: fits))
         case .project(let coordinate):
-            guard let point = projection.point(for: coordinate) else {
-                return WireError(.invalidValue, field: "coordinate", "coordinate must be in front of the camera")
-            }
-            reply.point(point, id)
+            if let point = projection.point(for: coordinate) { return .point(point) }
+            throw WireError(.invalidValue, field: "coordinate", "coordinate must be in front of the camera")
         case .unproject(let point):
-            guard let coordinate = projection.coordinate(for: point) else {
-                return WireError(.invalidValue, field: "point", "point must be below the horizon")
-            }
-            reply.coordinate(coordinate, id)
+            if let coordinate = projection.coordinate(for: point) { return .coordinate(coordinate) }
+            throw WireError(.invalidValue, field: "point", "point must be below the horizon")
         case .visibleRegion:
-            guard let region = projection.visibleRegion else {
-                return WireError(.invalidValue, "a corner of the viewport is above the horizon")
-            }
-            reply.visibleRegion(region, id)
-        case .cameras, .stats, .clients, .ping, .getReplay:
-            break
+            if let region = projection.visibleRegion { return .visibleRegion(region) }
+            throw WireError(.invalidValue, "a corner of the viewport is above the horizon")
+        default: return nil
         }
-        return nil
     }
 
     /// What `stats` tells.

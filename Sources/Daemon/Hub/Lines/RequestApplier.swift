@@ -1,6 +1,7 @@
 // What a request does, once its line has been admitted: it moves a camera, or is passed to the part that it concerns. Each is
 // acknowledged before what it brings about.
 
+import Gestures
 import GimbalProtocol
 
 final class RequestApplier {
@@ -30,42 +31,44 @@ final class RequestApplier {
             return sender.acknowledge(id, to: peer)
         }
         switch request.body {
-        case .command(.removeCamera):
+        case .removeCamera:
             sender.acknowledge(id, to: peer)
             if let camera = registry.camera(meant) { runner.remove(camera, by: peer) }
         case .gesture, .touch:
             let camera = move(request, meant, id, &line)
             if camera.replay == nil { peer.fedCameras.insert(camera) }
-        case .command: _ = move(request, meant, id, &line)
+        case .move, .animate, .stop, .set: _ = move(request, meant, id, &line)
         case .marker(let label):
             let camera = move(request, meant, id, &line)
             peer.replay?.markers.append(ReplayMarker(timeMs: camera.time(at: now), label: label))
-        case .query(let query):
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
+            .getReplay:
             let camera = request.body.needsCamera ? cameraAsked(meant, request, line) : registry.camera(meant)
-            queries.answer(query, camera, id, in: line)
+            queries.answer(request.body, camera, id, in: line)
         case .hello(_, let about):
             peer.about = about
             queries.greet(peer, id)
-        case .subscribe(let subscribe):
+        case .subscribe(let kinds, let delivery, let since):
             subscriptions.subscribe(
-                peer, to: runner.camera(meant, for: peer, at: now).publicCamera, subscribe, id, at: now)
+                peer, to: runner.camera(meant, for: peer, at: now).publicCamera, Interest(kinds, delivery),
+                since: since, id, at: now)
         case .unsubscribe:
             subscriptions.unsubscribe(peer, from: registry.camera(meant)?.publicCamera)
             sender.acknowledge(id, to: peer)
-        case .subscribeAll(let subscribe, let points):
-            subscriptions.subscribeAll(peer, subscribe, since: points, id)
+        case .subscribeAll(let kinds, let delivery, let points):
+            subscriptions.subscribeAll(peer, Interest(kinds, delivery), since: points, id)
         case .unsubscribeAll:
             subscriptions.unsubscribeAll(peer)
             sender.acknowledge(id, to: peer)
         case .awaitIdle(let timeoutMs):
             waits.add(timeoutMs, for: cameraAsked(meant, request, line).publicCamera, id, of: peer, at: now)
-        case .steerReplay(let steering):
+        case .pauseReplay, .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay:
             guard let replay = registry.camera(meant)?.replay else { break }
-            if let error = replays.objection(to: steering, of: replay, at: now) {
+            if let error = replays.objection(to: request.body, of: replay, at: now) {
                 errors.refuse(error, id, about: replay.cameraName, to: peer)
             } else {
                 sender.acknowledge(id, to: peer)
-                replays.steer(replay, steering, at: now)
+                replays.steer(replay, request.body, at: now)
             }
         case .trace(let header):
             let camera = runner.camera(meant, for: peer, at: now)
@@ -90,11 +93,12 @@ final class RequestApplier {
 
     /// Applies a report of a gesture to a camera.
     func apply(
-        _ gesture: Request.Gesture, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer, at now: Double
+        _ event: GestureEvent, _ label: GestureKey.Label, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer,
+        at now: Double
     ) {
         let time = prepare(camera, for: peer, id, at: now)
         if camera.replay == nil { peer.fedCameras.insert(camera) }
-        camera.apply(gesture, of: peer.number, at: time)
+        camera.apply(event, label, of: peer.number, at: time)
     }
 
     /// Brings a camera to the present and acknowledges a request; says what time it is there.

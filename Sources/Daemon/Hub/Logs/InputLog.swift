@@ -19,7 +19,7 @@ final class InputLog {
     private var numbers: [GestureKey: Int] = [:]
     /// Which numbers the gestures of a kind have.
     private var taken: [GestureKind: NumberSet] = [:]
-    private var batch: [Request.Body] = []
+    private var batch: [ClientRequest] = []
     /// Whether a client records.
     private var isRecording = false
     /// Whether a client wants to see the fingers.
@@ -92,17 +92,17 @@ final class InputLog {
 
     func add(_ event: GestureEvent, of key: GestureKey) {
         guard isRecording else { return }
-        guard !event.kind.isTap else { return batch.append(.gesture(Request.Gesture(event, label: .none))) }
+        guard !event.kind.isTap else { return batch.append(.gesture(event)) }
         let number = number(of: key)
         if event.phase == .ended || event.phase == .cancelled { free(key) }
-        batch.append(.gesture(Request.Gesture(event, label: label(number))))
+        batch.append(.gesture(event, label: label(number)))
     }
 
-    func add(_ command: Request.Command) { if isRecording { batch.append(.command(command)) } }
+    func add(_ command: ClientRequest) { if isRecording { batch.append(command) } }
 
     /// Shows the fingers of a surface and records them as they are. If they landed before the recording, it records
     /// the gestures that they make instead: a replay would not recognize the same.
-    func add(_ fingers: Request.Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
+    func add(_ fingers: Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
         let surface = outcome.surface
         show(fingers, of: surface, at: time)
         guard isRecording else { return }
@@ -122,15 +122,15 @@ final class InputLog {
 
     /// Shows the fingers on a surface, for subscribers that have not seen them land.
     func show(_ surface: TouchSurfaces.Surface, at time: Double) {
-        show(Request.Fingers(surface.touches, surface: surface.key.label), of: surface, at: time)
+        show(Fingers(surface.touches, surface: surface.key.label), of: surface, at: time)
     }
 
-    private func show(_ fingers: Request.Fingers, of surface: TouchSurfaces.Surface, at time: Double) {
+    private func show(_ fingers: Fingers, of surface: TouchSurfaces.Surface, at time: Double) {
         guard showsTouches else { return }
         lastTouchTime = max(lastTouchTime ?? time, time)
-        encoder.encode(
-            { $0.touch(fingers, number: surface.number, camera: camera, timeMs: lastTouchTime ?? time) },
-            then: { append($0, .touch) })
+        let touches = SurfaceTouches(
+            fingers, number: surface.number, camera: camera, timeMs: lastTouchTime ?? time)
+        encoder.encode({ $0.answer(.event(.touch(touches)), Span()) }, then: { append($0, .touch) })
     }
 
     /// Whether fingers are down that are recorded as they are.
@@ -175,10 +175,10 @@ final class InputLog {
 
     private func setVelocity(_ velocity: ScreenPoint) {
         for index in batch.indices {
-            guard case .gesture(var gesture) = batch[index], gesture.event.kind == .pan, gesture.event.phase == .ended
+            guard case .gesture(var event, let label) = batch[index], event.kind == .pan, event.phase == .ended
             else { continue }
-            gesture.event.velocity = velocity
-            batch[index] = .gesture(gesture)
+            event.velocity = velocity
+            batch[index] = .gesture(event, label: label)
         }
     }
 
@@ -254,11 +254,11 @@ final class InputLog {
 
     /// The reports that begin active gestures, in frames that are not too long.
     private func forEachFrame(
-        of active: [(key: GestureKey, event: GestureEvent)], _ body: ([Request.Body]) -> Void
+        of active: [(key: GestureKey, event: GestureEvent)], _ body: ([ClientRequest]) -> Void
     ) {
         for start in stride(from: 0, to: active.count, by: largestArray) {
             let part = active[start..<min(start + largestArray, active.count)]
-            body(part.map { .gesture(Request.Gesture($0.event, label: label(number(of: $0.key)))) })
+            body(part.map { .gesture($0.event, label: label(number(of: $0.key))) })
         }
     }
 }

@@ -70,13 +70,18 @@ final class Sender {
     /// Acknowledges a request, if it has an id.
     func acknowledge(_ id: Span<UInt8>, to peer: Peer) {
         guard !id.isEmpty else { return }
-        reply(to: peer) { $0.ok(id) }
+        reply(.ok, id, to: peer)
     }
 
     /// Tells a peer what is wrong with its line, or with that of a request that waited.
     func refuse(_ error: WireError, line: UInt64? = nil, _ id: Span<UInt8>, to peer: Peer) {
         let number = line ?? peer.input.framer.lineNumber
-        reply(to: peer) { $0.error(error, line: number, id) }
+        reply(.error(GimbalError(error, line: number)), id, to: peer)
+    }
+
+    /// Answers a request, as ``reply(to:_:)`` does.
+    func reply(_ message: ServerMessage, _ id: Span<UInt8>, to peer: Peer) {
+        reply(to: peer) { $0.answer(message, id) }
     }
 
     /// Writes a reply, behind what the peer has subscribed to and was emitted before.

@@ -3,6 +3,16 @@
 
 import GimbalProtocol
 
+/// What a subscriber wants of a camera.
+struct Interest: Codable {
+    let events: EventKinds
+    let delivery: EventDelivery
+
+    init(_ kinds: Set<EventKind>?, _ delivery: EventDelivery?) {
+        (events, self.delivery) = (EventKinds(kinds ?? EventKind.movements), delivery ?? .every)
+    }
+}
+
 /// A subscription of a peer to a camera.
 final class Subscription {
     // Both refer to it until it ends.
@@ -22,7 +32,7 @@ final class Subscription {
     /// Tells which began first.
     var number = 0
     var membership = PeerOutput.Membership()
-    let delivery: Subscribe.Delivery
+    let delivery: EventDelivery
     /// The first entry that has not been sent.
     private(set) var cursor: UInt64 {
         didSet { if cursor < log.numberedFrom || oldValue < log.numberedFrom { countUnnumbered(since: oldValue) } }
@@ -34,15 +44,15 @@ final class Subscription {
     /// The waiting lines will not be sent any more: the peer learns that it missed them.
     private var hasGivenUp = false
 
-    init(_ subscribe: Subscribe, of peer: Peer, to camera: HostedCamera, limits: Limits, isOfAll: Bool = false) {
+    init(_ interest: Interest, of peer: Peer, to camera: HostedCamera, limits: Limits, isOfAll: Bool = false) {
         self.peer = peer
         self.camera = camera
         self.isOfAll = isOfAll
-        isRecorder = subscribe.events.contains(.gesture)
-        readsInputs = !subscribe.events.isDisjoint(with: .inputs)
-        kinds = subscribe.events.union(.reset).subtracting(.gesture)
+        isRecorder = interest.events.contains(.gesture)
+        readsInputs = !interest.events.isDisjoint(with: .inputs)
+        kinds = interest.events.union(.reset).subtracting(.gesture)
         log = readsInputs ? camera.startInputLog(limits: limits) : camera.log
-        delivery = subscribe.delivery
+        delivery = interest.delivery
         cursor = log.end
         unnumberedBefore = log.unnumbered
     }
@@ -55,7 +65,7 @@ final class Subscription {
         fileprivate let isRecorder: Bool
         fileprivate let readsInputs: Bool
         fileprivate let isOfAll: Bool
-        fileprivate let delivery: Subscribe.Delivery
+        fileprivate let delivery: EventDelivery
         fileprivate let cursor: UInt64
         /// How many lines without a seq have not been sent.
         fileprivate let unnumbered: Int

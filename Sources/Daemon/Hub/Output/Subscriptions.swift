@@ -8,7 +8,7 @@ import GimbalProtocol
 
 /// A peer's subscription to all cameras.
 struct AllCameras: Codable {
-    let subscribe: Subscribe
+    let subscribe: Interest
     /// There are cameras that the peer was not told of.
     var isStale = false
 }
@@ -46,17 +46,18 @@ final class Subscriptions {
 
     /// Subscribes to a camera, in place of what the peer has subscribed to there before.
     func subscribe(
-        _ peer: Peer, to camera: HostedCamera, _ subscribe: Subscribe, _ id: Span<UInt8>, at now: Double
+        _ peer: Peer, to camera: HostedCamera, _ interest: Interest, since: ResumePoint?, _ id: Span<UInt8>,
+        at now: Double
     ) {
         turns.add(work: Self.workOfSubscription + peer.subscriptions.all.count >> 6)
         sender.putEventsFirst(for: peer)
         for old in peer.subscriptions.all where old.camera === camera { end(old) }
         guard peer.output.isOpen else { return }
-        let subscription = Subscription(subscribe, of: peer, to: camera, limits: limits)
+        let subscription = Subscription(interest, of: peer, to: camera, limits: limits)
         begin(subscription)
         sender.append(to: peer) { reply in
             Self.write(subscription, id, to: &reply)
-            if let since = subscribe.since {
+            if let since {
                 resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
             }
             if subscription.showsTouches { camera.writeTouches(at: camera.time(at: now), to: &reply) }
@@ -92,7 +93,9 @@ final class Subscriptions {
     /// Writes the line that says that a subscription has begun.
     private static func write(_ subscription: Subscription, _ id: Span<UInt8>, to line: inout LineWriter) {
         let camera = subscription.camera
-        line.subscribed(camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.published, id)
+        let subscribed = Subscribed(
+            camera: camera.name, epoch: camera.epoch, seq: camera.seq, position: camera.published)
+        line.answer(.event(.subscribed(subscribed)), id)
     }
 
     /// Goes on after an event that the peer has read, or tells it what it missed.
@@ -146,19 +149,20 @@ final class Subscriptions {
     /// Subscribes to all cameras in place of what the peer has subscribed to before.
     ///
     /// - Parameter points: where the peer goes on with some of them.
-    func subscribeAll(_ peer: Peer, _ subscribe: Subscribe, since points: [CameraResumePoint], _ id: Span<UInt8>) {
+    func subscribeAll(
+        _ peer: Peer, _ interest: Interest, since points: [String: ResumePoint], _ id: Span<UInt8>
+    ) {
         sender.putEventsFirst(for: peer)
         unsubscribeAll(peer)
         guard peer.output.isOpen else { return }
-        peer.subscriptions.toAll = AllCameras(subscribe: subscribe)
+        peer.subscriptions.toAll = AllCameras(subscribe: interest)
         followers.append(peer)
-        let read = Dictionary(points.map { ($0.camera, $0) }) { $1 }
         announce(registry.sorted, to: peer, id) { subscription, reply in
-            guard let point = read[subscription.camera.name] else { return }
-            resume(subscription, UInt64(point.point.seq), point.point.epoch.utf8Span.span, &reply)
+            guard let point = points[subscription.camera.name] else { return }
+            resume(subscription, UInt64(point.seq), point.epoch.utf8Span.span, &reply)
         }
-        for name in read.keys.sorted() where registry.camera(named: name) == nil {
-            sender.append(to: peer) { $0.removed(camera: name) }
+        for name in points.keys.sorted() where registry.camera(named: name) == nil {
+            sender.append(to: peer) { $0.answer(.event(.removed(camera: name)), Span()) }
         }
     }
 
@@ -190,7 +194,7 @@ final class Subscriptions {
         _ cameras: [HostedCamera], to peer: Peer, _ id: Span<UInt8>,
         _ began: (Subscription, inout LineWriter) -> Void
     ) {
-        sender.append(to: peer) { $0.subscribedAll(cameras: cameras.count, id) }
+        sender.append(to: peer) { $0.answer(.event(.subscribedToAll(cameras: cameras.count)), id) }
         for camera in cameras { follow(camera, peer, began) }
         turns.add(events: cameras.count)
         turns.add(work: Self.workOfSubscription * cameras.count)
@@ -228,7 +232,7 @@ final class Subscriptions {
     func cameraWillBeRemoved(_ camera: HostedCamera) {
         for subscription in camera.readers.subscriptions {
             sender.flush(subscription)
-            sender.append(to: subscription.peer) { $0.removed(camera: camera.name) }
+            sender.append(to: subscription.peer) { $0.answer(.event(.removed(camera: camera.name)), Span()) }
             end(subscription)
         }
     }

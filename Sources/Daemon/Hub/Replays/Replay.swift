@@ -174,11 +174,10 @@ final class Replay {
     }
 
     /// How it went, for its owner.
-    var summary: TraceSummary {
-        var summary = TraceSummary()
-        (summary.events, summary.rejected, summary.frames) = (run.events, rejected, camera.frames)
-        (summary.durationMs, summary.isCut) = (run.time, isCut)
-        return summary
+    var summary: TraceEnded {
+        TraceEnded(
+            events: Int(clamping: run.events), rejected: Int(clamping: rejected), frames: Int(clamping: camera.frames),
+            durationMs: run.time, position: camera.published, cut: isCut ? true : nil)
     }
 
     /// How many bytes are kept of it.

@@ -245,13 +245,13 @@ final class Replays {
     // MARK: Seeking
 
     /// Why a replay cannot be steered so; `nil` if it can.
-    func objection(to steering: ReplaySteering, of replay: Replay, at now: Double) -> WireError? {
-        guard case .seek(let target) = steering else { return nil }
+    func objection(to request: ClientRequest, of replay: Replay, at now: Double) -> WireError? {
+        guard case .seekReplay(let target) = request else { return nil }
         guard let time = time(of: target, in: replay, at: now) else {
             return WireError(.invalidValue, field: "marker", "no marker of that label has been read")
         }
         guard start(for: time, in: replay) == nil else { return nil }
-        let first = replay.checkpoints.all.first.map { RequestDecoder.plain(($0.run.time * 1000).rounded() / 1000) }
+        let first = replay.checkpoints.all.first.map { plain(($0.run.time * 1000).rounded() / 1000) }
         return WireError(
             .limitReached,
             "of a replay \(limits.replayBytes) bytes are kept, of all \(limits.allReplayBytes): "
@@ -309,26 +309,27 @@ final class Replays {
     // MARK: Steering
 
     /// Steers a replay; there must be no objection.
-    func steer(_ replay: Replay, _ steering: ReplaySteering, at now: Double) {
-        switch steering {
-        case .pause: pause(replay, at: now)
-        case .resume:
+    func steer(_ replay: Replay, _ request: ClientRequest, at now: Double) {
+        switch request {
+        case .pauseReplay: pause(replay, at: now)
+        case .resumeReplay:
             guard !replay.isPlaying else { return }
             (replay.phase, replay.wait) = (.playing, .turn)
             replay.clock.release(at: now)
             sendStatus(of: replay, at: now)
-        case .step(let count):
+        case .stepReplay(let count):
             replay.clock.hold(at: replay.position(at: now))
             (replay.phase, replay.wait) = (.stepping(left: UInt64(count)), .turn)
-        case .seek(let target):
+        case .seekReplay(let target):
             guard let time = time(of: target, in: replay, at: now) else { return }
             if case .stepping = replay.phase { replay.phase = .paused }
             seek(replay, to: time, at: now)
-        case .setSpeed(let speed):
+        case .setReplaySpeed(let speed):
             replay.clock.setSpeed(speed, from: replay.position(at: now), at: now)
             replay.wait = .turn
             sendStatus(of: replay, at: now)
-        case .end: cut(replay, at: now)
+        case .endReplay: cut(replay, at: now)
+        default: break
         }
     }
 
@@ -342,7 +343,8 @@ final class Replays {
 
     /// Sends the state of a replay to the subscribers that asked for it.
     private func sendStatus(of replay: Replay, at now: Double) {
-        runner.send(.replay, of: replay.camera) { $0.replay(replay.status(at: now, withMarkers: false), Span()) }
+        let status = replay.status(at: now, withMarkers: false)
+        runner.send(.replay, of: replay.camera) { $0.answer(.event(.replay(status)), Span()) }
     }
 
     // MARK: Ending
@@ -418,11 +420,11 @@ final class Replays {
         // What is passed over goes on until its end has been read.
         peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none
         let id = replay.id
-        sender.reply(to: peer) { $0.traceEnded(summary, position: camera.published, id.span) }
+        sender.reply(.traceEnded(summary), id.span, to: peer)
         // One that reads no more is not told, and may have nothing left to do.
         sender.enqueue(peer)
         // Nothing of a trace is ever taken for live input.
-        if summary.isCut { discardInput(of: peer) }
+        if summary.cut == true { discardInput(of: peer) }
         if peer.input.isUnfinished { turns.join(peer) }
     }
 

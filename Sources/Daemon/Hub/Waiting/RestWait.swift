@@ -2,6 +2,7 @@
 // Invariant: a wait is among its peer's, and in the queue if it has a deadline, until it is over.
 
 import GimbalProtocol
+import MapCamera
 
 /// A request that waits for a camera to rest.
 final class RestWait {
@@ -84,7 +85,7 @@ struct RestWaitQueue {
 /// Waits that came to an end together, and the camera as it was then: they are answered in turns, however many they are.
 final class RestAnswers {
     enum Outcome {
-        case rest(epoch: String, seq: UInt64, PrintedPosition)
+        case rest(epoch: String, seq: UInt64, CameraPosition)
         /// The camera is no more.
         case removed
     }

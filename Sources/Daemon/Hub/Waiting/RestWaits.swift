@@ -104,10 +104,9 @@ final class RestWaits {
     private func answer(_ wait: RestWait, _ answers: RestAnswers) {
         switch answers.outcome {
         case .rest(let epoch, let seq, let position):
-            let id = wait.id
-            finish(wait) {
-                $0.atRest(camera: answers.camera, epoch: epoch, seq: seq, position: position, id.span)
-            }
+            let rest = CameraRest(
+                camera: answers.camera, epoch: epoch.isEmpty ? nil : epoch, seq: seq, position: position)
+            finish(wait, .atRest(rest))
         case .removed:
             refuse(
                 wait,
@@ -118,7 +117,7 @@ final class RestWaits {
     /// Ends the waiting of those that wanted to wait no longer.
     private func endOverdue(at now: Double) {
         while turns.hasRoomForEvents, let wait = deadlines.first, wait.deadline <= now {
-            let limit = RequestDecoder.plain(wait.timeoutMs)
+            let limit = plain(wait.timeoutMs)
             refuse(
                 wait,
                 WireError(.timeout, field: "timeoutMs", "camera \(wait.camera.name) still moves after \(limit) ms"))
@@ -128,18 +127,18 @@ final class RestWaits {
 
     private func refuse(_ wait: RestWait, _ error: WireError) {
         counters.errors += 1
-        let id = wait.id
-        finish(wait) { $0.error(error, line: wait.line, id.span) }
+        finish(wait, .error(GimbalError(error, line: wait.line)))
     }
 
     /// Ends the waiting with its answer.
-    private func finish(_ wait: RestWait, _ write: (inout LineWriter) -> Void) {
+    private func finish(_ wait: RestWait, _ answer: ServerMessage) {
         turns.add(events: 1)
         turns.add(work: 1)
         sender.putEventsFirst(for: wait.peer)
         forget(wait)
         wait.peer.waits.remove(wait)
-        sender.append(to: wait.peer, write)
+        let id = wait.id
+        sender.append(to: wait.peer) { $0.answer(answer, id.span) }
     }
 
     private func forget(_ wait: RestWait) {

@@ -340,12 +340,9 @@ extension Follower.Camera {
             case .trace(let header):
                 (reporter, active) = (GestureReporter(), ActiveGestures(header.gestures, limit: Self.mostGestures))
                 hasSettings = true
-            case .command(let command):
-                active.handle(command)
-                hasSettings = hasSettings || command.isSetting
-            case .gesture, .touch, .marker, .query, .subscribe, .unsubscribe, .subscribeAll, .unsubscribeAll,
-                .awaitIdle, .steerReplay, .hello, .traceEnd:
-                break
+            default:
+                active.handle(request.body)
+                hasSettings = hasSettings || request.body.isSetting
             }
         }
         return hasSettings

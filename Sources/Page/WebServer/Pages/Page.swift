@@ -86,7 +86,7 @@ final class Page: Sendable {
                 case .trace, .traceEnd: throw lines.refusal("a trace is sent as a recording, to /recording")
                 case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll:
                     throw lines.refusal("the stream tells of all cameras; a page subscribes to none")
-                case .gesture, .touch, .command, .query, .awaitIdle, .steerReplay, .marker, .hello: break
+                default: break
                 }
             }
         }

@@ -123,13 +123,12 @@ struct Recording: ~Copyable {
     }
 
     /// What a request does that is no recording's business; `nil` for what is.
-    private static func foreign(_ body: Request.Body) -> String? {
+    private static func foreign(_ body: ClientRequest) -> String? {
         switch body {
-        case .gesture, .touch, .command, .marker, .traceEnd: nil
+        case .traceEnd: nil
         case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll: "subscribes, or ends a subscription"
-        case .query, .awaitIdle, .hello: "asks something"
-        case .steerReplay: "steers a replay"
         case .trace: "begins another trace"
+        default: body.isOfTraces ? nil : body.steersReplay ? "steers a replay" : "asks something"
         }
     }
 

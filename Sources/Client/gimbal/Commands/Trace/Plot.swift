@@ -98,7 +98,7 @@ private final class PlotSession {
     static let mostSurfaces = 64
     private(set) var leavesSurfacesOut = false
 
-    private func follow(_ fingers: Request.Fingers) {
+    private func follow(_ fingers: Fingers) {
         let index = tracks.firstIndex { $0.surface == fingers.surface } ?? tracks.count
         if index == tracks.count {
             guard index < Self.mostSurfaces else { return leavesSurfacesOut = true }

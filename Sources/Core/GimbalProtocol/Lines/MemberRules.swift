@@ -1,0 +1,306 @@
+// What a member may be that is no object: its type and its range, how it is written, and what an error says would be right.
+
+import Gestures
+import JSONLines
+
+/// A value of JSON that is no object.
+package enum JSONScalar {
+    case null
+    case bool(Bool)
+    /// A number, and whether it is written as an integer that a double holds exactly.
+    case number(Double, isInteger: Bool)
+    case string(String)
+    /// An array of strings.
+    case strings([String])
+    case other
+}
+
+/// What a member may be.
+package protocol MemberRule {
+    associatedtype Value
+
+    /// The value; `nil` for one of another type.
+    func read(_ scalar: JSONScalar) -> Value?
+    /// Whether a client may send it. What the daemon says is not judged.
+    func allows(_ value: Value) -> Bool
+    func write(_ value: Value, to line: inout LineWriter)
+    /// What an error says of a value that is wrong.
+    var wanted: String { get }
+    /// What an error says of a value that is missing.
+    var hint: String { get }
+    /// The error for a value that is wrong.
+    func error(_ path: FieldPath) -> WireError
+}
+
+extension MemberRule {
+    package func allows(_ value: Value) -> Bool { true }
+    package var hint: String { "it \(wanted)" }
+    package func error(_ path: FieldPath) -> WireError { .wrong(path, wanted) }
+}
+
+// MARK: Numbers
+
+extension ClosedRange<Double> {
+    /// Points of the screen, and how far fingers have moved there.
+    static var points: Self { -1e9...1e9 }
+    /// Degrees of a rotation, which is not wrapped.
+    static var rotation: Self { -1e9...1e9 }
+    /// Factors of a pinch.
+    static var scale: Self { 1e-9...1e9 }
+    /// Milliseconds of a clock, wherever it begins.
+    static var times: Self { -1e15...1e15 }
+    /// Milliseconds that something takes, or waits.
+    static var durations: Self { 0...3_600_000 }
+    /// Times within a trace, in milliseconds.
+    static var ofTraces: Self { 0...1e14 }
+    /// Points of a viewport's size, and of its padding.
+    static var sizes: Self { 0.001...100_000 }
+    static var insets: Self { 0...100_000 }
+    static var finite: Self { -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
+}
+
+struct NumberRule: MemberRule {
+    var range = ClosedRange<Double>.finite
+    /// How many decimals it is rounded to, where the line is.
+    var places = 6
+
+    func read(_ scalar: JSONScalar) -> Double? { if case .number(let number, _) = scalar { number } else { nil } }
+    func allows(_ value: Double) -> Bool { range.contains(value) }
+    func write(_ value: Double, to line: inout LineWriter) {
+        if line.isRounded { line.write(FixedDecimal(value, places: places)) } else { line.write(exact: value) }
+    }
+    var wanted: String {
+        if range.upperBound == .greatestFiniteMagnitude { return "must be a finite number" }
+        return "must be a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
+    }
+    var hint: String { "a number belongs there" }
+}
+
+/// A number as people write it: one that is whole has no point.
+package func plain(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+
+struct IntegerRule: MemberRule {
+    /// The least and the greatest that a double holds exactly.
+    static let exact = -(1 << 53 - 1)...(1 << 53 - 1)
+
+    var range = 0...Self.exact.upperBound
+    let wanted: String
+
+    func read(_ scalar: JSONScalar) -> Int? {
+        guard case .number(let number, true) = scalar else { return nil }
+        // Beyond 2^53 nothing counts one by one, so the largest integer is as good as any.
+        return Int(exactly: number) ?? (number < 0 ? .min : .max)
+    }
+    func allows(_ value: Int) -> Bool { range.contains(value) }
+    func write(_ value: Int, to line: inout LineWriter) {
+        if value < 0 { line.write("-") }
+        line.write(UInt64(value.magnitude))
+    }
+}
+
+extension MemberRule where Self == NumberRule {
+    static func number(in range: ClosedRange<Double> = .finite, places: Int = 6) -> Self {
+        NumberRule(range: range, places: places)
+    }
+    /// Milliseconds of a clock.
+    static var time: Self { .number(in: .times, places: 3) }
+}
+
+extension MemberRule where Self == IntegerRule {
+    static func integer(_ range: ClosedRange<Int>, _ wanted: String) -> Self {
+        IntegerRule(range: range, wanted: wanted)
+    }
+    /// How many there are of something.
+    static var count: Self { IntegerRule(wanted: "must be an integer from 0") }
+    /// The number of an event.
+    static var seq: Self { IntegerRule(wanted: "must be a seq: an integer from 0 to 2^53 - 1") }
+}
+
+/// A speed, of which an infinite one is `"max"`.
+struct SpeedRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> Double? {
+        switch scalar {
+        case .number(let number, _): number
+        case .string("max"): .infinity
+        default: nil
+        }
+    }
+    func allows(_ value: Double) -> Bool { value > 0 }
+    func write(_ value: Double, to line: inout LineWriter) {
+        if value == .infinity { line.write("\"max\"") } else { line.write(exact: value) }
+    }
+    var wanted: String { "must be a number above 0, or \"max\"" }
+    var hint: String { "it is a number above 0, or \"max\"" }
+}
+
+struct LoopRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> TracePlayback.Loop? {
+        switch scalar {
+        case .bool(true): .forever
+        case .number(let number, true): Int(exactly: number).map { .times($0) }
+        default: nil
+        }
+    }
+    func allows(_ value: TracePlayback.Loop) -> Bool { if case .times(let times) = value { times >= 1 } else { true } }
+    func write(_ value: TracePlayback.Loop, to line: inout LineWriter) {
+        switch value {
+        case .times(let times): line.write(UInt64(clamping: times))
+        case .forever: line.write("true")
+        }
+    }
+    var wanted: String { "must be an integer from 1 to 2^53 - 1, or true" }
+}
+
+/// The version of the protocol that is spoken here.
+struct VersionRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> Int? {
+        if case .number(let number, _) = scalar { Int(exactly: number) } else { nil }
+    }
+    func allows(_ value: Int) -> Bool { value == RequestDecoder.version }
+    func write(_ value: Int, to line: inout LineWriter) { line.write(exact: Double(value)) }
+    var wanted: String { "only version \(RequestDecoder.version) is spoken here" }
+    var hint: String { "it is \(RequestDecoder.version)" }
+    func error(_ path: FieldPath) -> WireError { WireError(.unsupportedVersion, field: path.description, wanted) }
+}
+
+// MARK: Flags and texts
+
+struct FlagRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> Bool? { if case .bool(let flag) = scalar { flag } else { nil } }
+    func write(_ value: Bool, to line: inout LineWriter) { line.write(value) }
+    var wanted: String { "must be true or false" }
+}
+
+extension MemberRule where Self == FlagRule {
+    static var flag: Self { FlagRule() }
+}
+
+struct TextRule: MemberRule {
+    /// How many bytes it has.
+    var bytes = 0...Int.max
+
+    func read(_ scalar: JSONScalar) -> String? { if case .string(let text) = scalar { text } else { nil } }
+    func allows(_ value: String) -> Bool { bytes.contains(value.utf8.count) }
+    func write(_ value: String, to line: inout LineWriter) { line.write(string: value) }
+    var wanted: String {
+        let least = bytes.lowerBound > 0 ? "\(bytes.lowerBound) to" : "at most"
+        return bytes.upperBound == .max ? "must be a string" : "must be a string of \(least) \(bytes.upperBound) bytes"
+    }
+}
+
+extension MemberRule where Self == TextRule {
+    static func text(bytes: ClosedRange<Int> = 0...Int.max) -> Self { TextRule(bytes: bytes) }
+}
+
+/// An array of texts.
+struct TextsRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> [String]? { if case .strings(let texts) = scalar { texts } else { nil } }
+    func write(_ value: [String], to line: inout LineWriter) {
+        line.write("[")
+        for text in value {
+            line.separate()
+            line.write(string: text)
+        }
+        line.write("]")
+    }
+    var wanted: String { "must be an array of strings" }
+}
+
+struct CameraNameRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> String? { if case .string(let name) = scalar { name } else { nil } }
+    func allows(_ value: String) -> Bool { Request.isCameraName(value.utf8) }
+    func write(_ value: String, to line: inout LineWriter) { line.write(string: value) }
+    var wanted: String { "must be 1 to \(Request.longestCameraName) characters of A-Z a-z 0-9 . _ -" }
+}
+
+extension MemberRule where Self == CameraNameRule {
+    static var cameraName: Self { CameraNameRule() }
+}
+
+/// What tells apart several gestures, or surfaces, of one connection; none is left out.
+struct LabelRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> GestureKey.Label? {
+        switch scalar {
+        case .string(let text): .text(text)
+        case .number(let number, true): Int64(exactly: number).map { .number($0) }
+        default: nil
+        }
+    }
+    func allows(_ value: GestureKey.Label) -> Bool {
+        if case .text(let text) = value { text.utf8.count <= RequestDecoder.longestLabel } else { true }
+    }
+    func write(_ value: GestureKey.Label, to line: inout LineWriter) {
+        switch value {
+        case .none: line.write("null")
+        case .number(let number): line.write(exact: Double(number))
+        case .text(let text): line.write(string: text)
+        }
+    }
+    var wanted: String { "must be an integer, or a string of at most \(RequestDecoder.longestLabel) bytes" }
+}
+
+// MARK: Words
+
+/// A word of the protocol.
+package protocol ProtocolWord: CaseIterable, Equatable, Sendable where AllCases == [Self] {
+    /// It, as the protocol writes it.
+    var word: String { get }
+}
+
+extension ProtocolWord where Self: RawRepresentable<String> {
+    package var word: String { rawValue }
+}
+
+struct WordRule<Word: ProtocolWord>: MemberRule {
+    /// What an error lists them as: "zoom or rotate", with quotes or without.
+    enum List { case plain, quoted, oneOf }
+
+    var list = List.plain
+
+    func read(_ scalar: JSONScalar) -> Word? {
+        guard case .string(let text) = scalar else { return nil }
+        return Word.allCases.first { $0.word == text }
+    }
+    func write(_ value: Word, to line: inout LineWriter) { line.write(string: value.word) }
+    var wanted: String { list == .oneOf ? "must be one of \(alternatives)" : "must be \(alternatives)" }
+    var hint: String { "it is \(alternatives)" }
+
+    private var alternatives: String {
+        let words = Word.allCases.map(\.word)
+        return switch list {
+        case .plain: listed(words, "or")
+        case .quoted: listed(words.map(quoted), "or")
+        case .oneOf: words.joined(separator: ", ")
+        }
+    }
+}
+
+/// Some words of the protocol, as an array of them.
+struct WordsRule<Word: ProtocolWord & Hashable>: MemberRule {
+    func read(_ scalar: JSONScalar) -> Set<Word>? {
+        guard case .strings(let texts) = scalar else { return nil }
+        var words: Set<Word> = []
+        for text in texts {
+            guard let word = Word.allCases.first(where: { $0.word == text }) else { return nil }
+            words.insert(word)
+        }
+        return words
+    }
+    func write(_ value: Set<Word>, to line: inout LineWriter) {
+        line.write("[")
+        for word in Word.allCases where value.contains(word) {
+            line.separate()
+            line.write(string: word.word)
+        }
+        line.write("]")
+    }
+    var wanted: String { "must be an array of \(listed(Word.allCases.map { quoted($0.word) }, "and"))" }
+}
+
+/// Words as a sentence lists them: a, b and c.
+package func listed(_ words: [String], _ conjunction: String) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
+}
+
+func quoted(_ word: String) -> String { "\"\(word)\"" }

@@ -1,0 +1,82 @@
+// Which gestures move a camera: some of the switches, as `set-gestures` has them, or all.
+
+import Gestures
+import JSONLines
+
+/// Switches of gestures to be set; one that is `nil` stays as it is. ``/Gestures/GestureSettings`` says what each is for.
+public struct GestureSwitches: Equatable, Sendable {
+    /// Pans; without it the other gestures leave the target where it is.
+    public var scroll: Bool?
+    /// Pinches, taps and one-finger zooms.
+    public var zoom: Bool?
+    /// Rotations.
+    public var rotate: Bool?
+    /// Tilts.
+    public var tilt: Bool?
+    /// Without it zoom and rotation are about the target, and pans wait until they end.
+    public var scrollDuringRotateOrZoom: Bool?
+    /// Whether a pan goes on when its finger has left the screen.
+    public var fling: Bool?
+    /// Whether a pinch and a rotation do.
+    public var inertia: Bool?
+
+    /// Switches, of which those left out stay as they are.
+    public init(
+        scroll: Bool? = nil, zoom: Bool? = nil, rotate: Bool? = nil, tilt: Bool? = nil,
+        scrollDuringRotateOrZoom: Bool? = nil, fling: Bool? = nil, inertia: Bool? = nil
+    ) {
+        self.scroll = scroll
+        self.zoom = zoom
+        self.rotate = rotate
+        self.tilt = tilt
+        self.scrollDuringRotateOrZoom = scrollDuringRotateOrZoom
+        self.fling = fling
+        self.inertia = inertia
+    }
+
+    /// All switches as these settings have them.
+    public init(_ settings: GestureSettings) {
+        self.init(
+            scroll: settings.scroll, zoom: settings.zoom, rotate: settings.rotate, tilt: settings.tilt,
+            scrollDuringRotateOrZoom: settings.scrollDuringRotateOrZoom, fling: settings.fling,
+            inertia: settings.inertia)
+    }
+
+    /// The settings with these switches set.
+    public func applied(to settings: GestureSettings) -> GestureSettings {
+        var settings = settings
+        settings.scroll = scroll ?? settings.scroll
+        settings.zoom = zoom ?? settings.zoom
+        settings.rotate = rotate ?? settings.rotate
+        settings.tilt = tilt ?? settings.tilt
+        settings.scrollDuringRotateOrZoom = scrollDuringRotateOrZoom ?? settings.scrollDuringRotateOrZoom
+        settings.fling = fling ?? settings.fling
+        settings.inertia = inertia ?? settings.inertia
+        return settings
+    }
+}
+
+extension GestureSwitches: Described {
+    package static let blank = GestureSwitches()
+
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        try walk.member(.scroll, &scroll, .flag)
+        try walk.member(.zoom, &zoom, .flag)
+        try walk.member(.rotate, &rotate, .flag)
+        try walk.member(.tilt, &tilt, .flag)
+        try walk.member(.scrollDuringRotateOrZoom, &scrollDuringRotateOrZoom, .flag)
+        try walk.member(.fling, &fling, .flag)
+        try walk.member(.inertia, &inertia, .flag)
+    }
+}
+
+extension GestureSettings: Described {
+    package static let blank = GestureSettings()
+
+    /// One that is left out is as a new camera has it.
+    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+        var switches = GestureSwitches(self)
+        try switches.describe(&walk)
+        self = switches.applied(to: GestureSettings())
+    }
+}
