@@ -16,7 +16,7 @@ package enum Inlet: String, CaseIterable, Sendable {
     case since
 }
 
-extension RequestType {
+extension ClientRequest {
     /// The topic that a request of this type comes by; `nil` if none takes it.
     package var inlet: Inlet? {
         switch family {
@@ -28,10 +28,10 @@ extension RequestType {
         }
     }
 
-    /// The type of a `type`, if the protocol knows it.
-    static func of(_ word: String) -> RequestType? { byWord[word] }
+    /// The topic that requests of a `type` come by; `nil` if none takes them.
+    static func inlet(of type: String) -> Inlet? { inlets[type] ?? nil }
 
-    private static let byWord = Dictionary(uniqueKeysWithValues: all.map { ($0.word, $0) })
+    private static let inlets = Dictionary(uniqueKeysWithValues: blanks.map { ($0.type, $0.inlet) })
 }
 
 /// The topics of a node.

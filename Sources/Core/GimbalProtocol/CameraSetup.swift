@@ -1,6 +1,6 @@
 // What a camera is set to, once for all that keeps it or passes it on: the message `camera`, the header of a trace, saved
 // state, a process that takes over, mirrors; and the commands that set it. A new setting gets a property, its change and
-// their members here, and a word in `RequestType`.
+// their members here.
 
 import Gestures
 import JSONLines
@@ -68,24 +68,24 @@ public struct CameraSetup: Equatable, Codable, Sendable {
 // MARK: Members
 
 extension ZoomRange {
-    /// Walks through the two ends; one that is left out stays as it is.
-    fileprivate mutating func describe<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, _ presence: Presence
-    ) throws(Walk.Failure) {
+    /// Shows a visitor the two ends; one that is left out stays as it is.
+    fileprivate mutating func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ presence: Presence
+    ) throws(V.Failure) {
         var (lowest, highest): (Double?, Double?) = (min, max)
-        try Self.describe(&walk, &lowest, &highest, presence)
+        try Self.describe(&visitor, &lowest, &highest, presence)
         let range = ZoomRange(min: lowest ?? min, max: highest ?? max)
-        try walk.check(range != nil) { _ in CameraSetup.reversedZoomRange }
+        try visitor.check(range != nil) { _ in CameraSetup.reversedZoomRange }
         self = range ?? self
     }
 
     /// That one end is not above the other is checked here only where both are told.
-    fileprivate static func describe<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, _ min: inout Double?, _ max: inout Double?, _ presence: Presence
-    ) throws(Walk.Failure) {
-        try walk.scalar(.minZoom, &min, .number(in: ZoomRange.limits), presence)
-        try walk.scalar(.maxZoom, &max, .number(in: ZoomRange.limits), presence)
-        try walk.check((min ?? 0) <= (max ?? .infinity)) { _ in CameraSetup.reversedZoomRange }
+    fileprivate static func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ min: inout Double?, _ max: inout Double?, _ presence: Presence
+    ) throws(V.Failure) {
+        try visitor.scalar(.minZoom, &min, .number(in: ZoomRange.limits), presence)
+        try visitor.scalar(.maxZoom, &max, .number(in: ZoomRange.limits), presence)
+        try visitor.check((min ?? 0) <= (max ?? .infinity)) { _ in CameraSetup.reversedZoomRange }
     }
 }
 
@@ -96,62 +96,58 @@ extension CameraSetup: Described {
     package static let reversedZoomRange = WireError(
         .invalidValue, field: "minZoom", "minZoom must not be above maxZoom")
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try zoomRange.describe(&walk, .required(nil))
-        try walk.object(.targetBounds, &targetBounds, .nullable)
-        try walk.object(.viewport, &viewport)
-        try walk.object(.gestures, &gestures)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try zoomRange.describe(&visitor, .required(nil))
+        try visitor.object(.targetBounds, &targetBounds, .nullable)
+        try visitor.object(.viewport, &viewport)
+        try visitor.object(.gestures, &gestures)
     }
 
-    /// Walks through the members of a trace's header, where the position stands between, and what is left out is as a new
+    /// Shows a visitor the members of a trace's header, where the position stands between, and what is left out is as a new
     /// camera has it.
-    mutating func describe<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, withPosition position: inout CameraPosition
-    ) throws(Walk.Failure) {
-        try walk.object(.viewport, &viewport, default: .standard)
-        try walk.object(.position, &position, default: .initial)
-        try zoomRange.describe(&walk, .optional)
-        try walk.object(.targetBounds, &targetBounds, .optionalOrNull)
-        try walk.object(.gestures, &gestures, default: GestureSettings())
+    mutating func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, withPosition position: inout CameraPosition
+    ) throws(V.Failure) {
+        try visitor.object(.viewport, &viewport, default: .standard)
+        try visitor.object(.position, &position, default: .initial)
+        try zoomRange.describe(&visitor, .optional)
+        try visitor.object(.targetBounds, &targetBounds, .optionalOrNull)
+        try visitor.object(.gestures, &gestures, default: GestureSettings())
     }
 }
 
 extension CameraSetup.Change {
-    var word: RequestType.Word {
+    /// The `type` of the command that makes it.
+    var type: String {
         switch self {
-        case .viewport: .setViewport
-        case .zoomRange: .setZoomRange
-        case .targetBounds: .setTargetBounds
-        case .gestures: .setGestures
+        case .viewport: "set-viewport"
+        case .zoomRange: "set-zoom-range"
+        case .targetBounds: "set-target-bounds"
+        case .gestures: "set-gestures"
         }
     }
 
-    /// The change of a command, before its members are read.
-    init(blank word: RequestType.Word) {
-        switch word {
-        case .setViewport: self = .viewport(.blank)
-        case .setZoomRange: self = .zoomRange(min: nil, max: nil)
-        case .setTargetBounds: self = .targetBounds(nil)
-        default: self = .gestures(.blank)
-        }
-    }
+    /// One of each, before its members are read.
+    static let blanks: [Self] = [
+        .viewport(.blank), .zoomRange(min: nil, max: nil), .targetBounds(nil), .gestures(.blank),
+    ]
 
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch self {
         case .viewport(var viewport):
-            try viewport.describe(&walk)
+            try viewport.describe(&visitor)
             self = .viewport(viewport)
         case .zoomRange(var min, var max):
-            try ZoomRange.describe(&walk, &min, &max, .optional)
-            try walk.check(min != nil || max != nil) { path in
+            try ZoomRange.describe(&visitor, &min, &max, .optional)
+            try visitor.check(min != nil || max != nil) { path in
                 .missing(path / .minZoom, "minZoom, maxZoom or both are to be set")
             }
             self = .zoomRange(min: min, max: max)
         case .targetBounds(var bounds):
-            try walk.object(.bounds, &bounds, .nullable)
+            try visitor.object(.bounds, &bounds, .nullable)
             self = .targetBounds(bounds)
         case .gestures(var switches):
-            try switches.describe(&walk)
+            try switches.describe(&visitor)
             self = .gestures(switches)
         }
     }

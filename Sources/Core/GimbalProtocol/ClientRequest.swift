@@ -1,6 +1,6 @@
 // All requests of clients as values, each told once: its case and what its members are for, its type, what it is before it is
-// read, and its members. What is larger is told in the file of its family. A new request gets a case here and a word in
-// `RequestType`; the compiler asks for the rest.
+// read, and its members. What is larger is told in the file of its family. A new request gets a case here and stands
+// among the `blanks`; the compiler asks for the rest.
 
 import Gestures
 import JSONLines
@@ -154,87 +154,83 @@ extension ClientRequest {
         throw EncodingError.invalidValue(self, EncodingError.Context(codingPath: [], debugDescription: why))
     }
 
-    /// The `type` of the request's line.
-    public var type: String { requestType.word }
 }
 
 // MARK: What it is
 
 extension ClientRequest {
-    package var requestType: RequestType {
+    /// The `type` of the request's line.
+    public var type: String {
         switch self {
-        case .gesture(let event, _): .gesture(event.kind)
-        case .touch: .other(.touch)
-        case .move: .other(.move)
-        case .animate: .other(.animate)
-        case .stop: .other(.stop)
-        case .set(let change): .other(change.word)
-        case .removeCamera: .other(.removeCamera)
-        case .getCamera: .other(.getCamera)
-        case .cameraForBounds: .other(.cameraForBounds)
-        case .project: .other(.project)
-        case .unproject: .other(.unproject)
-        case .visibleRegion: .other(.visibleRegion)
-        case .cameras: .other(.cameras)
-        case .stats: .other(.stats)
-        case .clients: .other(.clients)
-        case .awaitIdle: .other(.awaitIdle)
-        case .ping: .other(.ping)
-        case .hello: .other(.hello)
-        case .subscribe, .subscribeAll: .other(.subscribe)
-        case .unsubscribe, .unsubscribeAll: .other(.unsubscribe)
-        case .trace: .other(.trace)
-        case .traceEnd: .other(.traceEnd)
-        case .pauseReplay: .other(.pauseReplay)
-        case .resumeReplay: .other(.resumeReplay)
-        case .stepReplay: .other(.stepReplay)
-        case .seekReplay: .other(.seekReplay)
-        case .setReplaySpeed: .other(.setReplaySpeed)
-        case .endReplay: .other(.endReplay)
-        case .getReplay: .other(.getReplay)
-        case .marker: .other(.marker)
+        case .gesture(let event, _): event.kind.type
+        case .touch: "touch"
+        case .move: "move"
+        case .animate: "animate"
+        case .stop: "stop"
+        case .set(let change): change.type
+        case .removeCamera: "remove-camera"
+        case .getCamera: "get-camera"
+        case .cameraForBounds: "camera-for-bounds"
+        case .project: "project"
+        case .unproject: "unproject"
+        case .visibleRegion: "visible-region"
+        case .cameras: "cameras"
+        case .stats: "stats"
+        case .clients: "clients"
+        case .awaitIdle: "await-idle"
+        case .ping: "ping"
+        case .hello: "hello"
+        case .subscribe, .subscribeAll: "subscribe"
+        case .unsubscribe, .unsubscribeAll: "unsubscribe"
+        case .trace: "trace"
+        case .traceEnd: "trace-end"
+        case .pauseReplay: "pause-replay"
+        case .resumeReplay: "resume-replay"
+        case .stepReplay: "step-replay"
+        case .seekReplay: "seek-replay"
+        case .setReplaySpeed: "set-replay-speed"
+        case .endReplay: "end-replay"
+        case .getReplay: "get-replay"
+        case .marker: "marker"
         }
     }
 
-    /// A request of a type, before its members are read.
-    init(blank type: RequestType) {
-        switch type {
-        case .gesture(let kind): self = .gesture(GestureEvent(kind, .changed), label: .none)
-        case .other(let word): self.init(blank: word)
+    /// One of each type, before its members are read.
+    package static let blanks: [ClientRequest] =
+        GestureKind.allCases.map { .gesture(GestureEvent($0, .changed)) } + CameraSetup.Change.blanks.map { .set($0) }
+        + [
+            .touch(.blank), .move(.blank), .animate(.blank), .stop, .removeCamera, .getCamera, .cameraForBounds(.blank),
+            .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats, .clients(), .awaitIdle(), .ping,
+            .hello(), .subscribe(), .unsubscribe, .trace(.blank), .traceEnd, .pauseReplay, .resumeReplay, .stepReplay(),
+            .seekReplay(.time(0)), .setReplaySpeed(1), .endReplay, .getReplay, .marker(label: ""),
+        ]
+
+    /// What requests are for.
+    package enum Family {
+        case gesture, touch, command, question
+        /// They belong to the connection that they come by, as subscriptions and traces do, or are about connections.
+        case connection
+    }
+
+    package var family: Family {
+        switch self {
+        case .gesture: .gesture
+        case .touch: .touch
+        case .move, .animate, .stop, .set, .removeCamera, .marker: .command
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
+            .awaitIdle, .getReplay:
+            .question
+        case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .trace, .traceEnd, .pauseReplay, .resumeReplay,
+            .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients:
+            .connection
         }
     }
 
-    private init(blank word: RequestType.Word) {
-        switch word {
-        case .touch: self = .touch(.blank)
-        case .move: self = .move(.blank)
-        case .animate: self = .animate(.blank)
-        case .stop: self = .stop
-        case .setGestures, .setZoomRange, .setTargetBounds, .setViewport: self = .set(.init(blank: word))
-        case .removeCamera: self = .removeCamera
-        case .getCamera: self = .getCamera
-        case .cameraForBounds: self = .cameraForBounds(.blank)
-        case .project: self = .project(.blank)
-        case .unproject: self = .unproject(.blank)
-        case .visibleRegion: self = .visibleRegion
-        case .cameras: self = .cameras
-        case .stats: self = .stats
-        case .clients: self = .clients()
-        case .ping: self = .ping
-        case .subscribe: self = .subscribe()
-        case .unsubscribe: self = .unsubscribe
-        case .hello: self = .hello()
-        case .trace: self = .trace(.blank)
-        case .traceEnd: self = .traceEnd
-        case .pauseReplay: self = .pauseReplay
-        case .resumeReplay: self = .resumeReplay
-        case .stepReplay: self = .stepReplay()
-        case .seekReplay: self = .seekReplay(.time(0))
-        case .setReplaySpeed: self = .setReplaySpeed(1)
-        case .endReplay: self = .endReplay
-        case .getReplay: self = .getReplay
-        case .marker: self = .marker(label: "")
-        case .awaitIdle: self = .awaitIdle()
+    /// Whether it stands on a line of its own: what begins, steers or ends a replay, and what removes a camera.
+    var standsAlone: Bool {
+        switch self {
+        case .removeCamera, .trace, .traceEnd: true
+        default: steersReplay
         }
     }
 
@@ -269,71 +265,71 @@ extension ClientRequest {
         }
     }
 
-    /// Walks through the members that no other request has.
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    /// Shows a visitor the members that no other request has.
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch self {
         case .gesture(var event, var label):
-            try event.describe(&walk, &label)
+            try event.describe(&visitor, &label)
             self = .gesture(event, label: label)
         case .touch(var fingers):
-            try fingers.describe(&walk)
+            try fingers.describe(&visitor)
             self = .touch(fingers)
         case .move(var update):
-            try walk.object(.update, &update)
+            try visitor.object(.update, &update)
             self = .move(update)
         case .animate(var update, var durationMs, var easing):
-            try walk.object(.update, &update)
-            try walk.member(
+            try visitor.object(.update, &update)
+            try visitor.member(
                 .durationMs, &durationMs, .number(in: .durations), default: CameraAnimation.usualDuration)
-            try walk.member(.easing, &easing, WordRule(), unless: .default)
+            try visitor.member(.easing, &easing, WordRule(), unless: .default)
             self = .animate(update, durationMs: durationMs, easing: easing)
         case .set(var change):
-            try change.describe(&walk)
+            try change.describe(&visitor)
             self = .set(change)
         case .cameraForBounds(var bounds, var insets):
-            try walk.object(.bounds, &bounds)
-            try walk.object(.insets, &insets, default: EdgeInsets())
+            try visitor.object(.bounds, &bounds)
+            try visitor.object(.insets, &insets, default: EdgeInsets())
             self = .cameraForBounds(bounds, insets: insets)
         case .project(var place):
-            try walk.object(.coordinate, &place)
+            try visitor.object(.coordinate, &place)
             self = .project(place)
         case .unproject(var point):
-            try walk.object(.point, &point, hint: "an object with x and y")
+            try visitor.object(.point, &point, hint: "an object with x and y")
             self = .unproject(point)
         case .clients(var number):
             let rule = IntegerRule(wanted: "must be a client's number: an integer from 0")
-            try walk.member(.after, &number, rule, unless: 0)
+            try visitor.member(.after, &number, rule, unless: 0)
             self = .clients(after: number)
         case .awaitIdle(var timeoutMs):
-            try walk.member(.timeoutMs, &timeoutMs, .number(in: .durations))
+            try visitor.member(.timeoutMs, &timeoutMs, .number(in: .durations))
             self = .awaitIdle(timeoutMs: timeoutMs)
         case .hello(var version, var about):
-            try walk.member(.version, &version, VersionRule())
-            try walk.member(.about, &about, .text(bytes: 0...RequestDecoder.longestAbout))
+            try visitor.member(.version, &version, VersionRule())
+            try visitor.member(.about, &about, .text(bytes: 0...RequestDecoder.longestAbout))
             self = .hello(version: version, about: about)
         case .subscribe(let kinds, let delivery, var since):
-            let (kinds, delivery) = try Self.describe(&walk, kinds, delivery, ofAll: false)
-            try ResumePoint.describe(&walk, &since)
+            let (kinds, delivery) = try Self.describe(&visitor, kinds, delivery, ofAll: false)
+            try ResumePoint.describe(&visitor, &since)
             self = .subscribe(kinds: kinds, delivery: delivery, since: since)
         case .subscribeAll(let kinds, let delivery, var points):
-            let (kinds, delivery) = try Self.describe(&walk, kinds, delivery, ofAll: true)
-            try ResumePoint.describe(&walk, &points)
+            let (kinds, delivery) = try Self.describe(&visitor, kinds, delivery, ofAll: true)
+            try ResumePoint.describe(&visitor, &points)
             self = .subscribeAll(kinds: kinds, delivery: delivery, since: points)
         case .trace(var header):
-            try header.describe(&walk)
+            try header.describe(&visitor)
             self = .trace(header)
         case .stepReplay(var count):
             let rule = IntegerRule.integer(1...1_000_000, "must be an integer from 1 to 1000000")
-            try walk.member(.count, &count, rule, unless: 1)
+            try visitor.member(.count, &count, rule, unless: 1)
             self = .stepReplay(count: count)
         case .seekReplay(var target):
-            try target.describe(&walk)
+            try target.describe(&visitor)
             self = .seekReplay(target)
         case .setReplaySpeed(var speed):
-            try walk.member(.speed, &speed, SpeedRule())
+            try visitor.member(.speed, &speed, SpeedRule())
             self = .setReplaySpeed(speed)
         case .marker(var label):
-            try walk.member(.label, &label, .markerLabel, hint: "it says what the marker is")
+            try visitor.member(.label, &label, .markerLabel, hint: "it says what the marker is")
             self = .marker(label: label)
         case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .unsubscribeAll,
             .traceEnd, .pauseReplay, .resumeReplay, .endReplay, .getReplay:
@@ -343,7 +339,7 @@ extension ClientRequest {
 
     /// Whether it is what a trace is made of, and has a time there.
     package var isOfTraces: Bool {
-        switch requestType.family {
+        switch family {
         case .gesture, .touch, .command: true
         case .question, .connection: false
         }
@@ -399,7 +395,7 @@ extension LineWriter {
         case .subscribeAll, .unsubscribeAll: camera = Request.allCameras
         default: break
         }
-        open(request.requestType)
+        open(request.type)
         member(.timeMs, &timeMs, .time)
         member(.camera, &camera, .cameraName)
         member(.id, &id, RequestIDRule())
@@ -419,9 +415,10 @@ extension LineWriter {
         if frame.count > 1 { write("]") }
     }
 
-    mutating func open(_ type: RequestType) {
+    /// Opens a line of a type.
+    mutating func open(_ type: String) {
         write("{\"type\":")
-        write(string: type.word)
+        write(string: type)
     }
 }
 

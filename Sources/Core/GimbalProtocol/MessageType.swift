@@ -37,8 +37,7 @@ extension LineWriter {
 
     /// Opens a line: its type, and the id of the request that it answers.
     mutating func open(_ type: MessageType, _ id: Span<UInt8>) {
-        write("{\"type\":")
-        write(string: type.rawValue)
+        open(type.rawValue)
         guard !id.isEmpty else { return }
         member(.id)
         write(id)
@@ -137,7 +136,9 @@ extension ServerLine {
         try message.describe(&reader)
         guard message.event?.position?.isPossible ?? true else { throw DecodingError.wrong("no camera can be there") }
         if case .event(.input(var input)) = message {
-            guard let text = json.object?.text(of: Field.line.name) else { throw DecodingError.wrong("line is missing") }
+            guard let text = json.object?.text(of: Field.line.name) else {
+                throw DecodingError.wrong("line is missing")
+            }
             input.line = String(decoding: bytes[text], as: UTF8.self)
             message = .event(.input(input))
         }
@@ -199,30 +200,30 @@ extension ServerMessage {
         }
     }
 
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch self {
         case .event(var event):
-            try event.describe(&walk)
+            try event.describe(&visitor)
             self = .event(event)
-        case .camera(let value): self = .camera(try described(value, by: &walk))
-        case .cameraForBounds(let value): self = .cameraForBounds(try described(value, by: &walk))
+        case .camera(let value): self = .camera(try described(value, by: &visitor))
+        case .cameraForBounds(let value): self = .cameraForBounds(try described(value, by: &visitor))
         case .point(var point):
-            try walk.object(.point, &point)
+            try visitor.object(.point, &point)
             self = .point(point)
         case .coordinate(var coordinate):
-            try walk.object(.coordinate, &coordinate)
+            try visitor.object(.coordinate, &coordinate)
             self = .coordinate(coordinate)
-        case .visibleRegion(let value): self = .visibleRegion(try described(value, by: &walk))
+        case .visibleRegion(let value): self = .visibleRegion(try described(value, by: &visitor))
         case .cameras(var names):
-            try walk.member(.cameras, &names, TextsRule())
+            try visitor.member(.cameras, &names, TextsRule())
             self = .cameras(names)
-        case .stats(let value): self = .stats(try described(value, by: &walk))
-        case .clients(let value): self = .clients(try described(value, by: &walk))
-        case .atRest(let value): self = .atRest(try described(value, by: &walk))
-        case .replay(let value): self = .replay(try described(value, by: &walk))
-        case .traceEnded(let value): self = .traceEnded(try described(value, by: &walk))
-        case .hello(let value): self = .hello(try described(value, by: &walk))
-        case .error(let value): self = .error(try described(value, by: &walk))
+        case .stats(let value): self = .stats(try described(value, by: &visitor))
+        case .clients(let value): self = .clients(try described(value, by: &visitor))
+        case .atRest(let value): self = .atRest(try described(value, by: &visitor))
+        case .replay(let value): self = .replay(try described(value, by: &visitor))
+        case .traceEnded(let value): self = .traceEnded(try described(value, by: &visitor))
+        case .hello(let value): self = .hello(try described(value, by: &visitor))
+        case .error(let value): self = .error(try described(value, by: &visitor))
         case .pong, .ok, .unknown: break
         }
     }

@@ -391,20 +391,21 @@ import Testing
         let (fleet, _, _) = pair()
         let client = foreign(fleet, "gimbal/left/main/error")
         let page = try Files.text("Protocols/mqtt.md")
-        for type in RequestType.all {
+        for request in ClientRequest.blanks {
             for inlet in Inlet.allCases where inlet != .since {
-                publish(#"{"type":"\#(type.word)","id":1}"#, inlet.rawValue, from: client)
+                publish(#"{"type":"\#(request.type)","id":1}"#, inlet.rawValue, from: client)
                 let text = texts(client).joined()
-                let wanted = type.inlet == nil ? "unknown-type" : type.inlet == inlet ? nil : "denied"
+                let wanted = request.inlet == nil ? "unknown-type" : request.inlet == inlet ? nil : "denied"
                 for code in ["unknown-type", "denied"] {
-                    #expect(text.contains(#""code":"\#(code)""#) == (code == wanted), "\(type.word) \(inlet): \(text)")
+                    #expect(
+                        text.contains(#""code":"\#(code)""#) == (code == wanted), "\(request.type) \(inlet): \(text)")
                 }
             }
         }
         // The page names each question.
         let row = try #require(page.split(separator: "\n").first { $0.hasPrefix("| `CAMERA/get`") })
         let named = row.split(separator: "|").last.map { $0.matches(of: /`([a-z-]+)`/).map { String($0.1) } } ?? []
-        #expect(Set(named) == Set(RequestType.all.filter { $0.inlet == .get }.map(\.word)))
+        #expect(Set(named) == Set(ClientRequest.blanks.filter { $0.inlet == .get }.map(\.type)))
     }
 
     @Test func repliesGoWhereTheyAreAskedForAndNowhereThatCouldHarm() {

@@ -35,7 +35,7 @@ import Testing
     @Test func everyMessageIsInTheProseAndInTheSchema() throws {
         let prose = try Files.text("Protocols/README.md")
         let schema = try JSON(Files.text("Protocols/gimbal.schema.json"))
-        for type in RequestType.all.map(\.word) {
+        for type in ClientRequest.blanks.map(\.type) {
             #expect(
                 prose.contains("\"type\":\"\(type)\"") || prose.contains("`\(type)`"), "\(type) is not in the prose")
             #expect(schema["$defs"]?["client.\(type)"] != nil, "\(type) is not in the schema")

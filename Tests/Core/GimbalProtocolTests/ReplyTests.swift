@@ -42,7 +42,9 @@ import Testing
 
     @Test func anErrorIsWrittenInFull() throws {
         let message = "a\"b\\c\n\u{7f}\u{1}é🗺"
-        let line = text { $0.answer(.error(GimbalError(WireError(.invalidValue, field: "x", message), line: 3)), Span()) }
+        let line = text {
+            $0.answer(.error(GimbalError(WireError(.invalidValue, field: "x", message), line: 3)), Span())
+        }
         #expect(try JSON(line)["message"]?.string == message)
         #expect(
             line

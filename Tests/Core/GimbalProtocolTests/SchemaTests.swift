@@ -279,7 +279,7 @@ private let wrong = JSON.array([.array([])])
         let asked = try ["| Command |", "| Request | Fields | Reply |", "| Request | Fields | What"].map(firstWords)
         expect(
             asked.reduce(told) { $0.union($1) }, in: "| Request |, or | Command |",
-            are: RequestType.all.map(\.word).filter { !gestures.contains($0) })
+            are: ClientRequest.blanks.map(\.type).filter { !gestures.contains($0) })
         let answers = Set(try table("| Request | Fields | Reply |").compactMap { $0.last?.first })
         #expect(answers.subtracting(MessageType.allCases.map(\.rawValue)) == [])
     }
@@ -290,7 +290,8 @@ private let wrong = JSON.array([.array([])])
             .filter { $0.hasSuffix(".json") }.map { try Files.text("\(folder)/\($0)") }
         // Some stand in a text within a text.
         let words = Set(cases.flatMap { $0.matches(of: /"type\\?"\s*:\s*\\?"([a-z-]+)/).map { String($0.1) } })
-        for word in RequestType.all.map(\.word) + MessageType.allCases.map(\.rawValue) where !words.contains(word) {
+        for word in ClientRequest.blanks.map(\.type) + MessageType.allCases.map(\.rawValue) where !words.contains(word)
+        {
             Issue.record("no case in \(folder) has a message \(word)")
         }
     }

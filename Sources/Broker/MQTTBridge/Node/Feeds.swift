@@ -84,7 +84,7 @@ struct Submission {
         guard let word = request["type"]?.string else {
             throw WireError(.missingField, field: "type", "type is missing")
         }
-        guard let right = RequestType.of(word)?.inlet else {
+        guard let right = ClientRequest.inlet(of: word) else {
             throw WireError(.unknownType, field: "type", "no topic takes \"\(word)\"")
         }
         guard right == inlet else {
@@ -102,7 +102,7 @@ struct Submission {
     }
 
     /// Whether its answer waits until a camera rests.
-    var waitsForRest: Bool { requests.contains { $0["type"] == .string(RequestType.Word.awaitIdle.rawValue) } }
+    var waitsForRest: Bool { requests.contains { $0["type"] == .string(ClientRequest.awaitIdle().type) } }
 
     /// What the requests are known by to their publisher.
     var ids: [JSONValue?] { requests.map { $0["id"] } }
@@ -353,7 +353,7 @@ final class Feeds {
 
     /// A node that tells of some cameras does not name the others.
     private func checkQuestions(of submission: Submission) throws(WireError) {
-        let word = RequestType.Word.cameras.rawValue
+        let word = ClientRequest.cameras.type
         guard !cameras.isEmpty, submission.requests.contains(where: { $0["type"]?.string == word }) else { return }
         throw WireError(.denied, field: "type", "this node tells of some cameras only: its $state names them")
     }

@@ -4,7 +4,7 @@
 import JSONLines
 
 /// Reads the members of an object that a daemon has written.
-struct AnswerReader: MemberWalk {
+struct AnswerReader: MemberVisitor {
     private let json: JSONObject
 
     /// - Throws: `DecodingError` for what is no object.
@@ -88,7 +88,8 @@ extension JSONScalar {
             case .bool(let flag): .bool(flag)
             case .number(let number): .number(number, isInteger: number == number.rounded())
             case .string(let text): .string(text)
-            case .array(let values): values.allSatisfy { $0.string != nil } ? .strings(values.compactMap(\.string)) : .other
+            case .array(let values):
+                values.allSatisfy { $0.string != nil } ? .strings(values.compactMap(\.string)) : .other
             case .object: .other
             }
     }

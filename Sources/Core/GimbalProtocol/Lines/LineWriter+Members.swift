@@ -2,7 +2,7 @@
 
 import JSONLines
 
-extension LineWriter: MemberWalk {
+extension LineWriter: MemberVisitor {
     package mutating func scalar<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule, _ presence: Presence
     ) {

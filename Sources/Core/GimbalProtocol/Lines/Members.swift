@@ -1,6 +1,6 @@
-// How a message is described: once, by a walk through its members in the order in which they are written. Who walks decides
-// what becomes of them: `LineWriter` writes them, `RequestDecoder` reads them from a client's line, with errors that say what
-// would be right, `AnswerReader` reads them from the daemon's, and a test holds them against the schema.
+// How a message is described: once. `describe` shows a visitor each member, in the order in which they are written, and the
+// visitor decides what becomes of it: `LineWriter` writes it, `RequestDecoder` reads it from a client's line, with errors that
+// say what would be right, `AnswerReader` reads it from the daemon's. Tests hold the members against those of the schema.
 
 import JSONLines
 
@@ -9,8 +9,8 @@ package protocol Described {
     /// What is read into: a member that is left out stays as it is here.
     static var blank: Self { get }
 
-    /// Walks through the members. Those that are written stay as they are.
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure)
+    /// Shows a visitor the members.
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure)
 
     /// Whether it can be so: what the daemon says is not taken for granted.
     var isPossible: Bool { get }
@@ -46,8 +46,8 @@ package struct ListRule {
     var isNamedWithin = true
 }
 
-/// A walk through the members of a value.
-package protocol MemberWalk: ~Copyable {
+/// What is shown the members of a value, one by one: it writes them, and leaves them as they are, or reads them.
+package protocol MemberVisitor: ~Copyable {
     /// What ends it: nothing ends one that writes.
     associatedtype Failure: Error
 
@@ -74,7 +74,7 @@ package protocol MemberWalk: ~Copyable {
     mutating func check(_ isRight: Bool, _ error: (FieldPath) -> WireError) throws(Failure)
 }
 
-extension MemberWalk where Self: ~Copyable {
+extension MemberVisitor where Self: ~Copyable {
     /// A member that must be there.
     mutating func member<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value, _ rule: Rule, hint: String? = nil

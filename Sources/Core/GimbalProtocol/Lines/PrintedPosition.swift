@@ -19,7 +19,8 @@ package struct PrintedPosition: Equatable, Codable, Sendable {
     /// The position that it is: it prints as this.
     package var position: CameraPosition {
         CameraPosition(
-            target: LatLng(latitude: Double(latitude) / 1e9, longitude: Double(longitude) / 1e9), zoom: Double(view.zoom) / 1e6,
+            target: LatLng(latitude: Double(latitude) / 1e9, longitude: Double(longitude) / 1e9),
+            zoom: Double(view.zoom) / 1e6,
             bearing: Double(view.bearing) / 1e6, viewingAngle: Double(view.viewingAngle) / 1e6)
     }
 

@@ -2,7 +2,7 @@
 
 import JSONLines
 
-extension RequestDecoder: MemberWalk {
+extension RequestDecoder: MemberVisitor {
     package mutating func scalar<Rule: MemberRule>(
         _ field: Field, _ value: inout Rule.Value?, _ rule: Rule, _ presence: Presence
     ) throws(WireError) {
@@ -56,7 +56,8 @@ extension RequestDecoder: MemberWalk {
 
     /// The node of a member; `nil` where there is none and need not be.
     @inline(__always)
-    private func member(_ field: Field, _ presence: Presence, _ hint: @autoclosure () -> String) throws(WireError) -> Int?
+    private func member(_ field: Field, _ presence: Presence, _ hint: @autoclosure () -> String) throws(WireError)
+        -> Int?
     {
         guard let node = child(object, field) else {
             switch presence {
@@ -156,7 +157,8 @@ extension RequestDecoder: MemberWalk {
 
     /// The camera's name that stands in a string; `nil` if it is none.
     mutating func cameraName(_ slice: ByteRange, isEscaped: Bool) -> String? {
-        let isLast = slice.count == lastName.utf8.count && slice.count > 0
+        let isLast =
+            slice.count == lastName.utf8.count && slice.count > 0
             && zip(slice.range, lastName.utf8).allSatisfy { unsafe bytes[$0] == $1 }
         if !isLast {
             let name = text(slice, isEscaped: isEscaped)

@@ -156,7 +156,7 @@ package struct Rejection: Error {
         let end = isFrame ? Int(tape[0].next) : tape[0].kind == .object ? 1 : 0
         while object < end {
             ids.append(readableID(object))
-            isHeader = isHeader || type(of: object) == .other(.trace)
+            isHeader = isHeader || self.isHeader(object)
             object = Int(tape[object].next)
         }
         return Rejection(error: error, index: index, ids: ids, isHeader: isHeader)
@@ -168,9 +168,11 @@ package struct Rejection: Error {
         return id
     }
 
-    private static let types = Words(RequestType.all, \.word)
+    private static let types = Words(ClientRequest.blanks, \.type)
 
-    private func type(of object: Int) -> RequestType? { child(object, .type).flatMap { word($0, Self.types) } }
+    private func isHeader(_ object: Int) -> Bool {
+        if case .trace? = child(object, .type).flatMap({ word($0, Self.types) }) { true } else { false }
+    }
 
     /// Whether a line that is no JSON, or not all there, was meant to be a header: wherever it is broken, `"type":"trace"`
     /// stands in it.
@@ -199,19 +201,19 @@ package struct Rejection: Error {
             throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
         }
         guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
-        guard let type = word(typeNode, Self.types) else {
+        guard let blank = word(typeNode, Self.types) else {
             let given = text(typeNode).prefix(40)
             throw WireError(.unknownType, field: "type", "nothing is known of the type \"\(given)\"")
         }
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node) }
-        var request = Request(id: id, body: ClientRequest(blank: type))
-        if let ofAll = request.body.ofAllCameras, namesAllCameras {
+        var request = Request(id: id, body: blank)
+        if let ofAll = blank.ofAllCameras, namesAllCameras {
             request.body = ofAll
         } else {
             request.camera = try cameraName()
-            if isFrame && type.standsAlone {
+            if isFrame && blank.standsAlone {
                 throw .wrong(
-                    FieldPath(.type), "must not be \"\(type.word)\" in an array: it stands on a line of its own")
+                    FieldPath(.type), "must not be \"\(blank.type)\" in an array: it stands on a line of its own")
             }
             try member(.timeMs, &request.timeMs, .time)
             try member(.create, &request.creates, .flag, default: true)

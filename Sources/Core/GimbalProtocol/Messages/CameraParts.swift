@@ -6,9 +6,9 @@ import MapCamera
 extension LatLng: Described {
     package static let blank = LatLng(latitude: 0, longitude: 0)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.latitude, &latitude, .number(places: 9))
-        try walk.member(.longitude, &longitude, .number(places: 9))
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.latitude, &latitude, .number(places: 9))
+        try visitor.member(.longitude, &longitude, .number(places: 9))
     }
 
     /// As a position's target: 180° is -180°.
@@ -23,11 +23,11 @@ extension LatLng: Described {
 extension CameraPosition: Described {
     package static var blank: CameraPosition { .initial }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.object(.target, &target)
-        try walk.member(.zoom, &zoom, .number())
-        try walk.member(.bearing, &bearing, .number(), default: 0)
-        try walk.member(.viewingAngle, &viewingAngle, .number(), default: 0)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.object(.target, &target)
+        try visitor.member(.zoom, &zoom, .number())
+        try visitor.member(.bearing, &bearing, .number(), default: 0)
+        try visitor.member(.viewingAngle, &viewingAngle, .number(), default: 0)
     }
 
     package func writeRounded(to line: inout LineWriter) -> Bool {
@@ -42,20 +42,25 @@ private struct Corner: Described {
 
     static let blank = Corner(place: .blank)
 
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try place.describe(&walk)
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try place.describe(&visitor)
     }
 }
 
 extension CoordinateBounds: Described {
-    package static let blank = CoordinateBounds(southWest: .blank, northEast: .blank)!
+    package static let blank: CoordinateBounds = {
+        guard let bounds = CoordinateBounds(southWest: .blank, northEast: .blank) else {
+            preconditionFailure("the south is not north of itself")
+        }
+        return bounds
+    }()
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var (southWest, northEast) = (Corner(place: southWest), Corner(place: northEast))
-        try walk.object(.southWest, &southWest)
-        try walk.object(.northEast, &northEast)
+        try visitor.object(.southWest, &southWest)
+        try visitor.object(.northEast, &northEast)
         let bounds = CoordinateBounds(southWest: southWest.place, northEast: northEast.place)
-        try walk.check(bounds != nil) { path in
+        try visitor.check(bounds != nil) { path in
             .wrong(path / .southWest / .latitude, "must not be north of northEast.latitude")
         }
         if let bounds { self = bounds }
@@ -65,29 +70,29 @@ extension CoordinateBounds: Described {
 extension ScreenPoint: Described {
     package static let blank = ScreenPoint(x: 0, y: 0)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.x, &x, .number(in: .points))
-        try walk.member(.y, &y, .number(in: .points))
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.x, &x, .number(in: .points))
+        try visitor.member(.y, &y, .number(in: .points))
     }
 }
 
 extension EdgeInsets: Described {
     package static let blank = EdgeInsets()
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.top, &top, .number(in: .insets), default: 0)
-        try walk.member(.left, &left, .number(in: .insets), default: 0)
-        try walk.member(.bottom, &bottom, .number(in: .insets), default: 0)
-        try walk.member(.right, &right, .number(in: .insets), default: 0)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.top, &top, .number(in: .insets), default: 0)
+        try visitor.member(.left, &left, .number(in: .insets), default: 0)
+        try visitor.member(.bottom, &bottom, .number(in: .insets), default: 0)
+        try visitor.member(.right, &right, .number(in: .insets), default: 0)
     }
 }
 
 extension Viewport: Described {
     package static var blank: Viewport { .standard }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.width, &width, .number(in: .sizes))
-        try walk.member(.height, &height, .number(in: .sizes))
-        try walk.object(.padding, &padding, default: EdgeInsets())
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.width, &width, .number(in: .sizes))
+        try visitor.member(.height, &height, .number(in: .sizes))
+        try visitor.object(.padding, &padding, default: EdgeInsets())
     }
 }

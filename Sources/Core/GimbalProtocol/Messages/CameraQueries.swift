@@ -40,31 +40,31 @@ public struct BoundsFit: Equatable, Sendable {
 extension CameraState: Described {
     package static let blank = CameraState(camera: "", seq: 0, position: .blank, setup: .blank)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.seq, &seq, .seq)
-        try walk.object(.position, &position)
-        try setup.describe(&walk)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.seq, &seq, .seq)
+        try visitor.object(.position, &position)
+        try setup.describe(&visitor)
     }
 }
 
 extension BoundsFit: Described {
     package static let blank = BoundsFit(position: nil, fits: false)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.object(.position, &position, .nullable)
-        try walk.member(.fits, &fits, .flag)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.object(.position, &position, .nullable)
+        try visitor.member(.fits, &fits, .flag)
     }
 }
 
 extension VisibleRegion: Described {
     package static let blank = VisibleRegion(nearLeft: .blank, nearRight: .blank, farLeft: .blank, farRight: .blank)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.object(.nearLeft, &nearLeft)
-        try walk.object(.nearRight, &nearRight)
-        try walk.object(.farLeft, &farLeft)
-        try walk.object(.farRight, &farRight)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.object(.nearLeft, &nearLeft)
+        try visitor.object(.nearRight, &nearRight)
+        try visitor.object(.farLeft, &farLeft)
+        try visitor.object(.farRight, &farRight)
     }
 }
 

@@ -80,44 +80,44 @@ extension CameraUpdate: Described {
             }
     }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         guard let known = kind else { preconditionFailure("over the protocol, what fingers do is a gesture") }
         var kind = known
         let hint = "it is the camera update to make, such as \"zoom-to\""
-        try walk.member(.kind, &kind, WordRule(list: .oneOf), hint: hint)
+        try visitor.member(.kind, &kind, WordRule(list: .oneOf), hint: hint)
         if kind != known { self = CameraUpdate(blank: kind) }
         switch self {
         case .zoomIn, .zoomOut, .pan, .rotateBy, .tiltBy: break
         case .zoomTo(var zoom):
-            try walk.member(.zoom, &zoom, .number())
+            try visitor.member(.zoom, &zoom, .number())
             self = .zoomTo(zoom)
         case .zoomBy(var amount, var focus):
-            try walk.member(.amount, &amount, .number())
-            try walk.object(.focus, &focus)
+            try visitor.member(.amount, &amount, .number())
+            try visitor.object(.focus, &focus)
             self = .zoomBy(amount, focus: focus)
         case .setTarget(var target, var zoom):
-            try walk.object(.target, &target)
-            try walk.member(.zoom, &zoom, .number())
+            try visitor.object(.target, &target)
+            try visitor.member(.zoom, &zoom, .number())
             self = .setTarget(target, zoom: zoom)
         case .setCamera(var position):
-            try walk.object(.position, &position)
+            try visitor.object(.position, &position)
             self = .setCamera(position)
         case .scrollBy(var x, var y):
-            try walk.member(.x, &x, .number(in: .points))
-            try walk.member(.y, &y, .number(in: .points))
+            try visitor.member(.x, &x, .number(in: .points))
+            try visitor.member(.y, &y, .number(in: .points))
             self = .scrollBy(x: x, y: y)
         case .fitBounds(var bounds, let insets):
             // The same padding on each side may be read, and is written as insets.
             var (padding, sides): (Double?, EdgeInsets?) = (nil, insets)
-            try walk.object(.bounds, &bounds)
-            try walk.member(.padding, &padding, .number(in: .insets))
-            try walk.object(.insets, &sides)
+            try visitor.object(.bounds, &bounds)
+            try visitor.member(.padding, &padding, .number(in: .insets))
+            try visitor.object(.insets, &sides)
             self = .fitBounds(bounds, insets: sides ?? EdgeInsets(all: padding ?? Self.defaultFitPadding))
         case .setBearing(var bearing):
-            try walk.member(.bearing, &bearing, .number())
+            try visitor.member(.bearing, &bearing, .number())
             self = .setBearing(bearing)
         case .setViewingAngle(var angle):
-            try walk.member(.viewingAngle, &angle, .number())
+            try visitor.member(.viewingAngle, &angle, .number())
             self = .setViewingAngle(angle)
         }
     }

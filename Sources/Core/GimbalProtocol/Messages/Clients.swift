@@ -67,37 +67,37 @@ public struct ClientPage: Equatable, Sendable {
 extension ClientPage: Described {
     package static let blank = ClientPage(clients: [], hasMore: false)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.list(.clients, &clients)
-        try walk.member(.more, &hasMore, .flag, unless: false)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.list(.clients, &clients)
+        try visitor.member(.more, &hasMore, .flag, unless: false)
     }
 }
 
 extension Client: Described {
     package static let blank = Client(number: 0)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.number, &number, .count)
-        try walk.member(.isSelf, &isSelf, .flag, unless: false)
-        try walk.member(.user, &user, .count)
-        try walk.member(.process, &process, .count)
-        try walk.member(.role, &role, WordRule())
-        try walk.member(.about, &about, .text())
-        try walk.member(.replay, &replay, .cameraName)
-        try walk.member(.all, &followsAll, .flag, unless: false)
-        try walk.member(.subscriptionCount, &subscriptionCount, .count)
-        try walk.list(.subscriptions, &subscriptions)
-        try walk.member(.waits, &waits, .count)
-        try walk.member(.unreadBytes, &unreadBytes, .count)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.number, &number, .count)
+        try visitor.member(.isSelf, &isSelf, .flag, unless: false)
+        try visitor.member(.user, &user, .count)
+        try visitor.member(.process, &process, .count)
+        try visitor.member(.role, &role, WordRule())
+        try visitor.member(.about, &about, .text())
+        try visitor.member(.replay, &replay, .cameraName)
+        try visitor.member(.all, &followsAll, .flag, unless: false)
+        try visitor.member(.subscriptionCount, &subscriptionCount, .count)
+        try visitor.list(.subscriptions, &subscriptions)
+        try visitor.member(.waits, &waits, .count)
+        try visitor.member(.unreadBytes, &unreadBytes, .count)
     }
 }
 
 extension Client.Following: Described {
     package static let blank = Client.Following(camera: "", delivery: .every, behind: 0)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.delivery, &delivery, WordRule())
-        try walk.member(.behind, &behind, .count)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.delivery, &delivery, WordRule())
+        try visitor.member(.behind, &behind, .count)
     }
 }

@@ -125,12 +125,12 @@ extension GimbalError: Described {
         (code, field, message) = (error.code, error.field, error.message)
     }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var word = code.rawValue
-        try walk.member(.line, &line, .count, unless: Self.noLine)
-        try walk.member(.code, &word, .text())
-        try walk.member(.field, &field, .text())
-        try walk.member(.message, &message, .text())
+        try visitor.member(.line, &line, .count, unless: Self.noLine)
+        try visitor.member(.code, &word, .text())
+        try visitor.member(.field, &field, .text())
+        try visitor.member(.message, &message, .text())
         code = ErrorCode(rawValue: word)
     }
 }

@@ -261,12 +261,12 @@ extension LineWriter {
 extension CameraMove: Described {
     package static let blank = CameraMove(camera: "", seq: 0, timeMs: 0, reason: .gesture, position: .blank)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.seq, &seq, .seq)
-        try walk.member(.timeMs, &timeMs, .time)
-        try walk.member(.reason, &reason, WordRule())
-        try walk.object(.position, &position)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.seq, &seq, .seq)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.reason, &reason, WordRule())
+        try visitor.object(.position, &position)
     }
 }
 
@@ -286,13 +286,13 @@ extension CameraReset: Described {
     }
 
     /// The epoch stands last: all before it follows from the trace.
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.seq, &seq, .seq)
-        try walk.member(.timeMs, &timeMs, .time)
-        try walk.object(.position, &position)
-        try walk.member(.moving, &moving, WordRule())
-        try walk.member(.epoch, &epoch, .text())
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.seq, &seq, .seq)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.object(.position, &position)
+        try visitor.member(.moving, &moving, WordRule())
+        try visitor.member(.epoch, &epoch, .text())
     }
 }
 
@@ -333,39 +333,39 @@ extension CameraEvent {
         }
     }
 
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch self {
-        case .subscribed(let value): self = .subscribed(try described(value, by: &walk))
+        case .subscribed(let value): self = .subscribed(try described(value, by: &visitor))
         case .subscribedToAll(var count):
             var camera = Request.allCameras
-            try walk.member(.camera, &camera, .text())
-            try walk.member(.cameras, &count, .count)
+            try visitor.member(.camera, &camera, .text())
+            try visitor.member(.cameras, &count, .count)
             self = .subscribedToAll(cameras: count)
-        case .moveStarted(let value): self = .moveStarted(try described(value, by: &walk))
-        case .cameraChanged(let value): self = .cameraChanged(try described(value, by: &walk))
-        case .idle(let value): self = .idle(try described(value, by: &walk))
+        case .moveStarted(let value): self = .moveStarted(try described(value, by: &visitor))
+        case .cameraChanged(let value): self = .cameraChanged(try described(value, by: &visitor))
+        case .idle(let value): self = .idle(try described(value, by: &visitor))
         case .input(var input):
             // Its line is written and read as it stands.
-            try walk.member(.camera, &input.camera, .cameraName)
-            try walk.member(.timeMs, &input.timeMs, .time)
+            try visitor.member(.camera, &input.camera, .cameraName)
+            try visitor.member(.timeMs, &input.timeMs, .time)
             self = .input(input)
-        case .touch(let value): self = .touch(try described(value, by: &walk))
-        case .reset(let value): self = .reset(try described(value, by: &walk))
-        case .replay(let value): self = .replay(try described(value, by: &walk))
-        case .marker(let value): self = .marker(try described(value, by: &walk))
-        case .lagged(let value): self = .lagged(try described(value, by: &walk))
+        case .touch(let value): self = .touch(try described(value, by: &visitor))
+        case .reset(let value): self = .reset(try described(value, by: &visitor))
+        case .replay(let value): self = .replay(try described(value, by: &visitor))
+        case .marker(let value): self = .marker(try described(value, by: &visitor))
+        case .lagged(let value): self = .lagged(try described(value, by: &visitor))
         case .removed(var camera):
-            try walk.member(.camera, &camera, .cameraName)
+            try visitor.member(.camera, &camera, .cameraName)
             self = .removed(camera: camera)
         }
     }
 }
 
-/// A value after a walk through its members.
-func described<Value: Described, Walk: MemberWalk & ~Copyable>(
-    _ value: Value, by walk: inout Walk
-) throws(Walk.Failure) -> Value {
+/// A value after a visitor has been shown its members.
+func described<Value: Described, V: MemberVisitor & ~Copyable>(
+    _ value: Value, by visitor: inout V
+) throws(V.Failure) -> Value {
     var value = value
-    try value.describe(&walk)
+    try value.describe(&visitor)
     return value
 }

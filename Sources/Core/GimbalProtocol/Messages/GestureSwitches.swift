@@ -59,14 +59,14 @@ public struct GestureSwitches: Equatable, Sendable {
 extension GestureSwitches: Described {
     package static let blank = GestureSwitches()
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.scroll, &scroll, .flag)
-        try walk.member(.zoom, &zoom, .flag)
-        try walk.member(.rotate, &rotate, .flag)
-        try walk.member(.tilt, &tilt, .flag)
-        try walk.member(.scrollDuringRotateOrZoom, &scrollDuringRotateOrZoom, .flag)
-        try walk.member(.fling, &fling, .flag)
-        try walk.member(.inertia, &inertia, .flag)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.scroll, &scroll, .flag)
+        try visitor.member(.zoom, &zoom, .flag)
+        try visitor.member(.rotate, &rotate, .flag)
+        try visitor.member(.tilt, &tilt, .flag)
+        try visitor.member(.scrollDuringRotateOrZoom, &scrollDuringRotateOrZoom, .flag)
+        try visitor.member(.fling, &fling, .flag)
+        try visitor.member(.inertia, &inertia, .flag)
     }
 }
 
@@ -74,9 +74,9 @@ extension GestureSettings: Described {
     package static let blank = GestureSettings()
 
     /// One that is left out is as a new camera has it.
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var switches = GestureSwitches(self)
-        try switches.describe(&walk)
+        try switches.describe(&visitor)
         self = switches.applied(to: GestureSettings())
     }
 }

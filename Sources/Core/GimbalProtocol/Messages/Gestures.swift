@@ -5,9 +5,7 @@ import Gestures
 import JSONLines
 import MapCamera
 
-extension GestureKind: ProtocolWord {
-    package var word: String { type }
-
+extension GestureKind {
     /// The `type` of the gesture's line.
     public var type: String {
         switch self {
@@ -44,54 +42,54 @@ extension GestureEvent {
         return value.kind == kind ? nil : "the value is not one of the gesture \(kind.type)"
     }
 
-    /// Walks through the members of a report and of what tells it from others of its kind. Its time is its line's.
-    mutating func describe<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, _ label: inout GestureKey.Label
-    ) throws(Walk.Failure) {
+    /// Shows a visitor the members of a report and of what tells it from others of its kind. Its time is its line's.
+    mutating func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ label: inout GestureKey.Label
+    ) throws(V.Failure) {
         if kind.isTap {
             // A tap has happened when it is reported.
-            try walk.member(.phase, &phase, WordRule(), default: .ended)
+            try visitor.member(.phase, &phase, WordRule(), default: .ended)
         } else {
-            try walk.member(.phase, &phase, WordRule())
+            try visitor.member(.phase, &phase, WordRule())
         }
-        try walk.member(.gesture, &label, LabelRule(), unless: .none)
-        if kind != .position { try walk.object(.focus, &focus) }
-        try describeValue(&walk)
-        if kind == .pan, phase == .ended { try walk.object(.velocity, &velocity) }
+        try visitor.member(.gesture, &label, LabelRule(), unless: .none)
+        if kind != .position { try visitor.object(.focus, &focus) }
+        try describeValue(&visitor)
+        if kind == .pan, phase == .ended { try visitor.object(.velocity, &velocity) }
     }
 
-    private mutating func describeValue<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    private mutating func describeValue<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch kind {
         case .pan:
             var translation: Translation?
             if case .pan(let point)? = value { translation = Translation(x: point.x, y: point.y) }
-            try walk.object(.translation, &translation)
+            try visitor.object(.translation, &translation)
             value = translation.map { .pan(ScreenPoint(x: $0.x ?? 0, y: $0.y)) }
         case .pinch:
             var scale: Double?
             if case .pinch(let told)? = value { scale = told }
-            try walk.member(.scale, &scale, .number(in: .scale, places: 9))
+            try visitor.member(.scale, &scale, .number(in: .scale, places: 9))
             value = scale.map { .pinch($0) }
         case .rotate:
             var degrees: Double?
             if case .rotate(let told)? = value { degrees = told }
-            try walk.member(.rotationDeg, &degrees, .number(in: .rotation))
+            try visitor.member(.rotationDeg, &degrees, .number(in: .rotation))
             value = degrees.map { .rotate($0) }
         case .tilt:
             var translation: Translation?
             if case .tilt(let y)? = value { translation = Translation(y: y) }
-            try walk.object(.translation, &translation)
+            try visitor.object(.translation, &translation)
             value = translation.map { .tilt($0.y) }
         case .oneFingerZoom:
             var translation: Translation?
             if case .oneFingerZoom(let y)? = value { translation = Translation(y: y) }
-            try walk.object(.translation, &translation)
+            try visitor.object(.translation, &translation)
             value = translation.map { .oneFingerZoom($0.y) }
         case .doubleTap, .twoFingerTap: break
         case .position:
             var position: CameraPosition?
             if case .position(let told)? = value { position = told }
-            try walk.object(.position, &position, phase == .changed ? .required(nil) : .optional)
+            try visitor.object(.position, &position, phase == .changed ? .required(nil) : .optional)
             value = position.map { .position($0) }
         }
     }
@@ -104,9 +102,9 @@ private struct Translation: Described {
 
     static let blank = Translation()
 
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.x, &x, .number(in: .points))
-        try walk.member(.y, &y, .number(in: .points), default: 0)
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.x, &x, .number(in: .points))
+        try visitor.member(.y, &y, .number(in: .points), default: 0)
     }
 }
 
@@ -131,7 +129,7 @@ extension LineWriter {
             var (event, label, camera) = (events[index], GestureKey.Label.none, camera)
             // A frame has one time, which its first object names.
             var time = index == 0 ? timeMs : nil
-            open(.gesture(event.kind))
+            open(event.kind.type)
             member(.timeMs, &time, .time)
             event.describe(&self, &label)
             member(.camera, &camera, .cameraName)

@@ -15,8 +15,8 @@ extension DaemonHello: Described {
 
     package init(server: String) { (version, self.server) = (RequestDecoder.version, server) }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.version, &version, VersionRule())
-        try walk.member(.server, &server, .text())
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.version, &version, VersionRule())
+        try visitor.member(.server, &server, .text())
     }
 }

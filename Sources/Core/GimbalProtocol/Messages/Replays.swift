@@ -86,23 +86,23 @@ extension MemberRule where Self == TextRule {
 }
 
 extension ReplayTarget {
-    mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var (time, label, offset): (Double?, String?, Double?)
         switch self {
         case .time(let told): time = told
         case .marker(let told): label = told
         case .offset(let told): offset = told
         }
-        try walk.member(.toMs, &time, .number(in: .times))
-        try walk.member(.marker, &label, .markerLabel)
-        try walk.member(.byMs, &offset, .number(in: .times))
+        try visitor.member(.toMs, &time, .number(in: .times))
+        try visitor.member(.marker, &label, .markerLabel)
+        try visitor.member(.byMs, &offset, .number(in: .times))
         let told: [(field: Field, target: ReplayTarget)] = [
             time.map { (.toMs, .time($0)) }, label.map { (.marker, .marker($0)) }, offset.map { (.byMs, .offset($0)) },
         ].compactMap(\.self)
-        try walk.check(!told.isEmpty) { path in
+        try visitor.check(!told.isEmpty) { path in
             .missing(path / .toMs, "a seek goes to toMs, to a marker, or byMs from where the replay is")
         }
-        try walk.check(told.count < 2) { path in
+        try visitor.check(told.count < 2) { path in
             .wrong(path / told[1].field, "must not stand beside \(told[0].field.name)")
         }
         if let first = told.first { self = first.target }
@@ -112,19 +112,19 @@ extension ReplayTarget {
 extension ReplayMarker: Described {
     package static let blank = ReplayMarker(timeMs: 0, label: "")
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.timeMs, &timeMs, .time)
-        try walk.member(.label, &label, .text())
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.label, &label, .text())
     }
 }
 
 extension CameraMarker: Described {
     package static let blank = CameraMarker(camera: "", timeMs: 0, label: "")
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.timeMs, &timeMs, .time)
-        try walk.member(.label, &label, .text())
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.label, &label, .text())
     }
 }
 
@@ -132,13 +132,13 @@ extension ReplayStatus: Described {
     package static let blank = ReplayStatus(
         camera: "", state: .playing, timeMs: 0, durationMs: nil, speed: 1, round: 1, markers: nil)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.state, &state, WordRule())
-        try walk.member(.timeMs, &timeMs, .time)
-        try walk.member(.durationMs, &durationMs, .number(places: 3))
-        try walk.member(.speed, &speed, SpeedRule())
-        try walk.member(.round, &round, .count)
-        try walk.list(.markers, &markers, ListRule(), .optional)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.state, &state, WordRule())
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.durationMs, &durationMs, .number(places: 3))
+        try visitor.member(.speed, &speed, SpeedRule())
+        try visitor.member(.round, &round, .count)
+        try visitor.list(.markers, &markers, ListRule(), .optional)
     }
 }

@@ -44,17 +44,17 @@ extension DaemonStats: Described {
         (self.bytesIn, self.bytesOut) = (Int(bytesIn), Int(bytesOut))
     }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.uptimeMs, &uptimeMs, .number(places: 0))
-        try walk.member(.connections, &connections, .count)
-        try walk.member(.connectionsTotal, &connectionsTotal, .count)
-        try walk.member(.cameras, &cameras, .count)
-        try walk.member(.subscriptions, &subscriptions, .count)
-        try walk.member(.replays, &replays, .count)
-        try walk.member(.lines, &lines, .count)
-        try walk.member(.errors, &errors, .count)
-        try walk.member(.events, &events, .count)
-        try walk.member(.bytesIn, &bytesIn, .count)
-        try walk.member(.bytesOut, &bytesOut, .count)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.uptimeMs, &uptimeMs, .number(places: 0))
+        try visitor.member(.connections, &connections, .count)
+        try visitor.member(.connectionsTotal, &connectionsTotal, .count)
+        try visitor.member(.cameras, &cameras, .count)
+        try visitor.member(.subscriptions, &subscriptions, .count)
+        try visitor.member(.replays, &replays, .count)
+        try visitor.member(.lines, &lines, .count)
+        try visitor.member(.errors, &errors, .count)
+        try visitor.member(.events, &events, .count)
+        try visitor.member(.bytesIn, &bytesIn, .count)
+        try visitor.member(.bytesOut, &bytesOut, .count)
     }
 }

@@ -135,18 +135,18 @@ extension ClientRequest {
         listed(EventKind.allCases.filter(inputKinds.contains).map { quoted($0.rawValue) }, "or")
     }
 
-    /// Walks through what a subscription is for, to one camera or to all.
-    static func describe<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, _ kinds: Set<EventKind>?, _ delivery: EventDelivery?, ofAll: Bool
-    ) throws(Walk.Failure) -> (kinds: Set<EventKind>, delivery: EventDelivery) {
+    /// Shows a visitor what a subscription is for, to one camera or to all.
+    static func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ kinds: Set<EventKind>?, _ delivery: EventDelivery?, ofAll: Bool
+    ) throws(V.Failure) -> (kinds: Set<EventKind>, delivery: EventDelivery) {
         var (kinds, delivery) = (kinds ?? EventKind.movements, delivery ?? .every)
-        try walk.member(.events, &kinds, WordsRule(), unless: EventKind.movements)
-        try walk.member(.delivery, &delivery, WordRule(list: .quoted), unless: .every)
+        try visitor.member(.events, &kinds, WordsRule(), unless: EventKind.movements)
+        try visitor.member(.delivery, &delivery, WordRule(list: .quoted), unless: .every)
         let hasInputs = !kinds.isDisjoint(with: inputKinds)
-        try walk.check(!hasInputs || delivery != .latest) { path in
+        try visitor.check(!hasInputs || delivery != .latest) { path in
             .wrong(path / .delivery, "must be \"every\" where events has \(inputKindsListed)")
         }
-        try walk.check(!hasInputs || !ofAll) { path in
+        try visitor.check(!hasInputs || !ofAll) { path in
             .wrong(path / .events, "must not have \(inputKindsListed) where camera is \"*\": name each camera")
         }
         return (kinds, delivery)
@@ -154,36 +154,36 @@ extension ClientRequest {
 }
 
 extension ResumePoint {
-    /// Walks through the point from which a subscription to one camera goes on.
-    static func describe<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, _ point: inout ResumePoint?
-    ) throws(Walk.Failure) {
+    /// Shows a visitor the point from which a subscription to one camera goes on.
+    static func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ point: inout ResumePoint?
+    ) throws(V.Failure) {
         var (seq, epoch) = (point?.seq, point?.epoch ?? "")
-        try walk.member(.since, &seq, .seq)
+        try visitor.member(.since, &seq, .seq)
         point = nil
         guard let seq else { return }
-        try describeEpoch(&walk, &epoch)
+        try describeEpoch(&visitor, &epoch)
         point = ResumePoint(seq: seq, epoch: epoch)
     }
 
-    /// Walks through the points of a subscription to all cameras.
-    static func describe<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, _ points: inout [String: ResumePoint]
-    ) throws(Walk.Failure) {
+    /// Shows a visitor the points of a subscription to all cameras.
+    static func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ points: inout [String: ResumePoint]
+    ) throws(V.Failure) {
         var list: [OfCamera]? =
             points.isEmpty ? nil : points.sorted { $0.key < $1.key }.map { OfCamera(camera: $0, point: $1) }
         let rule = ListRule(
             wanted: "must be an array of objects with camera, seq and epoch where camera is \"*\"",
             isNamedWithin: false)
-        try walk.list(.since, &list, rule, .optional)
+        try visitor.list(.since, &list, rule, .optional)
         points = Dictionary((list ?? []).map { ($0.camera, $0.point) }) { $1 }
     }
 
-    fileprivate static func describeEpoch<Walk: MemberWalk & ~Copyable>(
-        _ walk: inout Walk, _ epoch: inout String
-    ) throws(Walk.Failure) {
+    fileprivate static func describeEpoch<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ epoch: inout String
+    ) throws(V.Failure) {
         let hint = "since counts within the epoch that \"subscribed\" told"
-        try walk.member(.epoch, &epoch, .text(bytes: 0...RequestDecoder.longestLabel), hint: hint)
+        try visitor.member(.epoch, &epoch, .text(bytes: 0...RequestDecoder.longestLabel), hint: hint)
     }
 
     /// The point of one of several cameras.
@@ -193,10 +193,10 @@ extension ResumePoint {
 
         static let blank = OfCamera(camera: "", point: ResumePoint(seq: 0, epoch: ""))
 
-        mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-            try walk.member(.camera, &camera, .cameraName)
-            try walk.member(.seq, &point.seq, .seq)
-            try ResumePoint.describeEpoch(&walk, &point.epoch)
+        mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+            try visitor.member(.camera, &camera, .cameraName)
+            try visitor.member(.seq, &point.seq, .seq)
+            try ResumePoint.describeEpoch(&visitor, &point.epoch)
         }
     }
 }
@@ -210,23 +210,23 @@ extension Subscribed: Described {
         (self.camera, self.epoch, self.seq, self.position) = (camera, epoch, Int(clamping: seq), position)
     }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.epoch, &epoch, .text())
-        try walk.member(.seq, &seq, .seq)
-        try walk.object(.position, &position)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.epoch, &epoch, .text())
+        try visitor.member(.seq, &seq, .seq)
+        try visitor.object(.position, &position)
     }
 }
 
 extension Lagged: Described {
     package static let blank = Lagged(camera: "", missed: 0, position: .blank, seq: nil, epoch: nil)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.missed, &missed, .count)
-        try walk.object(.position, &position)
-        try walk.member(.seq, &seq, .seq)
-        try walk.member(.epoch, &epoch, .text())
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.missed, &missed, .count)
+        try visitor.object(.position, &position)
+        try visitor.member(.seq, &seq, .seq)
+        try visitor.member(.epoch, &epoch, .text())
     }
 
     /// The line of a gap that a reader has found itself, as the daemon would tell it, without LF.

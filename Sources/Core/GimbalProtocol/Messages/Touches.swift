@@ -51,35 +51,35 @@ extension Fingers: Described {
         return surface.problem
     }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.surface, &surface, LabelRule(), unless: .none)
-        try walk.member(.surfaceTimeMs, &surfaceTimeMs, .time)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.surface, &surface, LabelRule(), unless: .none)
+        try visitor.member(.surfaceTimeMs, &surfaceTimeMs, .time)
         var fingers: [Touch]? = touches
         let rule = ListRule(
             wanted: "must be an array of fingers, objects with id, x and y",
             limit: (RequestDecoder.mostFingers, Self.tooMany))
-        try walk.list(.touches, &fingers, rule, .optional)
-        try walk.member(.cancelled, &isCancelled, .flag, unless: false)
-        try walk.check(fingers != nil || isCancelled) { path in
+        try visitor.list(.touches, &fingers, rule, .optional)
+        try visitor.member(.cancelled, &isCancelled, .flag, unless: false)
+        try visitor.check(fingers != nil || isCancelled) { path in
             .missing(path / .touches, "an array of all fingers that are on the surface now, [] of none")
         }
         touches = fingers ?? []
         let ids = Set(touches.map(\.id))
-        try walk.check(ids.count == touches.count) { path in
+        try visitor.check(ids.count == touches.count) { path in
             let twice = ids.sorted().first { id in touches.count { $0.id == id } > 1 } ?? 0
             return .wrong(path / .touches / .id, "must be another one for each finger: \(twice) stands twice")
         }
-        try walk.member(.rotate, &tellsAngles, .flag, unless: true)
+        try visitor.member(.rotate, &tellsAngles, .flag, unless: true)
     }
 }
 
 extension Touch: Described {
     package static let blank = Touch(id: 0, position: .blank)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         let rule = IntegerRule.integer(IntegerRule.exact, "must be an integer")
-        try walk.member(.id, &id, rule, hint: "an integer tells fingers apart")
-        try position.describe(&walk)
+        try visitor.member(.id, &id, rule, hint: "an integer tells fingers apart")
+        try position.describe(&visitor)
     }
 }
 
@@ -107,13 +107,13 @@ extension SurfaceTouches: Described {
         (touches, isCancelled) = (fingers.touches, fingers.isCancelled)
     }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.timeMs, &timeMs, .time)
-        try walk.member(.number, &number, .count)
-        try walk.member(.surface, &surface, LabelRule(), unless: .none)
-        try walk.list(.touches, &touches)
-        try walk.member(.cancelled, &isCancelled, .flag, unless: false)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.number, &number, .count)
+        try visitor.member(.surface, &surface, LabelRule(), unless: .none)
+        try visitor.list(.touches, &touches)
+        try visitor.member(.cancelled, &isCancelled, .flag, unless: false)
     }
 }
 
@@ -122,7 +122,7 @@ extension LineWriter {
     /// 3 decimals, as that of ``frame(_:timeMs:camera:)`` is; positions have all their digits.
     package mutating func touchFrame(_ fingers: Fingers, timeMs: Double, camera: String? = nil) {
         var (time, camera): (Double?, String?) = (timeMs, camera)
-        open(.other(.touch))
+        open(ClientRequest.touch(fingers).type)
         isRounded = true
         member(.timeMs, &time, .time)
         isRounded = false

@@ -87,27 +87,27 @@ public struct TraceEnded: Equatable, Sendable {
 extension TraceHeader: Described {
     package static let blank = TraceHeader()
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var version = RequestDecoder.version
-        try walk.member(.version, &version, VersionRule())
-        try walk.member(.speed, &speed, SpeedRule(), unless: 1)
-        try playback.describe(&walk)
-        try setup.describe(&walk, withPosition: &position)
+        try visitor.member(.version, &version, VersionRule())
+        try visitor.member(.speed, &speed, SpeedRule(), unless: 1)
+        try playback.describe(&visitor)
+        try setup.describe(&visitor, withPosition: &position)
     }
 }
 
 extension TracePlayback {
-    fileprivate mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.paused, &paused, .flag, unless: false)
-        try walk.member(.fromMs, &fromMs, .number(in: .ofTraces))
-        try walk.member(.untilMs, &untilMs, .number(in: .ofTraces))
-        try walk.check((fromMs ?? 0) <= (untilMs ?? .infinity)) { path in
+    fileprivate mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.paused, &paused, .flag, unless: false)
+        try visitor.member(.fromMs, &fromMs, .number(in: .ofTraces))
+        try visitor.member(.untilMs, &untilMs, .number(in: .ofTraces))
+        try visitor.check((fromMs ?? 0) <= (untilMs ?? .infinity)) { path in
             .wrong(path / .untilMs, "must not be before fromMs")
         }
-        try walk.member(.loop, &loop, LoopRule(), unless: .times(1))
-        try walk.member(.idleTimeLimitMs, &idleTimeLimitMs, .number(in: .ofTraces))
-        try walk.member(.pauseOnMarkers, &pauseOnMarkers, .flag, unless: false)
-        try walk.member(.durationMs, &durationMs, .number(in: .ofTraces))
+        try visitor.member(.loop, &loop, LoopRule(), unless: .times(1))
+        try visitor.member(.idleTimeLimitMs, &idleTimeLimitMs, .number(in: .ofTraces))
+        try visitor.member(.pauseOnMarkers, &pauseOnMarkers, .flag, unless: false)
+        try visitor.member(.durationMs, &durationMs, .number(in: .ofTraces))
     }
 }
 
@@ -115,13 +115,13 @@ extension TraceEnded: Described {
     package static let blank = TraceEnded(
         events: 0, rejected: 0, frames: 0, durationMs: 0, position: .blank, cut: nil)
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.events, &events, .count)
-        try walk.member(.rejected, &rejected, .count)
-        try walk.member(.frames, &frames, .count)
-        try walk.member(.durationMs, &durationMs, .number(places: 3))
-        try walk.object(.position, &position)
-        try walk.member(.cut, &cut, .flag)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.events, &events, .count)
+        try visitor.member(.rejected, &rejected, .count)
+        try visitor.member(.frames, &frames, .count)
+        try visitor.member(.durationMs, &durationMs, .number(places: 3))
+        try visitor.object(.position, &position)
+        try visitor.member(.cut, &cut, .flag)
     }
 }
 
@@ -133,7 +133,7 @@ extension LineWriter {
     package mutating func traceHeader(viewport: Viewport, position: CameraPosition) {
         isRounded = true
         var (version, width, height) = (RequestDecoder.version, viewport.width, viewport.height)
-        open(.other(.trace))
+        open(ClientRequest.trace(.blank).type)
         member(.version, &version, VersionRule())
         member(.viewport)
         write("{")

@@ -23,10 +23,10 @@ extension CameraRest: Described {
         (self.camera, self.epoch, self.seq, self.position) = (camera, epoch, Int(clamping: seq), position)
     }
 
-    package mutating func describe<Walk: MemberWalk & ~Copyable>(_ walk: inout Walk) throws(Walk.Failure) {
-        try walk.member(.camera, &camera, .cameraName)
-        try walk.member(.epoch, &epoch, .text())
-        try walk.member(.seq, &seq, .seq)
-        try walk.object(.position, &position)
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.epoch, &epoch, .text())
+        try visitor.member(.seq, &seq, .seq)
+        try visitor.object(.position, &position)
     }
 }

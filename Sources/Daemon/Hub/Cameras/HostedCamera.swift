@@ -370,7 +370,8 @@ final class HostedCamera {
     /// Names the present, for those who follow or record the camera. To be followed by ``endBatch(at:)``.
     func mark(_ label: String, at time: Double) -> Effects {
         inputLog?.add(marker: label)
-        return append(.marker) { $0.answer(.event(.marker(CameraMarker(camera: name, timeMs: time, label: label))), Span()) }
+        let marker = CameraMarker(camera: name, timeMs: time, label: label)
+        return append(.marker) { $0.answer(.event(.marker(marker)), Span()) }
     }
 
     // MARK: Moments
