@@ -1,13 +1,5 @@
 // Bytes in, lines out, however the bytes are cut into reads. Holds no bytes: what is not yet a line stays with the reader.
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// Finds lines in a stream of bytes.
 package struct LineFramer: Sendable {
     package enum Line: Equatable, Sendable {
@@ -70,12 +62,22 @@ package struct LineFramer: Sendable {
     }
 
     private static func lineFeed(in bytes: Span<UInt8>, from position: Int) -> Int? {
-        unsafe bytes.withUnsafeBufferPointer { buffer in
-            // Sound: position < count, and the search ends with the buffer.
-            guard let base = buffer.baseAddress,
-                let found = unsafe memchr(base + position, 0x0a, buffer.count - position)
-            else { return nil }
-            return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        unsafe bytes.withUnsafeBytes { text in
+            var index = position
+            // Most lines are longer than this, and looked through by so many bytes at once. Sound: all of them are there.
+            while index &+ 32 <= text.count {
+                let parts = unsafe text.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
+                let others = parts ^ SIMD4(repeating: EightBytes.ones &* 0x0a)
+                let found = (others &- SIMD4(repeating: EightBytes.ones)) & ~others & SIMD4(repeating: EightBytes.tops)
+                if found[0] | found[1] | found[2] | found[3] != 0 { break }
+                index &+= 32
+            }
+            while index < text.count {
+                let mask = EightBytes(bytes, at: index).mask(of: 0x0a) & EightBytes.tops
+                if mask != 0 { return index &+ mask.trailingZeroBitCount &>> 3 }
+                index &+= 8
+            }
+            return nil
         }
     }
 }

@@ -1,5 +1,5 @@
-// What the libraries ask of the operating system, in POSIX's words. Their other files ask it nothing, and two call memchr or
-// memcmp. Where C libraries differ is said here once: the socket's type, and how a send to one that is gone raises no SIGPIPE.
+// What the libraries ask of the operating system, in POSIX's words. Their other files ask it nothing, and call no C library.
+// Where C libraries differ is said here once: the socket's type, and how a send to one that is gone raises no SIGPIPE.
 
 #if canImport(Darwin)
 import Darwin

@@ -7,14 +7,6 @@ import Gestures
 import JSONLines
 import MapCamera
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 extension ByteRange {
     /// A string with its quotes.
     fileprivate init(quoting text: ByteRange) { self.init(Int(text.start) - 1, Int(text.end) + 1) }
@@ -195,10 +187,36 @@ package struct GestureLine: Sendable {
         let isThere = unsafe line.withUnsafeBufferPointer { bytes in
             // Sound: so many bytes have just been seen to be there, and no position is below 0.
             guard let start = bytes.baseAddress else { return false }
-            return unsafe memcmp(start + position, text.utf8Start, count) == 0
+            let there = unsafe UnsafeRawPointer(start + position)
+            let wanted = unsafe UnsafeRawPointer(text.utf8Start)
+            // Words that overlap, all of them the text's.
+            if count >= 8 {
+                var offset = 0
+                while offset < count &- 8 {
+                    guard unsafe Self.isEqual(there, wanted, at: offset, as: UInt64.self) else { return false }
+                    offset &+= 8
+                }
+                return unsafe Self.isEqual(there, wanted, at: count &- 8, as: UInt64.self)
+            }
+            if count >= 4 {
+                return unsafe Self.isEqual(there, wanted, at: 0, as: UInt32.self)
+                    && Self.isEqual(there, wanted, at: count &- 4, as: UInt32.self)
+            }
+            for index in 0..<count {
+                guard unsafe Self.isEqual(there, wanted, at: index, as: UInt8.self) else { return false }
+            }
+            return true
         }
         if isThere { position &+= count }
         return isThere
+    }
+
+    @inline(__always)
+    private static func isEqual<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ there: UnsafeRawPointer, _ wanted: UnsafeRawPointer, at offset: Int, as: Word.Type
+    ) -> Bool {
+        unsafe there.loadUnaligned(fromByteOffset: offset, as: Word.self)
+            == wanted.loadUnaligned(fromByteOffset: offset, as: Word.self)
     }
 
     /// Moves behind a name and its colon, or a comma, and a space that may follow.
