@@ -10,9 +10,11 @@ PACKAGES = libevent-dev pkg-config
 DEB_PACKAGES = $(PACKAGES) debhelper lintian
 TEST_PACKAGES = $(DEB_PACKAGES) socat jq python3 python3-jsonschema python3-mpmath systemd systemd-container \
     dbus libpam-systemd valgrind python3-pytest python3-junitparser python3-selenium chromium chromium-driver firefox-esr \
-    libjs-leaflet zbar-tools python3-pip $(MQTT_PACKAGES) mosquitto mosquitto-clients python3-paho-mqtt nats-server faketime iproute2 openssl
+    libjs-leaflet zbar-tools python3-pip $(MQTT_PACKAGES) $(WEB_PACKAGES) mosquitto mosquitto-clients python3-paho-mqtt nats-server faketime iproute2 openssl
 # For gimbal-mqtt, which is built by `make mqtt` alone.
 MQTT_PACKAGES = libmosquitto-dev
+# For gimbal-web, which is built by `make web` alone.
+WEB_PACKAGES = libqrencode-dev
 MINIMUM_SWIFT = 6.2
 
 # What is shared within the hub is changed by one function at a time; tests run with Swift's checks of that. They would be a
@@ -45,7 +47,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 .NOTPARALLEL:
 .PHONY: help swift deps deps-deb deps-test build demo docs test kernels simulate sanitize fuzz soak bench install uninstall
 .PHONY: purge
-.PHONY: deb package lint format clean mqtt deps-mqtt install-mqtt web install-web
+.PHONY: deb package lint format clean mqtt deps-mqtt install-mqtt web deps-web install-web
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -157,7 +159,11 @@ install -m 644 '$(SCRATCH)/share-of/$(1)/zsh' '$(zsh)/_$(1)'
 install -m 644 '$(SCRATCH)/share-of/$(1)/fish' '$(fish)/$(1).fish'
 endef
 
-web: build ## build gimbal-web for release, too, with its man page: cameras on a page to look at and to touch
+# It needs libqrencode.
+deps-web: deps
+	$(call get,$(call lacking,$(WEB_PACKAGES)))
+
+web: build deps-web ## build gimbal-web for release, too, with its man page: cameras on a page to look at and to touch
 	GIMBAL_WEB=1 $(swift_build) --product gimbal-web
 	$(call quietly,$(call make_share_of,gimbal-web))
 	@echo 'now $(SCRATCH)/release/gimbal web opens the page'

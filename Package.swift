@@ -198,12 +198,15 @@ if Context.environment["GIMBAL_WEB"] != nil {
     ]
     package.products.append(.executable(name: "gimbal-web", targets: ["gimbal-web"]))
     package.targets += [
+        // Codes of links come from libqrencode (Debian: libqrencode-dev), in C: a Swift package that makes them is not kept up,
+        // or draws them by a framework of Apple's.
+        .systemLibrary(name: "CQRencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .target(name: "WebFiles", exclude: ["page", "make-world.py"]),
         .target(
             name: "WebServer",
             dependencies: [
                 "GimbalClient", "GimbalProtocol", "Gestures", "JSONLines", "Touches", "TouchTraces", "Traces",
-                "UnixSocket", "WebFiles",
+                "UnixSocket", "WebFiles", "CQRencode",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -233,7 +236,7 @@ let parts = [
     "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
     "Laboratory": ["Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "GimbalTesting"],
-    "Page": ["WebFiles", "WebServer", "gimbal-web"],
+    "Page": ["WebFiles", "WebServer", "gimbal-web", "CQRencode"],
     "Broker": ["MQTTBridge", "gimbal-mqtt", "CMosquitto"],
 ]
 for target in package.targets where target.path == nil {

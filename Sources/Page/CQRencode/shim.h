@@ -1,0 +1,2 @@
+// libqrencode as Swift sees it. (Debian: libqrencode-dev.)
+#include <qrencode.h>
