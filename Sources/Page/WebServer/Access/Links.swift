@@ -1,7 +1,7 @@
 // Where the server is, as links that a person can open: the token stands in the fragment, which no browser ever sends.
 
-import Glibc
 import JSONLines
+import NIOCore
 
 /// The links of a server.
 package struct Links: Sendable {
@@ -63,34 +63,9 @@ package struct Links: Sendable {
 package enum Addresses {
     /// The machine's addresses in its networks, IPv4 first; loopback and link-local ones are left out.
     package static func ofNetworks() -> [String] {
-        var first: UnsafeMutablePointer<ifaddrs>?
-        guard unsafe getifaddrs(&first) == 0 else { return [] }
-        defer { unsafe freeifaddrs(first) }
-        var found: [(isSix: Bool, text: String)] = []
-        var next = unsafe first
-        while let entry = unsafe next {
-            defer { unsafe next = entry.pointee.ifa_next }
-            guard let address = unsafe entry.pointee.ifa_addr, let text = unsafe numeric(address) else { continue }
-            let isSix = unsafe Int32(address.pointee.sa_family) == AF_INET6
-            if isOfNetwork(text) { found.append((isSix, text)) }
-        }
-        return found.sorted { !$0.isSix && $1.isSix }.map(\.text)
-    }
-
-    private static func numeric(_ address: UnsafeMutablePointer<sockaddr>) -> String? {
-        let family = unsafe Int32(address.pointee.sa_family)
-        let size =
-            switch family {
-            case AF_INET: MemoryLayout<sockaddr_in>.size
-            case AF_INET6: MemoryLayout<sockaddr_in6>.size
-            default: 0
-            }
-        guard size > 0 else { return nil }
-        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let status = unsafe getnameinfo(
-            address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-        guard status == 0 else { return nil }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let devices = (try? NIOCore.System.enumerateDevices()) ?? []
+        let found = devices.compactMap { $0.address?.ipAddress }.filter(isOfNetwork)
+        return found.filter { !$0.contains(":") } + found.filter { $0.contains(":") }
     }
 
     private static func isOfNetwork(_ text: String) -> Bool {
