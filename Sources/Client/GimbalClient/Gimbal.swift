@@ -45,9 +45,7 @@ public final class Gimbal: Sendable {
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `unsupportedVersion`.
     @discardableResult
-    public func connect() async throws -> DaemonHello {
-        try await ask(.hello()) { if case .hello(let hello) = $0 { hello } else { nil } }
-    }
+    public func connect() async throws -> DaemonHello { try await ask(.hello()) }
 
     /// Ends the connection of the requests; those that wait for an answer fail. The daemon cancels their gestures.
     public func close() {
@@ -62,9 +60,7 @@ public final class Gimbal: Sendable {
     public func camera(_ name: String = "main") -> RemoteCamera { RemoteCamera(name: name, gimbal: self) }
 
     /// The names of all cameras, sorted by their bytes.
-    public func cameras() async throws -> [String] {
-        try await ask(.cameras) { if case .cameras(let names) = $0 { names } else { nil } }
-    }
+    public func cameras() async throws -> [String] { try await ask(.cameras) }
 
     /// What all cameras do, those that are made later included, from now on or from where a reader stopped.
     ///
@@ -84,17 +80,13 @@ public final class Gimbal: Sendable {
     }
 
     /// The daemon's counters.
-    public func stats() async throws -> DaemonStats {
-        try await ask(.stats) { if case .stats(let stats) = $0 { stats } else { nil } }
-    }
+    public func stats() async throws -> DaemonStats { try await ask(.stats) }
 
     /// Who is connected to the daemon, sorted by ``/GimbalProtocol/Client/number``: this connection, too.
     public func clients() async throws -> [Client] {
         var clients: [Client] = []
         while true {
-            let page = try await ask(.clients(after: clients.last?.number ?? 0)) {
-                if case .clients(let page) = $0 { page } else { nil }
-            }
+            let page: ClientPage = try await ask(.clients(after: clients.last?.number ?? 0))
             let isProgress = (page.clients.first?.number ?? .max) > (clients.last?.number ?? 0)
             guard isProgress else { throw GimbalConnectionError.unexpectedAnswer("clients that it had told before") }
             clients += page.clients
@@ -103,23 +95,16 @@ public final class Gimbal: Sendable {
     }
 
     /// Returns when the daemon has answered this and everything sent before it.
-    public func ping() async throws {
-        try await ask(.ping) { if case .pong = $0 { () } else { nil } }
-    }
+    public func ping() async throws { try await ask(.ping) as Void }
 
     // MARK: Asking
 
-    /// Sends a request, and extracts the wanted part of the answer.
-    func ask<Answer: Sendable>(
-        _ request: ClientRequest, camera: String? = nil, _ parse: (ServerMessage) -> Answer?
-    ) async throws -> Answer {
+    /// Sends a request; returns what its answer holds.
+    func ask<Answer: Sendable>(_ request: ClientRequest, camera: String? = nil) async throws -> Answer {
         let answers = try await openConnection().answers(
             to: [request], camera: camera, within: request.isQuestion ? timeout : nil)
         if case .error(let error)? = answers.first { throw error }
-        guard let answer = answers.first.flatMap(parse) else {
-            throw GimbalConnectionError.unexpectedAnswer("\(answers)")
-        }
-        return answer
+        return try Self.last(of: answers)
     }
 
     /// Sends requests that are applied together or not at all.
@@ -128,12 +113,13 @@ public final class Gimbal: Sendable {
         _ = try await answers(to: frame, camera: camera)
     }
 
-    /// Sends requests that are applied together or not at all, and extracts the wanted part of the last answer.
-    func ask<Answer: Sendable>(
-        _ frame: [ClientRequest], camera: String, _ parse: (ServerMessage) -> Answer?
-    ) async throws -> Answer {
-        let answers = try await answers(to: frame, camera: camera)
-        guard let answer = answers.last.flatMap(parse) else {
+    /// Sends requests that are applied together or not at all; returns what the last answer holds.
+    func ask<Answer: Sendable>(_ frame: [ClientRequest], camera: String) async throws -> Answer {
+        try Self.last(of: try await answers(to: frame, camera: camera))
+    }
+
+    private static func last<Answer>(of answers: [ServerMessage]) throws -> Answer {
+        guard let answer = answers.last?.answer(as: Answer.self) else {
             throw GimbalConnectionError.unexpectedAnswer("\(answers)")
         }
         return answer

@@ -105,9 +105,7 @@ public struct RemoteCamera: Sendable {
         _ update: CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default
     ) async throws -> CameraRest {
         // In one frame, so that no other request can come between.
-        try await gimbal.ask([.animate(update, durationMs: durationMs, easing: easing), .awaitIdle()], camera: name) {
-            if case .atRest(let rest) = $0 { rest } else { nil }
-        }
+        try await gimbal.ask([.animate(update, durationMs: durationMs, easing: easing), .awaitIdle()], camera: name)
     }
 
     /// Returns when the camera rests: no gesture is active, and nothing moves it. At once where it rests already.
@@ -117,7 +115,7 @@ public struct RemoteCamera: Sendable {
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `timeout` if it still moves then, and `removed` if it is removed meanwhile.
     @discardableResult
     public func rest(timeoutMs: Double? = nil) async throws -> CameraRest {
-        try await ask(.awaitIdle(timeoutMs: timeoutMs)) { if case .atRest(let rest) = $0 { rest } else { nil } }
+        try await ask(.awaitIdle(timeoutMs: timeoutMs))
     }
 
     /// Ends animation, fling and active gestures where they are.
@@ -147,9 +145,7 @@ public struct RemoteCamera: Sendable {
     // MARK: Queries
 
     /// All that is to be known of the camera.
-    public func state() async throws -> CameraState {
-        try await ask(.getCamera) { if case .camera(let state) = $0 { state } else { nil } }
-    }
+    public func state() async throws -> CameraState { try await ask(.getCamera) }
 
     /// Where the camera would be to show bounds inside of insets, without going there.
     ///
@@ -158,36 +154,30 @@ public struct RemoteCamera: Sendable {
     ///   - insets: how far that stays from the edges of the screen and its padding, in points, 0 or more.
     public func position(fitting bounds: CoordinateBounds, insets: EdgeInsets = EdgeInsets()) async throws -> BoundsFit
     {
-        try await ask(.cameraForBounds(bounds, insets: insets)) {
-            if case .cameraForBounds(let fit) = $0 { fit } else { nil }
-        }
+        try await ask(.cameraForBounds(bounds, insets: insets))
     }
 
     /// The point of the screen that shows a place, in points from the top left.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `invalidValue` for a place behind the camera.
     public func point(for coordinate: LatLng) async throws -> ScreenPoint {
-        try await ask(.project(coordinate)) { if case .point(let point) = $0 { point } else { nil } }
+        try await ask(.project(coordinate))
     }
 
     /// The place that a point of the screen shows.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `invalidValue` for a point at the horizon or above.
     public func coordinate(for point: ScreenPoint) async throws -> LatLng {
-        try await ask(.unproject(point)) { if case .coordinate(let coordinate) = $0 { coordinate } else { nil } }
+        try await ask(.unproject(point))
     }
 
     /// The corners of what the screen shows.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `invalidValue` if a corner shows no ground.
-    public func visibleRegion() async throws -> VisibleRegion {
-        try await ask(.visibleRegion) { if case .visibleRegion(let region) = $0 { region } else { nil } }
-    }
+    public func visibleRegion() async throws -> VisibleRegion { try await ask(.visibleRegion) }
 
-    func ask<Answer: Sendable>(
-        _ request: ClientRequest, _ parse: (ServerMessage) -> Answer?
-    ) async throws -> Answer {
-        try await gimbal.ask(request, camera: name, parse)
+    func ask<Answer: Sendable>(_ request: ClientRequest) async throws -> Answer {
+        try await gimbal.ask(request, camera: name)
     }
 
     // MARK: Events

@@ -7,9 +7,7 @@ extension RemoteCamera {
     /// How the replay on the camera stands, its markers included.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noReplay` where none runs.
-    public func replay() async throws -> ReplayStatus {
-        try await ask(.getReplay) { if case .replay(let status) = $0 { status } else { nil } }
-    }
+    public func replay() async throws -> ReplayStatus { try await ask(.getReplay) }
 
     /// Stops the replay's clock: nothing more is sent until it goes on.
     ///
@@ -48,7 +46,5 @@ extension RemoteCamera {
     /// - Parameter label: 1 to 256 bytes.
     public func mark(_ label: String) async throws { try await send([.marker(label: label)]) }
 
-    private func steer(_ request: ClientRequest) async throws {
-        try await ask(request) { if case .ok = $0 { () } else { nil } }
-    }
+    private func steer(_ request: ClientRequest) async throws { try await ask(request) as Void }
 }

@@ -50,18 +50,17 @@ final class Conversation {
     /// - Parameters:
     ///   - creates: whether it makes the camera if that is not there.
     ///   - timeout: how long it may take, in milliseconds; `nil` is the usual time.
-    ///   - parse: reads the answer; `nil` for what is none.
+    /// - Returns: the answer as it came, and what it holds.
     private func ask<Answer>(
-        _ request: ClientRequest, creates: Bool, timeout: Double? = nil,
-        _ parse: (ReceivedLine, ServerMessage) -> Answer?
-    ) throws -> Answer {
+        _ request: ClientRequest, creates: Bool = true, timeout: Double? = nil
+    ) throws -> (line: ReceivedLine, holds: Answer) {
         connection.queue(try request.line(camera: camera?.text, creates: creates))
         if let timeout { connection.expectAnswer(within: timeout) } else { connection.expectAnswer() }
         while true {
             let message = try next()
-            guard let answer = parse(message, try message.meaning()) else { continue }
+            guard let answer = try message.meaning().answer(as: Answer.self) else { continue }
             connection.hasAnswered()
-            return answer
+            return (message, answer)
         }
     }
 
@@ -78,7 +77,7 @@ final class Conversation {
     }
 
     /// The state of the camera that is about to be changed.
-    func state() throws -> CameraState { try ask(.getCamera, creates: true) { $1.state } }
+    func state() throws -> CameraState { try ask(.getCamera).holds }
 
     /// What the daemon says next.
     ///
@@ -99,9 +98,7 @@ final class Conversation {
     }
 
     /// The names of all cameras.
-    func cameraNames() throws -> [String] {
-        try ask(.cameras, creates: true) { if case .cameras(let names) = $1 { names } else { nil } }
-    }
+    func cameraNames() throws -> [String] { try ask(.cameras).holds }
 
     // MARK: Moving
 
@@ -161,32 +158,28 @@ final class Conversation {
     func showPosition() throws { try showState { [$0.position.text] } }
 
     /// Prints the camera's state, or what a person wants of it.
-    func showState(_ rows: (CameraState) -> [PrintableText]) throws { try show(.getCamera) { $0.state.map(rows) } }
+    func showState(_ rows: (CameraState) -> [PrintableText]) throws { try show(.getCamera, rows) }
 
     /// Waits until the camera rests, at most for the time given to the daemon, and prints where.
     func showRest(timeoutMs: Double?) throws {
         // The daemon says when the time is over. One that says nothing is not waited for much longer.
         let timeout = (timeoutMs ?? .infinity) + TimeLimit.usualAnswer
-        try show(.awaitIdle(timeoutMs: timeoutMs), timeout: timeout) {
-            if case .atRest(let rest) = $0 { [rest.position.text] } else { nil }
-        }
+        try show(.awaitIdle(timeoutMs: timeoutMs), timeout: timeout) { (rest: CameraRest) in [rest.position.text] }
     }
 
     /// Asks, and prints the answer: rows for people, the line as it is for programs.
     ///
     /// - Parameters:
     ///   - timeout: how long it may take, in milliseconds; `nil` is the usual time.
-    ///   - rows: makes rows of the answer; `nil` for what is none.
-    func show(
-        _ request: ClientRequest, timeout: Double? = nil, _ rows: (ServerMessage) -> [PrintableText]?
+    ///   - rows: makes rows of what the answer holds.
+    func show<Answer>(
+        _ request: ClientRequest, timeout: Double? = nil, _ rows: (Answer) -> [PrintableText]
     ) throws {
-        let (message, rows) = try ask(request, creates: questionsCreate, timeout: timeout) { message, meaning in
-            rows(meaning).map { (message, $0) }
-        }
+        let (line, answer): (ReceivedLine, Answer) = try ask(request, creates: questionsCreate, timeout: timeout)
         if isForPeople {
-            for row in rows { output.add(row) }
+            for row in rows(answer) { output.add(row) }
         } else {
-            output.add(message.bytes)
+            output.add(line.bytes)
         }
         try output.flush()
     }
@@ -208,11 +201,5 @@ extension ReceivedLine {
     fileprivate func meaning() throws(Failure) -> ServerMessage {
         guard let content else { throw Failure(.unavailable, "the daemon's answer cannot be read") }
         return content
-    }
-}
-
-extension ServerMessage {
-    fileprivate var state: CameraState? {
-        if case .camera(let state) = self { state } else { nil }
     }
 }

@@ -19,9 +19,7 @@ struct Cameras: ParsableCommand {
     @OptionGroup var options: AnswerOptions
 
     func run() throws {
-        try Conversation(options).show(.cameras) { answer in
-            if case .cameras(let names) = answer { names.map { PrintableText($0) } } else { nil }
-        }
+        try Conversation(options).show(.cameras) { (names: [String]) in names.map { PrintableText($0) } }
     }
 }
 

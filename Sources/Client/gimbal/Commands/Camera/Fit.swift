@@ -51,8 +51,7 @@ struct Fit: ParsableCommand {
     }
 
     private func tell(_ daemon: Conversation, _ bounds: CoordinateBounds) throws {
-        try daemon.show(.cameraForBounds(bounds, insets: insets)) { answer in
-            guard case .cameraForBounds(let fit) = answer else { return nil }
+        try daemon.show(.cameraForBounds(bounds, insets: insets)) { (fit: BoundsFit) in
             let remark: PrintableText = fit.fits ? "" : ", where they do not fit"
             return [fit.position.map { $0.text + remark } ?? "nowhere: the padding leaves no room"]
         }

@@ -24,7 +24,7 @@ struct Project: ParsableCommand {
     func run() throws {
         let daemon = try Conversation(options)
         for place in places {
-            try daemon.show(.project(place)) { if case .point(let point) = $0 { [point.text] } else { nil } }
+            try daemon.show(.project(place)) { (point: ScreenPoint) in [point.text] }
         }
     }
 }
@@ -51,7 +51,7 @@ struct Unproject: ParsableCommand {
     func run() throws {
         let daemon = try Conversation(options)
         for point in points {
-            try daemon.show(.unproject(point)) { if case .coordinate(let place) = $0 { [place.text] } else { nil } }
+            try daemon.show(.unproject(point)) { (place: LatLng) in [place.text] }
         }
     }
 }
@@ -72,8 +72,7 @@ struct Region: ParsableCommand {
 
     func run() throws {
         let daemon = try Conversation(options)
-        try daemon.show(.visibleRegion) { answer in
-            guard case .visibleRegion(let region) = answer else { return nil }
+        try daemon.show(.visibleRegion) { (region: VisibleRegion) in
             let corners: [(PrintableText, LatLng)] = [
                 ("far left", region.farLeft), ("far right", region.farRight), ("near left", region.nearLeft),
                 ("near right", region.nearRight),

@@ -27,8 +27,7 @@ struct Clients: ParsableCommand {
         let daemon = try Conversation(options)
         var (last, hasMore) = (0, true)
         while hasMore {
-            try daemon.show(.clients(after: last)) { answer in
-                guard case .clients(let page) = answer else { return nil }
+            try daemon.show(.clients(after: last)) { (page: ClientPage) in
                 let isFirst = last == 0
                 hasMore = page.hasMore && !page.clients.isEmpty
                 last = page.clients.last?.number ?? last

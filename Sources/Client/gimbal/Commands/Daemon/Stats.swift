@@ -21,7 +21,7 @@ struct Stats: ParsableCommand {
     @OptionGroup var options: AnswerOptions
 
     func run() throws {
-        try Conversation(options).show(.stats) { if case .stats(let stats) = $0 { stats.rows } else { nil } }
+        try Conversation(options).show(.stats) { (stats: DaemonStats) in stats.rows }
     }
 }
 

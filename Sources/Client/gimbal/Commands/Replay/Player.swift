@@ -100,7 +100,7 @@ struct Player: ParsableCommand {
     func run() throws {
         let conversation = try Conversation(options)
         guard action == .status else { return try conversation.command(try request) }
-        try conversation.show(.getReplay) { if case .replay(let status) = $0 { status.rows } else { nil } }
+        try conversation.show(.getReplay) { (status: ReplayStatus) in status.rows }
     }
 }
 

@@ -1,0 +1,25 @@
+// What an answer holds, by its type: who asks says which one, and an answer of another type is none.
+
+import GimbalProtocol
+import MapCamera
+
+extension ServerMessage {
+    /// What it holds, where that is of the type that was asked for; `Void` where it says no more than that it is an answer.
+    package func answer<Answer>(as type: Answer.Type = Answer.self) -> Answer? {
+        switch self {
+        case .camera(let state): state as? Answer
+        case .cameraForBounds(let fit): fit as? Answer
+        case .point(let point): point as? Answer
+        case .coordinate(let coordinate): coordinate as? Answer
+        case .visibleRegion(let region): region as? Answer
+        case .cameras(let names): names as? Answer
+        case .stats(let stats): stats as? Answer
+        case .clients(let page): page as? Answer
+        case .atRest(let rest): rest as? Answer
+        case .replay(let status): status as? Answer
+        case .hello(let hello): hello as? Answer
+        case .pong, .ok: () as? Answer
+        case .event, .traceEnded, .error, .unknown: nil
+        }
+    }
+}
