@@ -10,27 +10,13 @@ struct BrokerAddress: ExpressibleByArgument, Sendable, CustomStringConvertible {
     let isEncrypted: Bool
 
     init?(argument: String) {
-        let isEncrypted = argument.hasPrefix("mqtts://")
-        guard isEncrypted || argument.hasPrefix("mqtt://") else { return nil }
-        var rest = Substring(argument.dropFirst(isEncrypted ? 8 : 7))
-        if rest.hasSuffix("/") { rest.removeLast() }
         // A password in a URL would be seen by every user who lists processes.
-        guard !rest.isEmpty, !rest.contains("/"), !rest.contains("@") else { return nil }
-        var port = isEncrypted ? "8883" : "1883"
-        if rest.hasPrefix("[") {
-            guard let end = rest.firstIndex(of: "]") else { return nil }
-            let behind = rest[rest.index(after: end)...]
-            if !behind.isEmpty {
-                guard behind.hasPrefix(":") else { return nil }
-                port = String(behind.dropFirst())
-            }
-            rest = rest[rest.index(after: rest.startIndex)..<end]
-        } else if let colon = rest.firstIndex(of: ":") {
-            port = String(rest[rest.index(after: colon)...])
-            rest = rest[..<colon]
-        }
-        guard !rest.isEmpty, let number = Int(port), 1...65535 ~= number else { return nil }
-        (host, self.port, self.isEncrypted) = (String(rest), number, isEncrypted)
+        let form = /(mqtts?):\/\/(?:\[([^\]\/@]+)\]|([^\/@:\[][^\/@:]*))(?::([0-9]{1,5}))?\/?/
+        guard let match = argument.wholeMatch(of: form), let host = match.output.2 ?? match.output.3 else { return nil }
+        isEncrypted = match.output.1 == "mqtts"
+        port = match.output.4.flatMap { Int($0) } ?? (isEncrypted ? 8883 : 1883)
+        self.host = String(host)
+        guard 1...65535 ~= port else { return nil }
     }
 
     var description: String {

@@ -1,5 +1,6 @@
-// A connection to the daemon in the program's loop. Rule of the loop: nothing is freed inside a callback, so what was closed
-// is let go of between turns.
+// A connection to the daemon in the program's loop: node and mirrors take lines in its turns, where the client library's own
+// connection wakes tasks. What both have in common is the library's `LineSocket`. Rule of the loop: nothing is freed inside
+// a callback, so what was closed is let go of between turns.
 
 import GimbalClient
 import Glibc
