@@ -80,6 +80,13 @@ let package = Package(
 
         // What programs that run as services have in common: a log, a clock, and what the service manager passes.
         .target(name: "Service", dependencies: ["GimbalProtocol", "UnixSocket"], swiftSettings: strict),
+        .target(
+            name: "ProgramOptions",
+            dependencies: [
+                "GimbalProtocol", "Service",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: strict),
 
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CPrefetch"),
@@ -113,9 +120,9 @@ let package = Package(
         .executableTarget(
             name: "gimbal",
             dependencies: [
-                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "Service", "TouchScripts", "Touches",
-                "TouchTraces", "Traces", "UnixSocket",
-                "CLinux",
+                "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "ProgramOptions", "Service",
+                "TouchScripts",
+                "Touches", "TouchTraces", "Traces", "UnixSocket", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),
@@ -177,8 +184,8 @@ if Context.environment["GIMBAL_MQTT"] != nil {
         .executableTarget(
             name: "gimbal-mqtt",
             dependencies: [
-                "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "Service", "UnixSocket",
-                "CMosquitto",
+                "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "ProgramOptions", "Service",
+                "UnixSocket", "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             cSettings: gnu, swiftSettings: strict),
@@ -220,7 +227,7 @@ if Context.environment["GIMBAL_WEB"] != nil {
         .executableTarget(
             name: "gimbal-web",
             dependencies: [
-                "WebServer", "GimbalProtocol", "Service", "UnixSocket",
+                "WebServer", "GimbalProtocol", "ProgramOptions", "Service", "UnixSocket",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -233,7 +240,7 @@ if Context.environment["GIMBAL_WEB"] != nil {
 let parts = [
     "Core": ["MapCamera", "Gestures", "Touches", "JSONLines", "GimbalProtocol"],
     "Daemon": ["Hub", "gimbald", "CMalloc", "CPrefetch"],
-    "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "CLinux"],
+    "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "ProgramOptions", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
     "Laboratory": ["Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "GimbalTesting"],
     "Page": ["WebFiles", "WebServer", "gimbal-web", "CQRencode"],

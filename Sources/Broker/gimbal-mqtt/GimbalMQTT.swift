@@ -5,6 +5,7 @@ import GimbalProtocol
 import Glibc
 import MQTTBridge
 import MapCamera
+import ProgramOptions
 import Service
 import UnixSocket
 
@@ -54,15 +55,13 @@ struct GimbalMQTT: ParsableCommand {
         ))
     var broker: [BrokerAddress]
 
-    @Option(help: ArgumentHelp("Publish this daemon's cameras as a node of this name.", valueName: "name"))
+    @Option("Publish this daemon's cameras as a node of this name.", "name")
     var node: String?
 
-    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+    @Option("The daemon's socket.", "path")
     var socket: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Tell of this camera only, and take lines for it alone; may be repeated.", valueName: "name"))
+    @Option("Tell of this camera only, and take lines for it alone; may be repeated.", "name")
     var camera: [String] = []
 
     @Flag(help: "Publish every event, too.")
@@ -74,41 +73,34 @@ struct GimbalMQTT: ParsableCommand {
     @Flag(help: "Take no gestures, commands and questions from the broker.")
     var watchOnly = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Cancel a publisher's gestures after this long a silence, 0.1 to 3600.", valueName: "seconds"))
+    @Option("Cancel a publisher's gestures after this long a silence, 0.1 to 3600.", "seconds")
     var feedTimeout = 10.0
 
-    @Option(help: ArgumentHelp("At most so many publishers of gestures at one time, 1 to 512.", valueName: "count"))
+    @Option("At most so many publishers of gestures at one time, 1 to 512.", "count")
     var maxFeeds = 64
 
-    @Option(help: ArgumentHelp("A file with the user's name and password.", valueName: "file"))
+    @Option("A file with the user's name and password.", "file")
     var credentials: String?
 
-    @Option(help: ArgumentHelp("The certificates to trust, in PEM; without it those of the system.", valueName: "file"))
+    @Option("The certificates to trust, in PEM; without it those of the system.", "file")
     var ca: String?
 
-    @Option(help: ArgumentHelp("A certificate to show the broker, in PEM.", valueName: "file"))
+    @Option("A certificate to show the broker, in PEM.", "file")
     var certificate: String?
 
-    @Option(help: ArgumentHelp("The key of that certificate.", valueName: "file"))
+    @Option("The key of that certificate.", "file")
     var key: String?
 
-    @Option(help: ArgumentHelp("The version of MQTT: 5 or 3.1.1.", valueName: "version"))
+    @Option("The version of MQTT: 5 or 3.1.1.", "version")
     var mqtt = MQTTVersion.five
 
-    @Option(
-        help: ArgumentHelp(
-            "MQTT's keep-alive interval, 5 to 3600; $state is published again after three times as long.",
-            valueName: "seconds"))
+    @Option("MQTT's keep-alive interval, 5 to 3600; $state is published again after three times as long.", "seconds")
     var keepalive = 10
 
-    @Option(help: ArgumentHelp("Follow this camera of a node; may be repeated.", valueName: "node/camera"))
+    @Option("Follow this camera of a node; may be repeated.", "node/camera")
     var follow: [String] = []
 
-    @Option(
-        name: .customLong("as"),
-        help: ArgumentHelp("The local camera that is to move likewise; one for each --follow.", valueName: "local"))
+    @Option("The local camera that is to move likewise; one for each --follow.", "local", name: .customLong("as"))
     var local: [String] = []
 
     @Option(
@@ -119,23 +111,22 @@ struct GimbalMQTT: ParsableCommand {
     @Flag(help: "Keep the viewport of the local camera: its screen has another size.")
     var keepViewport = false
 
-    @Option(help: ArgumentHelp("Which screen of a wall this is: column and row, from 0.", valueName: "x,y"))
+    @Option("Which screen of a wall this is: column and row, from 0.", "x,y")
     var tile: Pair?
 
-    @Option(help: ArgumentHelp("How many columns and rows the wall has.", valueName: "n,m"))
+    @Option("How many columns and rows the wall has.", "n,m")
     var of: Pair?
 
-    @Option(help: ArgumentHelp("The size of each screen in points.", valueName: "width,height"))
+    @Option("The size of each screen in points.", "width,height")
     var screen: Pair?
 
-    @Option(help: ArgumentHelp("What the frames between screens hide, in points.", valueName: "x,y"))
+    @Option("What the frames between screens hide, in points.", "x,y")
     var bezel: Pair?
 
-    @Option(
-        help: ArgumentHelp("Send what is followed to Google Earth as ViewSync's datagrams.", valueName: "host:port"))
+    @Option("Send what is followed to Google Earth as ViewSync's datagrams.", "host:port")
     var viewsync: String?
 
-    @Option(help: ArgumentHelp("Write what is followed as KML's LookAt whenever it rests.", valueName: "file"))
+    @Option("Write what is followed as KML's LookAt whenever it rests.", "file")
     var kml: String?
 
     @Option(help: "What is logged: error, warning, info or debug.")
@@ -238,9 +229,7 @@ struct GimbalMQTT: ParsableCommand {
             var command = try parse()
             try command.run()
         } catch {
-            let (code, text) = (exitCode(for: error), PrintableText(lines: fullMessage(for: error)))
-            if !text.isEmpty { (text + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }
-            Glibc.exit(code.rawValue)
+            end(with: error)
         }
     }
 

@@ -5,6 +5,7 @@ import ArgumentParser
 import Dispatch
 import GimbalProtocol
 import Glibc
+import ProgramOptions
 import Service
 import Synchronization
 import UnixSocket
@@ -46,60 +47,47 @@ struct GimbalWeb: AsyncParsableCommand {
             """,
         version: "gimbal-web \(gimbalVersion)")
 
-    @Option(help: ArgumentHelp("The daemon's socket (default: where gimbal looks for it).", valueName: "path"))
+    @Option("The daemon's socket (default: where gimbal looks for it).", "path")
     var socket: String?
 
-    @Option(help: ArgumentHelp("The port, 0 to 65535; 0 is any that is free.", valueName: "number"))
+    @Option("The port, 0 to 65535; 0 is any that is free.", "number")
     var port = 0
 
     @Option(
-        help: ArgumentHelp(
-            "The address to listen on; beyond this machine, with --tls-cert and --tls-key or --insecure-lan.",
-            valueName: "address"))
+        "The address to listen on; beyond this machine, with --tls-cert and --tls-key or --insecure-lan.", "address")
     var listen = "127.0.0.1"
 
-    @Option(
-        name: .customLong("tls-cert"), help: ArgumentHelp("The certificate and its chain, in PEM.", valueName: "file"),
-        completion: .file())
+    @Option("The certificate and its chain, in PEM.", "file", name: .customLong("tls-cert"), completion: .file())
     var tlsCertificate: String?
 
-    @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
+    @Option("The certificate's key, in PEM.", "file", completion: .file())
     var tlsKey: String?
 
     @Flag(help: "Listen beyond this machine without TLS: every machine in the network can read along.")
     var insecureLan = false
 
     @Option(
-        help: ArgumentHelp(
-            "Another name that the server goes by, such as that of its certificate; may be there several times.",
-            valueName: "name"))
+        "Another name that the server goes by, such as that of its certificate; may be there several times.", "name")
     var host: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Where pages of your own come from that may follow and feed, with a token, such as https://map.example; may be "
-                + "there several times.", valueName: "origin"))
+        "Where pages of your own come from that may follow and feed, with a token, such as https://map.example; may be "
+            + "there several times.", "origin")
     var allowOrigin: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "The address of a style in which MapLibre GL JS draws the map, with --map-engine.", valueName: "url"))
+    @Option("The address of a style in which MapLibre GL JS draws the map, with --map-engine.", "url")
     var mapStyle: String?
 
-    @Option(
-        help: ArgumentHelp("Your maplibre-gl.js, 5.24 or later, for --map-style.", valueName: "file"),
-        completion: .file(extensions: ["js"]))
+    @Option("Your maplibre-gl.js, 5.24 or later, for --map-style.", "file", completion: .file(extensions: ["js"]))
     var mapEngine: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Another origin than the style's own that its tiles, glyphs or sprites come from; may be there several times.",
-            valueName: "origin"))
+        "Another origin than the style's own that its tiles, glyphs or sprites come from; may be there several times.",
+        "origin")
     var mapOrigin: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Keep the tokens in a file, so that links go on working: it is made if it is not there.", valueName: "file"),
+        "Keep the tokens in a file, so that links go on working: it is made if it is not there.", "file",
         completion: .file())
     var tokens: String?
 
@@ -144,9 +132,7 @@ struct GimbalWeb: AsyncParsableCommand {
             let command = try parse()
             try await command.run()
         } catch {
-            let (code, text) = (exitCode(for: error), PrintableText(lines: fullMessage(for: error)))
-            if !text.isEmpty { (text + "\n").write(to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }
-            Glibc.exit(code.rawValue)
+            end(with: error)
         }
     }
 

@@ -5,6 +5,7 @@
 import ArgumentParser
 import CameraStreams
 import GimbalClient
+import ProgramOptions
 
 /// Negative numbers among the arguments.
 enum NegativeNumbers {
@@ -59,21 +60,6 @@ extension Option {
         self.init(
             name: name, help: ArgumentHelp(help, valueName: valueName), completion: completion,
             transform: Typed.init(typed:))
-    }
-
-    init<Word: ExpressibleByArgument>(
-        _ help: String, _ valueName: String, name: NameSpecification = .long, completion: CompletionKind? = nil
-    ) where Value == Word? {
-        self.init(name: name, help: ArgumentHelp(help, valueName: valueName), completion: completion)
-    }
-
-    init(wrappedValue: Value, _ help: String, _ valueName: String) where Value: ExpressibleByArgument {
-        self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: valueName))
-    }
-
-    init<Word: ExpressibleByArgument>(wrappedValue: [Word], _ help: String, _ valueName: String)
-    where Value == [Word] {
-        self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: valueName))
     }
 }
 
