@@ -176,8 +176,10 @@ final class Conversation {
         _ request: ClientRequest, timeout: Double? = nil, _ rows: (Answer) -> [PrintableText]
     ) throws {
         let (line, answer): (ReceivedLine, Answer) = try ask(request, creates: questionsCreate, timeout: timeout)
+        // Made for programs, too: who makes them may take note of the answer.
+        let rows = rows(answer)
         if isForPeople {
-            for row in rows(answer) { output.add(row) }
+            for row in rows { output.add(row) }
         } else {
             output.add(line.bytes)
         }
