@@ -73,7 +73,6 @@ final class MirrorSession {
     private var retryDelay = Backoff(first: 200, longest: longestRetryDelay)
     private var refusalDelay = Backoff(first: 200, longest: 2000)
     private var lastTry = -Double.infinity
-    private var moves = MoveReader()
     /// Other requests count from 1.
     private static let (viewportID, aboutID) = (RequestID.number(0), RequestID.number(-1))
     private static let longestRetryDelay = 10_000.0
@@ -112,7 +111,6 @@ final class MirrorSession {
     // MARK: Lines of the daemon
 
     func handle(_ line: ArraySlice<UInt8>, at now: Double) -> Outcome {
-        if let event = moves.read(line.span) { return note(event) }
         guard let read = try? ServerLine(line: line) else { return .goesOn }
         switch read.message {
         case .event(let event): return note(event)

@@ -41,7 +41,6 @@ final class NodeCameras: DaemonReader {
     private let interval: Double
     private let stamps: StampSource
     private let settings: NodeSettings
-    private var moves = MoveReader()
 
     private var daemon = Daemon.away(reason: "not connected yet", nextAttempt: -.infinity)
     private var backoff = Backoff(first: 100, longest: 5000)
@@ -132,7 +131,6 @@ final class NodeCameras: DaemonReader {
     }
 
     func received(_ line: ArraySlice<UInt8>, at now: Double) {
-        if let event = moves.read(line.span) { return handle(event, line, at: now) }
         guard let read = try? ServerLine(line: line) else { return }
         if case .event(let event) = read.message { return handle(event, line, at: now) }
         if settings.handle(read) { return readOn() }
