@@ -3,7 +3,7 @@
 import JSONLines
 
 /// One object of one line. It borrows nothing: only its id is a place in its line.
-package struct Request: Sendable {
+package struct Request: Equatable, Sendable {
     /// The id as it is written in the line.
     package var id: ByteRange?
     /// The camera's name; `nil` if the line names none.
