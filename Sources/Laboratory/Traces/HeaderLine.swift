@@ -65,7 +65,7 @@ package struct HeaderLine: Sendable {
     /// - Throws: as ``set(_:)`` does.
     package func atHighestSpeed(isOnce: Bool = false) throws(TraceError) -> HeaderLine {
         var header = self
-        try header.set([("speed", .string("max")), ("paused", nil), ("pauseOnMarkers", nil)])
+        try header.set([("speed", .string("max")), ("paused", nil), ("pauseOnMarkers", nil), ("pauseAtEnd", nil)])
         if isOnce || self.header?.playback.loop == .forever { try header.set([("loop", nil)]) }
         return header
     }
@@ -81,6 +81,6 @@ package struct HeaderLine: Sendable {
 
     /// Members that say how a trace is played, and not what.
     private static let playback = [
-        "paused", "fromMs", "untilMs", "loop", "idleTimeLimitMs", "pauseOnMarkers", "durationMs",
+        "paused", "fromMs", "untilMs", "loop", "idleTimeLimitMs", "pauseOnMarkers", "pauseAtEnd", "durationMs",
     ]
 }

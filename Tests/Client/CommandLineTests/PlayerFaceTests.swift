@@ -106,7 +106,7 @@ import Testing
             var face = PlayerFace()
             let names: [PrintableText] = ["a", "地図の操作.ndjson", PrintableText(repeating: "long", count: 20)]
             face.name = names.randomElement(using: &random)!
-            face.state = [.playing, .paused, .seeking].randomElement(using: &random)!
+            face.state = [.playing, .paused, .seeking, .atEnd].randomElement(using: &random)!
             face.timeMs = .random(in: 0...1e8, using: &random)
             face.durationMs = Bool.random(using: &random) ? .random(in: 0...1e8, using: &random) : nil
             face.speed = [0.25, 1, 1e9, .infinity].randomElement(using: &random)!

@@ -78,7 +78,7 @@ private let others: [ClientRequest] = {
     (header.playback.fromMs, header.playback.untilMs) = (1.0 / 3, 65_000.5)
     header.playback.loop = .times(3)
     (header.playback.idleTimeLimitMs, header.playback.durationMs) = (1000, 70_000.25)
-    header.playback.pauseOnMarkers = true
+    (header.playback.pauseOnMarkers, header.playback.pauseAtEnd) = (true, true)
     var endless = TraceHeader()
     endless.playback.loop = .forever
     return [

@@ -209,20 +209,29 @@ struct Running: Sendable {
             #expect(try server.answer("POST", "/recording?camera=left", fields, body: recording).status == 204)
             let changed = try client.object("camera-changed")
             #expect(changed["camera"] as? String == "left")
-            #expect(try client.object("trace-ended")["rejected"] as? Int == 0)
+            #expect(try end("left", client, server, page)["rejected"] as? Int == 0)
             let trace = """
                 {"type":"trace","version":1,"camera":"elsewhere"}
                 {"type":"move","timeMs":5,"update":{"kind":"zoom-to","zoom":7}}
                 """
             #expect(try server.answer("POST", "/recording?camera=right", fields, body: trace).status == 204)
             // It is answered over a connection of its own: events may come before that or after.
-            let ended = try client.object("trace-ended")
-            #expect(ended["events"] as? Int == 1)
+            let ended = try end("right", client, server, page)
+            #expect(ended["cut"] == nil && ended["events"] as? Int == 1)
             #expect((ended["position"] as? [String: Any])?["zoom"] as? Double == 7)
             let refused = try server.answer("POST", "/recording?camera=left", fields, body: "no recording\n")
             #expect(refused.status == 422 && refused.body.contains("no recording"))
             #expect(try server.answer("POST", "/recording?camera=no%20name", fields, body: trace).status == 422)
         }
+    }
+
+    /// Waits until a recording has been played, which is kept then, and ends it.
+    private func end(
+        _ camera: String, _ client: HTTPClient, _ server: Running, _ page: String
+    ) throws -> [String: Any] {
+        while try client.object("replay")["state"] as? String != "at-end" {}
+        #expect(try server.post(#"{"type":"end-replay","camera":"\#(camera)"}"#, page: page) == 204)
+        return try client.object("trace-ended")
     }
 
     // MARK: Attackers
@@ -447,7 +456,7 @@ struct Running: Sendable {
             #expect(try play(header, "right", other) == 503)
             first = nil
             try waitUntil("there is room again") { try play(header, "right", other) == 204 }
-            #expect(try client.object("trace-ended")["events"] as? Int == 0)
+            #expect(try end("right", client, server, other)["events"] as? Int == 0)
         }
     }
 

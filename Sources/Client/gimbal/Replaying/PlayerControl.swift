@@ -162,7 +162,7 @@ final class PlayerControl {
     /// Asks where the replay and its camera are, now and then while they move.
     private func ask() throws {
         let now = ContinuousClock.now
-        guard told == .running, face.state != .paused || seekStart != nil || !isCameraKnown, question == .none,
+        guard told == .running, face.state == .playing || face.state == .seeking || seekStart != nil || !isCameraKnown, question == .none,
             now - (lastAsked ?? started) >= Self.interval
         else { return }
         (lastAsked, question) = (now, .asked)
@@ -227,7 +227,7 @@ final class PlayerControl {
             seekStart = nil
             face.state = status.state
         }
-        if status.state == .paused || status.state == .playing { isPaused = status.state == .paused }
+        if status.state != .seeking { isPaused = status.state != .playing }
         face.timeMs = status.timeMs
         face.durationMs = status.durationMs ?? face.durationMs
         (face.speed, face.round) = (status.speed, status.round)

@@ -80,7 +80,7 @@ struct PlayerFace: Equatable {
         if let note { return joined([word, Piece(note, style.bold)], within: columns) }
         let speed = Piece(factor(isUTF8))
         // A person who steps wants to see each step.
-        var left = [word, Piece(time(places: state == .paused && columns >= 60 ? 3 : 1))]
+        var left = [word, Piece(time(places: state != .playing && columns >= 60 ? 3 : 1))]
         var right = [speed]
         func rest() -> Int { columns - (left + right).reduce(0) { $0 + $1.columns + Self.gap } }
         let leastBar = durationMs == nil ? 0 : Self.leastBar

@@ -178,7 +178,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case events, delivery, since, epoch, seq, timeoutMs, after
     case coordinate, point, speed, gestures
     case create
-    case paused, fromMs, untilMs, loop, idleTimeLimitMs, pauseOnMarkers
+    case paused, fromMs, untilMs, loop, idleTimeLimitMs, pauseOnMarkers, pauseAtEnd
     case count, toMs, byMs, marker, label
     case touches, surface, cancelled, surfaceTimeMs
     case about

@@ -24,6 +24,8 @@ public enum ReplayState: String, CaseIterable, Sendable, ProtocolWord {
     case paused
     /// It is on its way to another place; the camera stays where it was until it is there.
     case seeking
+    /// All of it has been played, and it can be sought and played again, until something else moves the camera.
+    case atEnd = "at-end"
     /// It is over, and the camera is free.
     case ended
 }

@@ -54,6 +54,13 @@ public struct TracePlayback: Equatable, Codable, Sendable {
     public var idleTimeLimitMs: Double?
     /// Whether it pauses after each marker.
     public var pauseOnMarkers = false
+    /// Whether it is kept when it has been played, to be sought and played again, until something else moves the camera.
+    public var pauseAtEnd: Bool {
+        get { pausesAtEnd ?? false }
+        set { pausesAtEnd = newValue ? true : nil }
+    }
+    // What an earlier process hands over lacks it.
+    private var pausesAtEnd: Bool?
     /// How long the trace is, from 0 to 1e14 milliseconds, for clients that show it.
     public var durationMs: Double?
 
@@ -107,6 +114,7 @@ extension TracePlayback {
         try visitor.member(.loop, &loop, LoopRule(), unless: .times(1))
         try visitor.member(.idleTimeLimitMs, &idleTimeLimitMs, .number(in: .ofTraces))
         try visitor.member(.pauseOnMarkers, &pauseOnMarkers, .flag, unless: false)
+        try visitor.member(.pauseAtEnd, &pauseAtEnd, .flag, unless: false)
         try visitor.member(.durationMs, &durationMs, .number(in: .ofTraces))
     }
 }

@@ -106,7 +106,7 @@ struct Admission {
     }
 
     private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
-        let isBusy = camera?.replay != nil && camera?.replay !== peer.replay
+        let isBusy = camera?.replay.map { $0 !== peer.replay && !$0.isAtEnd } ?? false
         func busy() -> Refusal {
             Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
@@ -227,7 +227,7 @@ struct Admission {
                 throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
             }
             zoomRanges[name] = range
-        case .removeCamera where camera?.replay != nil:
+        case .removeCamera where camera?.replay?.isAtEnd == false:
             throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         default: break  // Nothing can be wrong with another but its own members.
         }

@@ -30,6 +30,9 @@ final class RequestApplier {
         if peer.sendsBehindTheEnd, request.body.isOfTraces {
             return sender.acknowledge(id, to: peer)
         }
+        if request.body.takesCamera, let camera = registry.camera(meant) {
+            replays.makeWay(on: camera, for: peer, at: now)
+        }
         switch request.body {
         case .removeCamera:
             sender.acknowledge(id, to: peer)
@@ -118,5 +121,17 @@ final class RequestApplier {
     func commitBatches(of line: LineContext) {
         if let first = line.first { runner.commitBatch(of: first, at: first.time(at: line.now)) }
         for camera in line.others { runner.commitBatch(of: camera, at: camera.time(at: line.now)) }
+    }
+}
+
+extension Request.Body {
+    /// Whether no replay of another client's may move the camera any more.
+    fileprivate var takesCamera: Bool {
+        switch self {
+        case .gesture, .touch, .command, .trace: true
+        case .hello, .marker, .query, .awaitIdle, .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .steerReplay,
+            .traceEnd:
+            false
+        }
     }
 }

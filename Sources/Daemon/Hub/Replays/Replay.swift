@@ -9,6 +9,8 @@ final class Replay {
         case paused
         /// Paused, once so many more `camera-changed` have been sent.
         case stepping(left: UInt64)
+        /// All of it has been played, and it is kept: whoever steers it goes back, whoever moves the camera ends it.
+        case atEnd
         /// Ended before its own end: nothing of it is played any more but what moves.
         case cut
         /// The camera is free.
@@ -104,7 +106,16 @@ final class Replay {
     /// Whether the camera is free.
     var isOver: Bool { if case .over = phase { true } else { false } }
 
-    var isPaused: Bool { if case .paused = phase { true } else { false } }
+    /// Whether it stands still until somebody steers it.
+    var isPaused: Bool {
+        switch phase {
+        case .paused, .atEnd: true
+        case .playing, .stepping, .cut, .over: false
+        }
+    }
+
+    /// Whether all of it has been played, and it is only kept.
+    var isAtEnd: Bool { if case .atEnd = phase { true } else { false } }
 
     var isPlaying: Bool { if case .playing = phase { true } else { false } }
 
@@ -167,7 +178,8 @@ final class Replay {
     }
 
     func status(at now: Double, withMarkers: Bool) -> ReplayStatus {
-        let state: ReplayState = isOver ? .ended : seek != nil ? .seeking : isPaused ? .paused : .playing
+        let state: ReplayState =
+            isOver ? .ended : seek != nil ? .seeking : isAtEnd ? .atEnd : isPaused ? .paused : .playing
         return ReplayStatus(
             camera: cameraName, state: state, timeMs: position(at: now), durationMs: playback.durationMs,
             speed: clock.speed, round: round, markers: withMarkers ? markers : nil)
@@ -214,6 +226,12 @@ final class Replay {
         (phase, wait, seek) = (.cut, .turn, nil)
         clock.hurry()
         run.hasEnded = true
+    }
+
+    /// All of it has been played, and it is kept.
+    func stayAtEnd() {
+        (phase, wait) = (.atEnd, .steering)
+        clock.hold(at: run.time)
     }
 
     /// The peer is gone.

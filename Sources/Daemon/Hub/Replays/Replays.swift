@@ -246,7 +246,12 @@ final class Replays {
 
     /// Why a replay cannot be steered so; `nil` if it can.
     func objection(to request: ClientRequest, of replay: Replay, at now: Double) -> WireError? {
-        guard case .seekReplay(let target) = request else { return nil }
+        let target: ReplayTarget
+        switch request {
+        case .seekReplay(let goal): target = goal
+        case .resumeReplay where replay.isAtEnd: target = .time(0)
+        default: return nil
+        }
         guard let time = time(of: target, in: replay, at: now) else {
             return WireError(.invalidValue, field: "marker", "no marker of that label has been read")
         }
@@ -314,23 +319,32 @@ final class Replays {
         case .pauseReplay: pause(replay, at: now)
         case .resumeReplay:
             guard !replay.isPlaying else { return }
+            let isAgain = replay.isAtEnd
             (replay.phase, replay.wait) = (.playing, .turn)
             replay.clock.release(at: now)
-            sendStatus(of: replay, at: now)
+            guard isAgain else { return sendStatus(of: replay, at: now) }
+            replay.round = 1
+            begin(replay, at: now)
         case .stepReplay(let count):
             replay.clock.hold(at: replay.position(at: now))
             (replay.phase, replay.wait) = (.stepping(left: UInt64(count)), .turn)
         case .seekReplay(let target):
             guard let time = time(of: target, in: replay, at: now) else { return }
-            if case .stepping = replay.phase { replay.phase = .paused }
+            if !replay.isPlaying { replay.phase = .paused }
             seek(replay, to: time, at: now)
         case .setReplaySpeed(let speed):
             replay.clock.setSpeed(speed, from: replay.position(at: now), at: now)
             replay.wait = .turn
             sendStatus(of: replay, at: now)
+        case .endReplay where replay.isAtEnd: finish(replay, at: now)
         case .endReplay: cut(replay, at: now)
         default: break
         }
+    }
+
+    /// A replay that has been played to its end makes way for what is to move its camera.
+    func makeWay(on camera: HostedCamera, for peer: Peer, at now: Double) {
+        if let replay = camera.replay, replay.isAtEnd, replay !== peer.replay { finish(replay, at: now) }
     }
 
     private func pause(_ replay: Replay, at now: Double) {
@@ -391,7 +405,11 @@ final class Replays {
 
     /// Plays the trace once more, or frees its camera.
     private func endRound(_ replay: Replay, at now: Double) {
-        guard replay.hasAnotherRound else { return finish(replay, at: now) }
+        guard replay.hasAnotherRound else {
+            guard replay.playback.pauseAtEnd, !replay.isCut else { return finish(replay, at: now) }
+            replay.stayAtEnd()
+            return sendStatus(of: replay, at: now)
+        }
         turns.add(work: Self.workOfReset)
         guard let first = replay.checkpoints.all.first, first.run.steps == 0 else {
             if let peer = replay.peer {

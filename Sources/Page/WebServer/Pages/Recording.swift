@@ -74,7 +74,7 @@ struct Recording: ~Copyable {
         do {
             try step(converter) { piece in unsafe piece.withUnsafeBufferPointer { unsafe trace += $0 } }
         } catch {
-            throw lines.refusal("this is no recording: \(error)")
+            throw lines.refusal("\(error)")
         }
         guard converter.notes.damagedCount <= Self.mostBadLines else {
             throw lines.refusal("this is no recording: more than \(Self.mostBadLines) lines of it cannot be read")
@@ -99,7 +99,9 @@ struct Recording: ~Copyable {
     private mutating func readHeader(_ line: Span<UInt8>) throws(HTTPRefusal) {
         do throws(TraceError) {
             var header = try HeaderLine(unsafe line.withUnsafeBufferPointer { unsafe Array($0) })
-            try header.set([("camera", .string(camera)), ("id", .string("recording"))])
+            try header.set([
+                ("camera", .string(camera)), ("id", .string("recording")), ("pauseAtEnd", .bool(true)),
+            ])
             guard header.isRight else { throw TraceError("has a header that is not right") }
             (self.header, body) = (header, position)
         } catch {

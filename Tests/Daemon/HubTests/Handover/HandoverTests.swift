@@ -103,6 +103,32 @@ import Testing
         #expect(other.messages.last?["type"]?.string == "ok")
     }
 
+    @Test func replayThatIsKeptAtItsEndIsPlayedAgainAfterAHandover() throws {
+        let host = HubHost()
+        let (feed, other) = (host.connect(), host.connect())
+        feed.send(#"{"type":"trace","version":1,"pauseAtEnd":true}"#)
+        feed.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":4}}"#)
+        feed.send(#"{"type":"move","timeMs":50,"update":{"kind":"zoom-to","zoom":9}}"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        func state() -> String? {
+            other.send(#"{"type":"get-replay"}"#)
+            return other.messages.last?["state"]?.string
+        }
+        host.pass(60)
+        #expect(state() == "at-end")
+        try host.handOver()
+        #expect(state() == "at-end")
+        other.send(#"{"type":"resume-replay"}"#)
+        #expect(state() == "playing")
+        host.pass(60)
+        #expect(state() == "at-end" && feed.lines().isEmpty)
+        try host.handOver()
+        other.send(#"{"type":"move","id":9,"update":{"kind":"zoom-in"}}"#)
+        #expect(other.messages.last?["type"]?.string == "ok")
+        let ended = try #require(feed.messages.last)
+        #expect(ended["type"]?.string == "trace-ended" && ended["cut"] == nil && ended["frames"]?.number == 2)
+    }
+
     /// Requests that steer a replay, before which and behind each of which a handover may come; and its header's members.
     private static let steering: [(header: String, requests: [String])] = [
         (#","untilMs":250"#, []), (#","idleTimeLimitMs":20"#, []), (#","pauseOnMarkers":true"#, [#""get-replay""#]),

@@ -116,7 +116,7 @@ private struct Layout: Decodable {
         replay("seeking", "", zooms)
         steerer.send(#"{"type":"seek-replay","camera":"seeking","toMs":5000}"#)
         host.turn()
-        replay("paused", #","paused":true,"loop":true"#, zooms)
+        replay("paused", #","paused":true,"loop":true,"pauseAtEnd":true"#, zooms)
         replay("passed", #","speed":"max","untilMs":15"#, zooms)
         host.turn()
     }

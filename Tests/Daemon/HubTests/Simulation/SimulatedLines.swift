@@ -74,6 +74,7 @@ enum SimulatedLine {
         if random.chance(0.4) { members += #","loop":\#(random.integer(1...4))"# }
         if random.chance(0.3) { members += #","idleTimeLimitMs":\#(random.integer(1...500))"# }
         if random.chance(0.3) { members += #","pauseOnMarkers":true"# }
+        if random.chance(0.2) { members += #","pauseAtEnd":true"# }
         return members
     }
 

@@ -114,6 +114,9 @@ struct PlaybackOptions: ParsableArguments {
     @Flag(help: "Pause after each marker.")
     var pauseOnMarkers = false
 
+    @Flag(help: "Stay when all is played, to be sought and played again, until ended or something else moves the camera.")
+    var pauseAtEnd = false
+
     /// The options that were given, and what a header says for each.
     private var said: [(option: String, member: String, value: JSONValue)] {
         let all: [(String, String, JSONValue?)] = [
@@ -122,6 +125,7 @@ struct PlaybackOptions: ParsableArguments {
             ("--loop", "loop", loop?.json), ("--paused", "paused", paused ? .bool(true) : nil),
             ("--idle-limit", "idleTimeLimitMs", (idleLimit?.milliseconds).map(JSONValue.number)),
             ("--pause-on-markers", "pauseOnMarkers", pauseOnMarkers ? .bool(true) : nil),
+            ("--pause-at-end", "pauseAtEnd", pauseAtEnd ? .bool(true) : nil),
         ]
         return all.compactMap { option, member, value in value.map { (option, member, $0) } }
     }
