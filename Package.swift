@@ -104,8 +104,10 @@ let package = Package(
 
         // A picture of what a trace does to a camera, as a pure function.
         .target(
-            name: "Plotting", dependencies: ["CameraStreams", "GimbalProtocol", "Touches", "Gestures", "MapCamera"],
+            name: "Plotting",
+            dependencies: ["CameraStreams", "GimbalProtocol", "Touches", "Gestures", "MapCamera", "WorldMap"],
             swiftSettings: strict),
+        .target(name: "WorldMap"),
 
         .target(
             name: "GimbalTesting",
@@ -242,7 +244,7 @@ let parts = [
     "Daemon": ["Hub", "gimbald", "CMalloc", "CPrefetch"],
     "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "ProgramOptions", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
-    "Laboratory": ["Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "GimbalTesting"],
+    "Laboratory": ["Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "WorldMap", "GimbalTesting"],
     "Page": ["WebFiles", "WebServer", "gimbal-web", "CQRencode"],
     "Broker": ["MQTTBridge", "gimbal-mqtt", "CMosquitto"],
 ]

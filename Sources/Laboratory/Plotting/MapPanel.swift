@@ -79,6 +79,7 @@ struct MapPanel {
         ]
         svg.group("class=\"map\" " + facts.map { "data-\($0.0)=\"\($0.1)\"" }.joined(separator: " ")) { svg in
             frame.draw("panel", &svg)
+            svg.group("clip-path=\"url(#\(clipName))\"") { $0.lines("coast", Coasts.lines(on: frame)) }
             graticule(&svg)
             svg.group("clip-path=\"url(#\(clipName))\"") { svg in
                 for bounds in bounds { draw(bounds, &svg) }

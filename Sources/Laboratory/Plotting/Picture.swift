@@ -131,6 +131,7 @@ package struct Picture {
         .panel{fill:#f7f8f9}
         .frame{fill:none;stroke:#8b949e}
         .grid{fill:none;stroke:#d5dade;stroke-width:.7}
+        .coast{fill:none;stroke:#b9c2c9;stroke-width:.8;stroke-linejoin:round}
         .moment{fill:none;stroke:#59636e;stroke-width:.7;stroke-dasharray:1 3}
         .way{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}
         .way.fingers{stroke:#0072b2}
@@ -182,6 +183,7 @@ package struct Picture {
         .panel{fill:#1b2026}
         .frame{stroke:#69737d}
         .grid{stroke:#343b43}
+        .coast{stroke:#4a545e}
         .moment{stroke:#9ba5af}
         .way.fingers{stroke:#56b4e9}
         .way.glide{stroke:#f28b30}

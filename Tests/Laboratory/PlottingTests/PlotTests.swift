@@ -166,6 +166,50 @@ private final class ReadPicture: NSObject, XMLParserDelegate {
         }
     }
 
+    @Test func coastsLieUnderAWayWhereTheyAreFineEnough() throws {
+        func picture(zoom: Double, longitude: Double) throws -> ReadPicture {
+            let position = #"{"target":{"latitude":46,"longitude":\#(longitude)},"zoom":\#(zoom)}"#
+            let trace = [
+                #"{"type":"trace","version":1,"position":\#(position)}"#,
+                #"{"type":"animate","timeMs":0,"durationMs":500,"update":{"kind":"scroll-by","x":200,"y":0}}"#,
+            ]
+            return try ReadPicture(try plot(["-"], input: trace.joined(separator: "\n")).output)
+        }
+        let world = try JSON(Files.text("Sources/Page/WebFiles/page/world.json"))
+        var corners: Set<[Int]> = []
+        for country in try #require(world["countries"]?.array) {
+            for ring in country.array?[1].array ?? [] {
+                var corner = [0, 0]
+                for (index, difference) in (ring.array ?? []).enumerated() {
+                    corner[index % 2] += Int(difference.number ?? 0)
+                    if index % 2 == 1 { corners.insert(corner) }
+                }
+            }
+        }
+        #expect(corners.count > 7000)
+        for longitude in [8.0, 178] {
+            let far = try picture(zoom: 4, longitude: longitude)
+            let places = try far.lines("coast").flatMap { $0 }.map { try far.place($0) }
+            #expect(places.count > 10)
+            for place in places {
+                let near = [
+                    Int((place.longitude.remainder(dividingBy: 360) * 100).rounded()),
+                    Int((place.latitude * 100).rounded()),
+                ]
+                // A picture prints hundredths of its units.
+                let isThere = (-3...3).contains { east in
+                    (-3...3).contains { north in
+                        corners.contains([near[0] + east, near[1] + north])
+                            || abs(near[0]) > 17_990 && corners.contains([near[0] + east - 36_000, near[1] + north])
+                            || abs(near[0]) > 17_990 && corners.contains([near[0] + east + 36_000, near[1] + north])
+                    }
+                }
+                #expect(isThere, "\(place)")
+            }
+        }
+        #expect(try picture(zoom: 12, longitude: 8).lines("coast").isEmpty)
+    }
+
     @Test func aBearingThatGoesThroughNorthIsOneLine() throws {
         let trace = """
             {"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":0},"zoom":9,"bearing":350}}

@@ -1,0 +1,10 @@
+// The countries' coasts and borders at 1:110m, as bytes of the program: the page's world.json, of which there is one copy.
+#ifndef WORLD_MAP_H
+#define WORLD_MAP_H
+
+#include <stddef.h>
+
+extern const unsigned char *const world_map;
+extern const size_t world_map_count;
+
+#endif
