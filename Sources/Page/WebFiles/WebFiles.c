@@ -16,6 +16,9 @@ static const unsigned char icon_svg[] = {
 static const unsigned char world_json[] = {
 #embed "page/world.json"
 };
+static const unsigned char earth_bin[] = {
+#embed "page/earth.bin"
+};
 static const unsigned char main_js[] = {
 #embed "page/main.js"
 };
@@ -36,6 +39,9 @@ static const unsigned char maplibre_js[] = {
 };
 static const unsigned char world_js[] = {
 #embed "page/world.js"
+};
+static const unsigned char earth_js[] = {
+#embed "page/earth.js"
 };
 static const unsigned char ground_js[] = {
 #embed "page/ground.js"
@@ -70,14 +76,26 @@ static const unsigned char surface_js[] = {
 static const unsigned char theme_js[] = {
 #embed "page/theme.js"
 };
+static const unsigned char pan_fling_ndjson[] = {
+#embed "../../../Protocols/examples/traces/pan-fling.ndjson"
+};
+static const unsigned char pinch_and_rotate_ndjson[] = {
+#embed "../../../Protocols/examples/traces/pinch-and-rotate.ndjson"
+};
+static const unsigned char tilt_ndjson[] = {
+#embed "../../../Protocols/examples/traces/tilt.ndjson"
+};
 
 #define SCRIPT "text/javascript; charset=utf-8"
+#define TILES "application/octet-stream"
+#define TRACE "application/x-ndjson; charset=utf-8"
 
 static const struct web_file files[] = {
     {"/", "text/html; charset=utf-8", index_html, sizeof index_html},
     {"/style.css", "text/css; charset=utf-8", style_css, sizeof style_css},
     {"/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
     {"/world.json", "application/json", world_json, sizeof world_json},
+    {"/earth.bin", TILES, earth_bin, sizeof earth_bin},
     {"/main.js", SCRIPT, main_js, sizeof main_js},
     {"/cameras.js", SCRIPT, cameras_js, sizeof cameras_js},
     {"/connection.js", SCRIPT, connection_js, sizeof connection_js},
@@ -86,6 +104,7 @@ static const struct web_file files[] = {
     {"/maplibre.js", SCRIPT, maplibre_js, sizeof maplibre_js},
     {"/styled.js", SCRIPT, styled_js, sizeof styled_js},
     {"/world.js", SCRIPT, world_js, sizeof world_js},
+    {"/earth.js", SCRIPT, earth_js, sizeof earth_js},
     {"/ground.js", SCRIPT, ground_js, sizeof ground_js},
     {"/view.js", SCRIPT, view_js, sizeof view_js},
     {"/overview.js", SCRIPT, overview_js, sizeof overview_js},
@@ -96,6 +115,9 @@ static const struct web_file files[] = {
     {"/player.js", SCRIPT, player_js, sizeof player_js},
     {"/surface.js", SCRIPT, surface_js, sizeof surface_js},
     {"/theme.js", SCRIPT, theme_js, sizeof theme_js},
+    {"/samples/pan-fling.ndjson", TRACE, pan_fling_ndjson, sizeof pan_fling_ndjson},
+    {"/samples/pinch-and-rotate.ndjson", TRACE, pinch_and_rotate_ndjson, sizeof pinch_and_rotate_ndjson},
+    {"/samples/tilt.ndjson", TRACE, tilt_ndjson, sizeof tilt_ndjson},
 };
 
 size_t web_file_count(void) { return sizeof files / sizeof files[0]; }

@@ -227,6 +227,26 @@ def pinch_and_tilt(daemon, a, b):
             check(page.camera()["epoch"] == daemon.rest()["epoch"], f"{name}: page {which} has the epoch")
 
 
+def folded(daemon, page):
+    """Fingers and what they make are one row of the events, which unfolds; it is copied as the lines that it is made of."""
+    page.run("document.querySelector('#clear').click()")
+    page.touch("touchStart", (150, 400), (250, 400))
+    for i in range(1, 15):
+        page.touch("touchMove", (150 - 5 * i, 400), (250 + 5 * i, 400))
+    page.touch("touchEnd")
+    daemon.rest()
+    shown = lambda selector: page.run("return document.querySelectorAll(arguments[0]).length", selector)
+    eventually(lambda: re.match(r"2 fingers → .*pinch.* s$", page.text("#log .hand > button .text")), "fingers and their gestures are a row")
+    check(shown("#log > .hand") == 1 and shown("#log > .fingers:not(.hand), #log > .gestures:not(.hand)") == 0, "which is the only one")
+    check(shown("#log .hand ol li") == 0, "it is folded")
+    page.run("document.querySelector('#log .hand > button').click()")
+    check(shown("#log .hand ol li") > 10 and page.run("return document.querySelector('#log .hand > button').ariaExpanded") == "true",
+          "it unfolds")
+    page.run("document.querySelector('#kinds .fingers input').click(); document.querySelector('#kinds .gestures input').click()")
+    check(shown("#log .hand") == 0, "it is filtered as what it is made of")
+    page.run("document.querySelector('#kinds .fingers input').click(); document.querySelector('#kinds .gestures input').click()")
+
+
 def mouse_and_keys(daemon, page):
     def moved(what, move, has_moved):
         before = daemon.camera()["position"]
@@ -527,8 +547,8 @@ def grid(page):
             })[name] ?? (() => {}), set: () => true});
             const position = {target: {latitude, longitude}, zoom, bearing: 0, viewingAngle: 0};
             const projection = new Projection(position, {width: 800, height: 600});
-            new Ground([]).paint(context, projection, {});
-            const upright = lines.filter(([x, , otherX]) => Math.abs(x - otherX) < 1e-9).map(([x]) => x).sort((a, b) => a - b);
+            new Ground().paint(context, projection, {});
+            const upright = lines.filter(([x, y, otherX, otherY]) => Math.abs(x - otherX) < 1e-9 && Math.abs(y - otherY) > 100).map(([x]) => x).sort((a, b) => a - b);
             const metre = 256 * 2 ** zoom / (40075016.686 * Math.cos(latitude * Math.PI / 180));
             return {texts, metres: (upright[1] - upright[0]) / metre};
         });""", [[46.5012, 8.9021, 12], [46.5012, 8.9021, 16], [46.5012, 8.9021, 21], [-33.8568, -70.2153, 20]])
@@ -541,6 +561,74 @@ def grid(page):
     check(any(re.fullmatch(r"46°30′N \+ \d+ m", text) for text in metres["texts"]), f"metres north of a minute: {metres}")
     check(any(re.fullmatch(r"70°13′W \+ \d+ m", text) for text in south["texts"]), f"metres in the west: {south}")
     check(any(re.fullmatch(r"33°52′S \+ \d+ m", text) for text in south["texts"]), f"metres in the south: {south}")
+
+
+def earth(page):
+    """Tiles of land come when they are seen; names do not collide; a grid of metres has its ticks; one world is seen."""
+    drawn = page.asynchronously("""
+        const [{Earth}, {Ground}, {Projection}] = await Promise.all(["earth", "ground", "projection"].map((name) => import(`/${name}.js`)));
+        const result = [];
+        for (const [latitude, longitude, zoom] of values[0]) {
+            const earth = new Earth(() => come());
+            let come;
+            const projection = new Projection({target: {latitude, longitude}, zoom, bearing: 0, viewingAngle: 0}, {width: 800, height: 600});
+            const ground = new Ground(undefined, earth);
+            const texts = [];
+            let lines = 0;
+            const context = new Proxy({}, {get: (_, name) => ({
+                fillText: (text, x, y) => texts.push({text, x, y}), lineTo: () => { lines += 1; },
+                measureText: (text) => ({width: 6 * text.length}),
+            })[name] ?? (() => {}), set: () => true});
+            const paint = () => {
+                [texts.length, lines] = [0, 0];
+                ground.paint(context, projection, {}, {grid: "metres"});
+                return ground.seen;
+            };
+            const before = paint() === null ? lines : -1;
+            // The small scale stands in until the large one has come.
+            while (!paint() || [...earth.tiles.values()].includes(null)) await new Promise((resume) => { come = resume; });
+            paint();
+            result.push({texts, lines, before, tiles: earth.tiles.size});
+        }
+        return result;""", [[46.4, 6.6, 9], [46.51, 6.63, 15], [51, 10, 5.5]])
+    lake, near, middle = drawn
+    for each in drawn:
+        check(each["before"] >= 0 and each["lines"] > each["before"], f"land comes with its tiles: {each}")
+        # The unit is 1 here; a text stands to the right of its dot, or in the middle of what it is about.
+        names = [text for text in each["texts"] if not re.search("[°′+]", text["text"])]
+        boxes = [(name["x"], name["x"] + 6 * len(name["text"]), name["y"]) for name in names]
+        collide = [(a, b) for a in boxes for b in boxes if a is not b and a[0] < b[1] and b[0] < a[1] and abs(a[2] - b[2]) < 10]
+        check(collide == [], f"names do not collide: {names}")
+    texts = lambda each: [text["text"] for text in each["texts"]]
+    check({"Geneva", "Lausanne"} <= set(texts(lake)), f"cities have names: {texts(lake)}")
+    check({"Berlin", "Paris"} <= set(texts(middle)), f"large ones are seen from afar: {texts(middle)}")
+    check(any(re.fullmatch(r"6°E [+−] \d+ km", text) for text in texts(lake)), f"kilometres from a full degree: {texts(lake)}")
+    check(near["tiles"] == 2 and lake["tiles"] <= 8, f"only what is seen is asked for: {near['tiles']}, {lake['tiles']}")
+
+
+def overview(page):
+    """It shows no more than one world, and never loses the camera that it follows."""
+    seen = page.asynchronously("""
+        const [{Overview}, {Camera}, {Theme}] = await Promise.all(["overview", "cameras", "theme"].map((name) => import(`/${name}.js`)));
+        const canvas = document.createElement("canvas");
+        Object.assign(canvas.style, {position: "fixed", width: "600px", height: "300px"});
+        document.body.append(canvas);
+        const overview = new Overview(canvas, {paint() {}}, new Theme(() => {}), () => {});
+        const camera = new Camera("far", 0);
+        const seen = [];
+        for (const [latitude, longitude, zoom] of [[0, 0, 2], [60, 170, 12], [-80, -170, 3], [84, 10, 2], [46, 8, 16]]) {
+            camera.position = {target: {latitude, longitude}, zoom, bearing: 20, viewingAngle: 30};
+            overview.paint([camera], "far", null);
+            const size = 256 * 2 ** overview.view.zoom;
+            const {x, y} = camera.projection;
+            const turns = x - overview.view.x - Math.round(x - overview.view.x);
+            seen.push({worlds: 600 / size, x: turns * size, y: (y - overview.view.y) * size, top: overview.view.y * size - 150});
+        }
+        canvas.remove();
+        return seen;""")
+    for each in seen:
+        check(each["worlds"] < 1.001 and each["top"] > -0.001, f"no more than one world: {each}")
+        check(abs(each["x"]) < 300 and abs(each["y"]) <= 150, f"the camera is seen: {each}")
 
 
 def firefox(link, path):
@@ -586,6 +674,69 @@ def firefox(link, path):
         browser.close()
 
 
+def played_again(daemon, page):
+    """What has been played is sought and played again; the timeline keeps what it knows, shows a part and a moment of it."""
+    end = daemon.ask(type="get-replay")["timeMs"]
+    # Curves are coloured, lines are grey: how many columns of a part of the picture have a colour.
+    colored = lambda page, part: page.run("""
+        const canvas = document.querySelector(".times canvas"), copy = document.createElement("canvas");
+        const [width, height] = [Math.round((canvas.width - 170) * arguments[0]), Math.round(canvas.height / 2)];
+        [copy.width, copy.height] = [width, height];
+        const context = copy.getContext("2d", {willReadFrequently: true});
+        context.drawImage(canvas, 96, height, width, height, 0, 0, width, height);
+        const pixels = context.getImageData(0, 0, width, height).data;
+        const columns = new Set();
+        for (let i = 0; i < pixels.length; i += 4) {
+            const colors = pixels.slice(i, i + 3);
+            if (Math.max(...colors) - Math.min(...colors) > 60) columns.add((i / 4) % width);
+        }
+        return columns.size / width;""", part)
+    check(colored(page, 0.4) < 0.5, "what was jumped over is blank")
+    page.run("document.querySelector('[data-player=play]').click()")
+    eventually(lambda: colored(page, 1) > 0.95, "played again, curves go from the beginning to the end")
+    page.run("const place = document.querySelector('[data-player=place]'); place.value = 20000; place.oninput()")
+    eventually(lambda: daemon.ask(type="get-replay")["state"] == "paused", "it is paused where it was sent")
+    eventually(lambda: abs(daemon.ask(type="get-replay")["timeMs"] - 20000) < 100, "which is there")
+    eventually(lambda: page.run("return Number(document.querySelector('[data-player=place]').value)") < 21000, "and the page shows it")
+    check(colored(page, 1) > 0.95, "what lies before and behind the place is still known")
+    left, top, width, height = page.run(
+        "const box = document.querySelector('.times canvas').getBoundingClientRect();"
+        "return [box.left, box.top, box.width, box.height]")
+    mouse = lambda kind, part, **more: page.devtools(
+        "Input.dispatchMouseEvent", type=kind, x=left + 96 + part * (width - 170), y=top + 0.6 * height, **more)
+    picture = lambda: page.run("return document.querySelector('#overview canvas').toDataURL()")
+    settle = "for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);"
+    before = picture()
+    mouse("mouseMoved", 0.9)
+    eventually(lambda: picture() != before, "the overview shows the camera of the moment under the pointer")
+    mouse("mouseWheel", 0.5, deltaX=0, deltaY=-400)
+    eventually(lambda: not page.run("return document.querySelector('#whole').hidden"), "the wheel shows a part of the time")
+    page.run("document.querySelector('#whole').click()")
+    eventually(lambda: page.run("return document.querySelector('#whole').hidden"), "and all of it again")
+    mouse("mousePressed", 0.2, button="left", clickCount=1)
+    mouse("mouseMoved", 0.6, button="left", buttons=1)
+    mouse("mouseReleased", 0.6, button="left")
+    eventually(lambda: not page.run("return document.querySelector('#whole').hidden"), "so does a drag")
+    page.run("document.querySelector('#whole').click()")
+    page.asynchronously(settle)
+    mouse("mousePressed", 0.5, button="left", clickCount=1)
+    mouse("mouseReleased", 0.5, button="left")
+    eventually(lambda: abs(daemon.ask(type="get-replay")["timeMs"] - end / 2) < end / 50, "a click goes there")
+    page.devtools("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    # A page that has not seen it knows nothing of it.
+    other = Page(page.browser.current_url)
+    eventually(other.is_shown, "another page is there")
+    eventually(lambda: other.text("[data-player=time]") != "", "with a player")
+    other.asynchronously(settle)
+    check(colored(other, 0.4) == 0, "it draws nothing through what it has not seen")
+    other.close()
+    page.run("document.querySelector('[data-player=play]').click()")
+    label = lambda: page.run("return document.querySelector('[data-player=play]').ariaLabel")
+    eventually(lambda: label() == "Play again", "it plays to its end once more")
+    page.run("document.querySelector('[data-player=play]').click()")
+    eventually(lambda: daemon.ask(type="get-replay")["state"] == "at-end" and label() == "Play again", "and again from its beginning")
+
+
 def recording(daemon, page, programs):
     """A recording of fingers that is given to the page plays into the camera, and can be steered."""
     file = FOLDER / "drag.ndjson"
@@ -613,7 +764,11 @@ def recording(daemon, page, programs):
     page.run("const speed = document.querySelector('[data-player=speed]'); speed.value = 'max'; speed.onchange()")
     eventually(lambda: daemon.ask(type="get-replay").get("speed") == "max", "its speed is set")
     page.run("document.querySelector('[data-player=play]').click()")
-    eventually(lambda: daemon.ask(type="get-replay")["type"] == "error", "it comes to its end")
+    label = lambda: page.run("return document.querySelector('[data-player=play]').ariaLabel")
+    eventually(lambda: label() == "Play again", "it comes to its end, and the player stays")
+    played_again(daemon, page)
+    page.run("document.querySelector('[data-player=end]').click()")
+    eventually(lambda: daemon.ask(type="get-replay")["type"] == "error", "it is ended")
     eventually(lambda: page.run("return document.querySelector('#player').hidden"), "and the player goes")
     # Events that were on their way may come after it, more than are shown.
     page.run("const search = document.querySelector('#search'); search.value = 'trace-ended'; search.oninput()")
@@ -657,7 +812,9 @@ def watching(daemon, link, page):
     """A link that only watches moves nothing."""
     watch = page.run("""
         document.querySelector("#open-share").click();
-        return [...document.querySelectorAll("#share canvas")].map((canvas) => canvas.getAttribute("aria-label")).at(-1)""")
+        return [...document.querySelectorAll("#share code")].map(({textContent}) => textContent).at(-1)""")
+    check(page.run("return document.querySelectorAll('#share canvas').length") == 0, "there is no code for what no phone can open")
+    check("gimbal web --listen 0.0.0.0 --insecure-lan" in page.text("#share .links"), "but the command with which it could")
     page.run("document.querySelector('#share').close()")
     watch = re.search(r"http\S+", watch)[0]
     check(watch != link, "the link to look only is another one")
@@ -718,6 +875,32 @@ def secure():
 # --- What it looks like
 
 SIZES = {"desktop": (1280, 800, False), "tablet": (820, 1180, True), "phone": (390, 844, True)}
+
+
+def shapes(daemon, page):
+    """The camera is the largest panel, whatever its shape and the window's; what is said of events is within reach."""
+    for viewport in ((390, 844), (1280, 720)):
+        daemon.ask(type="set-viewport", width=viewport[0], height=viewport[1])
+        eventually(lambda: page.camera()["viewport"]["width"] == viewport[0], "a shape is shown")
+        for width, height in ((390, 844), (820, 1180), (1400, 900), (2560, 1300)):
+            page.size(width, height)
+            page.asynchronously("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);")
+            what = f"{viewport} in {width} x {height}"
+            boxes = page.run("""
+                return Object.fromEntries(["camera", "view", "overview", "events", "timeline", "copy", "clear"].map((id) => {
+                    const box = document.getElementById(id).getBoundingClientRect();
+                    return [id, {left: box.left, top: box.top, right: box.right, bottom: box.bottom, area: box.width * box.height}];
+                }))""")
+            others = max(boxes[panel]["area"] for panel in ("overview", "events", "timeline"))
+            check(boxes["camera"]["area"] > others, f"the camera is the largest panel: {what}: {boxes}")
+            for name in ("copy", "clear"):
+                check(boxes[name]["right"] <= boxes["events"]["right"] and boxes[name]["bottom"] <= boxes["events"]["bottom"],
+                      f"{name} is within reach: {what}: {boxes[name]}")
+            screen, camera = boxes["view"], boxes["camera"]
+            fills = max((screen["right"] - screen["left"]) / (camera["right"] - camera["left"]),
+                        (screen["bottom"] - screen["top"]) / (camera["bottom"] - camera["top"]))
+            check(fills > 0.8, f"the screen fills the panel: {what}: {fills}")
+    daemon.ask(type="set-viewport", width=390, height=844)
 
 
 def looks(daemon, page):
@@ -856,6 +1039,7 @@ def main():
         # It has a camera of its own, and most of its time is its start.
         fox = pool.submit(firefox, link, path)
         pinch_and_tilt(daemon, a, b)
+        folded(daemon, a)
         mouse_and_keys(daemon, a)
         places(daemon, b)
         controls(daemon, a)
@@ -864,6 +1048,8 @@ def main():
             page.check_is_clean(name)
         copied(daemon, a)
         grid(b)
+        earth(b)
+        overview(b)
         recording(daemon, a, PROGRAMS)
         dropped(daemon, a)
         # A tab that DevTools has frozen once draws no more frames here.
@@ -873,6 +1059,7 @@ def main():
         surface(daemon, path, link, a)
         watching(daemon, link, a)
         secure()
+        shapes(daemon, a)
         looks(daemon, a)
         keyboard(a)
         fox.result()
@@ -883,7 +1070,9 @@ def main():
         # A page without a token says so.
         stranger = Page(link.partition("#")[0])
         pages.append(stranger)
-        eventually(lambda: "token" in stranger.text("#toast"), "a page without a token says so")
+        eventually(lambda: "token" in stranger.text("#refused"), "a page without a token says so")
+        seen = stranger.run("return [...document.body.children].filter((part) => part.checkVisibility()).map(({id}) => id)")
+        check(seen == ["refused"], f"and shows nothing else: {seen}")
         server.send_signal(signal.SIGTERM)
         status = server.wait(PATIENCE)
         check(status == -signal.SIGTERM or status == 128 + signal.SIGTERM, f"SIGTERM ends it: {status}")
@@ -906,4 +1095,5 @@ def main():
     print(f"page: {checks} checks passed; from a touch to the other page's frame: {times[0]:.1f} ms p50, {times[1]:.1f} ms p95")
 
 
-main()
+if __name__ == "__main__":
+    main()

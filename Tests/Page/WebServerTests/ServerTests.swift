@@ -246,10 +246,15 @@ struct Running: Sendable {
             #expect(page.fields["x-content-type-options"] == "nosniff")
             #expect(page.fields["referrer-policy"] == "no-referrer")
             #expect(page.fields["access-control-allow-origin"] == nil)
-            for file in ["/main.js", "/style.css", "/world.json", "/icon.svg"] {
+            for file in [
+                "/main.js", "/style.css", "/world.json", "/icon.svg", "/earth/4/3/3", "/earth/16/8/5",
+                "/samples/tilt.ndjson",
+            ] {
                 #expect(try server.answer("GET", file).status == 200, "\(file)")
             }
-            for path in ["/nothing", "/../etc/passwd", "/page/index.html", "/%2e%2e/", "//"] {
+            for path in [
+                "/nothing", "/../etc/passwd", "/page/index.html", "/%2e%2e/", "//", "/earth.bin", "/earth/16/16/0",
+            ] {
                 #expect(try server.answer("GET", path).status == 404, "\(path)")
             }
         }

@@ -162,7 +162,8 @@ final class PlayerControl {
     /// Asks where the replay and its camera are, now and then while they move.
     private func ask() throws {
         let now = ContinuousClock.now
-        guard told == .running, face.state == .playing || face.state == .seeking || seekStart != nil || !isCameraKnown, question == .none,
+        guard told == .running, face.state == .playing || face.state == .seeking || seekStart != nil || !isCameraKnown,
+            question == .none,
             now - (lastAsked ?? started) >= Self.interval
         else { return }
         (lastAsked, question) = (now, .asked)

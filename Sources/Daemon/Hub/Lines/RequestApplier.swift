@@ -129,7 +129,8 @@ extension Request.Body {
     fileprivate var takesCamera: Bool {
         switch self {
         case .gesture, .touch, .command, .trace: true
-        case .hello, .marker, .query, .awaitIdle, .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .steerReplay,
+        case .hello, .marker, .query, .awaitIdle, .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll,
+            .steerReplay,
             .traceEnd:
             false
         }

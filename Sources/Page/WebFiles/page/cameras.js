@@ -6,9 +6,7 @@ import {Projection} from "./projection.js";
 // Colours tell cameras apart on the overview and in the tabs; the first is the page's own accent.
 export const COLORS = 6;
 
-// A way and a timeline go back so far.
-export const HISTORY_MS = 60_000;
-const MOST_SAMPLES = 4000;
+const MOST_SAMPLES = 12_000;
 const TRAIL_MS = 700;
 
 export class Camera {
@@ -23,9 +21,12 @@ export class Camera {
         this.isMoving = false;
         this.reason = null;
         this.timeMs = null;
-        // What the camera did, for the timeline and the way: {timeMs, position}.
+        // What the camera did, by time, for the timeline and the way: {timeMs, position, isFirst}. What lies before an
+        // `isFirst` is not known.
         this.samples = [];
-        // Gestures that are active, and those that were: {kind, from, to}.
+        // The one that was told last, as long as nothing was missed since.
+        this.last = null;
+        // Gestures that are active, and those that were, each kind's one after the other: {kind, from, to, isActive}.
         this.bars = [];
         this.markers = [];
         // Fingers by surface: Map of number to {surface, touches, trails}.
@@ -40,32 +41,79 @@ export class Camera {
         this.seq = message.seq;
         if (message.timeMs === undefined) return;
         this.timeMs = message.timeMs;
-        this.samples.push({timeMs: message.timeMs, position: message.position});
-        if (this.samples.length > MOST_SAMPLES) this.samples.splice(0, MOST_SAMPLES / 4);
+        this.keep({timeMs: message.timeMs, position: message.position, isFirst: false});
+    }
+
+    // A replay comes to the same times again, and tells the same of them.
+    keep(sample) {
+        const {samples} = this;
+        const index = this.indexAt(sample.timeMs);
+        const same = samples[index]?.timeMs === sample.timeMs ? samples[index] : null;
+        if (this.last !== null && this.last.timeMs <= sample.timeMs) {
+            for (let i = index; i >= 0 && samples[i].timeMs > this.last.timeMs; i--) samples[i].isFirst = false;
+            sample.isFirst = same !== null && same.isFirst;
+        } else {
+            sample.isFirst = same ? same.isFirst : samples[index + 1]?.isFirst !== false;
+        }
+        if (same) samples[index] = sample; else samples.splice(index + 1, 0, sample);
+        this.last = sample;
+        if (samples.length > MOST_SAMPLES) this.samples = samples.filter(({isFirst}, i) => isFirst || i % 2 || i > MOST_SAMPLES - 600);
+    }
+
+    // Which sample is the last one that is not after a time; -1 for none.
+    indexAt(timeMs) {
+        let [low, high] = [0, this.samples.length];
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.samples[middle].timeMs <= timeMs) low = middle + 1; else high = middle;
+        }
+        return low - 1;
+    }
+
+    // Where the camera was at a time, as far as that is known.
+    positionAt(timeMs) {
+        const index = this.indexAt(timeMs);
+        return index < 0 || this.samples[index + 1]?.isFirst ? null : this.samples[index].position;
     }
 
     begin(timeMs) {
-        this.samples = [];
-        this.bars = [];
-        this.markers = [];
+        // What a replay has told of itself holds, wherever it goes.
+        if (!this.replay) {
+            this.samples = [];
+            this.bars = [];
+            this.markers = [];
+        }
+        for (const bar of this.bars) bar.isActive = false;
+        this.last = null;
         this.surfaces.clear();
         this.timeMs = timeMs ?? null;
     }
 
     setGestures(kinds, timeMs) {
         for (const bar of this.bars) {
-            if (bar.to === null && !kinds.includes(bar.kind)) bar.to = timeMs;
+            if (!bar.isActive) continue;
+            bar.to = Math.max(bar.to, timeMs);
+            bar.isActive = kinds.includes(bar.kind);
+            // What is told once more is not there twice.
+            this.bars = this.bars.filter((other) => other === bar || other.kind !== bar.kind || other.from > bar.to || other.to < bar.from);
         }
         for (const kind of kinds) {
-            if (!this.bars.some((bar) => bar.kind === kind && bar.to === null)) {
-                this.bars.push({kind, from: timeMs, to: null});
-            }
+            if (this.bars.some((bar) => bar.kind === kind && bar.isActive)) continue;
+            const known = this.bars.find((bar) => bar.kind === kind && bar.from <= timeMs && bar.to > timeMs);
+            if (known) known.isActive = true;
+            else this.bars.push({kind, from: timeMs, to: timeMs, isActive: true});
         }
         if (this.bars.length > 500) this.bars.splice(0, 100);
         this.timeMs = Math.max(this.timeMs ?? timeMs, timeMs);
     }
 
-    get activeGestures() { return this.bars.filter((bar) => bar.to === null).map((bar) => bar.kind); }
+    get activeGestures() { return this.bars.filter((bar) => bar.isActive).map((bar) => bar.kind); }
+
+    // How long the trace is that is played, as far as that is known: what moves at its end comes to rest behind its last line.
+    get durationMs() {
+        const {durationMs, timeMs} = this.replay ?? {};
+        return durationMs ? Math.max(durationMs, timeMs, this.samples.at(-1)?.timeMs ?? 0) : undefined;
+    }
 
     // Who touches, where a surface has a name of its own; a page's fingers have no name in particular.
     get touching() {
@@ -148,6 +196,7 @@ export class Cameras {
         case "subscribed":
             if (camera.epoch && camera.epoch !== message.epoch) camera.begin();
             camera.epoch = message.epoch;
+            camera.last = null;
             camera.move(message);
             camera.surfaces.clear();
             return true;
@@ -159,7 +208,8 @@ export class Cameras {
         case "move-started":
             camera.isMoving = true;
             camera.reason = message.reason;
-            camera.move(message);
+            // Until just now it was where it begins.
+            camera.move({...message, timeMs: message.timeMs - 0.001});
             return true;
         case "camera-changed":
             camera.isMoving = true;
@@ -180,6 +230,7 @@ export class Cameras {
             // The fingers that are down come next, and a replay if there is one.
             camera.surfaces.clear();
             camera.replay = null;
+            camera.last = null;
             camera.isMoving = false;
             camera.epoch = message.epoch ?? camera.epoch;
             camera.move(message);
@@ -194,11 +245,13 @@ export class Cameras {
             camera.replay = message.state === "ended" ? null : {
                 ...message, at: now, markers: message.markers ?? camera.replay?.markers ?? [],
                 // While it seeks it is what it was, and will be.
-                isPaused: message.state === "seeking" ? Boolean(camera.replay?.isPaused) : message.state === "paused",
+                isPaused: message.state === "seeking" ? Boolean(camera.replay?.isPaused) : message.state !== "playing",
             };
             return true;
         case "marker":
-            camera.markers.push({timeMs: message.timeMs, label: message.label});
+            if (!camera.markers.some(({timeMs, label}) => timeMs === message.timeMs && label === message.label)) {
+                camera.markers.push({timeMs: message.timeMs, label: message.label});
+            }
             if (camera.markers.length > 200) camera.markers.shift();
             return true;
         default:

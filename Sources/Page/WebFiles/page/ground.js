@@ -1,4 +1,4 @@
-// Paints the ground as a projection sees it: sea, land, a grid with labels, a scale bar. It knows no camera and no page.
+// Paints the ground as a projection sees it: sea, land, names, a grid with labels, a scale bar. It knows no camera and no page.
 // Units are the projection's points; `unit` is how many of them a pixel of the page is, for what must not scale along.
 
 import {latitudeOf, longitudeOf, mercatorX, mercatorY} from "./projection.js";
@@ -13,7 +13,14 @@ const STEPS = [
     30 * MINUTE, 15 * MINUTE, 10 * MINUTE, 5 * MINUTE, 2 * MINUTE, MINUTE,
     30 * SECOND, 15 * SECOND, 10 * SECOND, 5 * SECOND, 2 * SECOND, SECOND,
 ];
-const METRES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
+const METRES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
+// Up to here the distance is told from a full minute, beyond from a full degree; where a grid is of degrees, it ends there.
+const LONGEST_OF_MINUTES = 200;
+const LONGEST_AMONG_DEGREES = 20;
+const TICKS = 5;
+const MOST_NAMES = 60;
+// What is smaller, in pixels, is not drawn.
+const LEAST_SIZE = 2.5;
 const LEAST_DISTANCE = 84;
 // Labels of metres are longer.
 const LEAST_OF_METRES = 116;
@@ -57,10 +64,15 @@ function clipToBox(points, box) {
 }
 
 export class Ground {
-    constructor(rings) { this.rings = rings; }
+    // `earth` has what is larger than the countries, where a page has that.
+    constructor(world = {rings: [], countries: []}, earth = null) {
+        this.world = world;
+        this.earth = earth;
+        this.widths = new Map();
+    }
 
     paint(context, projection, theme, {
-        unit = 1, grid = "degrees", labels = true, taken = [], isBelow = false,
+        unit = 1, grid = "degrees", labels = true, taken = [], isBelow = false, isFaint = false,
     } = {}) {
         this.context = context;
         this.projection = projection;
@@ -68,14 +80,17 @@ export class Ground {
         // Places of the screen where no label may stand.
         this.taken = [...taken];
         const box = visibleBox(projection);
-        if (!isBelow) this.map(context, projection, box, theme);
-        if (grid === "degrees" && !this.metres(box, theme, labels)) this.degrees(box, theme, labels);
+        this.seen = isBelow ? null : this.earth?.seen(box, Math.log2(projection.scale / 256));
+        if (!isBelow) this.map(context, projection, box, theme, isFaint);
+        const longest = {metres: Infinity, degrees: LONGEST_AMONG_DEGREES}[grid];
+        if (longest && !this.metres(box, theme, labels, longest)) this.degrees(box, theme, labels);
         if (grid === "tiles") this.tiles(box, theme, labels);
+        if (!isBelow && labels) this.names(theme);
         if (!isBelow && projection.horizon > 0) this.sky(projection.horizon, theme);
     }
 
     // Sea and land.
-    map(context, projection, box, theme) {
+    map(context, projection, box, theme, isFaint) {
         context.fillStyle = theme.beyond;
         context.fillRect(0, 0, projection.width, projection.height);
         // A little more than what is seen: edges of what is cut off stay out of sight.
@@ -90,8 +105,143 @@ export class Ground {
             context.beginPath();
             this.polygon([wide.left, wide.top, wide.right, wide.top, wide.right, wide.bottom, wide.left, wide.bottom]);
             context.fill();
-            this.land(wide, theme);
+            if (this.seen) this.earthLand(wide, theme, isFaint);
+            else this.land(wide, theme, isFaint);
         }
+    }
+
+    // Land at a large scale: all tiles are one path, since each overlaps the next. What is faint anyway has no lines.
+    earthLand(box, theme, isFaint) {
+        const {context, seen} = this;
+        const zoom = Math.log2(this.projection.scale / 256);
+        const fill = (layer, color) => {
+            context.beginPath();
+            for (const tile of seen) for (const ring of tile[layer]) this.ring(ring, tile.turn, box);
+            context.fillStyle = color;
+            context.fill();
+        };
+        const stroke = (layer, color, width, most = Infinity) => {
+            context.beginPath();
+            for (const tile of seen) {
+                for (const {rank, coasts, box: its} of tile[layer]) {
+                    if (rank <= most && this.isSeen(its, tile.turn, box)) for (const coast of coasts) this.polyline(coast, tile.turn, box);
+                }
+            }
+            context.strokeStyle = color;
+            context.lineWidth = width * this.unit;
+            context.stroke();
+        };
+        context.lineJoin = "round";
+        fill("land", theme.land);
+        if (isFaint) return fill("lakes", theme.sea);
+        stroke("rivers", theme.river, 1.2, (zoom - 2.5) * 1.3);
+        fill("lakes", theme.sea);
+        stroke("land", theme.coast, 1);
+        context.setLineDash([5 * this.unit, 3 * this.unit]);
+        stroke("borders", theme.border, 1.2);
+        context.setLineDash([]);
+    }
+
+    isSeen(its, turn, box) {
+        const least = LEAST_SIZE * this.unit / this.projection.scale;
+        return (its.right - its.left > least || its.bottom - its.top > least) && its.right >= box.left - turn
+            && its.left <= box.right - turn && its.bottom >= box.top && its.top <= box.bottom;
+    }
+
+    // Adds a ring that is seen in a turn around the world.
+    ring({points, box: its}, turn, box) {
+        if (!this.isSeen(its, turn, box)) return;
+        const here = {left: box.left - turn, right: box.right - turn, top: box.top, bottom: box.bottom};
+        const isWhole = its.left >= here.left && its.right <= here.right && its.top >= here.top && its.bottom <= here.bottom;
+        const seen = isWhole ? points : clipToBox(points, here);
+        this.polygon(turn === 0 ? seen : Array.from(seen, (value, index) => index % 2 ? value : value + turn));
+    }
+
+    // Adds a line; what lies outside of the box or behind the eye is left out.
+    polyline(points, turn, box) {
+        const p = this.projection;
+        const {context} = this;
+        const [left, right] = [box.left - turn, box.right - turn];
+        const nearest = p.sinTilt > 1e-9 ? (0.9 * p.distance) / p.sinTilt : Infinity;
+        let [sidesBefore, isOpen, hasBefore] = [0, false, false];
+        for (let index = 0; index < points.length; index += 2) {
+            const [x, y] = [points[index], points[index + 1]];
+            const sides = (x < left) | (x > right) << 1 | (y < box.top) << 2 | (y > box.bottom) << 3;
+            const before = hasBefore && !isOpen ? index - 2 : null;
+            if (sides & sidesBefore) {
+                isOpen = false;
+            } else {
+                if (before !== null) isOpen = this.step(points[before] + turn, points[before + 1], nearest, false);
+                isOpen = this.step(x + turn, y, nearest, isOpen);
+            }
+            [sidesBefore, hasBefore] = [sides, true];
+        }
+    }
+
+    step(x, y, nearest, isOpen) {
+        const p = this.projection;
+        const ground = p.ground(x, y);
+        if (ground.v > nearest) return false;
+        const point = p.screen(ground);
+        if (isOpen) this.context.lineTo(point.x, point.y); else this.context.moveTo(point.x, point.y);
+        return true;
+    }
+
+    // Names of countries or cities, the most important first: where one stands, no other does.
+    names(theme) {
+        const p = this.projection;
+        const {context} = this;
+        const zoom = Math.log2(p.scale / 256);
+        const most = (zoom - 3) * 1.6;
+        const all = this.seen
+            ? this.seen.flatMap(({turn, cities}) => cities.filter(({rank}) => rank <= most).map((city) => ({...city, turn})))
+            : zoom < 6 ? this.world.countries.filter(({width}) => width * p.scale > 40 * this.unit)
+                .map((country) => ({...country, turn: Math.round(p.x - country.x)})) : [];
+        all.sort((a, b) => a.rank - b.rank);
+        context.font = `${this.seen ? "" : "600 "}${11 * this.unit}px ${theme.font}`;
+        const nearest = p.sinTilt > 1e-9 ? (0.5 * p.distance) / p.sinTilt : Infinity;
+        let count = 0;
+        for (const {name, x, y, turn, width: room} of all) {
+            if (count >= MOST_NAMES) break;
+            const ground = p.ground(x + turn, y);
+            const point = ground.v < nearest && p.screen(ground);
+            if (!point || point.x < 0 || point.x > p.width || point.y < Math.max(p.horizon, 0) || point.y > p.height) continue;
+            const width = this.width(name, context) * this.unit;
+            if (room && width > 1.2 * room * p.scale) continue;
+            const left = this.seen ? point.x + 6 * this.unit : point.x - width / 2;
+            const box = {left: left - 8 * this.unit, right: left + width + 3 * this.unit, top: point.y - 8 * this.unit, bottom: point.y + 8 * this.unit};
+            if (box.right > p.width || box.left < 0 || !this.take(box)) continue;
+            count += 1;
+            if (this.seen) {
+                context.beginPath();
+                context.arc(point.x, point.y, 2.5 * this.unit, 0, 2 * Math.PI);
+                context.fillStyle = theme.label;
+                context.fill();
+            }
+            context.textAlign = "left";
+            context.textBaseline = "middle";
+            context.lineWidth = 3 * this.unit;
+            context.lineJoin = "round";
+            context.strokeStyle = theme.halo;
+            context.strokeText(name, left, point.y);
+            context.fillStyle = this.seen ? theme.ink : theme.label;
+            context.fillText(name, left, point.y);
+        }
+    }
+
+    // How wide a name is where a unit is 1; to measure takes its time.
+    width(name, context) {
+        let width = this.widths.get(name);
+        if (width === undefined) this.widths.set(name, width = context.measureText(name).width / this.unit);
+        return width;
+    }
+
+    // Takes a place for a text, if no other has it.
+    take(box) {
+        const isFree = !this.taken.some((other) =>
+            other.left < box.right && other.right > box.left && other.top < box.bottom && other.bottom > box.top);
+        if (isFree) this.taken.push(box);
+        return isFree;
     }
 
     // Adds a polygon of Mercator turns to the path; what lies behind the eye is cut off.
@@ -108,6 +258,7 @@ export class Ground {
                 }
             }
         }
+        let [lastX, lastY] = [0, 0];
         for (let index = 0; index < points.length; index += 2) {
             const east = (points[index] - p.x) * p.scale;
             const south = (points[index + 1] - p.y) * p.scale;
@@ -116,29 +267,26 @@ export class Ground {
             const factor = p.distance / (p.distance - v * p.sinTilt);
             const x = p.centerX + u * factor;
             const y = p.centerY + v * p.cosTilt * factor;
+            // Several points of a pixel are one.
+            if (index && Math.abs(x - lastX) + Math.abs(y - lastY) < this.unit) continue;
+            [lastX, lastY] = [x, y];
             if (index) context.lineTo(x, y);
             else context.moveTo(x, y);
         }
         if (points.length) context.closePath();
     }
 
-    land(box, theme) {
+    land(box, theme, isFaint) {
         const {context} = this;
         const first = Math.floor(box.left);
         const last = Math.min(Math.floor(box.right), first + 8);
         context.beginPath();
         for (let turn = first; turn <= last; turn++) {
-            const here = {left: box.left - turn, right: box.right - turn, top: box.top, bottom: box.bottom};
-            for (const {points, box: its} of this.rings) {
-                if (its.right < here.left || its.left > here.right || its.bottom < here.top || its.top > here.bottom) continue;
-                const isWhole = its.left >= here.left && its.right <= here.right
-                    && its.top >= here.top && its.bottom <= here.bottom;
-                const seen = isWhole ? points : clipToBox(points, here);
-                this.polygon(turn === 0 ? seen : Array.from(seen, (value, index) => index % 2 ? value : value + turn));
-            }
+            for (const ring of this.world.rings) this.ring(ring, turn, box);
         }
         context.fillStyle = theme.land;
         context.fill();
+        if (isFaint) return;
         context.strokeStyle = theme.border;
         context.lineWidth = this.unit;
         context.lineJoin = "round";
@@ -219,36 +367,63 @@ export class Ground {
         if (labels) this.label(lines, theme);
     }
 
-    // Lines so many metres to the east and north of a full minute; `false` where lines of degrees are fine enough.
-    metres(box, theme, labels) {
+    // Lines so many metres to the east and north of a full minute or degree, and ticks between them at the edges; `false` where
+    // those would be more than `longest` from each other.
+    metres(box, theme, labels, longest) {
         const p = this.projection;
         if (p.y < 0 || p.y > 1) return false;
-        const perMinute = (degrees) => Math.floor(degrees / MINUTE) * MINUTE;
-        const longitude = perMinute(longitudeOf(p.x)), latitude = perMinute(latitudeOf(p.y));
-        // Mercator's scale hardly changes within a minute.
-        const perMetre = 1 / (EARTH * Math.cos(latitude * Math.PI / 180));
+        // Mercator's scale hardly changes within a minute, and little within a tenth of a degree.
+        const down = (degrees, whole) => Math.floor(degrees / whole) * whole;
+        const scaleAt = (latitude) => 1 / (EARTH * Math.cos(latitude * Math.PI / 180));
+        const perMetre = scaleAt(down(latitudeOf(p.y), MINUTE));
         const widest = Math.max(box.right - box.left, box.bottom - box.top) / perMetre;
         const fits = (step) => step * perMetre * p.scale >= LEAST_OF_METRES * this.unit && widest / step <= MOST_LINES;
         const step = METRES.find(fits);
-        if (!step) return false;
-        const text = (origin, n) => {
-            if (n === 0) return origin;
-            return `${origin} ${n < 0 ? "−" : "+"} ${+Math.abs(n * step).toFixed(1)} m`;
+        if (!step || step > longest) return false;
+        const whole = step > LONGEST_OF_MINUTES ? DEGREE : MINUTE;
+        const [longitude, latitude] = [longitudeOf(p.x), latitudeOf(p.y)].map((degrees) => down(degrees, whole));
+        const text = (origin, metres) => {
+            if (Math.abs(metres) < step / 2) return origin;
+            const [distance, unit] = step < 500 ? [metres, "m"] : [metres / 1000, "km"];
+            return `${origin} ${metres < 0 ? "−" : "+"} ${+Math.abs(distance).toFixed(1)} ${unit}`;
         };
-        const lines = [];
-        const [x, y, turn] = [mercatorX(longitude), mercatorY(latitude), step * perMetre];
+        const [lines, ticks] = [[], []];
+        const add = (n, line, origin, isMeridian) => {
+            if (line && n % TICKS) ticks.push({line, isMeridian});
+            else if (line) lines.push({line, text: () => text(origin(), n / TICKS * step), isMeridian});
+        };
+        const [x, turn] = [mercatorX(longitude), step * scaleAt(down(latitudeOf(p.y), whole === MINUTE ? MINUTE : 0.1)) / TICKS];
+        const east = () => degreesText(turned(longitude), whole, "E", "W");
         for (let n = Math.ceil((box.left - x) / turn); x + n * turn <= box.right; n++) {
-            const line = this.line(x + n * turn, box.top, x + n * turn, box.bottom);
-            const origin = () => degreesText(turned(longitude), MINUTE, "E", "W");
-            if (line) lines.push({line, text: () => text(origin(), n), isMeridian: true});
+            add(n, this.line(x + n * turn, box.top, x + n * turn, box.bottom), east, true);
         }
-        for (let n = Math.ceil((y - box.bottom) / turn); y - n * turn >= box.top; n++) {
-            const line = this.line(box.left, y - n * turn, box.right, y - n * turn);
-            if (line) lines.push({line, text: () => text(degreesText(latitude, MINUTE, "N", "S"), n), isMeridian: false});
+        const degrees = step / TICKS * 360 / EARTH;
+        const north = () => degreesText(latitude, whole, "N", "S");
+        const [south, last] = [latitudeOf(Math.min(box.bottom, 1)), latitudeOf(Math.max(box.top, 0))];
+        for (let n = Math.ceil((south - latitude) / degrees); latitude + n * degrees <= last; n++) {
+            const y = mercatorY(latitude + n * degrees);
+            add(n, this.line(box.left, y, box.right, y), north, false);
         }
         this.strokeLines(lines, theme);
+        this.strokeTicks(ticks, theme);
         if (labels) this.label(lines, theme, 104);
         return true;
+    }
+
+    // Short lines where others would leave the screen.
+    strokeTicks(ticks, theme) {
+        const {context} = this;
+        context.beginPath();
+        for (const {line: {from, to}, isMeridian} of ticks) {
+            const [end, other] = isMeridian === from.y > to.y || !isMeridian === from.x < to.x ? [from, to] : [to, from];
+            const length = Math.hypot(other.x - end.x, other.y - end.y);
+            const part = Math.min(6 * this.unit / length, 1);
+            context.moveTo(end.x, end.y);
+            context.lineTo(end.x + (other.x - end.x) * part, end.y + (other.y - end.y) * part);
+        }
+        context.strokeStyle = theme.label;
+        context.lineWidth = this.unit;
+        context.stroke();
     }
 
     // The tiles of a web map: 256 points wide at a whole zoom.
@@ -294,7 +469,6 @@ export class Ground {
     // Each line's label stands where it leaves the screen: at the bottom, or at the left.
     label(lines, theme, width = 62) {
         const p = this.projection;
-        const {taken} = this;
         const margin = 5 * this.unit;
         for (const {line, text, isMeridian} of lines) {
             const {from, to} = line;
@@ -302,8 +476,8 @@ export class Ground {
             const isAtBottom = end.y > p.height - 1;
             const x = Math.min(Math.max(end.x, margin), p.width - margin);
             const y = Math.min(Math.max(end.y, 12 * this.unit), p.height - 8 * this.unit);
-            if (taken.some((other) => Math.abs(other.x - x) < width * this.unit && Math.abs(other.y - y) < 14 * this.unit)) continue;
-            taken.push({x, y});
+            const half = width / 2 * this.unit;
+            if (!this.take({left: x - half, right: x + half, top: y - 7 * this.unit, bottom: y + 7 * this.unit})) continue;
             const align = isAtBottom ? "center" : end.x > p.width / 2 ? "right" : "left";
             const isNearEdge = x < width / 2 * this.unit || x > p.width - width / 2 * this.unit;
             this.text(text(), x, y, theme, isNearEdge ? (x < p.width / 2 ? "left" : "right") : align);
@@ -331,7 +505,8 @@ function turned(longitude) {
 
 // Degrees as people write them, with no more parts than the step needs.
 export function degreesText(value, step, positive, negative) {
-    const side = Math.abs(value) < 1e-9 ? "" : value < 0 ? negative : positive;
+    // Neither 0° nor 180° has a side.
+    const side = Math.abs(value) < 1e-9 || Math.abs(value) > 180 - 1e-9 ? "" : value < 0 ? negative : positive;
     if (step >= DEGREE) return `${Math.round(Math.abs(value))}°${side}`;
     const hundredths = Math.round(Math.abs(value) * 360_000);
     const degrees = Math.floor(hundredths / 360_000);

@@ -1,14 +1,17 @@
-// The stream of events as rows, the newest at the bottom. What is kept are the daemon's own lines: they can be copied.
-// Invariant: at most `MOST` rows are kept, and `SHOWN` are in the page, however fast events come.
+// The stream of events as rows, the newest at the bottom; fingers and the gestures that they make, from the first to the last,
+// are one that unfolds. What is kept are the daemon's own lines: they can be copied.
+// Invariant: at most `MOST` lines are kept, and `SHOWN` rows are in the page, however fast events come.
 
 const MOST = 5000;
 const SHOWN = 300;
+// A row of fingers that has more lines goes on in another one.
+const MOST_OF_ONE = 1000;
 
 const number = (value, digits, width) => value.toFixed(digits).padStart(width);
 
 function place(position) {
-    return `${number(position.target.latitude, 5, 9)} ${number(position.target.longitude, 5, 10)}  z ${number(position.zoom, 3, 6)}`
-        + `  b ${number(position.bearing, 1, 5)}  a ${number(position.viewingAngle, 1, 4)}`;
+    return `${number(position.target.latitude, 5, 9)} ${number(position.target.longitude, 5, 10)} z ${number(position.zoom, 3, 6)}`
+        + ` b ${number(position.bearing, 1, 5)} a ${number(position.viewingAngle, 1, 4)}`;
 }
 
 function gesture(line) {
@@ -28,9 +31,10 @@ function fingers({touches = [], cancelled, surface = "page"}) {
 }
 
 const TEXTS = {
-    "move-started": ({position, reason}) => `${place(position)}  ${reason}`,
-    "camera-changed": ({position, reason}) => `${place(position)}  ${reason}`,
-    "idle": ({position, reason}) => `${place(position)}  ${reason}`,
+    "move-started": ({position, reason}) => `${place(position)} ${reason}`,
+    // Why, `move-started` has told.
+    "camera-changed": ({position}) => place(position),
+    "idle": ({position}) => place(position),
     "reset": ({position}) => place(position),
     "gesture": ({line}) => gesture(line),
     "touch": (message) => fingers(message),
@@ -54,13 +58,54 @@ export const KINDS = [
     ["errors", ["error", "refused"]],
 ];
 
+// What fingers or reports of gestures did, from the first to the last.
+class Hand {
+    constructor(camera) {
+        this.camera = camera;
+        // What is down or active; it goes on until there is nothing.
+        this.held = new Set();
+        this.members = [];
+        this.gestures = new Set();
+        this.most = 0;
+        this.isUnfolded = false;
+    }
+
+    // Takes note of a line; whether it is one of a hand.
+    follow({type, number, touches, line}) {
+        const set = (key, isHeld) => { if (isHeld) this.held.add(key); else this.held.delete(key); };
+        if (type === "touch") {
+            this.most = Math.max(this.most, touches.length);
+            set(number, touches.length > 0);
+            return true;
+        }
+        let isOne = false;
+        for (const part of [line].flat()) {
+            if (part.type === "touch") set("recorded", part.touches?.length > 0);
+            else if (part.phase === undefined) continue;
+            else set(`${part.type} ${part.gesture}`, part.phase === "began" || part.phase === "changed");
+            if (part.type !== "touch") this.gestures.add(part.type);
+            isOne = true;
+        }
+        return isOne;
+    }
+
+    get text() {
+        const times = this.members.map(({message}) => message.timeMs).filter((time) => time !== undefined);
+        const length = times.length ? `  ${((times.at(-1) - times[0]) / 1000).toFixed(2)} s` : "";
+        const fingers = this.most ? `${this.most} finger${this.most > 1 ? "s" : ""}` : "";
+        return [fingers, [...this.gestures].join(" + ")].filter(Boolean).join(" → ") + length;
+    }
+}
+
 export class Log {
-    constructor(list, state) {
+    constructor(list) {
         this.list = list;
-        this.state = state;
         this.rows = [];
+        this.count = 0;
         this.added = [];
-        this.dropped = 0;
+        // The row of the fingers on each camera, and those rows that have changed.
+        this.hands = new Map();
+        this.changed = new Set();
         this.isStopped = false;
         this.kinds = new Set(KINDS.map(([kind]) => kind));
         this.camera = null;
@@ -73,50 +118,103 @@ export class Log {
     }
 
     add(message, line) {
+        if (message.type === "active-gestures") {
+            const hand = this.hands.get(message.camera);
+            for (const gesture of message.gestures) hand?.gestures.add(gesture);
+            if (hand) this.changed.add(hand);
+        }
         const text = TEXTS[message.type];
         if (!text || this.isStopped) return;
         const kind = KINDS.find(([, types]) => types.includes(message.type))[0];
-        this.added.push({message, line: line ?? JSON.stringify(message), kind});
-        if (this.added.length > MOST) this.added.splice(0, MOST / 2);
+        const row = {message, line: line ?? JSON.stringify(message), kind};
+        this.count += 1;
+        if (message.type === "reset" || message.type === "lagged") this.hands.delete(message.camera);
+        if (kind === "fingers" || kind === "gestures") {
+            const hand = this.hands.get(message.camera) ?? new Hand(message.camera);
+            if (hand.follow(message)) {
+                if (!hand.members.length) this.added.push(hand);
+                hand.members.push(row);
+                this.changed.add(hand);
+                if (hand.held.size && hand.members.length < MOST_OF_ONE) this.hands.set(message.camera, hand);
+                else this.hands.delete(message.camera);
+                return;
+            }
+        }
+        this.added.push(row);
     }
 
-    matches({message, kind, line}) {
+    matches({message, kind, line, members}) {
+        if (members) return members.some((row) => this.matches(row));
         return this.kinds.has(kind) && (!this.camera || !message.camera || message.camera === this.camera)
             && (!this.text || line.toLowerCase().includes(this.text));
     }
 
     // Brings the page up to date: once a frame at the most.
     paint() {
-        if (!this.added.length) return;
+        if (!this.added.length && !this.changed.size) return;
         const added = this.added;
         this.added = [];
         this.rows.push(...added);
-        if (this.rows.length > MOST) this.rows.splice(0, this.rows.length - MOST);
+        let gone = 0;
+        for (; this.count > MOST && gone < this.rows.length - 1; gone++) this.count -= this.rows[gone].members?.length ?? 1;
+        this.rows.splice(0, gone);
         this.append(added.filter((row) => this.matches(row)).slice(-SHOWN));
+        for (const hand of this.changed) if (hand.element) this.fill(hand);
+        this.changed.clear();
+        if (this.isAtEnd) this.list.scrollTop = this.list.scrollHeight;
     }
 
     append(rows) {
         if (!rows.length) return;
         const fragment = document.createDocumentFragment();
-        for (const row of rows) fragment.append(this.row(row));
+        for (const row of rows) fragment.append(row.members ? this.handRow(row) : this.row(row));
         this.list.append(fragment);
         while (this.list.childElementCount > SHOWN) this.list.firstElementChild.remove();
         if (this.isAtEnd) this.list.scrollTop = this.list.scrollHeight;
     }
 
-    row({message, kind}) {
+    row({message, kind}, type = message.type, text = TEXTS[type](message)) {
         const row = document.createElement("li");
         row.className = kind;
-        for (const [name, text] of [
+        for (const [name, value] of [
             ["time", message.timeMs === undefined ? "" : (message.timeMs / 1000).toFixed(3)],
-            ["camera", message.camera ?? ""], ["type", message.type], ["text", TEXTS[message.type](message)],
+            ["camera", message.camera ?? ""], ["type", type], ["text", text],
         ]) {
             const cell = document.createElement("span");
             cell.className = name;
-            cell.textContent = text;
+            cell.textContent = value;
             row.append(cell);
         }
         return row;
+    }
+
+    handRow(hand) {
+        const row = this.row(hand.members[0], "hand", "");
+        row.className = "hand";
+        const [time, camera, type, text] = row.children;
+        const button = document.createElement("button");
+        const list = document.createElement("ol");
+        button.append(time, camera, type, text);
+        row.append(button, list);
+        type.textContent = hand.members[0].kind === "fingers" ? "touch" : "gesture";
+        row.classList.add(hand.members[0].kind);
+        button.onclick = () => {
+            hand.isUnfolded = !hand.isUnfolded;
+            list.replaceChildren();
+            this.fill(hand);
+        };
+        hand.element = row;
+        this.fill(hand);
+        return row;
+    }
+
+    fill(hand) {
+        const [button, list] = hand.element.children;
+        button.setAttribute("aria-expanded", String(hand.isUnfolded));
+        button.lastElementChild.textContent = hand.text;
+        if (!hand.isUnfolded) return;
+        const rows = hand.members.filter((row) => this.matches(row));
+        for (const row of rows.slice(list.childElementCount)) list.append(this.row(row));
     }
 
     // Shows what the filters let through now.
@@ -128,11 +226,14 @@ export class Log {
     }
 
     clear() {
-        this.rows = [];
-        this.added = [];
+        [this.rows, this.added, this.count] = [[], [], 0];
+        this.hands.clear();
+        this.changed.clear();
         this.list.replaceChildren();
     }
 
     // The daemon's lines of what is shown: a recording's, if gestures are.
-    get lines() { return this.rows.filter((row) => this.matches(row)).map(({line}) => `${line}\n`).join(""); }
+    get lines() {
+        return this.rows.flatMap((row) => row.members ?? [row]).filter((row) => this.matches(row)).map(({line}) => `${line}\n`).join("");
+    }
 }

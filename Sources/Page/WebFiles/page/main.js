@@ -4,6 +4,7 @@
 import {Cameras} from "./cameras.js";
 import {Commands} from "./commands.js";
 import {Connection} from "./connection.js";
+import {Earth} from "./earth.js";
 import {Ground} from "./ground.js";
 import {Hands, commandOf} from "./hands.js";
 import {KINDS, Log} from "./log.js";
@@ -21,7 +22,7 @@ const link = new URLSearchParams(location.hash.slice(1));
 addEventListener("hashchange", () => location.reload());
 
 const cameras = new Cameras();
-const ground = new Ground([]);
+const ground = new Ground(undefined, new Earth(() => draw()));
 const theme = new Theme(() => draw());
 let chosen = link.get("camera") ?? "main";
 // What a person has chosen stays, though it may not be there yet.
@@ -40,10 +41,10 @@ const ask = (request) => connection.ask({...request, camera: chosen});
 
 const view = new View($("#view"), ground, theme);
 const overview = new Overview($("#overview canvas"), ground, theme, choose);
-const timeline = new Timeline($("#timeline canvas"), theme, (timeMs) => player.seek(timeMs));
+const timeline = new Timeline($("#timeline canvas"), theme, {seek: (timeMs) => player.seek(timeMs), changed: draw});
 const log = new Log($("#log"));
 const player = new Player($("#player"), send, () => connection.mayFeed);
-const surface = new Surface($("#surface"), {send, ask, camera, theme});
+const surface = new Surface($("#surface"), {send, ask, camera, theme, ground});
 const commands = new Commands($("#commands"), {ask, camera, overviewBounds: () => overview.bounds});
 overview.hit = (point) => overview.cameraAt(cameras.all, point);
 surface.changed = draw;
@@ -64,7 +65,7 @@ function paint() {
     isAsked = false;
     const now = performance.now();
     const shown = camera();
-    let goesOn = false;
+    let [goesOn, ghost] = [false, null];
     for (const each of cameras.all) goesOn = each.fade(now) || goesOn;
     if (surface.isOpen) {
         surface.paint(shown, now);
@@ -75,13 +76,15 @@ function paint() {
     if (shown) {
         // A wide screen gets more room. That is a matter of the camera's, not of what it does.
         document.body.dataset.shape = shown.viewport.width > shown.viewport.height ? "wide" : "tall";
-        view.paint(shown, now);
         timeline.paint(shown, now);
+        if (timeline.hovered !== null) ghost = shown.positionAt(timeline.hovered);
+        view.paint(shown, now, ghost);
         showPosition(shown);
     }
-    goesOn = overview.paint(cameras.all, chosen) || goesOn;
+    goesOn = overview.paint(cameras.all, chosen, ghost) || goesOn;
     log.paint();
     player.show(shown, now);
+    $("#whole").hidden = !timeline.part;
     if (goesOn || shown?.replay?.state === "playing" || shown?.activeGestures.length) draw();
 }
 
@@ -109,7 +112,7 @@ function choose(name) {
     isChosenByHand = true;
     listCameras();
     commands.fill();
-    log.camera = $("#of").value === "this" ? chosen : null;
+    showLogOf();
     log.refilter();
     draw();
 }
@@ -137,8 +140,13 @@ function listCameras() {
     const select = $("[data-surface=camera]");
     select.replaceChildren(...names.map((name) => new Option(name, name, name === chosen, name === chosen)));
     $("#drop strong").textContent = chosen;
-    log.camera = $("#of").value === "this" ? chosen : null;
+    showLogOf();
     $("#view").setAttribute("aria-label", `Camera ${chosen}`);
+}
+
+function showLogOf() {
+    $("#log").dataset.of = $("#of").value;
+    log.camera = $("#of").value === "this" ? chosen : null;
 }
 
 $("#tabs").addEventListener("keydown", (event) => {
@@ -172,10 +180,7 @@ function handle(message, line) {
     if (message.type === "recording") return showReading(message);
     if (message.type === "refused") toast(message.message);
     if (message.type === "error" && message.id === "recording") toast(message.message);
-    if (message.type === "active-gestures" || message.type === "alive") {
-        if (change) draw();
-        return;
-    }
+    if (message.type === "alive") return;
     log.add(message, line);
     draw();
 }
@@ -197,8 +202,15 @@ const connection = new Connection(link.get("token") ?? "", handle, (state, text)
     if (state === "live") return showConnection("live", "live");
     showConnection("lost", state === "refused" ? "no access" : "reconnecting");
     $("#connection").title = text;
-    if (state === "refused") toast(`${text}.`, true);
+    if (state === "refused") refuse(text);
 });
+
+// Who may not see anything is shown nothing that looks as if it could be used.
+function refuse(why) {
+    document.body.dataset.state = "refused";
+    $("#refused").hidden = false;
+    $("#refused p").textContent = `${why}.`;
+}
 
 let timer;
 
@@ -214,12 +226,18 @@ function announce({position}) {
 
 // MARK: Hands and keys
 
-new Hands($("#view"), (x, y) => view.pointAt(x, y), send);
+// While a replay moves a camera nothing else does; one that has been played makes way.
+const move = (line) => {
+    const {replay} = camera() ?? {};
+    if (replay && replay.state !== "at-end") toast("A replay moves this camera: End lets it go.");
+    else send(line);
+};
+new Hands($("#view"), (x, y) => view.pointAt(x, y), move);
 $("#view").addEventListener("keydown", (event) => {
     const command = camera() && commandOf(event, camera());
     if (!command) return;
     event.preventDefault();
-    send(command);
+    move(command);
 });
 addEventListener("keydown", (event) => {
     const {tagName} = event.target;
@@ -243,7 +261,10 @@ async function showStyle(map) {
         if (!told.has(text)) toast(text);
         told.add(text);
     };
-    const credit = (text) => { $("#credits").textContent = text; };
+    const credit = (text) => {
+        $("#credits").textContent = text;
+        $("#credits").className = "told";
+    };
     try {
         const {Styled} = await import("./styled.js");
         view.styled = await Styled.make($("#map"), map, {tell, credit});
@@ -266,8 +287,10 @@ function showRole(page) {
 let toastTimer;
 
 function toast(text, stays = false) {
+    // It stands where nothing else is: the surface covers the page.
+    if (surface.isOpen) return surface.note(text);
     const part = $("#toast");
-    part.textContent = text;
+    part.textContent = part.title = text;
     part.hidden = false;
     clearTimeout(toastTimer);
     if (!stays) toastTimer = setTimeout(() => { part.hidden = true; }, 6000);
@@ -287,7 +310,7 @@ for (const [kind] of KINDS) {
     $("#kinds").append(label);
 }
 $("#of").onchange = () => {
-    log.camera = $("#of").value === "this" ? chosen : null;
+    showLogOf();
     log.refilter();
 };
 $("#search").oninput = () => {
@@ -305,6 +328,7 @@ $("#copy").onclick = async () => {
     setTimeout(() => { $("#copy").textContent = "Copy"; }, 1200);
 };
 $("#clear").onclick = () => log.clear();
+$("#whole").onclick = () => timeline.show(null);
 $("#grid").onchange = (event) => {
     view.grid = event.target.value;
     draw();
@@ -362,19 +386,25 @@ $("#open-share").onclick = () => {
     const texts = {surface: "A touch surface for this camera", watch: "To look only"};
     $("#share .note").textContent = !links.length ? "This link may only watch."
         : network ? "A phone in the same network opens these by its camera."
-            : "Only this machine can connect. To let a phone in, start gimbal web with --listen and --tls-cert, or --insecure-lan.";
-    $("#share .links").replaceChildren(...links.map(({name, link, code}) => {
-        const part = document.createElement("figure");
-        const title = document.createElement("figcaption");
-        const button = document.createElement("button");
-        title.textContent = texts[name] ?? name;
-        button.textContent = "Copy the link";
-        button.onclick = () => copy(link);
-        part.append(title, picture(code, link), button);
-        return part;
-    }));
+            : "Only this machine can open these. A phone in the same network can, once the server is started so; "
+                + "who can listen to the network can move cameras, too:";
+    const command = "gimbal web --listen 0.0.0.0 --insecure-lan";
+    $("#share .links").replaceChildren(
+        ...links.length && !network ? [shared("", command)] : [],
+        ...links.map(({name, link, code}) => shared(texts[name] ?? name, link, network ? picture(code, link) : "")));
     $("#share").showModal();
 };
+
+function shared(title, text, code = "") {
+    const part = document.createElement("figure");
+    const [caption, words, button] = ["figcaption", "code", "button"].map((name) => document.createElement(name));
+    caption.textContent = title;
+    words.textContent = text;
+    button.textContent = "Copy";
+    button.onclick = () => copy(text);
+    part.append(caption, code, words, button);
+    return part;
+}
 
 // A QR code needs a margin of four modules, light.
 function picture(rows, link) {
@@ -419,6 +449,12 @@ async function play(file) {
     awaited -= 1;
     if ($("#toast").textContent === reading) $("#toast").hidden = true;
 }
+for (const button of document.querySelectorAll("[data-sample]")) {
+    button.onclick = async () => {
+        const response = await fetch(`/samples/${button.dataset.sample}.ndjson`);
+        if (response.ok) await play(await response.blob());
+    };
+}
 $("#file").onchange = async () => {
     const [file] = $("#file").files;
     if (file) await play(file);
@@ -455,8 +491,8 @@ window.gimbal = Object.freeze({
 new ResizeObserver(() => draw()).observe(document.body);
 listCameras();
 draw();
-connection.run();
-loadWorld().then((rings) => {
-    ground.rings = rings;
+if (link.has("token")) connection.run(); else refuse("It has no token");
+loadWorld().then((world) => {
+    ground.world = world;
     draw();
 }, (error) => toast(error.message));

@@ -60,16 +60,21 @@ export class Overview {
     }
 
     // Brings the map where the cameras are, in steps that are seen; whether it is still on its way.
-    follow(cameras) {
+    follow(cameras, name) {
         if (this.isHeld || !this.size.width) return false;
         const box = this.wanted(cameras);
+        const {x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2} = cameras.find((each) => each.name === name)?.projection ?? {};
+        const chosen = {x: x - Math.round(x - (box.left + box.right) / 2), y};
         const goal = this.enclosing(box);
         // In half steps of zoom, so that it does not breathe with each movement.
         goal.zoom = Math.floor(goal.zoom * 2) / 2;
+        this.keepWithin(goal);
         if (!this.view) {
             this.view = goal;
             return false;
         }
+        // The short way around the world.
+        this.view.x += Math.round(goal.x - this.view.x);
         const half = {x: this.size.width / 2, y: this.size.height / 2};
         const scale = 256 * 2 ** this.view.zoom;
         const isInside = (box.left - this.view.x) * scale > -half.x + 8 && (box.right - this.view.x) * scale < half.x - 8
@@ -82,8 +87,18 @@ export class Overview {
         const left = Math.abs(goal.zoom - this.view.zoom) + Math.abs(goal.x - this.view.x) * scale / 100
             + Math.abs(goal.y - this.view.y) * scale / 100;
         this.isGoing = left > 0.01;
-        if (!this.isGoing) this.view = goal;
+        const size = 256 * 2 ** this.view.zoom;
+        const isLost = Math.abs(chosen.x - this.view.x) * size > half.x - 8 || Math.abs(chosen.y - this.view.y) * size > half.y - 8;
+        if (!this.isGoing || isLost) this.view = goal;
         return this.isGoing;
+    }
+
+    // No more than one world is shown, and nothing beyond its poles.
+    keepWithin(view) {
+        const {width, height} = this.size;
+        view.zoom = Math.max(view.zoom, Math.log2(Math.max(width, height) / 256));
+        const half = height / (512 * 2 ** view.zoom);
+        view.y = Math.min(Math.max(view.y, half), 1 - half);
     }
 
     get projection() {
@@ -95,21 +110,44 @@ export class Overview {
             this.size);
     }
 
-    // Whether something is still moving.
-    paint(cameras, chosen) {
+    // Whether something is still moving. `ghost` is where the chosen camera was at another time, or `null`.
+    paint(cameras, chosen, ghost) {
         const {width, height, ratio} = fit(this.canvas);
         if (!width || !height) return false;
         this.size = {width, height};
-        const isGoing = this.follow(cameras);
+        const isGoing = this.follow(cameras, chosen);
+        this.keepWithin(this.view);
         const context = this.canvas.getContext("2d", {alpha: false});
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         const projection = this.projection;
-        this.ground.paint(context, projection, this.theme);
+        // What the controls and the source cover has no labels.
+        const taken = [
+            {left: width - 100, right: width, top: height - 20, bottom: height}, {left: 0, right: 250, top: 0, bottom: 44},
+        ];
+        for (const camera of cameras) {
+            const {x, y} = camera.projection;
+            const point = projection.screen(projection.ground(x - this.shift(camera), y));
+            taken.push({left: point.x - 6, right: point.x + 16 + 7 * camera.name.length, top: point.y - 8, bottom: point.y + 8});
+        }
+        this.ground.paint(context, projection, this.theme, {taken});
         const ordered = [...cameras].sort((a, b) => (a.name === chosen) - (b.name === chosen));
         for (const camera of ordered) this.limits(context, projection, camera);
         for (const camera of ordered) this.way(context, projection, camera);
         for (const camera of ordered) this.camera(context, projection, camera, camera.name === chosen);
+        const seen = cameras.find(({name}) => name === chosen);
+        if (ghost && seen) this.ghost(context, projection, seen, ghost);
         return isGoing;
+    }
+
+    ghost(context, projection, camera, position) {
+        const before = new Projection(position, camera.viewport);
+        this.path(context, projection, before.outline(), Math.round(before.x - this.view.x));
+        context.closePath();
+        context.setLineDash([6, 4]);
+        context.strokeStyle = this.theme.ink;
+        context.lineWidth = 1.5;
+        context.stroke();
+        context.setLineDash([]);
     }
 
     color(camera) { return this.theme.cameras[camera.color]; }
@@ -145,12 +183,13 @@ export class Overview {
 
     way(context, projection, camera) {
         const {samples} = camera;
-        if (samples.length < 2) return;
-        const last = samples[samples.length - 1].timeMs;
+        const newest = camera.timeMs === null ? samples.length - 1 : camera.indexAt(camera.timeMs);
+        if (newest < 1) return;
+        const last = samples[newest].timeMs;
         const shift = this.shift(camera);
         let before = null;
         context.beginPath();
-        for (let index = samples.length - 1; index >= 0; index--) {
+        for (let index = newest; index >= 0; index--) {
             const {timeMs, position} = samples[index];
             if (last - timeMs > WAY_MS) break;
             const x = mercatorX(position.target.longitude);
@@ -159,6 +198,7 @@ export class Overview {
             before = near;
             const point = projection.screen(projection.ground(near - shift, mercatorY(position.target.latitude)));
             context.lineTo(point.x, point.y);
+            if (samples[index].isFirst) break;
         }
         context.strokeStyle = this.color(camera);
         context.globalAlpha = 0.75;
@@ -246,7 +286,7 @@ export class Overview {
 
     zoom(amount, point = {x: this.size.width / 2, y: this.size.height / 2}) {
         const before = this.projection.place(this.projection.groundUnder(point));
-        const zoom = Math.min(Math.max(this.view.zoom + amount, 0), MOST_ZOOM);
+        const zoom = Math.min(this.view.zoom + amount, MOST_ZOOM);
         const scale = 256 * 2 ** zoom;
         this.hold({
             x: before.x - (point.x - this.size.width / 2) / scale, y: before.y - (point.y - this.size.height / 2) / scale, zoom,
@@ -254,7 +294,8 @@ export class Overview {
     }
 
     hold(view) {
-        this.view = {x: (((view.x % 1) + 1) % 1), y: Math.min(Math.max(view.y, 0), 1), zoom: view.zoom};
+        this.view = {x: (((view.x % 1) + 1) % 1), y: view.y, zoom: view.zoom};
+        this.keepWithin(this.view);
         this.isHeld = true;
         this.changed?.();
     }

@@ -58,13 +58,16 @@ export class Player {
         const canSteer = this.canSteer();
         for (const part of Object.values(parts)) if ("disabled" in part) part.disabled = !canSteer;
         const {isPaused} = replay;
-        parts.play.textContent = isPaused ? "▶" : "❚❚";
-        parts.play.setAttribute("aria-label", isPaused ? "Play" : "Pause");
+        const isAtEnd = replay.state === "at-end";
+        parts.play.textContent = isAtEnd ? "↻" : isPaused ? "▶" : "❚❚";
+        const label = isAtEnd ? "Play again" : isPaused ? "Play" : "Pause";
+        parts.play.setAttribute("aria-label", label);
+        parts.play.title = label;
         const time = Timeline.now(camera, now);
-        parts.time.textContent = clock(time) + (replay.durationMs ? ` of ${clock(replay.durationMs)}` : "");
+        parts.time.textContent = clock(time) + (camera.durationMs ? ` of ${clock(camera.durationMs)}` : "");
         parts.place.disabled = !canSteer || !replay.durationMs;
         if (replay.durationMs) {
-            parts.place.max = replay.durationMs;
+            parts.place.max = camera.durationMs;
             if (document.activeElement !== parts.place) parts.place.value = time;
             parts.place.setAttribute("aria-valuetext", parts.time.textContent);
         }

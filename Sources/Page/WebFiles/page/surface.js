@@ -4,12 +4,17 @@
 import {Hands} from "./hands.js";
 import {fit} from "./theme.js";
 
+// How much of the map is seen on it.
+const FAINT = 0.35;
+
 export class Surface {
-    constructor(root, {send, ask, camera, theme}) {
+    constructor(root, {send, ask, camera, theme, ground}) {
         this.root = root;
         this.canvas = root.querySelector("canvas");
         this.camera = camera;
         this.theme = theme;
+        this.ground = ground;
+        this.isUsed = false;
         this.ask = ask;
         this.lock = null;
         this.hands = new Hands(this.canvas, (x, y) => this.pointAt(x, y), send, {surface: "surface", isTouchOnly: true});
@@ -61,8 +66,10 @@ export class Surface {
         } catch {
             this.lock = null;
         }
-        this.root.querySelector("[data-surface=note]").textContent = this.lock ? "" : "This screen may go dark by itself.";
+        this.note(this.lock ? "" : "This screen may go dark by itself.");
     }
+
+    note(text) { this.root.querySelector("[data-surface=note]").textContent = text; }
 
     // How the camera's screen lies on this one: it fills it, and its middle is the middle.
     get fit() {
@@ -83,6 +90,20 @@ export class Surface {
         this.ask({type: "set-viewport", width, height});
     }
 
+    // What the camera sees, and what lies around it.
+    map(context, projection, {scale, left, top, width, height, ratio}) {
+        const wide = Object.assign(Object.create(projection), {
+            width: width * scale, height: height * scale, centerX: projection.centerX - left, centerY: projection.centerY - top,
+        });
+        context.setTransform(ratio / scale, 0, 0, ratio / scale, 0, 0);
+        this.ground.paint(context, wide, this.theme, {unit: scale, grid: "metres", labels: false, isFaint: true});
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        context.globalAlpha = 1 - FAINT;
+        context.fillStyle = this.theme.beyond;
+        context.fillRect(0, 0, width, height);
+        context.globalAlpha = 1;
+    }
+
     paint(camera, now) {
         const {width, height, ratio} = fit(this.canvas);
         const context = this.canvas.getContext("2d", {alpha: false});
@@ -91,6 +112,15 @@ export class Surface {
         context.fillRect(0, 0, width, height);
         if (!camera) return;
         const {scale, left, top} = this.fit;
+        this.map(context, camera.projection, {scale, left, top, width, height, ratio});
+        this.isUsed ||= this.hands.fingers.size > 0;
+        if (!this.isUsed) {
+            context.font = `600 20px ${this.theme.font}`;
+            context.fillStyle = this.theme.ink;
+            context.textAlign = "center";
+            context.textBaseline = "middle";
+            context.fillText(`Drag here to move ${camera.name}`, width / 2, height / 2, width - 32);
+        }
         context.strokeStyle = this.theme.quiet;
         context.setLineDash([6, 6]);
         context.strokeRect(-left / scale, -top / scale, camera.viewport.width / scale, camera.viewport.height / scale);

@@ -1,8 +1,8 @@
 // Colours of what is drawn, as the style sheet has them: a canvas cannot inherit.
 
 const NAMES = [
-    "beyond", "sea", "land", "border", "grid", "label", "halo", "sky", "haze", "ink", "quiet", "finger", "finger-edge",
-    "zoom", "bearing", "angle", "gesture", "panel", "line",
+    "beyond", "sea", "land", "coast", "border", "river", "grid", "label", "halo", "sky", "haze", "ink", "quiet", "finger", "finger-edge",
+    "zoom", "bearing", "angle", "pan", "pinch", "rotate", "tilt", "one-finger-zoom", "marker", "page", "panel", "line",
 ];
 
 export class Theme {

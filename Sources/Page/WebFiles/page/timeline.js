@@ -1,13 +1,15 @@
-// What the chosen camera did over time: a bar for each gesture, and curves of zoom, bearing and viewing angle. Where a replay
-// tells how long it is, the whole of it; else the last seconds.
+// What the chosen camera did over time: a bar for each gesture, and curves of zoom, bearing and viewing angle, blank where
+// nothing is known. Of a replay the whole, else the last seconds; the wheel and a drag show a part of it.
 
 import {fit} from "./theme.js";
 
 const WINDOW_MS = 20_000;
+const LEAST_MS = 20;
 const ROWS = [["pan", "pan"], ["pinch", "pinch"], ["rotate", "rotate"], ["tilt", "tilt"], ["one-finger-zoom", "1-finger zoom"]];
-const CURVES = [["zoom", "zoom"], ["bearing", "bearing"], ["viewingAngle", "angle"]];
+const CURVES = [["zoom", "zoom", 1, ""], ["bearing", "bearing", 20, "°"], ["viewingAngle", "angle", 10, "°"]];
 const LEFT = 96;
 const RIGHT = 74;
+const AXIS = 20;
 
 export function clock(milliseconds) {
     const seconds = Math.max(milliseconds, 0) / 1000;
@@ -15,29 +17,102 @@ export function clock(milliseconds) {
     return minutes ? `${minutes}:${(seconds % 60).toFixed(1).padStart(4, "0")}` : `${seconds.toFixed(2)} s`;
 }
 
+// The round number of 1, 2 or 5 that is at least so much.
+function round(least) {
+    const power = 10 ** Math.floor(Math.log10(least));
+    return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * 0.999);
+}
+
 export class Timeline {
-    constructor(canvas, theme, seek) {
+    // `seek` goes to a time of the replay; `changed` is told when something else is to be drawn.
+    constructor(canvas, theme, {seek, changed}) {
         this.canvas = canvas;
         this.theme = theme;
         this.seek = seek;
-        canvas.addEventListener("pointerdown", (event) => {
-            if (!this.range || !this.isReplay) return;
-            canvas.setPointerCapture(event.pointerId);
-            this.isDragging = true;
-            this.go(event);
-        });
-        canvas.addEventListener("pointermove", (event) => { if (this.isDragging) this.go(event); });
-        for (const type of ["pointerup", "pointercancel"]) {
-            canvas.addEventListener(type, () => { this.isDragging = false; });
-        }
+        this.changed = changed;
+        // The part that a person has chosen to see, and the time under the pointer; `null` for none.
+        this.part = null;
+        this.hovered = null;
+        this.drag = null;
+        canvas.addEventListener("pointerdown", (event) => this.down(event));
+        canvas.addEventListener("pointermove", (event) => this.move(event));
+        canvas.addEventListener("pointerup", (event) => this.up(event));
+        canvas.addEventListener("pointercancel", () => { this.drag = null; });
+        canvas.addEventListener("pointerleave", () => this.hover(null));
+        canvas.addEventListener("dblclick", () => this.show(null));
+        canvas.addEventListener("wheel", (event) => this.scroll(event), {passive: false});
     }
 
-    go(event) {
+    // MARK: The pointer
+
+    timeAt(event) {
         const box = this.canvas.getBoundingClientRect();
-        const part = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
         const {from, to} = this.range;
-        this.seek(from + Math.min(Math.max(part, 0), 1) * (to - from));
+        const part = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+        return from + Math.min(Math.max(part, 0), 1) * (to - from);
     }
+
+    down(event) {
+        if (!this.range || event.button !== 0) return;
+        this.canvas.setPointerCapture(event.pointerId);
+        const isAxis = event.clientY - this.canvas.getBoundingClientRect().top < AXIS;
+        // A finger has no hand left for a part: it takes the head along.
+        this.drag = {
+            isSeek: this.isReplay && (isAxis || event.pointerType === "touch"), x: event.clientX, from: this.timeAt(event), moved: 0,
+        };
+        if (this.drag.isSeek) this.seek(this.drag.from);
+    }
+
+    move(event) {
+        if (!this.range) return;
+        this.hover(this.timeAt(event));
+        if (!this.drag) return;
+        this.drag.moved = Math.max(this.drag.moved, Math.abs(event.clientX - this.drag.x));
+        if (this.drag.isSeek) this.seek(this.hovered);
+    }
+
+    up(event) {
+        const {drag} = this;
+        this.drag = null;
+        if (!drag || drag.isSeek) return;
+        const to = this.timeAt(event);
+        if (drag.moved > 4) this.show({from: Math.min(drag.from, to), to: Math.max(drag.from, to)});
+        else if (this.isReplay) this.seek(to);
+    }
+
+    hover(timeMs) {
+        this.hovered = timeMs;
+        this.changed();
+    }
+
+    scroll(event) {
+        if (!this.range) return;
+        event.preventDefault();
+        const {from, to} = this.range;
+        const unit = event.deltaMode === 1 ? 30 : 1;
+        const isAlong = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+        if (isAlong) {
+            const by = ((event.deltaX || event.deltaY) * unit * (to - from)) / (this.canvas.clientWidth - LEFT - RIGHT);
+            return this.show({from: from + by, to: to + by});
+        }
+        const at = this.timeAt(event);
+        const factor = 2 ** ((event.deltaY * unit) / 300);
+        this.show({from: at - (at - from) * factor, to: at + (to - at) * factor});
+    }
+
+    // Shows a part, within all that there is; `null` for all of it.
+    show(part) {
+        this.part = null;
+        if (part) {
+            const all = this.all;
+            const length = Math.max(part.to - part.from, LEAST_MS);
+            const from = Math.max(Math.min(part.from, all.to - length), all.from);
+            if (length < (all.to - all.from) * 0.999) this.part = {from, to: from + length};
+        }
+        this.changed();
+    }
+
+    // MARK: Drawing
 
     // When it is now on the camera's clock: it goes on between events while something moves or is held.
     static now(camera, now) {
@@ -49,6 +124,21 @@ export class Timeline {
         return replay ? Math.max(replay.timeMs, 0) : camera.timeMs ?? 0;
     }
 
+    // All that can be shown, and what is.
+    measure(camera, time) {
+        const begin = camera.samples[0]?.timeMs ?? time;
+        if (camera !== this.camera || Boolean(camera.replay) !== this.isReplay) this.part = null;
+        this.camera = camera;
+        this.isReplay = Boolean(camera.replay);
+        const end = this.isReplay ? camera.durationMs ?? Math.max(time, camera.samples.at(-1)?.timeMs ?? 0, 1000) : time;
+        this.all = this.isReplay ? {from: 0, to: end} : {from: Math.min(begin, Math.max(end - WINDOW_MS, 0)), to: Math.max(end, WINDOW_MS)};
+        const {part} = this;
+        if (part && camera.replay?.state === "playing" && time > part.to && time - part.to < part.to - part.from) {
+            this.part = {from: part.to, to: 2 * part.to - part.from};
+        }
+        this.range = this.part ?? (this.isReplay ? this.all : {from: this.all.to - WINDOW_MS, to: this.all.to});
+    }
+
     paint(camera, now) {
         const {width, height, ratio} = fit(this.canvas);
         if (!width || !height) return;
@@ -57,109 +147,118 @@ export class Timeline {
         const {theme} = this;
         context.fillStyle = theme.panel;
         context.fillRect(0, 0, width, height);
-        this.isReplay = Boolean(camera.replay);
         const time = Timeline.now(camera, now);
-        const length = camera.replay?.durationMs;
-        this.range = length > 0 ? {from: 0, to: length} : {from: Math.max(time - WINDOW_MS, 0), to: Math.max(time, WINDOW_MS)};
+        this.measure(camera, time);
         const {from, to} = this.range;
         const x = (at) => LEFT + ((at - from) / (to - from)) * (width - LEFT - RIGHT);
-
-        const axis = 16;
-        const room = height - axis - 6;
-        const hasFingerZoom = camera.bars.some((bar) => bar.kind === "one-finger-zoom");
-        const rows = hasFingerZoom ? ROWS : ROWS.slice(0, 4);
-        const rowHeight = Math.min((room * 0.5) / rows.length, 18);
-        const top = axis + 4;
-        this.axis(context, x, {from, to, width, height, axis});
-
-        context.textBaseline = "middle";
-        context.font = `11px ${theme.font}`;
-        for (const [index, [kind, text]] of rows.entries()) {
-            const y = top + index * rowHeight;
-            context.fillStyle = theme.quiet;
-            context.textAlign = "right";
-            context.fillText(text, LEFT - 10, y + rowHeight / 2);
-            context.fillStyle = theme.gesture;
-            for (const bar of camera.bars) {
-                if (bar.kind !== kind) continue;
-                const [a, b] = [x(Math.max(bar.from, from)), x(Math.min(bar.to ?? time, to))];
-                if (b < LEFT || a > width - RIGHT || b < a) continue;
-                context.beginPath();
-                context.roundRect(a, y + 2, Math.max(b - a, 2), Math.max(rowHeight - 4, 3), 2.5);
-                context.fill();
-            }
+        const size = {width, height, x, time};
+        this.axis(context, size);
+        const rows = camera.bars.some((bar) => bar.kind === "one-finger-zoom") ? ROWS : ROWS.slice(0, 4);
+        const rowHeight = Math.min((height - AXIS) * 0.42 / rows.length, 15);
+        this.gestures(context, camera, rows, rowHeight, size);
+        const begin = AXIS + rows.length * rowHeight + 6;
+        const each = Math.max((height - begin - 2) / CURVES.length, 6);
+        for (const [index, curve] of CURVES.entries()) this.curve(context, camera, curve, {...size, y: begin + index * each, each});
+        if (this.drag && !this.drag.isSeek && this.hovered !== null) {
+            const [a, b] = [x(this.drag.from), x(this.hovered)];
+            context.globalAlpha = 0.15;
+            context.fillStyle = theme.ink;
+            context.fillRect(Math.min(a, b), AXIS, Math.abs(b - a), height);
+            context.globalAlpha = 1;
         }
-        const begin = top + rows.length * rowHeight + 4;
-        const each = Math.max((height - begin - 4) / CURVES.length, 6);
-        for (const [index, [attribute, text]] of CURVES.entries()) {
-            this.curve(context, camera, attribute, text, {x, from, to, y: begin + index * each, height: each, width, time});
-        }
-        this.head(context, camera, x(time), {top: 2, height, x, from, to});
+        this.head(context, camera, size);
+        if (this.hovered !== null) this.pointer(context, size);
     }
 
-    axis(context, x, {from, to, width, height, axis}) {
-        const {theme} = this;
-        const wanted = (to - from) / Math.max((width - LEFT - RIGHT) / 80, 2);
-        const power = 10 ** Math.floor(Math.log10(wanted));
-        const step = [1, 2, 5, 10].map((factor) => factor * power).find((s) => s >= wanted);
+    axis(context, {x, width, height}) {
+        const {theme, range: {from, to}} = this;
+        const step = round((to - from) / Math.max((width - LEFT - RIGHT) / 80, 2));
         context.font = `10.5px ${theme.font}`;
         context.textAlign = "center";
         context.textBaseline = "middle";
         context.lineWidth = 1;
-        for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+        context.strokeStyle = theme.line;
+        context.fillStyle = theme.quiet;
+        context.beginPath();
+        for (let at = Math.ceil(from / step) * step; at <= to + 1e-6; at += step) {
             const place = Math.round(x(at)) + 0.5;
-            context.strokeStyle = theme.line;
-            context.beginPath();
-            context.moveTo(place, axis);
+            context.moveTo(place, AXIS);
             context.lineTo(place, height);
-            context.stroke();
+            const text = at >= 60_000 ? clock(at).replace(/\.0$/, "") : `${+(at / 1000).toFixed(3)} s`;
+            context.fillText(text, place, AXIS / 2 + 1);
+        }
+        context.stroke();
+    }
+
+    gestures(context, camera, rows, rowHeight, {x, width, time}) {
+        const {theme, range: {from, to}} = this;
+        context.font = `11px ${theme.font}`;
+        for (const [index, [kind, text]] of rows.entries()) {
+            const y = AXIS + 2 + (index + 0.5) * rowHeight;
             context.fillStyle = theme.quiet;
-            const seconds = at / 1000;
-            const text = seconds >= 60 ? clock(at).replace(/\.0$/, "") : `${+seconds.toFixed(2)} s`;
-            if (place > LEFT + 12 && place < width - RIGHT - 12 || at === from) context.fillText(text, place, axis / 2 + 1);
+            context.textAlign = "left";
+            context.fillText(text, 12, y);
+            context.fillStyle = theme[kind];
+            for (const bar of camera.bars) {
+                if (bar.kind !== kind) continue;
+                const end = bar.isActive ? Math.max(bar.to, time) : bar.to;
+                const [a, b] = [x(Math.max(bar.from, from)), x(Math.min(end, to))];
+                if (b < LEFT || a > width - RIGHT || b < a) continue;
+                context.beginPath();
+                context.roundRect(a, y - 2, Math.max(b - a, 2), 4, 2);
+                context.fill();
+            }
         }
     }
 
-    curve(context, camera, attribute, text, {x, from, to, y, height, width, time}) {
-        const {theme} = this;
+    curve(context, camera, [attribute, text, least, unit], {x, y, each, width, time}) {
+        const {theme, range: {from, to}} = this;
         const color = theme[attribute === "viewingAngle" ? "angle" : attribute];
-        const now = camera.position[attribute];
-        context.font = `11px ${theme.font}`;
-        context.textAlign = "right";
-        context.fillStyle = color;
-        context.fillText(text, LEFT - 10, y + height / 2);
-        context.textAlign = "left";
-        context.fillText(attribute === "zoom" ? now.toFixed(2) : `${now.toFixed(1)}°`, width - RIGHT + 10, y + height / 2);
-
-        // Bearings go the short way round, from one to the next.
-        const points = [];
-        let before = null;
+        // Stretches that are known. Bearings go the short way round, from one to the next.
+        const stretches = [];
         const {samples} = camera;
-        let first = samples.findIndex(({timeMs}) => timeMs >= from);
-        if (first < 0) first = samples.length;
-        if (first > 0) first--;
-        for (let index = first; index < samples.length && samples[index].timeMs <= to; index++) {
-            let value = samples[index].position[attribute];
+        let [low, high, before] = [Infinity, -Infinity, null];
+        for (let index = Math.max(camera.indexAt(from), 0); index < samples.length; index++) {
+            const {timeMs, position, isFirst} = samples[index];
+            let value = position[attribute];
             if (attribute === "bearing" && before !== null) value += 360 * Math.round((before - value) / 360);
             before = value;
-            points.push({at: Math.max(samples[index].timeMs, from), value});
+            if (isFirst || !stretches.length) stretches.push([]);
+            low = Math.min(low, value);
+            high = Math.max(high, value);
+            const at = x(timeMs);
+            // Of several within a pixel the first and the last are seen.
+            const stretch = stretches.at(-1);
+            if (stretch.length > 1 && at - stretch.at(-2).at < 0.5) stretch.pop();
+            stretch.push({at, value});
+            if (timeMs > to) break;
         }
-        if (!points.length) points.push({at: from, value: now});
-        points.push({at: Math.max(Math.min(time, to), points[points.length - 1].at), value: points[points.length - 1].value});
-        const values = points.map(({value}) => value);
-        const least = {zoom: 1, bearing: 20, viewingAngle: 10}[attribute];
-        const [low, high] = [Math.min(...values), Math.max(...values)];
+        // It stands where it was told last.
+        if (camera.last && camera.last === samples.at(-1) && stretches.length) {
+            stretches.at(-1).push({at: x(Math.max(time, camera.last.timeMs)), value: before});
+        }
+        const value = this.hovered === null ? camera.position[attribute] : camera.positionAt(this.hovered)?.[attribute];
+        context.font = `11px ${theme.font}`;
+        context.fillStyle = color;
+        context.textAlign = "left";
+        context.fillText(text, 12, y + each / 2);
+        const told = value === undefined ? "–" : attribute === "zoom" ? value.toFixed(2) : `${value.toFixed(1)}°`;
+        context.fillText(told, width - RIGHT + 10, y + each / 2);
+        if (!stretches.length) return;
         const span = Math.max(high - low, least);
-        const middle = (low + high) / 2;
-        const place = (value) => y + height / 2 - ((value - middle) / span) * (height - 5);
+        // An angle is never below 0.
+        const middle = Math.max((low + high) / 2, attribute === "viewingAngle" ? span / 2 : -Infinity);
+        const height = (some) => y + each / 2 - ((some - middle) / span) * (each - 8);
+        this.scale(context, height, {from: middle - span / 2, to: middle + span / 2, each, width}, unit);
         context.save();
         context.beginPath();
         context.rect(LEFT, 0, width - LEFT - RIGHT, 4000);
         context.clip();
         context.beginPath();
-        for (const [index, {at, value}] of points.entries()) {
-            if (index) context.lineTo(x(at), place(value));
-            else context.moveTo(x(at), place(value));
+        for (const stretch of stretches) {
+            for (const [index, {at, value: some}] of stretch.entries()) {
+                if (index) context.lineTo(at, height(some)); else context.moveTo(at, height(some));
+            }
         }
         context.strokeStyle = color;
         context.lineWidth = 1.5;
@@ -168,35 +267,78 @@ export class Timeline {
         context.restore();
     }
 
-    head(context, camera, place, {top, height, x, from, to}) {
+    // The round values that a curve goes through, as many as there is room for.
+    scale(context, height, {from, to, each, width}, unit) {
         const {theme} = this;
+        const step = round((to - from) / Math.max(Math.floor(each / 13), 1));
+        context.font = `9.5px ${theme.font}`;
+        context.textAlign = "right";
+        context.fillStyle = theme.quiet;
+        context.strokeStyle = theme.line;
+        context.lineWidth = 1;
+        for (let value = Math.ceil(from / step - 1e-9) * step; value <= to + 1e-9; value += step) {
+            const y = Math.round(height(value)) + 0.5;
+            context.beginPath();
+            context.moveTo(LEFT, y);
+            context.lineTo(width - RIGHT, y);
+            context.stroke();
+            const shown = unit ? ((value % 360) + 360) % 360 : value;
+            context.fillText(`${+shown.toFixed(2)}${unit}`, LEFT - 6, y);
+        }
+    }
+
+    head(context, camera, {x, time, height}) {
+        const {theme, range: {from, to}} = this;
         context.lineWidth = 1;
         const markers = [...camera.markers, ...(camera.replay?.markers ?? [])];
         for (const {timeMs} of markers) {
             if (timeMs < from || timeMs > to) continue;
             const at = x(timeMs);
-            context.fillStyle = theme.angle;
+            context.fillStyle = context.strokeStyle = theme.marker;
             context.beginPath();
-            context.moveTo(at - 4, top);
-            context.lineTo(at + 4, top);
-            context.lineTo(at, top + 7);
+            context.moveTo(at - 4, 2);
+            context.lineTo(at + 4, 2);
+            context.lineTo(at, 9);
             context.fill();
-            context.strokeStyle = theme.angle;
             context.beginPath();
-            context.moveTo(at, top + 7);
+            context.moveTo(at, 9);
             context.lineTo(at, height);
             context.globalAlpha = 0.4;
             context.stroke();
             context.globalAlpha = 1;
         }
-        context.strokeStyle = theme.ink;
-        context.fillStyle = theme.ink;
+        if (time < from || time > to) return;
+        context.strokeStyle = context.fillStyle = theme.ink;
         context.beginPath();
-        context.moveTo(place, top + 4);
-        context.lineTo(place, height);
+        context.moveTo(x(time), 6);
+        context.lineTo(x(time), height);
         context.stroke();
         context.beginPath();
-        context.arc(place, top + 4, 3.5, 0, 2 * Math.PI);
+        context.arc(x(time), 6, 3.5, 0, 2 * Math.PI);
         context.fill();
+    }
+
+    // The time under the pointer; its values stand beside the curves.
+    pointer(context, {x, height, width}) {
+        const {theme} = this;
+        const at = Math.round(x(this.hovered)) + 0.5;
+        context.setLineDash([3, 3]);
+        context.strokeStyle = theme.quiet;
+        context.beginPath();
+        context.moveTo(at, AXIS);
+        context.lineTo(at, height);
+        context.stroke();
+        context.setLineDash([]);
+        const text = clock(this.hovered);
+        context.font = `10.5px ${theme.font}`;
+        const half = context.measureText(text).width / 2 + 6;
+        const middle = Math.min(Math.max(at, LEFT), width - half);
+        context.fillStyle = theme.ink;
+        context.beginPath();
+        context.roundRect(middle - half, 2, 2 * half, AXIS - 4, 4);
+        context.fill();
+        context.fillStyle = theme.panel;
+        context.textAlign = "center";
+        context.fillText(text, middle, AXIS / 2 + 1);
     }
 }

@@ -1,17 +1,21 @@
-// The chosen camera as its screen sees it: the ground, the fingers on it with their trails, the target, the padding.
+// The chosen camera as its screen sees it: the ground, the fingers on it with their trails, the target, the padding. Around the
+// screen the ground goes on, faintly, as far as there is room.
 
 import {fit} from "./theme.js";
 import {scaleBar} from "./ground.js";
+import {Projection} from "./projection.js";
 
 const FINGER = 23;
+const MARGIN = 14;
 
 export class View {
     constructor(canvas, ground, theme) {
         this.canvas = canvas;
         this.frame = canvas.parentElement;
+        this.around = this.frame.querySelector("canvas");
         this.ground = ground;
         this.theme = theme;
-        this.grid = "degrees";
+        this.grid = "metres";
         // A map engine that draws the ground below the canvas; and whether there may come one.
         this.styled = null;
         this.isSeenThrough = false;
@@ -22,7 +26,8 @@ export class View {
         const {clientWidth: width, clientHeight: height} = this.frame;
         const {viewport} = camera;
         // Its height is of whole pixels, as a map engine wants it.
-        const most = Math.floor(Math.min(width / viewport.width, height / viewport.height) * viewport.height);
+        const room = Math.min((width - 2 * MARGIN) / viewport.width, (height - 2 * MARGIN) / viewport.height);
+        const most = Math.floor(room * viewport.height);
         const scale = most / viewport.height;
         this.scale = scale > 0 ? scale : 1;
         this.size = {width: viewport.width * this.scale, height: viewport.height * this.scale};
@@ -32,6 +37,10 @@ export class View {
             this.canvas.style.width = `${this.size.width}px`;
             this.canvas.style.height = `${this.size.height}px`;
         }
+        // Where there is room for a line beside the screen.
+        const [beside, below] = [(width - this.size.width) / 2, (height - this.size.height) / 2];
+        this.frame.style.setProperty("--beside", `${beside}px`);
+        this.frame.dataset.room = beside > 150 ? "beside" : below > 26 ? "below" : "none";
     }
 
     // A point of the camera's screen, of a point of the page.
@@ -40,8 +49,10 @@ export class View {
         return {x: (clientX - box.left) / this.scale, y: (clientY - box.top) / this.scale};
     }
 
-    paint(camera, now) {
+    // `ghost` is where the camera was at another time, or `null`.
+    paint(camera, now, ghost) {
         this.layout(camera);
+        this.surround(camera.projection);
         const {ratio} = fit(this.canvas);
         const context = this.canvas.getContext("2d", {alpha: this.isSeenThrough});
         const pixels = this.scale * ratio;
@@ -49,16 +60,58 @@ export class View {
         const projection = camera.projection;
         const unit = 1 / this.scale;
         // The scale bar's place, with something around it.
-        const corner = [0, 40, 80, 120].flatMap((x) => [{x: projection.width - x * unit, y: 22 * unit}]);
+        const {centerX: x, centerY: y} = projection;
+        const corner = [{left: x - 12 * unit, right: x + 12 * unit, top: y - 12 * unit, bottom: y + 12 * unit}, {left: projection.width - 150 * unit, right: projection.width, top: 8 * unit, bottom: 40 * unit}];
         if (this.styled) context.clearRect(0, 0, projection.width, projection.height);
         this.styled?.show(camera, this.size);
         this.ground.paint(context, projection, this.theme, {
             unit, grid: this.grid, taken: corner, isBelow: Boolean(this.styled),
         });
         this.padding(context, camera, unit);
+        if (ghost) this.ghost(context, projection, new Projection(ghost, camera.viewport), unit);
         this.target(context, projection, unit);
         this.bar(context, projection, unit);
         this.fingers(context, camera, now, unit);
+    }
+
+    // What lies around the camera's screen, as the same eye would see it.
+    surround(projection) {
+        const {width, height, ratio} = fit(this.around);
+        const context = this.around.getContext("2d", {alpha: false});
+        const pixels = this.scale * ratio;
+        const unit = 1 / this.scale;
+        const wide = Object.assign(Object.create(projection), {width: width * unit, height: height * unit});
+        const [left, top] = [(wide.width - projection.width) / 2, (wide.height - projection.height) / 2];
+        wide.centerX += left;
+        wide.centerY += top;
+        context.setTransform(pixels, 0, 0, pixels, 0, 0);
+        context.save();
+        context.beginPath();
+        context.rect(0, 0, wide.width, wide.height);
+        context.roundRect(left, top, projection.width, projection.height, 12 * unit);
+        context.clip("evenodd");
+        this.ground.paint(context, wide, this.theme, {unit, grid: "none", labels: false, isFaint: true});
+        context.globalAlpha = 0.55;
+        context.fillStyle = this.theme.page;
+        context.fillRect(0, 0, wide.width, wide.height);
+        context.restore();
+    }
+
+    // The edge of what the camera saw.
+    ghost(context, projection, before, unit) {
+        const turns = Math.round(before.x - projection.x);
+        context.beginPath();
+        for (const {x, y} of before.outline()) {
+            const point = projection.screen(projection.ground(x - turns, y));
+            if (!point) return;
+            context.lineTo(point.x, point.y);
+        }
+        context.closePath();
+        context.setLineDash([6 * unit, 4 * unit]);
+        context.strokeStyle = this.theme.ink;
+        context.lineWidth = 1.5 * unit;
+        context.stroke();
+        context.setLineDash([]);
     }
 
     padding(context, camera, unit) {

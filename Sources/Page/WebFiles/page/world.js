@@ -25,10 +25,17 @@ function ring(differences) {
     return {points, box};
 }
 
-// The rings of all countries.
+// The rings of all countries, and for each its name: where its largest ring is, and how wide that is.
 export async function loadWorld() {
     const response = await fetch("/world.json");
     if (!response.ok) throw new Error(`the world is not there: ${response.status}`);
     const world = await response.json();
-    return world.countries.flatMap(([, rings]) => rings.map(ring));
+    const shapes = world.countries.map(([name, rings]) => ({name, rings: rings.map(ring)}));
+    const countries = shapes.map(({name, rings}) => {
+        const [{box}] = [...rings].sort((a, b) => width(b) - width(a));
+        return {name, x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2, width: box.right - box.left, rank: box.left - box.right};
+    });
+    return {rings: shapes.flatMap(({rings}) => rings), countries};
 }
+
+const width = ({box}) => box.right - box.left;

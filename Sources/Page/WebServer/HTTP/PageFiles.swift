@@ -19,6 +19,22 @@ struct PageFile: Sendable {
             unsafe files[String(cString: path)] = unsafe PageFile(
                 type: String(cString: type), bytes: ByteBuffer(bytes: all))
         }
+        if let earth = files.removeValue(forKey: "/earth.bin") { files.merge(tiles(of: earth)) { $1 } }
         return files
     }()
+
+    /// The tiles of land that are asked for one by one, of the file that has them all: `make-world.py` says how.
+    private static func tiles(of earth: PageFile) -> [String: PageFile] {
+        var bytes = earth.bytes
+        var files: [String: PageFile] = [:]
+        let paths = [4, 16].flatMap { count in
+            (0..<count).flatMap { y in (0..<count).map { x in "/earth/\(count)/\(x)/\(y)" } }
+        }
+        let lengths = paths.compactMap { _ in bytes.readInteger(endianness: .little, as: UInt32.self) }
+        for (path, length) in zip(paths, lengths) {
+            guard let tile = bytes.readSlice(length: Int(length)) else { break }
+            files[path] = PageFile(type: earth.type, bytes: tile)
+        }
+        return files
+    }
 }

@@ -62,7 +62,8 @@ import Testing
         #expect(part.matches(of: /"type":"reset"/).count == 2)
         // Nobody goes on with what pauses, and nobody ends what goes on for ever.
         let whole = try gimbal(nil, ["run", file(#""durationMs":1"#)])
-        let paused = try gimbal(nil, ["run", file(#""paused":true,"pauseOnMarkers":true,"pauseAtEnd":true,"loop":true"#)])
+        let paused = try gimbal(
+            nil, ["run", file(#""paused":true,"pauseOnMarkers":true,"pauseAtEnd":true,"loop":true"#)])
         #expect(whole.status == 0 && whole.output.count > 10 && paused.output == whole.output)
     }
 

@@ -114,7 +114,8 @@ struct PlaybackOptions: ParsableArguments {
     @Flag(help: "Pause after each marker.")
     var pauseOnMarkers = false
 
-    @Flag(help: "Stay when all is played, to be sought and played again, until ended or something else moves the camera.")
+    @Flag(
+        help: "Stay when all is played, to be sought and played again, until ended or something else moves the camera.")
     var pauseAtEnd = false
 
     /// The options that were given, and what a header says for each.

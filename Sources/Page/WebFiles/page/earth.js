@@ -1,0 +1,128 @@
+// Land, lakes, borders, rivers and cities at 1:10m, in tiles that come when they are seen; ../make-world.py tells how they are
+// written. Natural Earth, in the public domain. Invariant: a tile is asked for once, and what is here is never changed.
+
+const UNITS = 8192;
+const MARGIN = 64;
+// So many tiles are drawn at the most: of more a person sees little.
+const MOST_TILES = 20;
+const AGAIN_MS = 5000;
+
+class Reader {
+    constructor(bytes) {
+        this.bytes = bytes;
+        this.at = 0;
+    }
+
+    number() {
+        let [value, factor] = [0, 1];
+        for (;;) {
+            const byte = this.bytes[this.at++];
+            value += (byte & 127) * factor;
+            if (byte < 128) return value;
+            factor *= 128;
+        }
+    }
+
+    difference() {
+        const value = this.number();
+        return value % 2 ? -(value + 1) / 2 : value / 2;
+    }
+
+    list(read) { return Array.from({length: this.number()}, read); }
+
+    text() {
+        const length = this.number();
+        this.at += length;
+        return new TextDecoder().decode(this.bytes.subarray(this.at - length, this.at));
+    }
+}
+
+function decode(bytes, count, left, top) {
+    const reader = new Reader(bytes);
+    const size = count * UNITS;
+    const points = (isRing) => () => {
+        const rank = reader.number();
+        const length = reader.number();
+        const points = new Float64Array(2 * length);
+        const box = {left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity};
+        // A coast does not run along the edges of a tile.
+        const coasts = [];
+        let [x, y, coast, edgeBefore] = [0, 0, [], 0];
+        for (let index = 0; index < 2 * length; index += 2) {
+            x += reader.difference();
+            y += reader.difference();
+            const [east, south] = [left / count + x / size, top / count + y / size];
+            [points[index], points[index + 1]] = [east, south];
+            box.left = Math.min(box.left, east);
+            box.right = Math.max(box.right, east);
+            box.top = Math.min(box.top, south);
+            box.bottom = Math.max(box.bottom, south);
+            const edge = (x <= -MARGIN) | (x >= UNITS + MARGIN) << 1 | (y <= -MARGIN) << 2 | (y >= UNITS + MARGIN) << 3;
+            if (isRing && edge & edgeBefore) {
+                if (coast.length > 2) coasts.push(coast);
+                coast = [];
+            }
+            coast.push(east, south);
+            edgeBefore = edge;
+        }
+        if (isRing && coast.length) {
+            const first = [points[0], points[1]];
+            const isAlong = Math.abs(first[0] - coast.at(-2)) * size < 0.5 && edgeBefore & 3 || Math.abs(first[1] - coast.at(-1)) * size < 0.5 && edgeBefore & 12;
+            if (!isAlong) coast.push(...first);
+        }
+        if (coast.length > 2) coasts.push(coast);
+        return {rank, points, box, coasts};
+    };
+    const [land, lakes, borders, rivers] = [true, true, false, false].map((isRing) => reader.list(points(isRing)));
+    const cities = reader.list(() => ({
+        x: left / count + reader.difference() / size, y: top / count + reader.difference() / size,
+        rank: reader.number(), name: reader.text(),
+    }));
+    return {land, lakes, borders, rivers, cities};
+}
+
+export class Earth {
+    // `changed` is told when a tile has come.
+    constructor(changed) {
+        this.changed = changed;
+        this.tiles = new Map();
+    }
+
+    // The tiles of what is seen of the ground, each with the turn around the world that it is seen in; `null` as long as
+    // they have not come, and where they would show too little.
+    seen(box, zoom) {
+        if (zoom < 4) return null;
+        return zoom >= 6.5 && this.level(box, 16) || this.level(box, 4);
+    }
+
+    level(box, count) {
+        const [left, right] = [Math.floor(box.left * count), Math.floor(box.right * count)];
+        const [top, bottom] = [Math.max(Math.floor(box.top * count), 0), Math.min(Math.floor(box.bottom * count), count - 1)];
+        if ((right - left + 1) * (bottom - top + 1) > MOST_TILES) return null;
+        const seen = [];
+        let isWhole = true;
+        for (let x = left; x <= right; x++) {
+            const turn = Math.floor(x / count);
+            for (let y = top; y <= bottom; y++) {
+                const tile = this.tile(count, x - turn * count, y);
+                if (tile) seen.push({turn, ...tile}); else isWhole = false;
+            }
+        }
+        return isWhole ? seen : null;
+    }
+
+    tile(count, x, y) {
+        const path = `/earth/${count}/${x}/${y}`;
+        if (this.tiles.has(path)) return this.tiles.get(path);
+        this.tiles.set(path, null);
+        this.load(path, count, x, y).catch(() => setTimeout(() => this.tiles.delete(path), AGAIN_MS));
+        return null;
+    }
+
+    async load(path, count, x, y) {
+        const response = await fetch(path);
+        if (!response.ok) throw new Error(`${path}: ${response.status}`);
+        this.tiles.set(path, decode(new Uint8Array(await response.arrayBuffer()), count, x, y));
+        this.changed();
+    }
+}
