@@ -47,7 +47,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 .NOTPARALLEL:
 .PHONY: help swift deps deps-deb deps-test build demo docs test kernels simulate sanitize fuzz soak bench install uninstall
 .PHONY: purge
-.PHONY: deb package lint format clean mqtt deps-mqtt install-mqtt web deps-web install-web
+.PHONY: pictures deb package lint format clean mqtt deps-mqtt install-mqtt web deps-web install-web
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -167,6 +167,10 @@ web: build deps-web ## build gimbal-web for release, too, with its man page: cam
 	GIMBAL_WEB=1 $(swift_build) --product gimbal-web
 	$(call quietly,$(call make_share_of,gimbal-web))
 	@echo 'now $(SCRATCH)/release/gimbal web opens the page'
+
+# For the README: they are looked at before they are committed.
+pictures: web deps-test ## take the README's pictures of the page, in both themes
+	@PYTHONDONTWRITEBYTECODE=1 $(wildcard /usr/bin/python3) Tests/Page/Browser/pictures.py '$(SCRATCH)/release' Tests/Page/Pictures
 
 demo: swift deps ## build, then replay a sample trace through a daemon of its own
 	@echo 'building gimbald and gimbal without optimization, which takes a minute the first time; `make build` optimizes them'

@@ -258,7 +258,7 @@ def make_tiles(folder, count, tolerance, least, most_rank):
 
 
 def make_earth(folder):
-    tiles = [*make_tiles(folder, 4, 2.5, 8, 4), *make_tiles(folder, 16, 2, 4, 12)]
+    tiles = [*make_tiles(folder, 4, 3.5, 12, 4), *make_tiles(folder, 16, 2, 4, 12)]
     sys.stdout.buffer.write(struct.pack(f"<{len(tiles)}I", *map(len, tiles)) + b"".join(tiles))
 
 

@@ -9,7 +9,7 @@ final class Replay {
         case paused
         /// Paused, once so many more `camera-changed` have been sent.
         case stepping(left: UInt64)
-        /// All of it has been played, and it is kept: whoever steers it goes back, whoever moves the camera ends it.
+        /// All of it has been played, and it is kept until a client goes back in it, ends it, or moves the camera.
         case atEnd
         /// Ended before its own end: nothing of it is played any more but what moves.
         case cut
@@ -106,7 +106,7 @@ final class Replay {
     /// Whether the camera is free.
     var isOver: Bool { if case .over = phase { true } else { false } }
 
-    /// Whether it stands still until somebody steers it.
+    /// Whether it stands still until a client steers it.
     var isPaused: Bool {
         switch phase {
         case .paused, .atEnd: true

@@ -3,6 +3,7 @@
 
 const UNITS = 8192;
 const MARGIN = 64;
+const END = UNITS + MARGIN;
 // So many tiles are drawn at the most: of more a person sees little.
 const MOST_TILES = 20;
 const AGAIN_MS = 5000;
@@ -47,7 +48,7 @@ function decode(bytes, count, left, top) {
         const box = {left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity};
         // A coast does not run along the edges of a tile.
         const coasts = [];
-        let [x, y, coast, edgeBefore] = [0, 0, [], 0];
+        let [x, y, coast, edgeBefore, edgeFirst] = [0, 0, [], 0, 0];
         for (let index = 0; index < 2 * length; index += 2) {
             x += reader.difference();
             y += reader.difference();
@@ -57,19 +58,16 @@ function decode(bytes, count, left, top) {
             box.right = Math.max(box.right, east);
             box.top = Math.min(box.top, south);
             box.bottom = Math.max(box.bottom, south);
-            const edge = (x <= -MARGIN) | (x >= UNITS + MARGIN) << 1 | (y <= -MARGIN) << 2 | (y >= UNITS + MARGIN) << 3;
+            const edge = (x <= -MARGIN) | (x >= END) << 1 | (y <= -MARGIN) << 2 | (y >= END) << 3;
             if (isRing && edge & edgeBefore) {
                 if (coast.length > 2) coasts.push(coast);
                 coast = [];
             }
             coast.push(east, south);
             edgeBefore = edge;
+            if (index === 0) edgeFirst = edge;
         }
-        if (isRing && coast.length) {
-            const first = [points[0], points[1]];
-            const isAlong = Math.abs(first[0] - coast.at(-2)) * size < 0.5 && edgeBefore & 3 || Math.abs(first[1] - coast.at(-1)) * size < 0.5 && edgeBefore & 12;
-            if (!isAlong) coast.push(...first);
-        }
+        if (isRing && !(edgeBefore & edgeFirst)) coast.push(points[0], points[1]);
         if (coast.length > 2) coasts.push(coast);
         return {rank, points, box, coasts};
     };
@@ -91,13 +89,14 @@ export class Earth {
     // The tiles of what is seen of the ground, each with the turn around the world that it is seen in; `null` as long as
     // they have not come, and where they would show too little.
     seen(box, zoom) {
-        if (zoom < 4) return null;
+        if (zoom < 5) return null;
         return zoom >= 6.5 && this.level(box, 16) || this.level(box, 4);
     }
 
     level(box, count) {
         const [left, right] = [Math.floor(box.left * count), Math.floor(box.right * count)];
-        const [top, bottom] = [Math.max(Math.floor(box.top * count), 0), Math.min(Math.floor(box.bottom * count), count - 1)];
+        const top = Math.max(Math.floor(box.top * count), 0);
+        const bottom = Math.min(Math.floor(box.bottom * count), count - 1);
         if ((right - left + 1) * (bottom - top + 1) > MOST_TILES) return null;
         const seen = [];
         let isWhole = true;

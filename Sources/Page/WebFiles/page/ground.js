@@ -18,9 +18,12 @@ const METRES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5
 const LONGEST_OF_MINUTES = 200;
 const LONGEST_AMONG_DEGREES = 20;
 const TICKS = 5;
+const LEAST_OF_COASTS = 6;
 const MOST_NAMES = 60;
 // What is smaller, in pixels, is not drawn.
-const LEAST_SIZE = 2.5;
+const LEAST_SIZE = 4;
+// Points that are closer to each other, in pixels, are one.
+const SMALLEST_STEP = 2.2;
 const LEAST_DISTANCE = 84;
 // Labels of metres are longer.
 const LEAST_OF_METRES = 116;
@@ -69,6 +72,8 @@ export class Ground {
         this.world = world;
         this.earth = earth;
         this.widths = new Map();
+        // It grows with what there is to be drawn.
+        this.version = 0;
     }
 
     paint(context, projection, theme, {
@@ -80,7 +85,9 @@ export class Ground {
         // Places of the screen where no label may stand.
         this.taken = [...taken];
         const box = visibleBox(projection);
-        this.seen = isBelow ? null : this.earth?.seen(box, Math.log2(projection.scale / 256));
+        const zoom = Math.log2(projection.scale / 256);
+        // What is faint may be crude as long as it is small.
+        this.seen = isBelow || isFaint && zoom < LEAST_OF_COASTS ? null : this.earth?.seen(box, zoom);
         if (!isBelow) this.map(context, projection, box, theme, isFaint);
         const longest = {metres: Infinity, degrees: LONGEST_AMONG_DEGREES}[grid];
         if (longest && !this.metres(box, theme, labels, longest)) this.degrees(box, theme, labels);
@@ -131,12 +138,13 @@ export class Ground {
             context.lineWidth = width * this.unit;
             context.stroke();
         };
-        context.lineJoin = "round";
+        context.lineJoin = "bevel";
         fill("land", theme.land);
         if (isFaint) return fill("lakes", theme.sea);
         stroke("rivers", theme.river, 1.2, (zoom - 2.5) * 1.3);
         fill("lakes", theme.sea);
-        stroke("land", theme.coast, 1);
+        // Where coasts have most points to a pixel, the colours alone tell them apart: lines would take most of a frame.
+        if (zoom >= LEAST_OF_COASTS) stroke("land", theme.coast, 1);
         context.setLineDash([5 * this.unit, 3 * this.unit]);
         stroke("borders", theme.border, 1.2);
         context.setLineDash([]);
@@ -183,6 +191,8 @@ export class Ground {
         const ground = p.ground(x, y);
         if (ground.v > nearest) return false;
         const point = p.screen(ground);
+        if (isOpen && Math.abs(point.x - this.last.x) + Math.abs(point.y - this.last.y) < SMALLEST_STEP * this.unit) return true;
+        this.last = point;
         if (isOpen) this.context.lineTo(point.x, point.y); else this.context.moveTo(point.x, point.y);
         return true;
     }
@@ -267,8 +277,7 @@ export class Ground {
             const factor = p.distance / (p.distance - v * p.sinTilt);
             const x = p.centerX + u * factor;
             const y = p.centerY + v * p.cosTilt * factor;
-            // Several points of a pixel are one.
-            if (index && Math.abs(x - lastX) + Math.abs(y - lastY) < this.unit) continue;
+            if (index && Math.abs(x - lastX) + Math.abs(y - lastY) < SMALLEST_STEP * this.unit) continue;
             [lastX, lastY] = [x, y];
             if (index) context.lineTo(x, y);
             else context.moveTo(x, y);
@@ -289,7 +298,7 @@ export class Ground {
         if (isFaint) return;
         context.strokeStyle = theme.border;
         context.lineWidth = this.unit;
-        context.lineJoin = "round";
+        context.lineJoin = "bevel";
         context.stroke();
     }
 

@@ -80,7 +80,10 @@ class Hand {
         }
         let isOne = false;
         for (const part of [line].flat()) {
-            if (part.type === "touch") set("recorded", part.touches?.length > 0);
+            if (part.type === "touch") {
+                set("recorded", part.touches?.length > 0);
+                this.most = Math.max(this.most, part.touches?.length ?? 0);
+            }
             else if (part.phase === undefined) continue;
             else set(`${part.type} ${part.gesture}`, part.phase === "began" || part.phase === "changed");
             if (part.type !== "touch") this.gestures.add(part.type);
@@ -196,7 +199,6 @@ export class Log {
         const list = document.createElement("ol");
         button.append(time, camera, type, text);
         row.append(button, list);
-        type.textContent = hand.members[0].kind === "fingers" ? "touch" : "gesture";
         row.classList.add(hand.members[0].kind);
         button.onclick = () => {
             hand.isUnfolded = !hand.isUnfolded;
@@ -211,9 +213,12 @@ export class Log {
     fill(hand) {
         const [button, list] = hand.element.children;
         button.setAttribute("aria-expanded", String(hand.isUnfolded));
+        button.querySelector(".type").textContent = hand.most ? "touch" : "gesture";
         button.lastElementChild.textContent = hand.text;
         if (!hand.isUnfolded) return;
-        const rows = hand.members.filter((row) => this.matches(row));
+        // Fingers that are recorded are those that are told.
+        const isTold = ({line}) => this.kinds.has("fingers") && line && [line].flat().every(({type}) => type === "touch");
+        const rows = hand.members.filter((row) => this.matches(row) && !isTold(row.message));
         for (const row of rows.slice(list.childElementCount)) list.append(this.row(row));
     }
 

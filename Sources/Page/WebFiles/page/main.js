@@ -22,7 +22,7 @@ const link = new URLSearchParams(location.hash.slice(1));
 addEventListener("hashchange", () => location.reload());
 
 const cameras = new Cameras();
-const ground = new Ground(undefined, new Earth(() => draw()));
+const ground = new Ground(undefined, new Earth(showMore));
 const theme = new Theme(() => draw());
 let chosen = link.get("camera") ?? "main";
 // What a person has chosen stays, though it may not be there yet.
@@ -52,6 +52,12 @@ overview.changed = () => {
     $("[data-overview=fit]").setAttribute("aria-pressed", String(!overview.isHeld));
     draw();
 };
+
+// More of the ground is there.
+function showMore() {
+    ground.version += 1;
+    draw();
+}
 
 let isAsked = false;
 
@@ -494,5 +500,5 @@ draw();
 if (link.has("token")) connection.run(); else refuse("It has no token");
 loadWorld().then((world) => {
     ground.world = world;
-    draw();
+    showMore();
 }, (error) => toast(error.message));

@@ -14,6 +14,7 @@ export class Overview {
         this.ground = ground;
         this.theme = theme;
         this.view = null;
+        this.backdrop = document.createElement("canvas");
         this.isHeld = false;
         this.listen(choose);
     }
@@ -118,8 +119,25 @@ export class Overview {
         const isGoing = this.follow(cameras, chosen);
         this.keepWithin(this.view);
         const context = this.canvas.getContext("2d", {alpha: false});
-        context.setTransform(ratio, 0, 0, ratio, 0, 0);
         const projection = this.projection;
+        this.drawGround(cameras, projection, ratio);
+        context.setTransform(1, 0, 0, 1, 0, 0);
+        context.drawImage(this.backdrop, 0, 0);
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        const ordered = [...cameras].sort((a, b) => (a.name === chosen) - (b.name === chosen));
+        for (const camera of ordered) this.limits(context, projection, camera);
+        for (const camera of ordered) this.way(context, projection, camera);
+        for (const camera of ordered) this.camera(context, projection, camera, camera.name === chosen);
+        const seen = cameras.find(({name}) => name === chosen);
+        if (ghost && seen) this.ghost(context, projection, seen, ghost);
+        return isGoing;
+    }
+
+    // The ground stays as it is as long as the map does, and no camera's name comes to stand elsewhere.
+    drawGround(cameras, projection, ratio) {
+        const {width, height} = this.size;
+        const {x, y, zoom} = this.view;
+        const context = this.backdrop.getContext("2d", {alpha: false});
         // What the controls and the source cover has no labels.
         const taken = [
             {left: width - 100, right: width, top: height - 20, bottom: height}, {left: 0, right: 250, top: 0, bottom: 44},
@@ -129,14 +147,16 @@ export class Overview {
             const point = projection.screen(projection.ground(x - this.shift(camera), y));
             taken.push({left: point.x - 6, right: point.x + 16 + 7 * camera.name.length, top: point.y - 8, bottom: point.y + 8});
         }
+        const key = [
+            x, y, zoom, width, height, ratio, this.theme.version, this.ground.version,
+            ...taken.map(({left, top}) => `${Math.round(left / 24)} ${Math.round(top / 24)}`),
+        ].join();
+        if (key === this.drawn) return;
+        this.drawn = key;
+        const {canvas} = context;
+        [canvas.width, canvas.height] = [this.canvas.width, this.canvas.height];
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
         this.ground.paint(context, projection, this.theme, {taken});
-        const ordered = [...cameras].sort((a, b) => (a.name === chosen) - (b.name === chosen));
-        for (const camera of ordered) this.limits(context, projection, camera);
-        for (const camera of ordered) this.way(context, projection, camera);
-        for (const camera of ordered) this.camera(context, projection, camera, camera.name === chosen);
-        const seen = cameras.find(({name}) => name === chosen);
-        if (ghost && seen) this.ghost(context, projection, seen, ghost);
-        return isGoing;
     }
 
     ghost(context, projection, camera, position) {

@@ -17,6 +17,8 @@ export class Theme {
 
     read() {
         const style = getComputedStyle(document.documentElement);
+        // What was drawn with other colours is old.
+        this.version = (this.version ?? 0) + 1;
         for (const name of NAMES) this[name] = style.getPropertyValue(`--${name}`).trim();
         this.cameras = Array.from({length: 6}, (_, index) => style.getPropertyValue(`--camera-${index}`).trim());
         this.font = style.getPropertyValue("--font").trim() || "sans-serif";
@@ -24,9 +26,9 @@ export class Theme {
     }
 }
 
-// A canvas that is as sharp as its screen; says whether its size has changed.
-export function fit(canvas) {
-    const ratio = Math.min(devicePixelRatio || 1, 3);
+// A canvas that is as sharp as its screen, or a part of that.
+export function fit(canvas, sharpness = 1) {
+    const ratio = Math.min(devicePixelRatio || 1, 3) * sharpness;
     const {clientWidth: width, clientHeight: height} = canvas;
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (canvas.width !== w || canvas.height !== h) {

@@ -52,7 +52,7 @@ export class View {
     // `ghost` is where the camera was at another time, or `null`.
     paint(camera, now, ghost) {
         this.layout(camera);
-        this.surround(camera.projection);
+        this.surround(camera);
         const {ratio} = fit(this.canvas);
         const context = this.canvas.getContext("2d", {alpha: this.isSeenThrough});
         const pixels = this.scale * ratio;
@@ -74,9 +74,12 @@ export class View {
         this.fingers(context, camera, now, unit);
     }
 
-    // What lies around the camera's screen, as the same eye would see it.
-    surround(projection) {
-        const {width, height, ratio} = fit(this.around);
+    // What lies around the camera's screen, as the same eye would see it; out of focus, which saves much of the work.
+    surround({position, viewport, projection}) {
+        const {width, height, ratio} = fit(this.around, 0.5);
+        const drawn = [position, viewport, width, height, this.scale, this.theme.version, this.ground.version];
+        if (drawn.every((value, index) => value === this.surrounded?.[index])) return;
+        this.surrounded = drawn;
         const context = this.around.getContext("2d", {alpha: false});
         const pixels = this.scale * ratio;
         const unit = 1 / this.scale;
