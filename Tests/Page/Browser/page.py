@@ -537,7 +537,9 @@ def surface(daemon, path, link, watcher):
 def grid(page):
     """The grid's lines are of degrees, and where a second is too much, of metres from a full minute."""
     drawn = page.asynchronously("""
-        const [{Ground}, {Projection}] = await Promise.all([import("/ground.js"), import("/projection.js")]);
+        const [{Ground, degreesText}, {Projection}] = await Promise.all([import("/ground.js"), import("/projection.js")]);
+        const plain = [0, 180, -180].map((longitude) => degreesText(longitude, 45, "E", "W"));
+        if (plain.join() !== "0°,180°,180°") throw new Error(`these have no side: ${plain}`);
         return values[0].map(([latitude, longitude, zoom]) => {
             const texts = [], lines = [];
             const context = new Proxy({}, {get: (_, name) => ({

@@ -87,9 +87,9 @@ export class Earth {
     }
 
     // The tiles of what is seen of the ground, each with the turn around the world that it is seen in; `null` as long as
-    // they have not come, and where they would show too little.
-    seen(box, zoom) {
-        if (zoom < 5) return null;
+    // they have not come, and below the least zoom.
+    seen(box, zoom, least) {
+        if (zoom < least) return null;
         return zoom >= 6.5 && this.level(box, 16) || this.level(box, 4);
     }
 

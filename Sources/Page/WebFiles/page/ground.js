@@ -77,7 +77,7 @@ export class Ground {
     }
 
     paint(context, projection, theme, {
-        unit = 1, grid = "degrees", labels = true, taken = [], isBelow = false, isFaint = false,
+        unit = 1, grid = "degrees", labels = true, taken = [], isBelow = false, isFaint = false, leastOfEarth = 5,
     } = {}) {
         this.context = context;
         this.projection = projection;
@@ -87,7 +87,7 @@ export class Ground {
         const box = visibleBox(projection);
         const zoom = Math.log2(projection.scale / 256);
         // What is faint may be crude as long as it is small.
-        this.seen = isBelow || isFaint && zoom < LEAST_OF_COASTS ? null : this.earth?.seen(box, zoom);
+        this.seen = isBelow || isFaint && zoom < LEAST_OF_COASTS ? null : this.earth?.seen(box, zoom, leastOfEarth);
         if (!isBelow) this.map(context, projection, box, theme, isFaint);
         const longest = {metres: Infinity, degrees: LONGEST_AMONG_DEGREES}[grid];
         if (longest && !this.metres(box, theme, labels, longest)) this.degrees(box, theme, labels);

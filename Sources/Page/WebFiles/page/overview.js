@@ -156,7 +156,7 @@ export class Overview {
         const {canvas} = context;
         [canvas.width, canvas.height] = [this.canvas.width, this.canvas.height];
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
-        this.ground.paint(context, projection, this.theme, {taken});
+        this.ground.paint(context, projection, this.theme, {taken, leastOfEarth: 4});
     }
 
     ghost(context, projection, camera, position) {

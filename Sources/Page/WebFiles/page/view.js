@@ -83,8 +83,10 @@ export class View {
         const context = this.around.getContext("2d", {alpha: false});
         const pixels = this.scale * ratio;
         const unit = 1 / this.scale;
-        const wide = Object.assign(Object.create(projection), {width: width * unit, height: height * unit});
-        const [left, top] = [(wide.width - projection.width) / 2, (wide.height - projection.height) / 2];
+        // To the canvas's last pixel, which may be a part of one of the page's.
+        const all = {width: this.around.width / pixels, height: this.around.height / pixels};
+        const wide = Object.assign(Object.create(projection), all);
+        const [left, top] = [(width * unit - projection.width) / 2, (height * unit - projection.height) / 2];
         wide.centerX += left;
         wide.centerY += top;
         context.setTransform(pixels, 0, 0, pixels, 0, 0);

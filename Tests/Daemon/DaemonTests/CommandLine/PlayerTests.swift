@@ -84,6 +84,28 @@ import Testing
         #expect(try status(daemon)["code"]?.string == "no-replay")
     }
 
+    @Test func whatWasPlayedIsKeptUntilSomethingElseMovesTheCamera() throws {
+        let daemon = try DaemonProcess()
+        let terminal = try player(daemon, ["--pause-at-end", "--speed", "max", try minute(daemon)])
+        try terminal.wait(for: "at-end")
+        terminal.press("5")
+        #expect(time(try wait(daemon) { $0["state"]?.string == "paused" }) == 30_000)
+        terminal.press(" ")
+        #expect(time(try wait(daemon) { $0["state"]?.string == "at-end" }) == 60_000)
+        func epoch() throws -> String? {
+            try SocketClient(daemon.socket).ask(#"{"type":"subscribe"}"#)["epoch"]?.string
+        }
+        let before = try epoch()
+        terminal.press(" ")
+        try waitUntil("it is played again") { try epoch() != before }
+        _ = try wait(daemon) { $0["state"]?.string == "at-end" }
+        let moved = try SocketClient(daemon.socket)
+            .ask(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+        #expect(moved["type"]?.string == "ok")
+        #expect(try terminal.end() == 0)
+        #expect(try status(daemon)["code"]?.string == "no-replay")
+    }
+
     @Test func theCameraAndItsGestureAreShown() throws {
         let daemon = try DaemonProcess()
         let terminal = try player(daemon, ["--paused", try minute(daemon)])
