@@ -452,6 +452,21 @@ def copied(daemon, page):
         eventually(lambda: page.text("#copy") == "Copy", "and can copy again")
 
 
+def sample(daemon, page):
+    """A sample is at hand where nothing is played, and is kept like any recording; a hand on the camera ends it."""
+    page.run("document.querySelector('[data-sample=tilt]').click()")
+    label = lambda: page.run("return document.querySelector('[data-player=play]').ariaLabel")
+    eventually(lambda: label() == "Play again" and daemon.ask(type="get-replay").get("state") == "at-end", "a sample is played")
+    check(daemon.camera()["position"]["viewingAngle"] > 20, f"it tilts the camera: {daemon.camera()}")
+    page.touch("touchStart", (100, 300))
+    for i in range(10):
+        page.touch("touchMove", (100 + 9 * i, 300))
+    page.touch("touchEnd")
+    eventually(lambda: daemon.ask(type="get-replay")["type"] == "error", "fingers end what was played")
+    eventually(lambda: page.run("return document.querySelector('#player').hidden"), "the player goes")
+    daemon.rest()
+
+
 def dropped(daemon, page):
     """A recording that is dropped onto the page by a real drag plays into the chosen camera."""
     file = FOLDER / "dropped.ndjson"
@@ -902,6 +917,19 @@ def shapes(daemon, page):
             fills = max((screen["right"] - screen["left"]) / (camera["right"] - camera["left"]),
                         (screen["bottom"] - screen["top"]) / (camera["bottom"] - camera["top"]))
             check(fills > 0.8, f"the screen fills the panel: {what}: {fills}")
+            covered = page.run("""
+                const toast = document.querySelector("#toast");
+                toast.hidden = false;
+                toast.textContent = "something is told that is not short ".repeat(5);
+                const box = toast.getBoundingClientRect();
+                const used = [...document.querySelectorAll("button, select, input, canvas, #position")].filter((part) => {
+                    const its = part.getBoundingClientRect();
+                    return part.checkVisibility({visibilityProperty: true}) && its.width > 1 && its.left < box.right
+                        && its.right > box.left && its.top < box.bottom && its.bottom > box.top;
+                });
+                toast.hidden = true;
+                return used.map((part) => part.id || part.textContent);""")
+            check(covered == [], f"what is told covers nothing: {what}: {covered}")
     daemon.ask(type="set-viewport", width=390, height=844)
 
 
@@ -1053,6 +1081,7 @@ def main():
         earth(b)
         overview(b)
         recording(daemon, a, PROGRAMS)
+        sample(daemon, a)
         dropped(daemon, a)
         # A tab that DevTools has frozen once draws no more frames here.
         hidden(daemon, path, b)

@@ -100,7 +100,7 @@ import Testing
         try waitUntil("it is played again") { try epoch() != before }
         _ = try wait(daemon) { $0["state"]?.string == "at-end" }
         let moved = try SocketClient(daemon.socket)
-            .ask(#"{"type":"move","update":{"kind":"zoom-to","zoom":7}}"#)
+            .ask(#"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#)
         #expect(moved["type"]?.string == "ok")
         #expect(try terminal.end() == 0)
         #expect(try status(daemon)["code"]?.string == "no-replay")
