@@ -383,7 +383,7 @@ struct Simulation {
             if clients[index].isReplaying, clients[index].speech == .open { clients[index].speech = .ending }
         }
         let steerer = host.connect()
-        for _ in 0..<50 {
+        for attempt in 0..<50 {
             for camera in SimulatedLine.cameras {
                 steerer.send(#"{"type":"set-replay-speed","camera":"\#(camera)","speed":"max"}"#)
                 steerer.send(#"{"type":"resume-replay","camera":"\#(camera)"}"#)
@@ -391,6 +391,12 @@ struct Simulation {
             for index in clients.indices { clients[index].send(&random, host) }
             // A trace that is played at its own pace may wait for hours.
             host.pass(3_600_000)
+            // One that is kept at its end has its client wait.
+            for camera in SimulatedLine.cameras where attempt % 4 == 3 {
+                steerer.send(#"{"type":"get-replay","camera":"\#(camera)"}"#)
+                guard steerer.messages.last?["state"]?.string == "at-end" else { continue }
+                steerer.send(#"{"type":"end-replay","camera":"\#(camera)"}"#)
+            }
             collect()
         }
         steerer.close()
