@@ -124,15 +124,12 @@ final class RequestApplier {
     }
 }
 
-extension Request.Body {
+extension ClientRequest {
     /// Whether no replay of another client's may move the camera any more.
     fileprivate var takesCamera: Bool {
         switch self {
-        case .gesture, .touch, .command, .trace: true
-        case .hello, .marker, .query, .awaitIdle, .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll,
-            .steerReplay,
-            .traceEnd:
-            false
+        case .gesture, .touch, .trace: true
+        default: isCommand
         }
     }
 }
