@@ -97,7 +97,8 @@ final class CameraRunner {
             turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)
             camera.apply(fingers, of: feed, lineTime: lineTime, at: time)
         case .marker(let label): send(camera.mark(label, at: time), of: camera)
-        default: camera.apply(request, at: time)
+        case .move, .animate, .stop, .set, .removeCamera: camera.apply(request, at: time)
+        default: break  // It does not move a camera (`isOfTraces`).
         }
     }
 

@@ -223,8 +223,7 @@ final class HostedCamera {
         }
     }
 
-    /// Applies a command. Other requests change nothing (`isOfTraces`), nor does `remove-camera`, which is the hub's part: a
-    /// camera does not know where it is kept.
+    /// Applies a command. `remove-camera` is the hub's part: a camera does not know where it is kept.
     func apply(_ command: ClientRequest, at time: Double) {
         inputLog?.add(command)
         switch command {
