@@ -73,6 +73,17 @@ import Testing
         #expect(told[3]["gesture"]?.number == 1 && told.count == 4)
     }
 
+    @Test func aQuestionInAnArrayThatIsPlayedAgainIsNotRecorded() throws {
+        let host = HubHost()
+        let (recorder, feed) = (try recorder(host), host.connect())
+        feed.send(#"{"type":"trace","version":1,"speed":"max","loop":2}"#)
+        feed.send(#"[{"type":"get-camera"},{"type":"move","timeMs":0,"update":{"kind":"zoom-in"}}]"#)
+        feed.send(#"{"type":"trace-end"}"#)
+        host.pass(1000)
+        let told = try lines(recorder).map { $0["type"]?.string }
+        #expect(told.count { $0 == "move" } == 2 && !told.contains(nil), "\(told)")
+    }
+
     @Test func recordingLeavesOutRejectedLinesAndQueries() throws {
         let host = HubHost()
         let (recorder, feed) = (try recorder(host), host.connect())
