@@ -12,8 +12,8 @@ import Touches
 /// ``line(camera:id:timeMs:creates:)`` makes the line that the daemon reads; `RemoteCamera` sends it and waits for the
 /// answer.
 public enum ClientRequest: Equatable, Sendable {
-    /// A report of a gesture; the label tells apart two gestures of one kind on one connection.
-    case gesture(GestureEvent, label: GestureKey.Label = .none)
+    /// A report of a gesture.
+    case gesture(Gesture)
     /// All fingers that are on a surface now, for the daemon to recognize gestures.
     case touch(Fingers)
 
@@ -162,7 +162,7 @@ extension ClientRequest {
     /// The `type` of the request's line.
     public var type: String {
         switch self {
-        case .gesture(let event, _): event.kind.type
+        case .gesture(let gesture): gesture.event.kind.type
         case .touch: "touch"
         case .move: "move"
         case .animate: "animate"
@@ -234,45 +234,29 @@ extension ClientRequest {
         }
     }
 
-    /// The request to all cameras, where this one can be to them.
-    var ofAllCameras: ClientRequest? {
+    /// The time that its line names: its own, which of most is none.
+    fileprivate var timeMs: Double? {
         switch self {
-        case .subscribe: .subscribeAll()
-        case .unsubscribe: .unsubscribeAll
+        case .gesture(let gesture): gesture.event.time
+        case .touch(let fingers): fingers.timeMs
         default: nil
         }
     }
 
-    /// The time that its line names: its own, which of most is none.
-    var timeMs: Double? {
-        get {
-            switch self {
-            case .gesture(let event, _): event.time
-            case .touch(let fingers): fingers.timeMs
-            default: nil
-            }
-        }
-        set {
-            switch self {
-            case .gesture(var event, let label):
-                event.time = newValue
-                self = .gesture(event, label: label)
-            case .touch(var fingers):
-                fingers.timeMs = newValue
-                self = .touch(fingers)
-            default: break
-            }
-        }
-    }
-
     /// Shows a visitor the members that no other request has.
-    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+    ///
+    /// - Parameter timeMs: the time of its line, which gestures and fingers have as their own.
+    mutating func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, at timeMs: Double? = nil
+    ) throws(V.Failure) {
         switch self {
-        case .gesture(var event, var label):
-            try event.describe(&visitor, &label)
-            self = .gesture(event, label: label)
+        case .gesture(var gesture):
+            try gesture.describe(&visitor)
+            gesture.event.time = timeMs
+            self = .gesture(gesture)
         case .touch(var fingers):
             try fingers.describe(&visitor)
+            fingers.timeMs = timeMs
             self = .touch(fingers)
         case .move(var update):
             try visitor.object(.update, &update)
@@ -304,7 +288,7 @@ extension ClientRequest {
             try visitor.member(.timeoutMs, &timeoutMs, .number(in: .durations))
             self = .awaitIdle(timeoutMs: timeoutMs)
         case .hello(var version, var about):
-            try visitor.member(.version, &version, VersionRule())
+            try visitor.version(&version)
             try visitor.member(.about, &about, .text(bytes: 0...RequestDecoder.longestAbout))
             self = .hello(version: version, about: about)
         case .subscribe(let kinds, let delivery, var since):
@@ -370,7 +354,7 @@ extension ClientRequest {
     /// Why the protocol has no words for it; `nil` if it has.
     var problem: String? {
         switch self {
-        case .gesture(let event, let label): label.problem ?? event.problem
+        case .gesture(let gesture): gesture.problem
         case .touch(let fingers): fingers.problem
         case .move(let update), .animate(let update, _, _):
             update.kind == nil ? "only gestures pan, rotate and tilt by differences" : nil

@@ -134,7 +134,6 @@ extension ServerLine {
         }
         var message = ServerMessage(blank: type, json)
         try message.describe(&reader)
-        guard message.event?.position?.isPossible ?? true else { throw DecodingError.wrong("no camera can be there") }
         if case .event(.input(var input)) = message {
             guard let text = json.object?.text(of: Field.line.name) else {
                 throw DecodingError.wrong("line is missing")

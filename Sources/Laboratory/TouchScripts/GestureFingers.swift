@@ -52,7 +52,8 @@ package struct GestureFingers {
         var spans: [Double] = []
         var (active, largest, smallest) = (Set<GestureKind>(), 1.0, 1.0)
         for request in trace.lines.flatMap(\.requests) {
-            guard case .gesture(let event, _) = request.body, !event.kind.isTap else { continue }
+            guard case .gesture(let gesture) = request.body, !gesture.event.kind.isTap else { continue }
+            let event = gesture.event
             if active.isEmpty { (largest, smallest) = (1, 1) }
             if case .pinch(let scale)? = event.value {
                 (largest, smallest) = (max(largest, scale), min(smallest, scale))
@@ -74,13 +75,14 @@ package struct GestureFingers {
         var events: [GestureEvent] = []
         let (before, isNew) = (grip, active.isEmpty)
         for request in requests {
-            guard case .gesture(let event, let label) = request.body else {
+            guard case .gesture(let gesture) = request.body else {
                 if request.body.isCommand { unperformed += 1 }
                 continue
             }
+            let event = gesture.event
             if event.kind.isTap {
                 tap(event, at: time)
-            } else if label == .none, fits(event.kind) {
+            } else if gesture.label == .none, fits(event.kind) {
                 if !active.contains(event.kind) {
                     guard event.phase == .began || event.phase == .changed else { continue }
                     begin(event)

@@ -155,7 +155,8 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             #"{"gesture":7,"type":"pan","camera":"left","phase":"ended","id":"a","timeMs":-1.5,"focus":{"x":1,"y":2},"#
             + #""translation":{"y":3},"velocity":{"x":4,"y":5},"extra":[{"x":{"y":null}}]}"#
         let request = try decode(line).get()[0]
-        guard case .gesture(let event, let label) = request.body else { return #expect(Bool(false), "no gesture") }
+        guard case .gesture(let gesture) = request.body else { return #expect(Bool(false), "no gesture") }
+        let (event, label) = (gesture.event, gesture.label)
         #expect(request.camera == "left" && request.timeMs == -1.5 && label == .number(7))
         #expect(event.kind == .pan && event.phase == .ended && event.focus == ScreenPoint(x: 1, y: 2))
         #expect(event.velocity == ScreenPoint(x: 4, y: 5))
@@ -181,6 +182,8 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             (#"{"type":"ping","id":null}"#, .invalidValue, "id"),
             (#"{"type":"hello"}"#, .missingField, "version"),
             (#"{"type":"hello","version":2}"#, .unsupportedVersion, "version"),
+            (#"{"type":"hello","version":"1"}"#, .invalidValue, "version"),
+            (#"{"type":"trace","version":null}"#, .invalidValue, "version"),
             (#"{"type":"move"}"#, .missingField, "update"),
             (
                 #"{"type":"move","update":{"kind":"set-camera","position":{"target":{"latitude":1,"longitude":2}}}}"#,
@@ -196,7 +199,11 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
             (#"{"type":"set-gestures","tilt":1}"#, .invalidValue, "tilt"),
             (#"{"type":"subscribe","events":["camera-change"]}"#, .invalidValue, "events"),
             (#"{"type":"subscribe","since":4}"#, .missingField, "epoch"),
+            (#"{"type":"subscribe","camera":"*","since":[{"seq":1,"epoch":"e"}]}"#, .invalidValue, "since"),
+            (#"{"type":"subscribe","camera":"*","since":[{"camera":"a","epoch":"e"}]}"#, .invalidValue, "since"),
             (#"{"type":"trace","version":1,"speed":0}"#, .invalidValue, "speed"),
+            (#"{"type":"trace","version":1,"speed":1e999}"#, .invalidValue, "speed"),
+            (#"{"type":"set-replay-speed","speed":1e999}"#, .invalidValue, "speed"),
             (#"{"type":"trace","version":1,"gestures":{"zoom":0}}"#, .invalidValue, "gestures.zoom"),
             (#"7"#, .invalidValue, nil), (#"[]"#, .invalidValue, nil), (#"[7]"#, .invalidValue, nil),
             (#"[{"type":"trace","version":1}]"#, .invalidValue, "type"),

@@ -91,7 +91,7 @@ import Testing
             let fraction = (0..<random.integer(0...20)).map { _ in "\(random.integer(0...9))" }.joined()
             let text = (random.chance(0.5) ? "-" : "") + whole + (fraction.isEmpty ? "" : ".\(fraction)")
             let line = Array(#"{"type":"rotate","phase":"changed","rotationDeg":\#(text)}"#.utf8)
-            guard case .rotate(let degrees)? = GestureLine(line.span)?.event.value else {
+            guard case .rotate(let degrees)? = GestureLine(line.span)?.gesture.event.value else {
                 Issue.record("\(text) was not read")
                 continue
             }

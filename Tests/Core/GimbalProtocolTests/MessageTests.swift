@@ -302,7 +302,10 @@ let everyRequest = gestures + touches + commands + questions + others
             ])
     }
 
-    @Test(arguments: ["{}", "[]", "x", #"{"type":"idle"}"#, #"{"type":"camera","camera":1}"#])
+    @Test(arguments: [
+        "{}", "[]", "x", #"{"type":"idle"}"#, #"{"type":"camera","camera":1}"#,
+        #"{"type":"error","code":"busy","message":"wait"}"#,
+    ])
     func whatIsNoMessageIsAnError(_ line: String) {
         #expect(throws: DecodingError.self) { try message(line) }
     }

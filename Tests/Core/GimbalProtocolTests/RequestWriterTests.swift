@@ -21,9 +21,9 @@ import Testing
     /// What a request asks for; a gesture's time is the line's.
     private func meaning(_ requests: [Request]) -> [String] {
         requests.map { request in
-            guard case .gesture(var event, let label) = request.body else { return "\(request.body)" }
-            event.time = nil
-            return "\(event) \(label)"
+            guard case .gesture(var gesture) = request.body else { return "\(request.body)" }
+            gesture.event.time = nil
+            return "\(gesture)"
         }
     }
 

@@ -49,7 +49,7 @@ import Traces
     private func kinds(_ trace: Trace) -> Set<String> {
         Set(
             trace.lines.flatMap(\.requests).compactMap { request in
-                if case .gesture(let event, _) = request.body { "\(event.kind)" } else { nil }
+                if case .gesture(let gesture) = request.body { "\(gesture.event.kind)" } else { nil }
             })
     }
 
@@ -148,8 +148,8 @@ import Traces
         #expect(before == [nil, nil] && script.restedLifts > 0)
         // Nothing is thrown by it.
         let trace = try Trace(script.script.trace(from: Self.start))
-        for case .gesture(let event, _) in trace.lines.flatMap(\.requests).map(\.body) where event.kind == .pan {
-            if let velocity = event.velocity { #expect(abs(velocity.x) + abs(velocity.y) < 1) }
+        for case .gesture(let gesture) in trace.lines.flatMap(\.requests).map(\.body) where gesture.event.kind == .pan {
+            if let velocity = gesture.event.velocity { #expect(abs(velocity.x) + abs(velocity.y) < 1) }
         }
     }
 

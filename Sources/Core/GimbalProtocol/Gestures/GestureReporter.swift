@@ -36,8 +36,9 @@ package struct GestureReporter: Sendable {
     /// - Parameter timeMs: the time of the request's line, in milliseconds: in an array only the first object needs one.
     package mutating func reports(of request: Request, at timeMs: Double) -> [GestureReport] {
         switch request.body {
-        case .gesture(let event, let label):
-            return [GestureReport(event, of: GestureKey(feed: Self.feed, kind: event.kind, label: label))]
+        case .gesture(let gesture):
+            let key = GestureKey(feed: Self.feed, kind: gesture.event.kind, label: gesture.label)
+            return [GestureReport(gesture.event, of: key)]
         case .touch(let fingers):
             let outcome = surfaces.handle(
                 fingers.touches, of: Self.key(fingers.surface), at: fingers.surfaceTimeMs ?? timeMs,

@@ -14,8 +14,7 @@ extension ByteRange {
 
 /// A report of a gesture, and what its line says besides.
 package struct GestureLine: Sendable {
-    package private(set) var event = GestureEvent(.pan, .changed, nil)
-    package private(set) var label = GestureKey.Label.none
+    package private(set) var gesture = ClientRequest.Gesture(GestureEvent(.pan, .changed, nil))
     /// The id as it is written in the line; empty if there is none.
     package private(set) var id = ByteRange(0, 0)
     /// Where the camera's name stands, without its quotes; empty if there is none. Whether it is one that a camera can have
@@ -31,7 +30,7 @@ package struct GestureLine: Sendable {
         var position = 0
         guard Self.skip(name: "{\"type\":", line, &position), let kind = Self.kind(line, &position)
         else { return false }
-        event.kind = kind
+        gesture.event.kind = kind
         // A tap need not say its phase.
         var phase = kind.isTap ? GesturePhase.ended : nil
         while Self.skip(name: ",", line, &position) {
@@ -39,25 +38,25 @@ package struct GestureLine: Sendable {
                 guard phase == nil, let read = Self.phase(line, &position) else { return false }
                 phase = read
             } else if Self.skip(name: "\"focus\":", line, &position) {
-                guard event.focus == nil, let read = Self.point(line, &position) else { return false }
-                event.focus = read
-            } else if event.value == nil, let read = Self.value(of: kind, line, &position) {
-                event.value = read
+                guard gesture.event.focus == nil, let read = Self.point(line, &position) else { return false }
+                gesture.event.focus = read
+            } else if gesture.event.value == nil, let read = Self.value(of: kind, line, &position) {
+                gesture.event.value = read
             } else if !readOther(line, &position) {
                 return false
             }
         }
         guard Self.skip("}", line, &position), position == line.count, let phase else { return false }
-        event.phase = phase
+        gesture.event.phase = phase
         return true
     }
 
     /// Reads a member that few lines have; `false` if it is none of them, or there has been one.
     private mutating func readOther(_ line: Span<UInt8>, _ position: inout Int) -> Bool {
         if Self.skip(name: "\"timeMs\":", line, &position) {
-            guard event.time == nil else { return false }
-            event.time = Self.number(line, &position, in: .times)
-            return event.time != nil
+            guard gesture.event.time == nil else { return false }
+            gesture.event.time = Self.number(line, &position, in: .times)
+            return gesture.event.time != nil
         }
         if Self.skip(name: "\"camera\":", line, &position) {
             guard camera.count == 0, let read = Self.string(line, &position) else { return false }
@@ -73,8 +72,8 @@ package struct GestureLine: Sendable {
             return true
         }
         if Self.skip(name: "\"gesture\":", line, &position) {
-            guard case .none = label, let number = Self.count(line, &position)?.value else { return false }
-            label = .number(number)
+            guard case .none = gesture.label, let number = Self.count(line, &position)?.value else { return false }
+            gesture.label = .number(number)
             return true
         }
         return false

@@ -19,6 +19,8 @@ package enum JSONScalar {
 package protocol MemberRule {
     associatedtype Value
 
+    /// Whether it matters to ``read(_:)`` how a number is written.
+    static var asksForIntegers: Bool { get }
     /// The value; `nil` for one of another type.
     func read(_ scalar: JSONScalar) -> Value?
     /// Whether a client may send it. What the daemon says is not judged.
@@ -28,14 +30,12 @@ package protocol MemberRule {
     var wanted: String { get }
     /// What an error says of a value that is missing.
     var hint: String { get }
-    /// The error for a value that is wrong.
-    func error(_ path: FieldPath) -> WireError
 }
 
 extension MemberRule {
+    package static var asksForIntegers: Bool { true }
     package func allows(_ value: Value) -> Bool { true }
     package var hint: String { "it \(wanted)" }
-    package func error(_ path: FieldPath) -> WireError { .wrong(path, wanted) }
 }
 
 // MARK: Numbers
@@ -64,6 +64,7 @@ struct NumberRule: MemberRule {
     /// How many decimals it is rounded to, where the line is.
     var places = 6
 
+    static var asksForIntegers: Bool { false }
     func read(_ scalar: JSONScalar) -> Double? { if case .number(let number, _) = scalar { number } else { nil } }
     func allows(_ value: Double) -> Bool { range.contains(value) }
     func write(_ value: Double, to line: inout LineWriter) {
@@ -120,7 +121,7 @@ extension MemberRule where Self == IntegerRule {
 struct SpeedRule: MemberRule {
     func read(_ scalar: JSONScalar) -> Double? {
         switch scalar {
-        case .number(let number, _): number
+        case .number(let number, _) where number.isFinite: number
         case .string("max"): .infinity
         default: nil
         }
@@ -149,18 +150,6 @@ struct LoopRule: MemberRule {
         }
     }
     var wanted: String { "must be an integer from 1 to 2^53 - 1, or true" }
-}
-
-/// The version of the protocol that is spoken here.
-struct VersionRule: MemberRule {
-    func read(_ scalar: JSONScalar) -> Int? {
-        if case .number(let number, _) = scalar { Int(exactly: number) } else { nil }
-    }
-    func allows(_ value: Int) -> Bool { value == RequestDecoder.version }
-    func write(_ value: Int, to line: inout LineWriter) { line.write(exact: Double(value)) }
-    var wanted: String { "only version \(RequestDecoder.version) is spoken here" }
-    var hint: String { "it is \(RequestDecoder.version)" }
-    func error(_ path: FieldPath) -> WireError { WireError(.unsupportedVersion, field: path.description, wanted) }
 }
 
 // MARK: Flags and texts

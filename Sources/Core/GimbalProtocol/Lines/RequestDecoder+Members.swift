@@ -8,7 +8,9 @@ extension RequestDecoder: MemberVisitor {
     ) throws(WireError) {
         value = nil
         guard let node = try member(field, presence, rule.hint) else { return }
-        guard let read = rule.read(scalar(node)), rule.allows(read) else { throw rule.error(path / field) }
+        guard let read = rule.read(scalar(node, asksForIntegers: Rule.asksForIntegers)), rule.allows(read) else {
+            throw .wrong(path / field, rule.wanted)
+        }
         value = read
     }
 
@@ -80,12 +82,12 @@ extension RequestDecoder: MemberVisitor {
     // MARK: Scalars
 
     @inline(__always)
-    private func scalar(_ node: Int) -> JSONScalar {
+    private func scalar(_ node: Int, asksForIntegers: Bool) -> JSONScalar {
         switch tape[node].kind {
         case .null: .null
         case .false: .bool(false)
         case .true: .bool(true)
-        case .number: .number(tape[node].number, isInteger: isInteger(node))
+        case .number: .number(tape[node].number, isInteger: asksForIntegers && isInteger(node))
         case .string: .string(text(node))
         case .array: strings(node)
         case .object: .other
@@ -112,8 +114,8 @@ extension RequestDecoder: MemberVisitor {
 
     /// Whether a number is written as an integer, no larger than a double holds exactly.
     private func isInteger(_ node: Int) -> Bool {
-        let slice = tape[node].text
-        guard slice.count <= 17, abs(tape[node].number) < 0x1p53 else { return false }
+        let (slice, number) = (tape[node].text, tape[node].number)
+        guard slice.count <= 17, abs(number) < 0x1p53, number == Double(Int64(number)) else { return false }
         return slice.range.allSatisfy { index in
             let byte = unsafe bytes[index]
             return byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte)
@@ -131,20 +133,18 @@ extension RequestDecoder: MemberVisitor {
 
     // MARK: Words and names
 
-    /// What a string's word stands for.
+    /// Which of some words a string is.
     @inline(__always)
-    func word<Value>(_ node: Int, _ words: Words<Value>) -> Value? {
+    func word(_ node: Int, of words: WordTable) -> Int? {
         guard tape[node].kind == .string else { return nil }
         let line = unsafe Span(_unsafeElements: bytes)
         let slice = tape[node].text
         guard tape[node].isEscaped else {
-            let index =
-                words.table.quoted(in: line, at: Int(slice.start) - 1)?.index
-                ?? words.table.index(of: line, Int(slice.start), Int(slice.end))
-            return index.map { words[$0] }
+            return words.quoted(in: line, at: Int(slice.start) - 1)?.index
+                ?? words.index(of: line, Int(slice.start), Int(slice.end))
         }
         let plain = JSONText.unescape(line, slice)
-        return words.table.index(of: plain.span, 0, plain.count).map { words[$0] }
+        return words.index(of: plain.span, 0, plain.count)
     }
 
     /// The name of the camera that a request names; a long one costs its string only once.

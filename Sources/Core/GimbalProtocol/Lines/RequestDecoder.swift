@@ -87,8 +87,7 @@ package struct Rejection: Error {
     /// The request of a line that ``GestureLine`` has read; `nil` if there is more to say about it.
     private mutating func request(_ report: borrowing GestureLine, _ line: Span<UInt8>) -> Request? {
         let id = report.id.count > 0 ? report.id : nil
-        var request = Request(
-            id: id, timeMs: report.event.time, body: .gesture(report.event, label: report.label))
+        var request = Request(id: id, timeMs: report.gesture.event.time, body: .gesture(report.gesture))
         if report.camera.count > 0 {
             begin(line)
             request.camera = cameraName(report.camera, isEscaped: false)
@@ -168,10 +167,13 @@ package struct Rejection: Error {
         return id
     }
 
-    private static let types = Words(ClientRequest.blanks, \.type)
+    private static let types = WordTable(ClientRequest.blanks.map(\.type))
 
     private func isHeader(_ object: Int) -> Bool {
-        if case .trace? = child(object, .type).flatMap({ word($0, Self.types) }) { true } else { false }
+        guard let node = child(object, .type), let type = word(node, of: Self.types),
+            case .trace = ClientRequest.blanks[type]
+        else { return false }
+        return true
     }
 
     /// Whether a line that is no JSON, or not all there, was meant to be a header: wherever it is broken, `"type":"trace"`
@@ -201,25 +203,26 @@ package struct Rejection: Error {
             throw .missing(FieldPath(.type), "every object says what it is, such as \"pan\"")
         }
         guard tape[typeNode].kind == .string else { throw .wrong(FieldPath(.type), "must be a string") }
-        guard let blank = word(typeNode, Self.types) else {
+        guard let type = word(typeNode, of: Self.types) else {
             let given = text(typeNode).prefix(40)
             throw WireError(.unknownType, field: "type", "nothing is known of the type \"\(given)\"")
         }
         let id = try child(object, .id).map { node throws(WireError) in try self.id(node) }
-        var request = Request(id: id, body: blank)
-        if let ofAll = blank.ofAllCameras, namesAllCameras {
-            request.body = ofAll
-        } else {
+        var request = Request(id: id, body: ClientRequest.blanks[type])
+        switch request.body {
+        case .subscribe where namesAllCameras: request.body = .subscribeAll()
+        case .unsubscribe where namesAllCameras: request.body = .unsubscribeAll
+        default:
             request.camera = try cameraName()
-            if isFrame && blank.standsAlone {
+            if isFrame && request.body.standsAlone {
+                let type = request.body.type
                 throw .wrong(
-                    FieldPath(.type), "must not be \"\(blank.type)\" in an array: it stands on a line of its own")
+                    FieldPath(.type), "must not be \"\(type)\" in an array: it stands on a line of its own")
             }
             try member(.timeMs, &request.timeMs, .time)
             try member(.create, &request.creates, .flag, default: true)
         }
-        try request.body.describe(&self)
-        request.body.timeMs = request.timeMs
+        try request.body.describe(&self, at: request.timeMs)
         return request
     }
 }

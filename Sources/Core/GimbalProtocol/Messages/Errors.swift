@@ -127,7 +127,9 @@ extension GimbalError: Described {
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var word = code.rawValue
-        try visitor.member(.line, &line, .count, unless: Self.noLine)
+        var told = line == Self.noLine ? nil : line
+        try visitor.scalar(.line, &told, .count, .required(nil))
+        line = told ?? Self.noLine
         try visitor.member(.code, &word, .text())
         try visitor.member(.field, &field, .text())
         try visitor.member(.message, &message, .text())

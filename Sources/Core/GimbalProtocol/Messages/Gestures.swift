@@ -32,33 +32,54 @@ extension GesturePhase: ProtocolWord {
     }
 }
 
-extension GestureEvent {
+extension ClientRequest {
+    /// A report of a gesture, and what tells that from others of its kind.
+    public struct Gesture: Equatable, Sendable {
+        /// The report.
+        public var event: GestureEvent
+        /// Tells apart two gestures of one kind on one connection.
+        public var label: GestureKey.Label
+
+        /// A report of a gesture that may have a label.
+        public init(_ event: GestureEvent, label: GestureKey.Label = .none) {
+            (self.event, self.label) = (event, label)
+        }
+    }
+
+    /// A report of a gesture; the label tells apart two gestures of one kind on one connection.
+    public static func gesture(_ event: GestureEvent, label: GestureKey.Label = .none) -> ClientRequest {
+        .gesture(Gesture(event, label: label))
+    }
+}
+
+extension ClientRequest.Gesture {
     /// Why the protocol has no words for it; `nil` if it has.
     var problem: String? {
-        guard let value else {
-            let lacksPosition = kind == .position && phase == .changed
+        if let problem = label.problem { return problem }
+        guard let value = event.value else {
+            let lacksPosition = event.kind == .position && event.phase == .changed
             return lacksPosition ? "a position that has changed says what it is" : nil
         }
-        return value.kind == kind ? nil : "the value is not one of the gesture \(kind.type)"
+        return value.kind == event.kind ? nil : "the value is not one of the gesture \(event.kind.type)"
     }
 
-    /// Shows a visitor the members of a report and of what tells it from others of its kind. Its time is its line's.
-    mutating func describe<V: MemberVisitor & ~Copyable>(
-        _ visitor: inout V, _ label: inout GestureKey.Label
-    ) throws(V.Failure) {
-        if kind.isTap {
+    /// Shows a visitor the members. The time is the line's.
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        if event.kind.isTap {
             // A tap has happened when it is reported.
-            try visitor.member(.phase, &phase, WordRule(), default: .ended)
+            try visitor.member(.phase, &event.phase, WordRule(), default: .ended)
         } else {
-            try visitor.member(.phase, &phase, WordRule())
+            try visitor.member(.phase, &event.phase, WordRule())
         }
         try visitor.member(.gesture, &label, LabelRule(), unless: .none)
-        if kind != .position { try visitor.object(.focus, &focus) }
-        try describeValue(&visitor)
-        if kind == .pan, phase == .ended { try visitor.object(.velocity, &velocity) }
+        if event.kind != .position { try visitor.object(.focus, &event.focus) }
+        try event.describeValue(&visitor)
+        if event.kind == .pan, event.phase == .ended { try visitor.object(.velocity, &event.velocity) }
     }
+}
 
-    private mutating func describeValue<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+extension GestureEvent {
+    fileprivate mutating func describeValue<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         switch kind {
         case .pan:
             var translation: Translation?
@@ -126,12 +147,12 @@ extension LineWriter {
         if events.count > 1 { write("[") }
         for index in events.indices {
             if index > 0 { write(",") }
-            var (event, label, camera) = (events[index], GestureKey.Label.none, camera)
+            var (gesture, camera) = (ClientRequest.Gesture(events[index]), camera)
             // A frame has one time, which its first object names.
             var time = index == 0 ? timeMs : nil
-            open(event.kind.type)
+            open(gesture.event.kind.type)
             member(.timeMs, &time, .time)
-            event.describe(&self, &label)
+            gesture.describe(&self)
             member(.camera, &camera, .cameraName)
             write("}")
         }

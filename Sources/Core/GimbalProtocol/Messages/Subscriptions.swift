@@ -172,9 +172,7 @@ extension ResumePoint {
     ) throws(V.Failure) {
         var list: [OfCamera]? =
             points.isEmpty ? nil : points.sorted { $0.key < $1.key }.map { OfCamera(camera: $0, point: $1) }
-        let rule = ListRule(
-            wanted: "must be an array of objects with camera, seq and epoch where camera is \"*\"",
-            isNamedWithin: false)
+        let rule = ListRule(wanted: wanted, isNamedWithin: false)
         try visitor.list(.since, &list, rule, .optional)
         points = Dictionary((list ?? []).map { ($0.camera, $0.point) }) { $1 }
     }
@@ -186,6 +184,8 @@ extension ResumePoint {
         try visitor.member(.epoch, &epoch, .text(bytes: 0...RequestDecoder.longestLabel), hint: hint)
     }
 
+    private static let wanted = "must be an array of objects with camera, seq and epoch where camera is \"*\""
+
     /// The point of one of several cameras.
     private struct OfCamera: Described {
         var camera: String
@@ -194,8 +194,11 @@ extension ResumePoint {
         static let blank = OfCamera(camera: "", point: ResumePoint(seq: 0, epoch: ""))
 
         mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
-            try visitor.member(.camera, &camera, .cameraName)
-            try visitor.member(.seq, &point.seq, .seq)
+            var (name, seq): (String?, Int?) = (camera, point.seq)
+            try visitor.member(.camera, &name, .cameraName)
+            try visitor.member(.seq, &seq, .seq)
+            try visitor.check(name != nil && seq != nil) { path in .wrong(path / .since, ResumePoint.wanted) }
+            (camera, point.seq) = (name ?? camera, seq ?? point.seq)
             try ResumePoint.describeEpoch(&visitor, &point.epoch)
         }
     }

@@ -96,7 +96,7 @@ extension TraceHeader: Described {
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
         var version = RequestDecoder.version
-        try visitor.member(.version, &version, VersionRule())
+        try visitor.version(&version)
         try visitor.member(.speed, &speed, SpeedRule(), unless: 1)
         try playback.describe(&visitor)
         try setup.describe(&visitor, withPosition: &position)
@@ -142,7 +142,7 @@ extension LineWriter {
         isRounded = true
         var (version, width, height) = (RequestDecoder.version, viewport.width, viewport.height)
         open(ClientRequest.trace(.blank).type)
-        member(.version, &version, VersionRule())
+        self.version(&version)
         member(.viewport)
         write("{")
         member(.width, &width, .number())

@@ -91,7 +91,7 @@ final class CameraRunner {
         _ request: ClientRequest, of feed: Int, lineTime: Double? = nil, to camera: HostedCamera, at time: Double
     ) {
         switch request {
-        case .gesture(let event, let label): camera.apply(event, label, of: feed, at: time)
+        case .gesture(let gesture): camera.apply(gesture, of: feed, at: time)
         case .touch(let fingers):
             // Fingers are looked up among each other.
             turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)

@@ -189,10 +189,10 @@ final class HostedCamera {
     // MARK: A batch of requests
 
     /// Applies a report of a gesture. In a trace it has no time but the camera's, which is the trace's.
-    func apply(_ report: GestureEvent, _ label: GestureKey.Label, of feed: Int, at time: Double) {
-        var event = report
+    func apply(_ gesture: ClientRequest.Gesture, of feed: Int, at time: Double) {
+        var event = gesture.event
         if replay != nil { event.time = nil }
-        let key = GestureKey(feed: feed, kind: event.kind, label: label)
+        let key = GestureKey(feed: feed, kind: event.kind, label: gesture.label)
         inputLog?.add(event, of: key)
         follow(event, of: key, at: time)
     }

@@ -112,9 +112,9 @@ struct Admission {
         }
         func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay runs on this camera") }
         switch requests[index].body {
-        case .gesture(let event, let label):
+        case .gesture(let gesture):
             if isBusy { throw busy() }
-            try admit(event, label, index, camera)
+            try admit(gesture, index, camera)
         case .touch(let fingers):
             if isBusy { throw busy() }
             try admit(fingers, index, camera)
@@ -174,11 +174,11 @@ struct Admission {
     }
 
     private func admit(
-        _ event: GestureEvent, _ label: GestureKey.Label, _ index: Int, _ camera: HostedCamera?
+        _ gesture: ClientRequest.Gesture, _ index: Int, _ camera: HostedCamera?
     ) throws(Refusal) {
         let all = (camera?.gestures.count ?? 0) + index
-        guard all >= min(limits.gestures, limits.cameraGestures), event.begins else { return }
-        let key = GestureKey(feed: peer.number, kind: event.kind, label: label)
+        guard all >= min(limits.gestures, limits.cameraGestures), gesture.event.begins else { return }
+        let key = GestureKey(feed: peer.number, kind: gesture.event.kind, label: gesture.label)
         // Nearly every report is about a gesture that is active.
         if camera?.gestures.contains(key) == true { return }
         if (camera?.gestures.keys(of: peer.number).count ?? 0) + index >= limits.gestures {

@@ -89,7 +89,7 @@ final class LineHandler {
         of line: GestureLine, _ text: Span<UInt8>, in replay: Replay, from peer: Peer
     ) -> Double? {
         let name = text.extracting(line.camera.range)
-        guard let time = line.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
+        guard let time = line.gesture.event.time, replay.mayGoOn(at: time), name.isEmpty || replay.camera.isNamed(name),
             Admission.admitsAnyGesture(of: peer, on: replay.playbackCamera, limits)
         else { return nil }
         return time
@@ -101,7 +101,7 @@ final class LineHandler {
     ) {
         counters.lines += 1
         turns.add(work: 1)
-        applier.apply(line.event, line.label, text.extracting(line.id.range), to: camera, from: peer, at: now)
+        applier.apply(line.gesture, text.extracting(line.id.range), to: camera, from: peer, at: now)
         runner.commitBatch(of: camera, at: camera.time(at: now))
         runner.settle(at: now)
     }
@@ -117,7 +117,7 @@ final class LineHandler {
         let id = text.extracting(line.id.range)
         if arrival == .now {
             let camera = replay.playbackCamera
-            applier.apply(line.event, line.label, id, to: camera, from: peer, at: now)
+            applier.apply(line.gesture, id, to: camera, from: peer, at: now)
             runner.commitBatch(of: camera, at: camera.time(at: now))
             replays.didApply(text, in: replay, at: now)
         } else {

@@ -1,7 +1,6 @@
 // What a request does, once its line has been admitted: it moves a camera, or is passed to the part that it concerns. Each is
 // acknowledged before what it brings about.
 
-import Gestures
 import GimbalProtocol
 
 final class RequestApplier {
@@ -96,12 +95,11 @@ final class RequestApplier {
 
     /// Applies a report of a gesture to a camera.
     func apply(
-        _ event: GestureEvent, _ label: GestureKey.Label, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer,
-        at now: Double
+        _ gesture: ClientRequest.Gesture, _ id: Span<UInt8>, to camera: HostedCamera, from peer: Peer, at now: Double
     ) {
         let time = prepare(camera, for: peer, id, at: now)
         if camera.replay == nil { peer.fedCameras.insert(camera) }
-        camera.apply(event, label, of: peer.number, at: time)
+        camera.apply(gesture, of: peer.number, at: time)
     }
 
     /// Brings a camera to the present and acknowledges a request; says what time it is there.

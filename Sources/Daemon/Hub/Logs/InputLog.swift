@@ -175,10 +175,10 @@ final class InputLog {
 
     private func setVelocity(_ velocity: ScreenPoint) {
         for index in batch.indices {
-            guard case .gesture(var event, let label) = batch[index], event.kind == .pan, event.phase == .ended
+            guard case .gesture(var gesture) = batch[index], gesture.event.kind == .pan, gesture.event.phase == .ended
             else { continue }
-            event.velocity = velocity
-            batch[index] = .gesture(event, label: label)
+            gesture.event.velocity = velocity
+            batch[index] = .gesture(gesture)
         }
     }
 
