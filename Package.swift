@@ -38,7 +38,9 @@ let package = Package(
     ],
     targets: [
         // A gesture line's way, from the inside out.
-        .target(name: "MapCamera", swiftSettings: strict),
+        // Where libm is a library of its own, nothing else links it: fmod, remainder, rounding and roots, which are exact.
+        .target(
+            name: "MapCamera", swiftSettings: strict, linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
         .target(name: "Gestures", dependencies: ["MapCamera"], swiftSettings: strict),
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(name: "JSONLines", swiftSettings: strict),

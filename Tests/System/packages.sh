@@ -48,9 +48,9 @@ camera.apply(.zoomTo(9))
 print(camera.position.zoom, Gimbal(path: "/nonexistent/gimbal.sock").connectionState)
 SWIFT
 
-# uses WHAT FROM: builds and runs with the libraries alone.
+# uses WHAT FROM [WITHOUT]: builds and runs with the libraries alone, or with all but one.
 uses() {
-    manifest "$2" >"$package/Package.swift"
+    manifest "$2" | sed "/name: \"${3:-none}\"/d" >"$package/Package.swift"
     rm -rf "$package/.build" "$package/Package.resolved"
     if ! swift build --package-path "$package" --cache-path "$folder/cache" >"$folder/log" 2>&1; then
         cat "$folder/log"
@@ -69,6 +69,16 @@ uses() {
 [ "$(sed -n '/^```swift manifest$/,/^```$/p' README.md | grep -c 'traits: \[\]')" = 1 ] || fail 'the README leaves out no trait'
 uses URL "url: \"file://$folder/gimbal\", from: \"$version\""
 uses path 'path: "../gimbal"'
+
+# The camera alone, without a library that asks the system: what it needs of libm is linked.
+cat >"$package/Sources/app/main.swift" <<'SWIFT'
+import MapCamera
+
+var camera = Camera()
+camera.apply(.zoomTo(9))
+print(camera.position.zoom, "idle")
+SWIFT
+uses 'path for its camera' 'path: "../gimbal"' GimbalClient
 
 # With the programs it does hear of both: so what was looked for above is what there would have been.
 manifest 'path: "../gimbal"' '"Programs"' >"$package/Package.swift"
