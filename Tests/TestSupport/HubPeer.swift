@@ -58,6 +58,9 @@ public final class HubHost {
         turn()
     }
 
+    /// Lets time pass, and nothing be done about it yet.
+    public func setTime(byAdding milliseconds: Double) { now += milliseconds }
+
     /// Moves on to the very time of the next deadline; `false` if there is none within a minute.
     @discardableResult
     public func moveOn() -> Bool {

@@ -18,6 +18,7 @@ extension ServerMessage {
         case .atRest(let rest): rest as? Answer
         case .replay(let status): status as? Answer
         case .hello(let hello): hello as? Answer
+        case .lease(let lease): lease as? Answer
         case .pong, .ok: () as? Answer
         case .event, .traceEnded, .error, .unknown: nil
         }

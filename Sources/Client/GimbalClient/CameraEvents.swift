@@ -141,7 +141,7 @@ public struct CameraEvents: AsyncSequence, Sendable {
                 connection?.noteAnswer()
                 state = .following(connection, attempts: 0)
             case .removed: if events.camera != nil { end() }
-            case .lagged, .reset, .moveStarted, .cameraChanged, .idle, .input, .touch, .replay, .marker: break
+            default: break
             }
         }
 

@@ -142,6 +142,36 @@ public struct RemoteCamera: Sendable {
     /// Frees the camera's name and tells its subscribers.
     public func remove() async throws { try await send([.removeCamera]) }
 
+    // MARK: Leases
+
+    /// Has only this ``Gimbal``'s connection move the camera for a time, or prolongs that. Requests of others are refused with the
+    /// code `leased` meanwhile.
+    ///
+    /// - Parameters:
+    ///   - duration: how long, from when it is granted: 1 millisecond to an hour. It ends with the connection, too.
+    ///   - label: what others are told of who holds it, 1 to 256 bytes.
+    ///   - waiting: whether to wait while another connection holds the lease, or plays a trace.
+    /// - Returns: the lease; other connections join it by its number.
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `leased` or `busy` where it does not wait and another one has the
+    ///   camera.
+    @discardableResult
+    public func lease(
+        for duration: Duration, label: String? = nil, waiting: Bool = false
+    ) async throws -> CameraLease {
+        try await ask(.takeLease(LeaseRequest(forMs: duration / .milliseconds(1), label: label, wait: waiting)))
+    }
+
+    /// Moves the camera, too, as long as a lease of another connection's lasts.
+    ///
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noLease` if there is none of that number.
+    @discardableResult
+    public func joinLease(_ number: Int) async throws -> CameraLease { try await ask(.joinLease(number)) }
+
+    /// Ends this connection's lease, or its part in that of another one; with a number, that lease, whoever holds it.
+    ///
+    /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noLease` if there is none.
+    public func endLease(_ number: Int? = nil) async throws { try await ask(.endLease(number)) as Void }
+
     // MARK: Queries
 
     /// All that is to be known of the camera.

@@ -29,7 +29,8 @@ enum ExitStatus: CInt {
           69   no daemon, or it went away, or does not answer
           73   the output file is there already, see --force
           74   the output cannot be written
-          75   the camera is busy: another trace is playing, or it still moves; or --timeout is over
+          75   the camera is busy: another trace is playing, another client has leased it, or it still moves; or --timeout
+               is over
           77   no permission to use the socket
         """
 }
@@ -50,7 +51,7 @@ struct Failure: Error {
             switch error.code {
             case _ where error.isOfConnection: .unavailable
             case .removed: .unavailable
-            case .busy, .timeout: .busy
+            case .busy, .leased, .timeout: .busy
             default: .rejected
             }
         self.init(status, "\(error)")

@@ -32,7 +32,7 @@ struct GimbalCommand: ParsableCommand {
                     Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Get.self, Bounds.self,
                     ZoomRangeCommand.self,
                     ViewportCommand.self, GesturesCommand.self, Project.self, Unproject.self, Region.self, Cameras.self,
-                    Remove.self,
+                    Remove.self, Lease.self,
                 ]),
             CommandGroup(name: "Daemon", subcommands: [Watch.self, Send.self, Stats.self, Clients.self, Web.self]),
             CommandGroup(name: "Replay", subcommands: [Replay.self, Player.self, Record.self, Mark.self]),
@@ -55,6 +55,7 @@ struct GimbalCommand: ParsableCommand {
 
         Environment:
           GIMBAL_SOCKET  The daemon's socket, where no --socket names it.
+          GIMBAL_LEASE  The leases that "gimbal lease" holds for this command, as CAMERA:NUMBER with commas between them.
           NO_COLOR  If it is set, nothing is coloured.
 
         Files:

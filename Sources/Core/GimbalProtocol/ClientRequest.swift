@@ -82,6 +82,15 @@ public enum ClientRequest: Equatable, Sendable {
     case endReplay
     /// Asks for a ``ReplayStatus``.
     case getReplay
+
+    /// Has only this connection move the camera for a time, or prolongs that; the answer is a ``CameraLease``.
+    case takeLease(LeaseRequest)
+    /// Has this connection move the camera, too, as long as the lease of that number lasts; the answer is a ``CameraLease``.
+    case joinLease(Int)
+    /// Ends the part that this connection has in a lease, or its waiting for one; of a connection that has taken the lease, the
+    /// lease. With a number it ends the lease, whoever holds it.
+    case endLease(Int? = nil)
+
     /// Names the present of the camera, or a time of a trace; the label has 1 to 256 bytes.
     case marker(label: String)
 }
@@ -192,6 +201,9 @@ extension ClientRequest {
         case .endReplay: "end-replay"
         case .getReplay: "get-replay"
         case .marker: "marker"
+        case .takeLease: "take-lease"
+        case .joinLease: "join-lease"
+        case .endLease: "end-lease"
         }
     }
 
@@ -203,6 +215,7 @@ extension ClientRequest {
             .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats, .clients(), .awaitIdle(), .ping,
             .hello(), .subscribe(), .unsubscribe, .trace(.blank), .traceEnd, .pauseReplay, .resumeReplay, .stepReplay(),
             .seekReplay(.time(0)), .setReplaySpeed(1), .endReplay, .getReplay, .marker(label: ""),
+            .takeLease(.blank), .joinLease(0), .endLease(),
         ]
 
     /// What requests are for.
@@ -221,15 +234,15 @@ extension ClientRequest {
             .awaitIdle, .getReplay:
             .question
         case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .trace, .traceEnd, .pauseReplay, .resumeReplay,
-            .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients:
+            .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients, .takeLease, .joinLease, .endLease:
             .connection
         }
     }
 
-    /// Whether it stands on a line of its own: what begins, steers or ends a replay, and what removes a camera.
+    /// Whether it stands on a line of its own: what begins, steers or ends a replay, what removes a camera, and leases.
     var standsAlone: Bool {
         switch self {
-        case .removeCamera, .trace, .traceEnd: true
+        case .removeCamera, .trace, .traceEnd, .takeLease, .joinLease, .endLease: true
         default: steersReplay
         }
     }
@@ -315,6 +328,15 @@ extension ClientRequest {
         case .marker(var label):
             try visitor.member(.label, &label, .markerLabel, hint: "it says what the marker is")
             self = .marker(label: label)
+        case .takeLease(var lease):
+            try lease.describe(&visitor)
+            self = .takeLease(lease)
+        case .joinLease(var number):
+            try visitor.member(.lease, &number, .lease)
+            self = .joinLease(number)
+        case .endLease(var number):
+            try visitor.member(.lease, &number, .lease)
+            self = .endLease(number)
         case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .unsubscribeAll,
             .traceEnd, .pauseReplay, .resumeReplay, .endReplay, .getReplay:
             break

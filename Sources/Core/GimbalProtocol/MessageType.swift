@@ -9,6 +9,8 @@ package enum MessageType: String, CaseIterable, Sendable {
     case moveStarted = "move-started"
     case cameraChanged = "camera-changed"
     case idle, gesture, touch, reset, replay, marker
+    case leaseTaken = "lease-taken"
+    case leaseEnded = "lease-ended"
     case subscribed, lagged, removed
     case camera
     case cameraForBounds = "camera-for-bounds"
@@ -17,6 +19,7 @@ package enum MessageType: String, CaseIterable, Sendable {
     case cameras, stats, clients
     case atRest = "at-rest"
     case traceEnded = "trace-ended"
+    case lease
     case hello, pong, ok, error
 }
 
@@ -74,6 +77,8 @@ public enum ServerMessage: Equatable, Sendable {
     case replay(ReplayStatus)
     /// Answers ``ClientRequest/trace(_:)``, when the replay is over.
     case traceEnded(TraceEnded)
+    /// Answers ``ClientRequest/takeLease(_:)``, when the lease is granted, and ``ClientRequest/joinLease(_:)``.
+    case lease(CameraLease)
     /// Answers ``ClientRequest/hello(version:about:)``.
     case hello(DaemonHello)
     /// Answers ``ClientRequest/ping``.
@@ -164,6 +169,7 @@ extension ServerMessage {
         case .atRest: .atRest
         case .replay: .replay
         case .traceEnded: .traceEnded
+        case .lease: .lease
         case .hello: .hello
         case .pong: .pong
         case .ok: .ok
@@ -185,6 +191,7 @@ extension ServerMessage {
         case .clients: self = .clients(.blank)
         case .atRest: self = .atRest(.blank)
         case .traceEnded: self = .traceEnded(.blank)
+        case .lease: self = .lease(.blank)
         case .hello: self = .hello(.blank)
         case .pong: self = .pong
         case .ok: self = .ok
@@ -193,8 +200,8 @@ extension ServerMessage {
         case .replay where json[Field.markers.name] != nil: self = .replay(.blank)
         case .subscribed where json[Field.camera.name]?.string == Request.allCameras:
             self = .event(.subscribedToAll(cameras: 0))
-        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset, .replay, .marker, .subscribed, .lagged,
-            .removed:
+        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset, .replay, .marker, .leaseTaken, .leaseEnded,
+            .subscribed, .lagged, .removed:
             self = CameraEvent(blank: type).map { .event($0) } ?? .unknown(type: type.rawValue)
         }
     }
@@ -221,6 +228,7 @@ extension ServerMessage {
         case .atRest(let value): self = .atRest(try described(value, by: &visitor))
         case .replay(let value): self = .replay(try described(value, by: &visitor))
         case .traceEnded(let value): self = .traceEnded(try described(value, by: &visitor))
+        case .lease(let value): self = .lease(try described(value, by: &visitor))
         case .hello(let value): self = .hello(try described(value, by: &visitor))
         case .error(let value): self = .error(try described(value, by: &visitor))
         case .pong, .ok, .unknown: break

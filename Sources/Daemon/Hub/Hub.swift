@@ -58,6 +58,7 @@ import GimbalProtocol
         parts.waits.forget(peer)
         if let replay = peer.replay { parts.replays.abandon(replay) }
         parts.runner.cancelGestures(of: peer, at: now)
+        parts.leases.release(peer, at: now)
     }
 
     /// The client is gone without a word, as after writing and closing: its input is still handled, but its replay
@@ -112,13 +113,15 @@ import GimbalProtocol
     public var deadline: Double? {
         if parts.turns.isAnybodyWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
         let earliest = min(
-            parts.runner.deadline, parts.replays.deadline, parts.waits.deadline, parts.clients.deadline)
+            parts.runner.deadline, parts.leases.deadline, parts.replays.deadline, parts.waits.deadline,
+            parts.clients.deadline)
         return earliest == .infinity ? nil : earliest
     }
 
     /// Does what is due.
     public func advance(to now: Double) {
         parts.runner.advance(to: now)
+        parts.leases.advance(to: now)
         intake.advanceReplays(to: now)
         parts.waits.advance(to: now)
         for peer in parts.clients.takeOverdue(at: now) { close(peer, at: now) }

@@ -21,6 +21,8 @@ struct HubParts {
     let waits: RestWaits
     /// Cameras in time.
     let runner: CameraRunner
+    /// Who alone may move a camera.
+    let leases: Leases
     /// The traces that are played.
     let replays: Replays
 
@@ -34,6 +36,7 @@ struct HubParts {
         subscriptions = Subscriptions(limits: limits, registry, sender, turns)
         waits = RestWaits(limits: limits, sender, turns, counters)
         runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)
-        replays = Replays(limits: limits, registry, clients, runner, sender, turns)
+        leases = Leases(runner, sender, counters)
+        replays = Replays(limits: limits, registry, clients, runner, leases, sender, turns)
     }
 }

@@ -23,6 +23,8 @@ public struct Limits: Sendable {
     public var subscriptions = 256
     /// Requests of one peer that wait for a camera's rest.
     public var waits = 256
+    /// Leases that one peer has a part in, or waits for.
+    public var leases: Int { 16 }
     /// Active gestures of one peer on one camera.
     public var gestures = 64
     /// Active gestures of all peers on one camera.

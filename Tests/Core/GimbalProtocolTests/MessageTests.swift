@@ -93,6 +93,9 @@ private let others: [ClientRequest] = {
         .unsubscribeAll, .pauseReplay, .resumeReplay, .stepReplay(), .stepReplay(count: 30),
         .seekReplay(.time(1.0 / 3)), .seekReplay(.offset(-5000)), .seekReplay(.marker("a\"é\n")),
         .setReplaySpeed(0.25), .setReplaySpeed(.infinity), .endReplay, .marker(label: "lost the corner"), .traceEnd,
+        .takeLease(LeaseRequest(forMs: 5000, label: "guide", wait: true)), .takeLease(LeaseRequest(forMs: 1)),
+        .joinLease(7),
+        .endLease(), .endLease(7),
         .trace(TraceHeader()), .trace(header), .trace(endless),
     ]
 }()
@@ -298,7 +301,8 @@ let everyRequest = gestures + touches + commands + questions + others
             Set(ErrorCode.known) == [
                 .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion,
                 .timeReversed, .unknownCamera,
-                .busy, .denied, .limitReached, .noReplay, .timeout, .removed, .unavailable,
+                .busy, .denied, .limitReached, .noReplay, .leased, .noLease, .timeout, .removed,
+                .unavailable,
             ])
     }
 

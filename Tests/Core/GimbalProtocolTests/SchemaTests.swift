@@ -197,6 +197,9 @@ private let wrong = JSON.array([.array([])])
                 .reset(
                     CameraReset(camera: "left", seq: 3, timeMs: 4.5, position: position, moving: .gesture, epoch: "e"))),
             .replay(status), .event(.marker(CameraMarker(camera: "left", timeMs: 4.5, label: "a"))),
+            .lease(CameraLease(camera: "left", timeMs: 4.5, lease: 7, untilMs: 5004.5, label: "guide")),
+            .event(.leaseTaken(CameraLease(camera: "left", timeMs: 4.5, lease: 7, untilMs: 5004.5, label: "guide"))),
+            .event(.leaseEnded(LeaseEnd(camera: "left", timeMs: 4.5, lease: 7, reason: .disconnected))),
         ]
         var line = LineWriter()
         for message in messages {
@@ -276,7 +279,9 @@ private let wrong = JSON.array([.array([])])
             "move", "animate", "subscribe", "unsubscribe", "hello", "trace", "trace-end", "touch", "marker",
             "await-idle",
         ]
-        let asked = try ["| Command |", "| Request | Fields | Reply |", "| Request | Fields | What"].map(firstWords)
+        let asked = try [
+            "| Command |", "| Request | Fields | Reply |", "| Request | Fields | What", "| Of a lease |",
+        ].map(firstWords)
         expect(
             asked.reduce(told) { $0.union($1) }, in: "| Request |, or | Command |",
             are: ClientRequest.blanks.map(\.type).filter { !gestures.contains($0) })

@@ -209,7 +209,7 @@ final class NodeCameras: DaemonReader {
             cameras[name] = published
             return
         case .cameraChanged, .idle: break
-        case .input, .touch, .replay, .marker, .removed, .subscribedToAll: return
+        default: return
         }
         cameras[name] = published
         if isDue(published, at: now) { tell(name, at: now) } else { late.insert(name) }

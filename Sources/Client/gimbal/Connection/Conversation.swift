@@ -70,10 +70,16 @@ final class Conversation {
     ///   - answer: the type of an answer that says no more than that.
     ///   - creates: whether it makes the camera if that is not there.
     func command(_ request: ClientRequest, answer: MessageType = .ok, creates: Bool = true) throws {
+        try connection.joinLeases(of: camera?.text ?? CameraName.main.text)
         connection.queue(try request.line(camera: camera?.text, id: "command", creates: creates))
         connection.expectAnswer()
         while try next().type != answer {}
         connection.hasAnswered()
+    }
+
+    /// Takes a lease; waits for it as long as the request does.
+    func lease(_ request: LeaseRequest) throws -> CameraLease {
+        try ask(.takeLease(request), timeout: request.wait ? .infinity : nil).holds
     }
 
     /// The state of the camera that is about to be changed.

@@ -27,6 +27,10 @@ final class DaemonConnection {
     /// Until when the daemon has to answer; `nil` if it owes no answer.
     private var answerLimit: TimeLimit?
     private var isFinishing = false
+    /// The leases that have been joined.
+    private var joined: [HeldLease] = []
+    /// How many of them the daemon has not answered yet.
+    private var unanswered = 0
 
     /// As much as is read at once.
     private static let piece = 128 << 10
@@ -94,6 +98,35 @@ final class DaemonConnection {
 
     /// Queues bytes; `turn` sends them.
     func queue(_ bytes: some Collection<UInt8>) { socket.queue(bytes) }
+
+    /// Has this connection move cameras by the leases that "gimbal lease" holds for this command.
+    ///
+    /// - Parameter camera: the one that is about to be moved; `nil` is any.
+    /// - Returns: how many lines are sent for it, ahead of what is queued next.
+    @discardableResult
+    func joinLeases(of camera: String? = nil) throws -> Int {
+        let new = HeldLease.all.filter { lease in
+            (camera == nil || lease.camera == camera) && !joined.contains { $0.camera == lease.camera }
+        }
+        for lease in new {
+            queue(try ClientRequest.joinLease(lease.number).line(camera: lease.camera, id: Self.joinID))
+        }
+        joined += new
+        unanswered += new.count
+        return new.count
+    }
+
+    private static let joinID: RequestID = "gimbal-join-lease"
+
+    /// Whether a line answers that a lease is joined; a refusal ends the command.
+    private func isJoining(_ line: ArraySlice<UInt8>) throws(Failure) -> Bool {
+        guard unanswered > 0 else { return false }
+        let message = ReceivedLine(line)
+        guard message.id == Self.joinID else { return false }
+        unanswered -= 1
+        if let error = message.error { throw Failure(error) }
+        return true
+    }
 
     /// Tells the daemon, once all is sent, that nothing more will come.
     func finishSending() {
@@ -168,7 +201,7 @@ final class DaemonConnection {
     /// Reads what has come; `false` at the end.
     private func receive(_ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
         switch socket.receive(upTo: Self.piece) {
-        case .bytes: while let line = try nextLine() { try body(line) }
+        case .bytes: while let line = try nextLine() { if try !isJoining(line) { try body(line) } }
         case .nothing: break
         case .end: return false
         }

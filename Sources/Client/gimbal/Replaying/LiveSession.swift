@@ -12,6 +12,7 @@ final class LiveSession {
     private let camera: CameraName
     private let position: CameraPosition?
     private let follows: Bool
+    private let takesLease: Bool
     private var hasSurface = false
     private var isOver = false
     private var rejected = 0
@@ -27,12 +28,17 @@ final class LiveSession {
         source = try TraceSource(name, options.recording, trace)
         connection = try DaemonConnection(options.socket)
         self.output = output
-        follows = options.follow
+        (follows, takesLease) = (options.follow, options.lease)
         if follows { output.showRows(of: [camera.text]) }
     }
 
     /// Feeds the camera until the input ends; says how many errors there were.
     func run() throws -> Int {
+        try connection.joinLeases(of: camera.text)
+        if takesLease {
+            let lease = LeaseRequest(forMs: Lease.longest, label: "gimbal replay")
+            connection.queue(try ClientRequest.takeLease(lease).line(camera: camera.text))
+        }
         if follows { connection.queue(try ClientRequest.subscribe().line(camera: camera.text)) }
         while !isOver {
             let descriptor = !source.isAtEnd && connection.wantsMore ? source.descriptor : nil

@@ -12,6 +12,7 @@ final class ReplaySession {
     private let output: Output
     private let opening: TraceSource.Opening
     private let follows: Bool
+    private let takesLease: Bool
     /// What shows how the replay stands, and lets a person steer it, if there is a terminal.
     private var player: PlayerControl?
 
@@ -31,7 +32,7 @@ final class ReplaySession {
         reader = try TraceSource(name, options.recording, number: options.selection.number)
         connection = try DaemonConnection(options.socket)
         self.output = output
-        follows = options.follow
+        (follows, takesLease) = (options.follow, options.lease)
         let (opening, length) = try about(name) { [reader] in
             var opening = try reader.opening()
             try opening.header.set(speed: options.speed, camera: options.camera)
@@ -84,6 +85,13 @@ final class ReplaySession {
             connection.queue(try ClientRequest.subscribe().line(camera: opening.header.camera))
             linesBefore = 1
         }
+        linesBefore += try connection.joinLeases(of: opening.header.camera)
+        if takesLease {
+            // It lasts until the trace has ended, and with it the connection.
+            let lease = LeaseRequest(forMs: Lease.longest, label: "gimbal replay")
+            connection.queue(try ClientRequest.takeLease(lease).line(camera: opening.header.camera))
+            linesBefore += 1
+        }
         connection.queue(opening.blank + opening.header.bytes + [0x0a])
         guard opening.header.isRight else {
             // It will be refused. Nothing of what follows may be taken for live input.
@@ -114,7 +122,7 @@ final class ReplaySession {
         guard line > 0 else { return Failure(.unavailable, "\(lastError.message)") }
         // After a header that it refuses, the daemon still listens.
         guard line == opening.headerLine || end == .quiet else { return .daemonWentAway }
-        return Failure(lastError.code == .busy ? .busy : .dataError, "\(reader.name) was not played")
+        return Failure([.busy, .leased].contains(lastError.code) ? .busy : .dataError, "\(reader.name) was not played")
     }
 
     // MARK: From the daemon

@@ -59,6 +59,13 @@ struct EventTable {
         case .replay(let status): return [aside(status.camera, at: status.timeMs, text(status))]
         case .marker(let marker):
             return [aside(marker.camera, at: marker.timeMs, "marker  \(marker.label)")]
+        case .leaseTaken(let lease):
+            let (holder, left) = (
+                lease.label.map { " by \($0)" } ?? "", clock(milliseconds: lease.untilMs - lease.timeMs, 1)
+            )
+            return [aside(lease.camera, at: lease.timeMs, "lease \(lease.lease) taken\(holder), for \(left)")]
+        case .leaseEnded(let end):
+            return [aside(end.camera, at: end.timeMs, "lease \(end.lease) ended: \(end.reason.rawValue)")]
         case .lagged, .removed, .subscribedToAll: return []
         case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
         }
@@ -143,7 +150,7 @@ struct EventTable {
         case .moveStarted: style.green(row)
         case .cameraChanged: row
         case .reset: style.yellow(row)
-        case .idle, .input, .touch, .replay, .marker, .subscribed, .subscribedToAll, .lagged, .removed: style.dim(row)
+        default: style.dim(row)
         }
     }
 }

@@ -182,6 +182,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case count, toMs, byMs, marker, label
     case touches, surface, cancelled, surfaceTimeMs
     case about
+    case forMs, wait, lease
     // What only answers have.
     case reason, moving, number, missed, fits, nearLeft, nearRight, farLeft, farRight
     case cameras, clients, more, user, process, role, replay, subscriptionCount, subscriptions, waits, unreadBytes
@@ -192,7 +193,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     package var name: String { self == .isSelf ? "self" : "\(self)" }
 
     /// The names that the decoder knows.
-    static let ofRequests = WordTable(allCases.prefix(through: .about).map(\.name))
+    static let ofRequests = WordTable(allCases.prefix(through: .lease).map(\.name))
 
     /// The names as they open a member.
     private static let openings = allCases.map { Array("\"\($0.name)\":".utf8) }

@@ -51,7 +51,8 @@ package final class ReceivedLine {
     package var isOfStream: Bool {
         switch type {
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset: true
-        case .replay, .marker, .subscribed, .lagged, .removed, .camera, .cameraForBounds, .point, .coordinate,
+        case .replay, .marker, .leaseTaken, .leaseEnded, .lease, .subscribed, .lagged, .removed, .camera,
+            .cameraForBounds, .point, .coordinate,
             .visibleRegion, .cameras, .stats, .clients, .atRest, .traceEnded, .hello, .pong, .ok, .error, nil:
             false
         }

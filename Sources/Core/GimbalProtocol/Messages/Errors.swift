@@ -35,6 +35,10 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     public static let limitReached = ErrorCode(rawValue: "limit-reached")
     /// No replay runs on this camera.
     public static let noReplay = ErrorCode(rawValue: "no-replay")
+    /// Another client has leased the camera; the message names it, and the time left.
+    public static let leased = ErrorCode(rawValue: "leased")
+    /// The camera has no lease of that number, or this connection has no part in it.
+    public static let noLease = ErrorCode(rawValue: "no-lease")
     /// What was waited for did not come in time.
     public static let timeout = ErrorCode(rawValue: "timeout")
     /// The camera that was waited for was removed.
@@ -45,7 +49,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     /// Every code of this version. Tests hold it against the table of the protocol and against the schema.
     package static let known: [ErrorCode] = [
         .invalidJSON, .lineTooLong, .unknownType, .missingField, .invalidValue, .unsupportedVersion, .timeReversed,
-        .unknownCamera, .busy, .denied, .limitReached, .noReplay, .timeout, .removed, .unavailable,
+        .unknownCamera, .busy, .denied, .limitReached, .noReplay, .leased, .noLease, .timeout, .removed, .unavailable,
     ]
 }
 

@@ -31,6 +31,10 @@ public enum CameraEvent: Equatable, Sendable {
     case replay(ReplayStatus)
     /// A marker is set; only for subscribers to ``EventKind/marker``.
     case marker(CameraMarker)
+    /// A client has taken a lease of the camera, or prolonged it; only for subscribers to ``EventKind/lease``.
+    case leaseTaken(CameraLease)
+    /// The lease of the camera has ended; only for subscribers to ``EventKind/lease``.
+    case leaseEnded(LeaseEnd)
     /// Events were missed; the next ones follow from now.
     case lagged(Lagged)
     /// The camera of this name is no more, and the subscription is over.
@@ -99,6 +103,8 @@ extension CameraEvent {
         case .reset(let reset): reset.camera
         case .replay(let status): status.camera
         case .marker(let marker): marker.camera
+        case .leaseTaken(let lease): lease.camera
+        case .leaseEnded(let end): end.camera
         case .lagged(let lagged): lagged.camera
         case .removed(let camera): camera
         }
@@ -111,7 +117,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .input, .touch, .replay, .marker, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .removed, .subscribedToAll: nil
         }
     }
 
@@ -122,7 +128,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .input, .touch, .replay, .marker, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .removed, .subscribedToAll: nil
         }
     }
 
@@ -134,6 +140,8 @@ extension CameraEvent {
         case .replay(let status): status.timeMs
         case .marker(let marker): marker.timeMs
         case .touch(let touch): touch.timeMs
+        case .leaseTaken(let lease): lease.timeMs
+        case .leaseEnded(let end): end.timeMs
         default: move?.timeMs
         }
     }
@@ -142,7 +150,7 @@ extension CameraEvent {
     public var move: CameraMove? {
         switch self {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move
-        case .subscribed, .subscribedToAll, .input, .touch, .reset, .replay, .marker, .lagged, .removed: nil
+        default: nil
         }
     }
 
@@ -152,7 +160,7 @@ extension CameraEvent {
         case .moveStarted, .cameraChanged: true
         case .idle: false
         case .reset(let reset): reset.moving != nil
-        case .subscribed, .subscribedToAll, .input, .touch, .replay, .marker, .lagged, .removed: nil
+        default: nil
         }
     }
 
@@ -166,6 +174,7 @@ extension CameraEvent {
         case .replay: .replay
         case .marker: .marker
         case .touch: .touch
+        case .leaseTaken, .leaseEnded: .lease
         case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
         }
     }
@@ -308,6 +317,8 @@ extension CameraEvent {
         case .reset: .reset
         case .replay: .replay
         case .marker: .marker
+        case .leaseTaken: .leaseTaken
+        case .leaseEnded: .leaseEnded
         case .lagged: .lagged
         case .removed: .removed
         }
@@ -325,10 +336,12 @@ extension CameraEvent {
         case .reset: self = .reset(.blank)
         case .replay: self = .replay(.blank)
         case .marker: self = .marker(.blank)
+        case .leaseTaken: self = .leaseTaken(.blank)
+        case .leaseEnded: self = .leaseEnded(.blank)
         case .lagged: self = .lagged(.blank)
         case .removed: self = .removed(camera: "")
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .atRest,
-            .traceEnded, .hello, .pong, .ok, .error:
+            .traceEnded, .lease, .hello, .pong, .ok, .error:
             return nil
         }
     }
@@ -353,6 +366,8 @@ extension CameraEvent {
         case .reset(let value): self = .reset(try described(value, by: &visitor))
         case .replay(let value): self = .replay(try described(value, by: &visitor))
         case .marker(let value): self = .marker(try described(value, by: &visitor))
+        case .leaseTaken(let value): self = .leaseTaken(try described(value, by: &visitor))
+        case .leaseEnded(let value): self = .leaseEnded(try described(value, by: &visitor))
         case .lagged(let value): self = .lagged(try described(value, by: &visitor))
         case .removed(var camera):
             try visitor.member(.camera, &camera, .cameraName)

@@ -68,7 +68,7 @@ package struct ResumePoints: Sendable {
             }
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): points[camera]?.seq = move.seq
         case .removed: points[camera] = nil
-        case .input, .touch, .replay, .marker, .subscribedToAll: break
+        default: break
         }
         return nil
     }

@@ -22,6 +22,8 @@ public enum EventKind: String, CaseIterable, Sendable, ProtocolWord {
     case replay
     /// A trace or a client sets a marker.
     case marker
+    /// A client takes a lease of the camera, prolongs it, or it ends. The one that there is comes first.
+    case lease
 
     /// The kinds that tell what the camera does.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
@@ -44,14 +46,15 @@ extension EventKinds {
             case .replay: .replay
             case .marker: .marker
             case .touch: .touch
+            case .lease: .lease
             }
     }
 }
 
 /// The kinds of event that a subscription is for, in bits: the hub asks for each event and each subscriber.
 @usableFromInline package struct EventKinds: OptionSet, Codable, Sendable {
-    @usableFromInline package let rawValue: UInt8
-    @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
+    @usableFromInline package let rawValue: UInt16
+    @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     @inlinable package static var moveStarted: EventKinds { EventKinds(rawValue: 1) }
     @inlinable package static var cameraChanged: EventKinds { EventKinds(rawValue: 2) }
@@ -60,11 +63,12 @@ extension EventKinds {
     @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
     /// Goes to every subscriber, whatever it chose.
     @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
-    /// The state of a replay, and markers: only for subscribers that name them. They have no `seq`.
+    /// The state of a replay, markers, and leases: only for subscribers that name them. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
+    @inlinable package static var lease: EventKinds { EventKinds(rawValue: 256) }
     /// The kinds that have no `seq`, and stand in a camera's history only while a subscriber has asked for them.
-    @inlinable package static var unnumbered: EventKinds { [.replay, .marker] }
+    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease] }
     /// The fingers that feed the camera: only for subscribers that name it.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
     /// Kinds only for subscribers that name them, in a log of their own.

@@ -163,19 +163,25 @@ final class CameraRunner {
         peer.lastCamera = nil
     }
 
+    /// Cancels the gestures on a camera of the peers of some numbers; a replay has its own.
+    func cancelGestures(on camera: HostedCamera, at now: Double, of isMeant: (Int) -> Bool) {
+        guard camera.replay == nil else { return }
+        // Gestures of fingers are their surfaces' own.
+        let feeds = camera.gestures.reports.map(\.key.feed).filter { $0 > 0 } + camera.surfaces.all.map(\.key.feed)
+        let meant = Set(feeds.filter(isMeant))
+        guard !meant.isEmpty else { return }
+        catchUp(camera, at: now)
+        let time = now - camera.clockStart
+        for feed in meant.sorted() { camera.cancelGestures(of: feed, at: time) }
+        commitBatch(of: camera, at: time)
+    }
+
     /// Goes on with cameras of another process: what moves by itself moves on, and gestures of clients that are gone are
     /// cancelled.
     func restore(_ cameras: some Sequence<HostedCamera>, at now: Double, isThere: (Int) -> Bool) {
         for camera in cameras where camera.replay == nil {
-            // Gestures of fingers are their surfaces' own.
-            let feeds = camera.gestures.reports.map(\.key.feed).filter { $0 > 0 } + camera.surfaces.all.map(\.key.feed)
-            let gone = Set(feeds.filter { !isThere($0) })
             if camera.nextTick != nil { animating.insert(camera) }
-            guard !gone.isEmpty else { continue }
-            catchUp(camera, at: now)
-            let time = now - camera.clockStart
-            for feed in gone.sorted() { camera.cancelGestures(of: feed, at: time) }
-            commitBatch(of: camera, at: time)
+            cancelGestures(on: camera, at: now) { !isThere($0) }
         }
     }
 

@@ -57,6 +57,7 @@ final class HostedCamera {
     var assignment = Replays.Assignment()
     /// The replay that moves this camera; while there is one, no other client may.
     var replay: Replay? { assignment.replay }
+    var leases = CameraLeases()
     /// Live: the hub's time at which the camera's clock was 0.
     var clockStart: Double
 

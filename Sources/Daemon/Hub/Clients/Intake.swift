@@ -7,6 +7,7 @@ final class Intake {
     private let limits: Limits
     private let handler: LineHandler
     private let runner: CameraRunner
+    private let leases: Leases
     private let replays: Replays
     private let sender: Sender
     private let turns: Turns
@@ -16,7 +17,7 @@ final class Intake {
 
     init(_ hub: HubParts, _ handler: LineHandler) {
         (limits, counters) = (hub.limits, hub.counters)
-        (runner, replays, sender, turns) = (hub.runner, hub.replays, hub.sender, hub.turns)
+        (runner, leases, replays, sender, turns) = (hub.runner, hub.leases, hub.replays, hub.sender, hub.turns)
         self.handler = handler
     }
 
@@ -80,11 +81,12 @@ final class Intake {
         updateReading(peer)
     }
 
-    /// All that a peer sent has been handled: its gestures are cancelled, its replay ends.
+    /// All that a peer sent has been handled: its gestures are cancelled, its replay and its leases end.
     private func finishInput(of peer: Peer, at now: Double) {
         peer.input.finish()
         runner.cancelGestures(of: peer, at: now)
         replays.end(traceOf: peer, at: now)
+        leases.release(peer, at: now)
         sender.enqueue(peer)
     }
 

@@ -49,6 +49,8 @@ public final class Peer {
     var sentTrace = Replays.SentTrace()
     /// The replay that its lines move, from the header to the end that frees the camera.
     var replay: Replay? { if case .playing(let replay) = sentTrace.state { replay } else { nil } }
+    /// The cameras whose lease it has a part in, or waits for.
+    var leasedCameras: [HostedCamera] = []
     /// The cameras that it sent gestures to.
     var fedCameras = FedCameras()
     /// The camera that it named last.

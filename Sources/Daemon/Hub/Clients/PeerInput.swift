@@ -51,6 +51,14 @@ struct PeerInput {
         }
     }
 
+    /// Whether nothing that it sends is handled any more.
+    var isFinished: Bool {
+        switch state {
+        case .finished, .discarding: true
+        case .open, .ended: false
+        }
+    }
+
     var isDiscarding: Bool { if case .discarding = state { true } else { false } }
 
     /// Whether there is something left to handle: bytes, or their end.

@@ -7,7 +7,7 @@ import GimbalProtocol
 extension Hub {
     /// Counts the layouts of what is handed over: raise it when a record, or what stands in one, gets another member or loses
     /// one. What an earlier version left is read by the names of its members: a new one must be optional, or have been there.
-    package static let handoverRevision = 2
+    package static let handoverRevision = 3
 
     /// Everything that the hub knows, once it is paused and its turn has ended.
     package struct Record: Codable {
@@ -17,6 +17,8 @@ extension Hub {
         fileprivate let connectionsTotal: UInt64
         /// How many clients have been numbered.
         fileprivate let lastNumber: Int
+        /// How many leases have been numbered; what an earlier process hands over lacks it.
+        fileprivate let lastLease: Int?
         fileprivate let cameras: [HostedCamera.Record]
         /// Those whose lines wait for a turn come first, in their order.
         fileprivate let peers: [Peer.Record]
@@ -31,7 +33,8 @@ extension Hub {
         let waiting = parts.turns.waiting.compactMap { peer in keys[peer.number].map { (key: $0, peer: peer) } }
         return Record(
             started: queries.started, counters: parts.counters, connectionsTotal: parts.clients.total,
-            lastNumber: parts.clients.lastNumber, cameras: parts.registry.sorted.map(\.record),
+            lastNumber: parts.clients.lastNumber, lastLease: parts.leases.lastNumber,
+            cameras: parts.registry.sorted.map(\.record),
             peers: (waiting + peers.filter { !$0.peer.share.isWaiting }).map { $0.peer.record($0.key) },
             replays: parts.replays.running.map(\.record))
     }
@@ -71,6 +74,12 @@ extension Hub {
             for wait in peer.waits.all { parts.waits.restore(wait) }
             parts.turns.join(peer)
             parts.sender.enqueue(peer)
+        }
+        parts.leases.goOn(from: record.lastLease ?? 0)
+        for record in record.cameras {
+            if let leases = record.leases, let camera = cameras[record.name] {
+                parts.leases.restore(leases, of: camera, peers: numbered, at: now)
+            }
         }
         for camera in cameras.values where !camera.readers.readInputs { camera.stopInputLog() }
         return restored.map { ($0.record.key, $0.peer) }

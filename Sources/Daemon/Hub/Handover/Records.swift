@@ -17,12 +17,14 @@ extension HostedCamera {
         let log: EventLog.Record
         let inputLog: InputLog.Record?
         let moment: Moment
+        /// What an earlier process hands over lacks it.
+        let leases: Leases.Record?
     }
 
     var record: Record {
         Record(
             name: name, epoch: epoch, isEphemeral: isEphemeral, clockStart: clockStart, firstSeq: firstSeq,
-            log: log.record, inputLog: inputLog?.record, moment: moment)
+            log: log.record, inputLog: inputLog?.record, moment: moment, leases: leases.record)
     }
 
     convenience init(_ record: Record, _ environment: Environment) throws(StateDecoder.Damage) {

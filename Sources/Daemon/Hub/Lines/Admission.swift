@@ -28,6 +28,7 @@ struct Admission {
     private let peer: Peer
     private let registry: CameraRegistry
     private let limits: Limits
+    private let now: Double
     /// The names of cameras that the objects so far make.
     private var made: Set<String> = []
     /// The zoom ranges that they set, by the camera's name.
@@ -36,10 +37,12 @@ struct Admission {
     private var fingers = 0
 
     init(
-        _ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ registry: CameraRegistry, _ limits: Limits
+        _ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ registry: CameraRegistry, _ limits: Limits,
+        at now: Double
     ) {
         (self.requests, self.meant, self.peer) = (requests, meant, peer)
         (self.registry, self.limits) = (registry, limits)
+        self.now = now
     }
 
     /// Whether any gesture of a peer's is admitted on a camera as that stands: then there are no further checks. What
@@ -47,7 +50,7 @@ struct Admission {
     @inline(__always)
     static func admitsAnyGesture(of peer: Peer, on camera: HostedCamera, _ limits: Limits) -> Bool {
         !peer.isWatchOnly && camera.replay === peer.replay && camera.lifetime == .permanent
-            && camera.gestures.count < min(limits.gestures, limits.cameraGestures)
+            && camera.gestures.count < min(limits.gestures, limits.cameraGestures) && camera.leases.allow(peer)
     }
 
     /// Admits the line.
@@ -111,6 +114,7 @@ struct Admission {
             Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
         func noReplay() -> Refusal { Refusal(index, .noReplay, "camera", "no replay runs on this camera") }
+        if requests[index].body.takesCamera { try admitLeased(index, camera, by: peer) }
         switch requests[index].body {
         case .gesture(let gesture):
             if isBusy { throw busy() }
@@ -144,6 +148,21 @@ struct Admission {
                 throw Refusal(index, .invalidValue, "type", message)
             }
             if camera?.replay?.isCut != false { throw noReplay() }
+            // A replay is steered from any connection, as long as its own may move the camera.
+            if let owner = camera?.replay?.peer { try admitLeased(index, camera, by: owner) }
+        case .takeLease(let request):
+            try admit(request, index, camera)
+        case .joinLease(let number):
+            try admitLease(number, index, camera)
+            if camera?.leases.allow(peer) != true { try admitOneMoreLease(index) }
+        case .endLease(let number?):
+            try admitLease(number, index, camera)
+        case .endLease(nil):
+            guard peer.leasedCameras.contains(where: { $0 === camera }) else {
+                throw Refusal(
+                    index, .noLease, "camera",
+                    "this connection has no part in a lease of this camera, and waits for none")
+            }
         case .getReplay:
             if camera?.replay == nil { throw noReplay() }
         case .subscribeAll:
@@ -160,6 +179,55 @@ struct Admission {
             .unsubscribe, .unsubscribeAll, .hello:
             break
         }
+    }
+
+    // MARK: Leases
+
+    /// Admits what moves a camera, if no lease of others' stands against it.
+    ///
+    /// - Parameter mover: whose gesture, command or trace it is.
+    private func admitLeased(_ index: Int, _ camera: HostedCamera?, by mover: Peer) throws(Refusal) {
+        guard let lease = camera?.publicCamera.leases.current, !lease.includes(mover) else { return }
+        let (who, left) = (lease.label.map { "\"\($0)\"" } ?? "another client", (lease.deadline - now).rounded(.up))
+        throw Refusal(
+            index, .leased, "camera",
+            "\(who) has leased this camera, " + (left > 0 ? "for \(plain(left)) ms more" : "until its trace has ended"))
+    }
+
+    private func admit(_ request: LeaseRequest, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+        if peer.sendsTrace {
+            throw Refusal(index, .invalidValue, "type", "a trace takes no lease: take it before the trace's header")
+        }
+        if let lease = camera?.leases.current, lease.includes(peer) { return }
+        if camera?.leases.hasWaiting(peer) == true {
+            throw Refusal(index, .limitReached, "type", "this connection waits for the camera's lease already")
+        }
+        try admitOneMoreLease(index)
+        guard !request.wait, let camera else { return }
+        try admitLeased(index, camera, by: peer)
+        if !camera.isFree(for: peer) {
+            throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
+        }
+        if !camera.leases.waiting.isEmpty {
+            throw Refusal(index, .leased, "camera", "others wait for this camera's lease: with wait, this one does")
+        }
+    }
+
+    /// Admits what is about the lease of a number.
+    private func admitLease(_ number: Int, _ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+        if peer.sendsTrace, case .joinLease = requests[index].body {
+            throw Refusal(index, .invalidValue, "type", "a trace joins no lease: join it before the trace's header")
+        }
+        guard camera?.publicCamera.leases.current?.number == number else {
+            throw Refusal(index, .noLease, "lease", "this camera has no lease of that number")
+        }
+    }
+
+    private func admitOneMoreLease(_ index: Int) throws(Refusal) {
+        guard peer.leasedCameras.count >= limits.leases else { return }
+        throw Refusal(
+            index, .limitReached, "type",
+            "one connection has a part in at most \(limits.leases) leases; end one with end-lease")
     }
 
     private func admitSubscription(_ index: Int) throws(Refusal) {
@@ -256,12 +324,20 @@ extension ClientRequest {
     var needsCamera: Bool {
         switch self {
         case .gesture, .touch, .move, .animate, .stop, .set, .marker, .getCamera, .cameraForBounds, .project,
-            .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace:
+            .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace, .takeLease:
             true
         case .removeCamera, .cameras, .stats, .clients, .ping, .getReplay, .hello, .traceEnd, .pauseReplay,
             .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .unsubscribe, .subscribeAll,
-            .unsubscribeAll:
+            .unsubscribeAll, .joinLease, .endLease:
             false
+        }
+    }
+
+    /// Whether it is to move its camera, so that no replay of another client's may any more.
+    var takesCamera: Bool {
+        switch self {
+        case .gesture, .touch, .trace: true
+        default: isCommand
         }
     }
 }

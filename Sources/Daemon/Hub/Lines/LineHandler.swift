@@ -8,6 +8,7 @@ final class LineHandler {
     private let registry: CameraRegistry
     private let clients: ClientRegistry
     private let runner: CameraRunner
+    private let leases: Leases
     private let replays: Replays
     private let applier: RequestApplier
     private let errors: ErrorReplies
@@ -21,7 +22,7 @@ final class LineHandler {
 
     init(_ hub: HubParts, _ applier: RequestApplier) {
         (limits, registry, clients, runner) = (hub.limits, hub.registry, hub.clients, hub.runner)
-        (replays, errors, sender, turns) = (hub.replays, hub.errors, hub.sender, hub.turns)
+        (leases, replays, errors, sender, turns) = (hub.leases, hub.replays, hub.errors, hub.sender, hub.turns)
         (counters, self.applier) = (hub.counters, applier)
         decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
     }
@@ -136,7 +137,8 @@ final class LineHandler {
         let time: Double?
         do throws(Refusal) {
             time = try traceTime(requests, of: peer)
-            var admission = Admission(requests, meant, from: peer, registry, limits)
+            for case .present(let camera) in meant where camera.leases.current != nil { leases.update(camera, at: now) }
+            var admission = Admission(requests, meant, from: peer, registry, limits, at: now)
             try admission.admit()
         } catch {
             let isHeader = if case .trace = requests[error.index].body { !peer.sendsTrace } else { false }
@@ -202,6 +204,7 @@ final class LineHandler {
         if rejection.isHeader, !peer.sendsTrace {
             clients.linger(peer)
             runner.cancelGestures(of: peer, at: now)
+            leases.release(peer, at: now)
         }
     }
 }

@@ -6,6 +6,7 @@ import GimbalProtocol
 final class RequestApplier {
     private let registry: CameraRegistry
     private let runner: CameraRunner
+    private let leases: Leases
     private let replays: Replays
     private let subscriptions: Subscriptions
     private let waits: RestWaits
@@ -15,8 +16,10 @@ final class RequestApplier {
     private let turns: Turns
 
     init(_ hub: HubParts, _ queries: Queries) {
-        (registry, runner, replays, subscriptions) = (hub.registry, hub.runner, hub.replays, hub.subscriptions)
-        (waits, errors, sender, turns) = (hub.waits, hub.errors, hub.sender, hub.turns)
+        (registry, runner, leases, replays) = (hub.registry, hub.runner, hub.leases, hub.replays)
+        (subscriptions, waits, errors, sender, turns) = (
+            hub.subscriptions, hub.waits, hub.errors, hub.sender, hub.turns
+        )
         self.queries = queries
     }
 
@@ -35,7 +38,9 @@ final class RequestApplier {
         switch request.body {
         case .removeCamera:
             sender.acknowledge(id, to: peer)
-            if let camera = registry.camera(meant) { runner.remove(camera, by: peer) }
+            guard let camera = registry.camera(meant) else { break }
+            leases.cameraWillBeRemoved(camera)
+            runner.remove(camera, by: peer)
         case .gesture, .touch:
             let camera = move(request, meant, id, &line)
             if camera.replay == nil { peer.fedCameras.insert(camera) }
@@ -78,6 +83,13 @@ final class RequestApplier {
         case .traceEnd:
             sender.acknowledge(id, to: peer)
             replays.end(traceOf: peer, at: now)
+        case .takeLease(let lease):
+            leases.take(lease, of: runner.camera(meant, for: peer, at: now), id, by: peer, at: now)
+        case .joinLease:
+            if let camera = registry.camera(meant) { leases.join(camera, id, by: peer, at: now) }
+        case .endLease(let number):
+            sender.acknowledge(id, to: peer)
+            if let camera = registry.camera(meant) { leases.end(number, of: camera.publicCamera, by: peer, at: now) }
         }
     }
 
@@ -119,15 +131,5 @@ final class RequestApplier {
     func commitBatches(of line: LineContext) {
         if let first = line.first { runner.commitBatch(of: first, at: first.time(at: line.now)) }
         for camera in line.others { runner.commitBatch(of: camera, at: camera.time(at: line.now)) }
-    }
-}
-
-extension ClientRequest {
-    /// Whether no replay of another client's may move the camera any more.
-    fileprivate var takesCamera: Bool {
-        switch self {
-        case .gesture, .touch, .trace: true
-        default: isCommand
-        }
     }
 }

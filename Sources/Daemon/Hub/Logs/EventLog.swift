@@ -257,7 +257,7 @@ import GimbalProtocol
     struct Record: Codable {
         /// The number of the oldest line.
         fileprivate let first: UInt64
-        /// For each line its length, and its kind as a bit of `EventKinds`.
+        /// For each line its length, and its kind as a bit of `EventKinds`; that of a lease, the ninth, is left out.
         fileprivate let lengths: [UInt32]
         fileprivate let kinds: [UInt8]
         /// The lines, one behind the other.
@@ -300,7 +300,8 @@ import GimbalProtocol
             Record.Ring(offset: $0.offset, size: capacity, head: entries.first?.offset ?? 0, wrap: wrap)
         }
         return Record(
-            first: first, lengths: entries.map { UInt32($0.length) }, kinds: entries.map(\.kind.rawValue),
+            first: first, lengths: entries.map { UInt32($0.length) },
+            kinds: entries.map { UInt8(truncatingIfNeeded: $0.kind.rawValue) },
             lines: ring == nil ? lines : nil, ring: ring, lastMoveStarted: lastMoveStarted, lastReset: lastReset)
     }
 
@@ -335,7 +336,7 @@ import GimbalProtocol
         var offset = head
         for (length, kind) in zip(record.lengths, record.kinds) {
             if end == record.ring?.wrap, end > first { (offset, wrap) = (0, end) }
-            let (length, kind) = (Int(length), EventKinds(rawValue: kind))
+            let (length, kind) = (Int(length), kind == 0 ? EventKinds.lease : EventKinds(rawValue: UInt16(kind)))
             guard length <= capacity - offset else { throw StateDecoder.Damage() }
             self[end] = Entry(offset: offset, length: length, kind: kind)
             offset += length

@@ -184,6 +184,7 @@ final class Subscription {
         case .every:
             if missedCount > 0 { camera.writeGap(of: missedCount, to: &line) }
             if showsTouches { camera.writeTouches(at: nil, to: &line) }
+            if kinds.contains(.lease) { camera.writeLease(at: nil, to: &line) }
             cursor = log.end
             unnumberedBefore = log.unnumbered
         case .latest:

@@ -61,6 +61,7 @@ final class Subscriptions {
                 resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
             }
             if subscription.showsTouches { camera.writeTouches(at: camera.time(at: now), to: &reply) }
+            if subscription.kinds.contains(.lease) { camera.writeLease(at: now, to: &reply) }
         }
     }
 
@@ -209,6 +210,7 @@ final class Subscriptions {
         sender.append(to: peer) { reply in
             Self.write(subscription, Span(), to: &reply)
             began(subscription, &reply)
+            if subscription.kinds.contains(.lease) { camera.writeLease(at: nil, to: &reply) }
         }
     }
 

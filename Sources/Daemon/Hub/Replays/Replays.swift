@@ -54,6 +54,7 @@ final class Replays {
     private let registry: CameraRegistry
     private let clients: ClientRegistry
     private let runner: CameraRunner
+    private let leases: Leases
     private let sender: Sender
     private let turns: Turns
     private(set) var running: [Replay] = []
@@ -62,10 +63,10 @@ final class Replays {
 
     init(
         limits: Limits, _ registry: CameraRegistry, _ clients: ClientRegistry, _ runner: CameraRunner,
-        _ sender: Sender, _ turns: Turns
+        _ leases: Leases, _ sender: Sender, _ turns: Turns
     ) {
         (self.limits, self.registry, self.clients, self.runner) = (limits, registry, clients, runner)
-        (self.sender, self.turns) = (sender, turns)
+        (self.leases, self.sender, self.turns) = (leases, sender, turns)
         // What has been accepted once is, also by a process with other limits.
         decoder = RequestDecoder(longestLine: .max, largestFrame: .max)
     }
@@ -434,6 +435,7 @@ final class Replays {
         camera.assignment.replay = nil
         camera.clockStart = now - time
         running.removeAll { $0 === replay }
+        defer { leases.update(camera, at: now) }
         guard let peer = replay.peer else { return }
         // What is passed over goes on until its end has been read.
         peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none
@@ -442,7 +444,10 @@ final class Replays {
         // One that reads no more is not told, and may have nothing left to do.
         sender.enqueue(peer)
         // Nothing of a trace is ever taken for live input.
-        if summary.cut == true { discardInput(of: peer) }
+        if summary.cut == true {
+            discardInput(of: peer)
+            leases.release(peer, at: now)
+        }
         if peer.input.isUnfinished { turns.join(peer) }
     }
 

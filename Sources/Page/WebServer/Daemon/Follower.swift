@@ -25,6 +25,7 @@ final class Follower: Sendable {
         var settings: PageLine?
         var position: PageLine?
         var replay: PageLine?
+        var lease: PageLine?
         /// The types of gestures that pages received last, and when.
         var toldGestures: (types: [String], timeMs: Double) = ([], 0)
         var fingers: [Int: PageLine] = [:]
@@ -42,7 +43,7 @@ final class Follower: Sendable {
         func lines(of name: String) -> [PageLine] {
             let (types, timeMs) = toldGestures
             let gestures: PageLine? = types.isEmpty ? nil : .gestures(types, camera: name, timeMs: timeMs)
-            return [beginning, settings, position, replay, gestures].compactMap(\.self)
+            return [beginning, settings, position, replay, lease, gestures].compactMap(\.self)
                 + fingers.sorted { $0.key < $1.key }.map(\.value)
         }
     }
@@ -257,6 +258,7 @@ extension Follower.State {
             cameras[name]?.beginning = line
             cameras[name]?.position = nil
             cameras[name]?.fingers = [:]
+            cameras[name]?.lease = nil
         case .moveStarted, .idle, .reset, .lagged:
             line.isBoundary = true
             line.isCounted = event.move != nil
@@ -285,6 +287,12 @@ extension Follower.State {
             line.subject = .replay(camera: name)
             cameras[name]?.replay = status.state == .ended ? nil : line
         case .marker: break
+        case .leaseTaken:
+            line.subject = .lease(camera: name)
+            cameras[name]?.lease = line
+        case .leaseEnded:
+            line.subject = .lease(camera: name)
+            cameras[name]?.lease = nil
         case .removed:
             cameras[name] = nil
             totals.forget(butFor: { cameras[$0] != nil }, count: cameras.count)

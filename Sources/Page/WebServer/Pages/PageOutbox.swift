@@ -9,6 +9,7 @@ enum Subject: Hashable, Sendable {
     case position(camera: String)
     case settings(camera: String)
     case replay(camera: String)
+    case lease(camera: String)
     case fingers(camera: String, surface: Int)
 }
 

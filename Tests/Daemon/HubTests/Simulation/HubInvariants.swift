@@ -18,7 +18,8 @@ struct HubInvariants {
         let cameras = hub.parts.registry.sorted
         for camera in cameras { known[ObjectIdentifier(camera)] = Known(camera: camera) }
         known = known.filter { $0.value.camera != nil }
-        return names(cameras, hub) ?? subscriptions(cameras, hub) ?? replays(cameras, hub) ?? peers(hub)
+        return names(cameras, hub) ?? subscriptions(cameras, hub) ?? replays(cameras, hub) ?? leases(cameras)
+            ?? peers(hub)
             ?? known.values.compactMap { $0.camera.flatMap { lost($0, hub) } }.first
     }
 
@@ -65,6 +66,23 @@ struct HubInvariants {
         return nil
     }
 
+    private func leases(_ cameras: [HostedCamera]) -> String? {
+        for camera in cameras {
+            let (lease, waiting) = (camera.leases.current, camera.leases.waiting.map(\.peer))
+            let peers = waiting + (lease.map { [$0.holder] + $0.members } ?? [])
+            guard peers.allSatisfy({ peer in peer.leasedCameras.count { $0 === camera } == 1 }),
+                Set(peers.map(\.number)).count == peers.count
+            else { return "a client is not known to have a part in the lease of \(camera.name), or twice" }
+            if peers.contains(where: \.isClosed), camera.replay == nil {
+                return "a client that is gone leases \(camera.name)"
+            }
+            if lease == nil, let first = waiting.first, camera.isFree(for: first) {
+                return "the lease of \(camera.name) is free, and a client waits for it"
+            }
+        }
+        return nil
+    }
+
     private func peers(_ hub: Hub) -> String? {
         for peer in hub.parts.clients.peers {
             if let replay = peer.replay, !hub.parts.replays.running.contains(where: { $0 === replay }) {
@@ -72,6 +90,9 @@ struct HubInvariants {
             }
             if case .finished = peer.input.state, isIdle(peer), !peer.hasUnsent {
                 return "a client is kept for which nothing is left to do"
+            }
+            if let camera = peer.leasedCameras.first(where: { !isRegistered($0, hub) }) {
+                return "a client has a part in the lease of a camera \(camera.name) that is not there"
             }
             for wait in peer.waits.all where !wait.isOver && !isRegistered(wait.camera, hub) {
                 return "a request waits for a camera \(wait.camera.name) that is not there"

@@ -98,7 +98,9 @@ struct SimulatedClient {
     /// Takes a line; says what is wrong with it.
     mutating func take(_ json: JSON) -> String? {
         let type = json["type"]?.string
-        if type == "trace-ended" || type == "error" && json["code"]?.string == "busy" { isReplaying = false }
+        if type == "trace-ended" || type == "error" && ["busy", "leased"].contains(json["code"]?.string) {
+            isReplaying = false
+        }
         if let id = json["id"]?.string, waiting.remove(id) != nil {
             return type == "at-rest" || type == "error" ? nil : "no answer to who waits"
         }
@@ -107,7 +109,9 @@ struct SimulatedClient {
             asked.removeFirst()
             take(json, for: id)
         }
-        guard let camera = json["camera"]?.string, type != "camera", type != "replay" || json["id"] == nil else {
+        guard let camera = json["camera"]?.string, type != "camera", type != "lease",
+            type != "replay" || json["id"] == nil
+        else {
             return nil
         }
         if type == "subscribed" { return begin(camera, json) }
@@ -176,7 +180,7 @@ struct SimulatedStream {
     /// Takes a line; says what is wrong with it.
     mutating func take(_ line: JSON) -> String? {
         switch line["type"]?.string {
-        case "gesture", "touch", "replay", "marker": return nil
+        case "gesture", "touch", "replay", "marker", "lease-taken", "lease-ended": return nil
         case "lagged":
             guard let seq = line["seq"]?.number, let missed = line["missed"]?.number else { return "no seq" }
             // Right behind a reset, what was missed is counted over both epochs.

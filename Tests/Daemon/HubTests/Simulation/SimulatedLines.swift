@@ -93,6 +93,16 @@ enum SimulatedLine {
         }
     }
 
+    /// The members of a request for a lease, or about one.
+    static func lease(_ random: inout Seeded) -> String {
+        switch random.integer(0...5) {
+        case 0: #""type":"end-lease""#
+        case 1: #""type":"end-lease","lease":\#(random.integer(1...40))"#
+        case 2: #""type":"join-lease","lease":\#(random.integer(1...40))"#
+        default: #""type":"take-lease","forMs":\#(random.integer(1...400)),"wait":\#(random.chance(0.6))"#
+        }
+    }
+
     private static func place(_ random: inout Seeded) -> String {
         "{\"latitude\":\(random.number(-100...100)),\"longitude\":\(random.number(-200...200))}"
     }

@@ -139,7 +139,7 @@ struct Simulation {
         }
         if random.chance(0.2) {
             return ask(
-                #","events":[\#(random.chance(0.5) ? #""idle","replay","marker""# : #""gesture","touch","idle""#)]"#,
+                #","events":[\#(random.chance(0.5) ? #""idle","replay","marker","lease""# : #""gesture","touch","idle""#)]"#,
                 "chosen")
         }
         if let stream = clients[index].streams[name], let epoch = stream.epoch, let next = stream.next,
@@ -201,6 +201,10 @@ struct Simulation {
         guard !clients[index].isReplaying else { return }
         let id = clients[index].newID()
         let camera = SimulatedLine.anyCamera(&random)
+        // What waits for a lease may never have it, so that its answer is not waited for.
+        if random.chance(0.3) {
+            return clients[index].say(#"{"camera":"\#(camera)",\#(SimulatedLine.lease(&random))}"#)
+        }
         clients[index].say(#"{"camera":"\#(camera)","id":"\#(id)",\#(SimulatedLine.steering(&random))}"#, ids: [id])
     }
 

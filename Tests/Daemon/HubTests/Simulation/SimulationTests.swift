@@ -38,6 +38,8 @@ import Testing
         for wanted in [
             #"{"type":"at-rest""#, #""code":"timeout""#, #""camera":"*""#, #""cut":true"#, #"{"type":"marker""#,
             #""state":"seeking""#, #""state":"paused""#, #""moving":""#,
+            #"{"type":"lease""#, #"{"type":"lease-taken""#, #""reason":"time""#,
+            #""code":"leased""#,
         ] { #expect(lines.contains { $0.contains(wanted) }, "the simulation has no \(wanted)") }
         #expect(try Schema.complaints(lines, from: .server) == "")
         #expect(total > 3000)

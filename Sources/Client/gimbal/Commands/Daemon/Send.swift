@@ -62,6 +62,7 @@ private final class SendSession {
 
     init(_ options: Send) throws {
         connection = try DaemonConnection(options.socket)
+        try connection.joinLeases()
         if options.lines.isEmpty {
             input = try InputFile("-")
         } else {

@@ -167,11 +167,11 @@ private final class WatchSession {
             if options.reconnect, !read.points.isEmpty, message.error?.isOfConnection == true { return }
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case .reset: output.show(message)
-        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker:
+        case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker, .leaseTaken, .leaseEnded:
             output.show(message)
             left -= 1
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .atRest, .traceEnded,
-            .hello, .pong, .ok, nil:
+            .lease, .hello, .pong, .ok, nil:
             break
         }
     }

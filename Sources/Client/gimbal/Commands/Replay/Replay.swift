@@ -60,6 +60,9 @@ struct Replay: ParsableCommand {
     @Flag(help: "Feed the camera with gestures as fingers make them, instead of replaying a trace.")
     var live = false
 
+    @Flag(help: "Keep others from moving the camera until it has ended, as \"gimbal lease\" does.")
+    var lease = false
+
     @Argument(help: "The traces or recordings; - is standard input.", completion: .file())
     var traces: [String] = []
 

@@ -1,0 +1,28 @@
+// The leases that `gimbal lease` holds for the command that it runs: told in the environment, joined by what moves a camera.
+
+import GimbalClient
+import GimbalProtocol
+import Glibc
+import UnixSocket
+
+struct HeldLease {
+    let camera: String
+    let number: Int
+
+    static let variable = "GIMBAL_LEASE"
+
+    /// Those that are told of.
+    static var all: [HeldLease] {
+        (SocketPath.environmentValue(variable) ?? "").split(separator: ",").compactMap { told in
+            let parts = told.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let number = Int(parts[1]), Request.isCameraName(parts[0].utf8) else { return nil }
+            return HeldLease(camera: String(parts[0]), number: number)
+        }
+    }
+
+    /// Tells the programs that this one starts of a lease, beside those that it was told of itself.
+    static func tell(_ lease: CameraLease) {
+        let all = all.filter { $0.camera != lease.camera } + [HeldLease(camera: lease.camera, number: lease.lease)]
+        setenv(variable, all.map { "\($0.camera):\($0.number)" }.joined(separator: ","), 1)
+    }
+}

@@ -1,0 +1,104 @@
+// A lease: for a time, only those who hold it move a camera (schema: client.take-lease, client.join-lease, client.end-lease,
+// server.lease, server.lease-taken, server.lease-ended).
+
+import JSONLines
+
+/// What a client asks for that takes a lease, or prolongs its own.
+public struct LeaseRequest: Equatable, Sendable {
+    /// How long it lasts, from now or from when it is granted: 1 to 3,600,000 ms.
+    public var forMs: Double
+    /// What others are told of who holds it: 1 to 256 bytes.
+    public var label: String?
+    /// Whether the request waits while another client holds it, or plays a trace; otherwise it is refused.
+    public var wait: Bool
+
+    /// A lease of so many milliseconds.
+    public init(forMs: Double, label: String? = nil, wait: Bool = false) {
+        (self.forMs, self.label, self.wait) = (forMs, label, wait)
+    }
+}
+
+/// A camera's lease. (The messages `lease` and `lease-taken`.)
+public struct CameraLease: Equatable, Sendable {
+    /// The camera's name.
+    public package(set) var camera: String
+    /// Milliseconds of the camera's clock, now.
+    public package(set) var timeMs: Double
+    /// Its number, by which others join it or end it.
+    public package(set) var lease: Int
+    /// When it ends on the camera's clock, in milliseconds. It lasts longer where its holder plays a trace: until that ends.
+    public package(set) var untilMs: Double
+    /// What its holder has told of itself.
+    public package(set) var label: String?
+
+    package init(camera: String, timeMs: Double, lease: Int, untilMs: Double, label: String?) {
+        (self.camera, self.timeMs, self.lease) = (camera, timeMs, lease)
+        (self.untilMs, self.label) = (untilMs, label)
+    }
+}
+
+/// Why a lease has ended.
+public enum LeaseEndReason: String, CaseIterable, Sendable, ProtocolWord {
+    /// Its time was up.
+    case time
+    /// A client ended it.
+    case ended
+    /// Its holder's connection ended.
+    case disconnected
+}
+
+/// The end of a camera's lease. (The message `lease-ended`.)
+public struct LeaseEnd: Equatable, Sendable {
+    /// The camera's name.
+    public package(set) var camera: String
+    /// Milliseconds of the camera's clock.
+    public package(set) var timeMs: Double
+    /// Its number.
+    public package(set) var lease: Int
+    /// Why it has ended.
+    public package(set) var reason: LeaseEndReason
+
+    package init(camera: String, timeMs: Double, lease: Int, reason: LeaseEndReason) {
+        (self.camera, self.timeMs, self.lease, self.reason) = (camera, timeMs, lease, reason)
+    }
+}
+
+// MARK: Members
+
+extension MemberRule where Self == IntegerRule {
+    /// The number of a lease.
+    static var lease: Self { IntegerRule(wanted: "must be a lease's number: an integer from 0") }
+}
+
+extension LeaseRequest: Described {
+    package static let blank = LeaseRequest(forMs: 1)
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.forMs, &forMs, .number(in: 1...ClosedRange.durations.upperBound))
+        try visitor.member(.label, &label, .markerLabel)
+        try visitor.member(.wait, &wait, .flag, unless: false)
+    }
+}
+
+extension CameraLease: Described {
+    package static let blank = CameraLease(camera: "", timeMs: 0, lease: 0, untilMs: 0, label: nil)
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.lease, &lease, .lease)
+        try visitor.member(.untilMs, &untilMs, .time)
+        try visitor.member(.label, &label, .text())
+    }
+}
+
+extension LeaseEnd: Described {
+    package static let blank = LeaseEnd(camera: "", timeMs: 0, lease: 0, reason: .time)
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.member(.lease, &lease, .lease)
+        try visitor.member(.reason, &reason, WordRule())
+    }
+}

@@ -1,0 +1,284 @@
+// Leases: for a time, a camera is moved by nobody but those who hold its lease. Who holds one, who waits for one, and when each
+// ends.
+// Invariants: a camera has at most one lease. A peer knows each camera whose lease it has a part in or waits for, and is known
+// there. Where nothing stands against it, the first that waits has the lease: after each change `update` sees to that.
+
+import GimbalProtocol
+
+/// A camera's lease.
+final class Lease {
+    let number: Int
+    /// Who has taken it: it ends with that connection.
+    let holder: Peer
+    /// Who has joined it.
+    fileprivate(set) var members: [Peer] = []
+    fileprivate(set) var label: String?
+    /// The hub's time at which it ends.
+    fileprivate(set) var deadline: Double
+
+    fileprivate init(_ number: Int, of holder: Peer, label: String?, deadline: Double) {
+        (self.number, self.holder, self.label, self.deadline) = (number, holder, label, deadline)
+    }
+
+    /// Whether a peer may move the camera.
+    func includes(_ peer: Peer) -> Bool { peer === holder || members.contains { $0 === peer } }
+}
+
+/// A camera's lease, and who waits for the next. It is kept in the camera, and only ``Leases`` changes it.
+struct CameraLeases {
+    fileprivate(set) var current: Lease?
+    /// In the order in which they came.
+    fileprivate(set) var waiting: [Waiting] = []
+
+    /// A request that waits.
+    struct Waiting {
+        let peer: Peer
+        let request: LeaseRequest
+        /// The request's id as it was written.
+        let id: [UInt8]
+        /// The number of its line on the connection.
+        let line: UInt64
+    }
+
+    /// Whether a peer may move the camera.
+    @inline(__always)
+    func allow(_ peer: Peer) -> Bool { current?.includes(peer) ?? true }
+
+    /// Whether a peer's request waits.
+    func hasWaiting(_ peer: Peer) -> Bool { waiting.contains { $0.peer === peer } }
+}
+
+final class Leases {
+    private let runner: CameraRunner
+    private let sender: Sender
+    private let counters: Counters
+    /// Cameras that have a lease.
+    private var leased: [HostedCamera] = []
+    /// The number of the last lease.
+    private(set) var lastNumber = 0
+
+    init(_ runner: CameraRunner, _ sender: Sender, _ counters: Counters) {
+        (self.runner, self.sender, self.counters) = (runner, sender, counters)
+    }
+
+    // MARK: They begin
+
+    /// Takes a camera's lease or prolongs it; where that cannot be now, the request waits.
+    func take(_ request: LeaseRequest, of camera: HostedCamera, _ id: Span<UInt8>, by peer: Peer, at now: Double) {
+        let id = (0..<id.count).map { id[$0] }
+        if let lease = camera.leases.current, lease.includes(peer) {
+            lease.deadline = now + request.forMs
+            lease.label = request.label ?? lease.label
+            tell(camera, lease, id, to: peer, at: now)
+        } else {
+            note(camera, in: peer)
+            let line = peer.input.framer.lineNumber
+            camera.leases.waiting.append(.init(peer: peer, request: request, id: id, line: line))
+            update(camera, at: now)
+        }
+    }
+
+    /// Has a peer take part in a camera's lease.
+    func join(_ camera: HostedCamera, _ id: Span<UInt8>, by peer: Peer, at now: Double) {
+        guard let lease = camera.leases.current else { return }
+        if !lease.includes(peer) {
+            note(camera, in: peer)
+            lease.members.append(peer)
+        }
+        sender.reply(.lease(camera.message(of: lease, at: now)), id, to: peer)
+    }
+
+    /// Grants the lease to the first that waits.
+    private func grant(_ camera: HostedCamera, at now: Double) {
+        let next = camera.leases.waiting.removeFirst()
+        lastNumber += 1
+        let lease = Lease(lastNumber, of: next.peer, label: next.request.label, deadline: now + next.request.forMs)
+        camera.leases.current = lease
+        leased.append(camera)
+        runner.cancelGestures(on: camera, at: now) { $0 != next.peer.number }
+        tell(camera, lease, next.id, to: next.peer, at: now)
+    }
+
+    /// Tells the peer that has asked, and all who follow the camera's leases.
+    private func tell(_ camera: HostedCamera, _ lease: Lease, _ id: [UInt8], to peer: Peer, at now: Double) {
+        let message = camera.message(of: lease, at: now)
+        sender.reply(.lease(message), id.span, to: peer)
+        runner.send(.lease, of: camera) { $0.answer(.event(.leaseTaken(message)), Span()) }
+    }
+
+    // MARK: They end
+
+    /// Ends a peer's part in a camera's lease, or its waiting; with a number, the lease.
+    func end(_ number: Int?, of camera: HostedCamera, by peer: Peer, at now: Double) {
+        if let lease = camera.leases.current, number != nil || lease.holder === peer {
+            end(lease, of: camera, .ended, at: now)
+        } else {
+            leave(camera, peer)
+        }
+        update(camera, at: now)
+    }
+
+    /// A peer has nothing more to do with leases: its connection ends.
+    func release(_ peer: Peer, at now: Double) {
+        for camera in peer.leasedCameras {
+            if camera.leases.current?.holder !== peer { leave(camera, peer) }
+            update(camera, at: now)
+        }
+    }
+
+    /// Ends a camera's lease if it is over, and grants the next one if the camera is free for that. To be called when something
+    /// has changed for either.
+    func update(_ camera: HostedCamera, at now: Double) {
+        if let lease = camera.leases.current, let reason = reason(toEnd: lease, of: camera, at: now) {
+            end(lease, of: camera, reason, at: now)
+        }
+        guard camera.leases.current == nil, let next = camera.leases.waiting.first else { return }
+        if camera.isFree(for: next.peer) { grant(camera, at: now) }
+    }
+
+    /// Why a lease is over; `nil` if it is not.
+    private func reason(toEnd lease: Lease, of camera: HostedCamera, at now: Double) -> LeaseEndReason? {
+        if camera.isPlayed(by: lease.holder) { return nil }
+        if lease.holder.isGone { return .disconnected }
+        return lease.deadline <= now ? .time : nil
+    }
+
+    private func end(_ lease: Lease, of camera: HostedCamera, _ reason: LeaseEndReason, at now: Double) {
+        for peer in lease.members + [lease.holder] { forget(camera, in: peer) }
+        camera.leases.current = nil
+        leased.removeAll { $0 === camera }
+        tellEnd(of: lease.number, of: camera, reason, at: reason == .time ? min(lease.deadline, now) : now)
+    }
+
+    private func tellEnd(of number: Int, of camera: HostedCamera, _ reason: LeaseEndReason, at now: Double) {
+        let time = max(camera.time(at: now), camera.moment.lastTime)
+        let end = LeaseEnd(camera: camera.name, timeMs: time, lease: number, reason: reason)
+        runner.send(.lease, of: camera) { $0.answer(.event(.leaseEnded(end)), Span()) }
+    }
+
+    /// Ends a peer's waiting, or its part in a lease that another one holds.
+    private func leave(_ camera: HostedCamera, _ peer: Peer) {
+        camera.leases.current?.members.removeAll { $0 === peer }
+        camera.leases.waiting.removeAll { $0.peer === peer }
+        forget(camera, in: peer)
+    }
+
+    /// A camera is about to be removed: its lease goes with it, and those that wait are told.
+    func cameraWillBeRemoved(_ camera: HostedCamera) {
+        if let lease = camera.leases.current {
+            for peer in lease.members + [lease.holder] { forget(camera, in: peer) }
+            leased.removeAll { $0 === camera }
+        }
+        for wait in camera.leases.waiting {
+            counters.errors += 1
+            let error = WireError(.removed, field: "camera", "camera \(camera.name) was removed before it was free")
+            sender.refuse(error, line: wait.line, wait.id.span, to: wait.peer)
+            forget(camera, in: wait.peer)
+        }
+        camera.leases = CameraLeases()
+    }
+
+    private func note(_ camera: HostedCamera, in peer: Peer) { peer.leasedCameras.append(camera) }
+
+    private func forget(_ camera: HostedCamera, in peer: Peer) { peer.leasedCameras.removeAll { $0 === camera } }
+
+    // MARK: Time
+
+    /// When the next lease ends, in the hub's time; infinite if none does.
+    var deadline: Double {
+        leased.reduce(.infinity) { earliest, camera in
+            guard let lease = camera.leases.current, !camera.isPlayed(by: lease.holder) else { return earliest }
+            return min(earliest, lease.deadline)
+        }
+    }
+
+    /// Ends what is over.
+    func advance(to now: Double) {
+        guard !leased.isEmpty else { return }
+        for camera in leased { update(camera, at: now) }
+    }
+
+    // MARK: From process to process
+
+    /// A camera's lease, and who waits for it: peers by their numbers.
+    struct Record: Codable {
+        let number: Int?
+        let holder: Int?
+        let members: [Int]
+        let label: String?
+        let deadline: Double?
+        let waiting: [Waiting]
+
+        struct Waiting: Codable {
+            let peer: Int
+            let id: [UInt8]
+            let line: UInt64
+            let forMs: Double
+            let label: String?
+        }
+    }
+
+    /// Goes on with the lease of another process, as far as its peers are still there and may still move the camera.
+    func restore(_ record: Record, of camera: HostedCamera, peers: [Int: Peer], at now: Double) {
+        for waiting in record.waiting {
+            guard let peer = peers[waiting.peer], !peer.isGone else { continue }
+            let request = LeaseRequest(forMs: waiting.forMs, label: waiting.label, wait: true)
+            camera.leases.waiting.append(.init(peer: peer, request: request, id: waiting.id, line: waiting.line))
+            note(camera, in: peer)
+        }
+        if let number = record.number, let holder = record.holder.flatMap({ peers[$0] }), let deadline = record.deadline
+        {
+            let lease = Lease(number, of: holder, label: record.label, deadline: deadline)
+            lease.members = record.members.compactMap { peers[$0] }
+            for peer in lease.members + [holder] { note(camera, in: peer) }
+            camera.leases.current = lease
+            leased.append(camera)
+        } else if let number = record.number {
+            tellEnd(of: number, of: camera, .disconnected, at: now)
+        }
+        update(camera, at: now)
+    }
+
+    /// Goes on counting behind the leases of another process.
+    func goOn(from number: Int) { lastNumber = number }
+}
+
+extension CameraLeases {
+    var record: Leases.Record? {
+        if current == nil, waiting.isEmpty { return nil }
+        let waiting = waiting.map {
+            Leases.Record.Waiting(
+                peer: $0.peer.number, id: $0.id, line: $0.line, forMs: $0.request.forMs, label: $0.request.label)
+        }
+        return Leases.Record(
+            number: current?.number, holder: current?.holder.number, members: current?.members.map(\.number) ?? [],
+            label: current?.label, deadline: current?.deadline, waiting: waiting)
+    }
+}
+
+extension Peer {
+    /// Whether it moves no camera any more.
+    fileprivate var isGone: Bool { isClosed || isWatchOnly || input.isFinished }
+}
+
+extension HostedCamera {
+    /// What is told of a lease.
+    func message(of lease: Lease, at now: Double) -> CameraLease {
+        let time = time(at: now)
+        return CameraLease(
+            camera: name, timeMs: time, lease: lease.number, untilMs: time + lease.deadline - now, label: lease.label)
+    }
+
+    /// Writes the lease that there is, for a subscriber that has not been told of it.
+    func writeLease(at now: Double?, to line: inout LineWriter) {
+        guard let lease = leases.current else { return }
+        let message = message(of: lease, at: now ?? clockStart + moment.lastTime)
+        line.answer(.event(.leaseTaken(message)), Span())
+    }
+
+    /// Whether a trace of a peer's plays on it, and has not come to its end.
+    fileprivate func isPlayed(by peer: Peer) -> Bool { replay.map { $0.peer === peer && !$0.isAtEnd } ?? false }
+
+    /// Whether no trace of another peer's plays on it.
+    func isFree(for peer: Peer) -> Bool { replay.map { $0.peer === peer || $0.isAtEnd } ?? true }
+}

@@ -1,0 +1,167 @@
+// Leases in time: how long they last, who is told, and what becomes of them in another process.
+
+import Testing
+
+import TestSupport
+
+@Suite struct LeaseTests {
+    private let host = HubHost()
+
+    private func code(_ peer: HubPeer, _ line: String) throws -> String? {
+        peer.send(line)
+        host.turn()
+        return try #require(peer.lines().last.map { try JSON($0) })["code"]?.string
+    }
+
+    private func types(_ peer: HubPeer) throws -> [String] {
+        try peer.lines().map { try #require(JSON($0)["type"]?.string) }
+    }
+
+    @Test func leaseEndsAtItsTimeOnTheCamerasClock() throws {
+        let (guide, other, watcher) = (
+            host.connect(), host.connect(), host.connect(role: .watchOnly(because: "a test"))
+        )
+        guide.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        host.pass(500)
+        guide.send(#"{"type":"take-lease","id":1,"forMs":1500,"label":"guide"}"#)
+        host.turn()
+        #expect(
+            guide.lines() == [
+                #"{"type":"lease","id":1,"camera":"main","timeMs":500,"lease":1,"untilMs":2000,"label":"guide"}"#
+            ])
+        host.pass(1200)
+        other.send(#"{"type":"stop","id":1}"#)
+        host.turn()
+        #expect(
+            other.lines() == [
+                #"{"type":"error","id":1,"line":1,"code":"leased","field":"camera","message":""#
+                    + #"\"guide\" has leased this camera, for 300 ms more"}"#
+            ])
+        host.jump(700)
+        #expect(
+            watcher.lines().dropFirst() == [
+                #"{"type":"lease-taken","camera":"main","timeMs":500,"lease":1,"untilMs":2000,"label":"guide"}"#,
+                #"{"type":"lease-ended","camera":"main","timeMs":2000,"lease":1,"reason":"time"}"#,
+            ])
+        #expect(try code(other, #"{"type":"stop","id":2}"#) == nil)
+    }
+
+    @Test func lineOfTheTurnInWhichItsTimeIsUpIsAccepted() throws {
+        let (guide, other) = (host.connect(), host.connect())
+        guide.send(#"{"type":"take-lease","forMs":100}"#)
+        host.turn()
+        host.setTime(byAdding: 100)
+        #expect(try code(other, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":5}}"#) == nil)
+    }
+
+    @Test func takingItAgainProlongsIt() throws {
+        let (guide, other) = (host.connect(), host.connect())
+        guide.send(#"{"type":"take-lease","forMs":1000}"#)
+        host.pass(900)
+        guide.send(#"{"type":"take-lease","id":2,"forMs":1000}"#)
+        host.pass(900)
+        #expect(guide.lines().last?.contains(#""lease":1,"untilMs":1900"#) == true)
+        #expect(try code(other, #"{"type":"stop","id":1}"#) == "leased")
+        host.pass(100)
+        #expect(try code(other, #"{"type":"stop","id":2}"#) == nil)
+    }
+
+    @Test func traceOfItsHolderKeepsItUntilTheTraceHasEnded() throws {
+        let (guide, other) = (host.connect(), host.connect())
+        other.send(#"{"type":"subscribe","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":100}"#)
+        guide.send(#"{"type":"trace","id":2,"version":1}"#)
+        guide.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":5}}"#)
+        guide.send(#"{"type":"move","timeMs":500,"update":{"kind":"zoom-to","zoom":6}}"#)
+        guide.send(#"{"type":"trace-end"}"#)
+        host.pass(450)
+        #expect(try types(other) == ["subscribed", "lease-taken", "reset"])
+        #expect(try code(other, #"{"type":"stop","id":1}"#) == "leased")
+        host.pass(100)
+        #expect(try types(other) == ["lease-ended"])
+        #expect(try types(guide) == ["lease", "trace-ended"])
+    }
+
+    @Test func holderWhoHalfClosesEndsIt() throws {
+        let (guide, other) = (host.connect(), host.connect())
+        other.send(#"{"type":"subscribe","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":60000}"#)
+        guide.halfClose()
+        host.turn()
+        #expect(try types(other) == ["subscribed", "lease-taken", "lease-ended"])
+        #expect(guide.isOver)
+    }
+
+    @Test func replayOfAnotherIsNotSteeredUnderALease() throws {
+        let (guide, other, third) = (host.connect(), host.connect(), host.connect())
+        other.send(#"{"type":"trace","version":1,"speed":"max","pauseAtEnd":true}"#)
+        other.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":5}}"#)
+        other.send(#"{"type":"trace-end"}"#)
+        host.pass(100)
+        guide.send(#"{"type":"take-lease","forMs":60000}"#)
+        host.turn()
+        #expect(try types(guide) == ["lease"])
+        #expect(try code(third, #"{"type":"resume-replay","id":1}"#) == "leased")
+        #expect(try code(guide, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#) == nil)
+    }
+
+    @Test func subscriberIsToldOfTheLeaseThatThereIs() throws {
+        let (guide, late) = (host.connect(), host.connect())
+        guide.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
+        host.pass(400)
+        late.send(#"{"type":"subscribe","events":["lease"]}"#)
+        host.turn()
+        #expect(
+            late.lines().dropFirst() == [
+                #"{"type":"lease-taken","camera":"main","timeMs":400,"lease":1,"untilMs":1000,"label":"guide"}"#
+            ])
+        let follower = host.connect()
+        follower.send(#"{"type":"subscribe","camera":"*","events":["lease"]}"#)
+        host.turn()
+        #expect(try types(follower) == ["subscribed", "subscribed", "lease-taken"])
+    }
+
+    @Test func connectionHasAPartInSixteenLeasesAtTheMost() throws {
+        let greedy = host.connect()
+        for index in 1...16 {
+            #expect(try code(greedy, #"{"type":"take-lease","camera":"c\#(index)","forMs":1000}"#) == nil)
+        }
+        #expect(try code(greedy, #"{"type":"take-lease","camera":"c17","forMs":1000}"#) == "limit-reached")
+        #expect(try code(greedy, #"{"type":"take-lease","camera":"c16","forMs":1000}"#) == nil)
+    }
+
+    // MARK: In the next process
+
+    @Test func leaseAndWhoWaitsForItGoOnInTheNextProcess() throws {
+        let (guide, helper, next, watcher) = (host.connect(), host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
+        helper.send(#"{"type":"join-lease","lease":1}"#)
+        next.send(#"{"type":"take-lease","id":"n","forMs":500,"wait":true}"#)
+        host.pass(300)
+        _ = watcher.lines()
+        try host.handOver()
+        #expect(try code(next, #"{"type":"stop","id":1}"#) == "leased")
+        #expect(try code(helper, #"{"type":"stop","id":1}"#) == nil)
+        host.pass(700)
+        #expect(
+            watcher.lines() == [
+                #"{"type":"lease-ended","camera":"main","timeMs":1000,"lease":1,"reason":"time"}"#,
+                #"{"type":"lease-taken","camera":"main","timeMs":1000,"lease":2,"untilMs":1500}"#,
+            ])
+        #expect(next.lines() == [#"{"type":"lease","id":"n","camera":"main","timeMs":1000,"lease":2,"untilMs":1500}"#])
+    }
+
+    @Test func holderThatGoesBetweenTwoProcessesEndsIt() throws {
+        let (guide, next, watcher) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","events":["lease"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":60000}"#)
+        next.send(#"{"type":"take-lease","forMs":500,"wait":true}"#)
+        host.turn()
+        _ = watcher.lines()
+        try host.handOver(without: [guide])
+        #expect(try types(watcher) == ["lease-ended", "lease-taken"])
+        #expect(try types(next) == ["lease"])
+    }
+}
