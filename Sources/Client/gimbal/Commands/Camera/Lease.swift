@@ -21,7 +21,10 @@ struct Lease: ParsableCommand {
             """
     )
 
-    @OptionGroup var options: CameraOptions
+    @OptionGroup var socket: SocketOptions
+
+    @Option("The camera (default: \(CameraName.main.text)).", "name", completion: .cameras)
+    var camera: CameraName?
 
     @Option("How long at the most (default: an hour, which is the longest).", "time")
     var `for`: Milliseconds?
@@ -50,11 +53,11 @@ struct Lease: ParsableCommand {
         guard let program = Program.find(command[0]) ?? (command[0].contains("/") ? command[0] : nil) else {
             throw Failure(.usage, "there is no command \(command[0])")
         }
-        let conversation = try Conversation(options, limitsAnswers: !wait)
+        let conversation = try Conversation(socket, camera: camera, limitsAnswers: !wait)
         HeldLease.tell(
             try conversation.lease(
                 LeaseRequest(forMs: self.for?.milliseconds ?? Self.longest, label: label, wait: wait)))
-        if let socket = options.answers.socket.socket { setenv("GIMBAL_SOCKET", socket, 1) }
+        if let socket = socket.socket { setenv("GIMBAL_SOCKET", socket, 1) }
         let process = try Program.start(program, Array(command.dropFirst()), input: STDIN_FILENO)
         let status = try Program.status(of: process)
         // The lease ends with the connection.
