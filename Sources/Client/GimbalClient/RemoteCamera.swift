@@ -78,17 +78,19 @@ public struct RemoteCamera: Sendable {
     /// Changes the camera at once.
     public func move(_ update: CameraUpdate) async throws { try await send([.move(update)]) }
 
-    /// Changes the camera over a time. Returns when the animation has begun; ``animateToRest(_:durationMs:easing:)``
+    /// Changes the camera over a time. Returns when the animation has begun; ``animateToRest(_:durationMs:easing:path:)``
     /// when it is over.
     ///
     /// - Parameters:
     ///   - update: what is to change.
-    ///   - durationMs: 0 to 3,600,000 milliseconds.
+    ///   - durationMs: 0 to 3,600,000 milliseconds; `nil` is 250 on a straight path, and as long as the speed of a flight asks for.
     ///   - easing: the pace.
+    ///   - path: straight, or a flight.
     public func animate(
-        _ update: CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default
+        _ update: CameraUpdate, durationMs: Double? = nil, easing: EasingName = .default,
+        path: AnimationPath = .straight
     ) async throws {
-        try await send([.animate(update, durationMs: durationMs, easing: easing)])
+        try await send([.animate(update, durationMs: durationMs, easing: easing, path: path)])
     }
 
     /// Changes the camera over a time, and returns when it rests: when the animation is over, or what has taken its
@@ -96,17 +98,25 @@ public struct RemoteCamera: Sendable {
     ///
     /// - Parameters:
     ///   - update: what is to change. Where constraints keep the camera from it, it comes to rest elsewhere.
-    ///   - durationMs: 0 to 3,600,000 milliseconds.
+    ///   - durationMs: 0 to 3,600,000 milliseconds; `nil` is 250 on a straight path, and as long as the speed of a flight asks for.
     ///   - easing: the pace.
+    ///   - path: straight, or a flight.
     /// - Returns: where the camera rests.
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `removed` if the camera is removed meanwhile.
     @discardableResult
     public func animateToRest(
-        _ update: CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default
+        _ update: CameraUpdate, durationMs: Double? = nil, easing: EasingName = .default,
+        path: AnimationPath = .straight
     ) async throws -> CameraRest {
         // In one frame, so that no other request can come between.
-        try await gimbal.ask([.animate(update, durationMs: durationMs, easing: easing), .awaitIdle()], camera: name)
+        let animation = ClientRequest.animate(update, durationMs: durationMs, easing: easing, path: path)
+        return try await gimbal.ask([animation, .awaitIdle()], camera: name)
     }
+
+    /// Takes the camera through keyframes, from where it is. Returns when the tour has begun.
+    ///
+    /// - Parameter keyframes: 1 to 256.
+    public func tour(_ keyframes: [TourKeyframe]) async throws { try await send([.tour(keyframes)]) }
 
     /// Returns when the camera rests: no gesture is active, and nothing moves it. At once where it rests already.
     ///

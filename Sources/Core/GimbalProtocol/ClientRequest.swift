@@ -21,6 +21,11 @@ public enum ClientRequest: Equatable, Sendable {
     case move(CameraUpdate)
     /// Changes the camera over a time: 0 to 3,600,000 ms.
     case animate(CameraUpdate, durationMs: Double = CameraAnimation.usualDuration, easing: EasingName = .default)
+    /// Changes the camera on a flight, out, over and in: an `animate` whose path is `flight`. It takes 0 to 3,600,000 ms, or
+    /// without a duration as long as its speed asks for.
+    case fly(CameraUpdate, Flight = Flight(), durationMs: Double? = nil, easing: EasingName = .default)
+    /// Takes the camera through 1 to 256 keyframes, from where it is.
+    case tour([TourKeyframe])
     /// Ends animation, fling and active gestures where they are.
     case stop
     /// Changes one of the camera's settings.
@@ -174,7 +179,8 @@ extension ClientRequest {
         case .gesture(let gesture): gesture.event.kind.type
         case .touch: "touch"
         case .move: "move"
-        case .animate: "animate"
+        case .animate, .fly: "animate"
+        case .tour: "tour"
         case .stop: "stop"
         case .set(let change): change.type
         case .removeCamera: "remove-camera"
@@ -211,8 +217,8 @@ extension ClientRequest {
     package static let blanks: [ClientRequest] =
         GestureKind.allCases.map { .gesture(GestureEvent($0, .changed)) } + CameraSetup.Change.blanks.map { .set($0) }
         + [
-            .touch(.blank), .move(.blank), .animate(.blank), .stop, .removeCamera, .getCamera, .cameraForBounds(.blank),
-            .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats, .clients(), .awaitIdle(), .ping,
+            .touch(.blank), .move(.blank), .animate(.blank), .tour([]), .stop, .removeCamera, .getCamera,
+            .cameraForBounds(.blank), .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats, .clients(), .awaitIdle(), .ping,
             .hello(), .subscribe(), .unsubscribe, .trace(.blank), .traceEnd, .pauseReplay, .resumeReplay, .stepReplay(),
             .seekReplay(.time(0)), .setReplaySpeed(1), .endReplay, .getReplay, .marker(label: ""),
             .takeLease(.blank), .joinLease(0), .endLease(),
@@ -229,7 +235,7 @@ extension ClientRequest {
         switch self {
         case .gesture: .gesture
         case .touch: .touch
-        case .move, .animate, .stop, .set, .removeCamera, .marker: .command
+        case .move, .animate, .fly, .tour, .stop, .set, .removeCamera, .marker: .command
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
             .awaitIdle, .getReplay:
             .question
@@ -274,12 +280,13 @@ extension ClientRequest {
         case .move(var update):
             try visitor.object(.update, &update)
             self = .move(update)
-        case .animate(var update, var durationMs, var easing):
-            try visitor.object(.update, &update)
-            try visitor.member(
-                .durationMs, &durationMs, .number(in: .durations), default: CameraAnimation.usualDuration)
-            try visitor.member(.easing, &easing, WordRule(), unless: .default)
-            self = .animate(update, durationMs: durationMs, easing: easing)
+        case .animate(let update, let durationMs, let easing):
+            self = try Self.describe(&visitor, update, durationMs, easing, nil)
+        case .fly(let update, let flight, let durationMs, let easing):
+            self = try Self.describe(&visitor, update, durationMs, easing, flight)
+        case .tour(var keyframes):
+            try TourKeyframe.describe(&visitor, &keyframes)
+            self = .tour(keyframes)
         case .set(var change):
             try change.describe(&visitor)
             self = .set(change)
@@ -362,7 +369,7 @@ extension ClientRequest {
     /// Whether it cancels every active gesture of its camera.
     package var cancelsGestures: Bool {
         switch self {
-        case .move, .animate, .stop, .removeCamera: true
+        case .move, .animate, .fly, .tour, .stop, .removeCamera: true
         default: false
         }
     }
@@ -378,7 +385,7 @@ extension ClientRequest {
         switch self {
         case .gesture(let gesture): gesture.problem
         case .touch(let fingers): fingers.problem
-        case .move(let update), .animate(let update, _, _):
+        case .move(let update), .animate(let update, _, _), .fly(let update, _, _, _):
             update.kind == nil ? "only gestures pan, rotate and tilt by differences" : nil
         default: nil
         }

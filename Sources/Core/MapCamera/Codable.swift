@@ -57,6 +57,20 @@ extension Projection: Codable {
     }
 }
 
+extension Tour: Codable {
+    /// Writes the legs.
+    public func encode(to encoder: any Encoder) throws { try legs.encode(to: encoder) }
+
+    /// Reads a tour; throws for one without legs, or with times that none has.
+    public init(from decoder: any Decoder) throws {
+        let legs = try [Leg](from: decoder)
+        guard !legs.isEmpty, legs.allSatisfy({ 0...1e10 ~= $0.start && 0...1e10 ~= $0.end }) else {
+            throw decoder.impossible(Self.self)
+        }
+        self.init(legs: legs)
+    }
+}
+
 extension Camera: Codable {
     private struct Members: Codable {
         let position: CameraPosition

@@ -36,7 +36,7 @@ package struct TraceRules {
                 follow(request.timeMs, line, add)
                 for event in reports.map(\.event) where event.kind.isTap || event.phase == .began { count(event.kind) }
                 note(fingers, line)
-            case .move, .animate, .stop, .set, .removeCamera:
+            case .move, .animate, .fly, .tour, .stop, .set, .removeCamera:
                 follow(request.timeMs, line, add)
                 if request.body.cancelsGestures { cancelled.formUnion(down.cancelAll().map(\.key)) }
             case .marker: follow(request.timeMs, line, add)

@@ -181,6 +181,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case paused, fromMs, untilMs, loop, idleTimeLimitMs, pauseOnMarkers, pauseAtEnd
     case count, toMs, byMs, marker, label
     case touches, surface, cancelled, surfaceTimeMs
+    case path, curve, maxDurationMs, keyframes, waitMs, turns
     case about
     case forMs, wait, lease
     // What only answers have.

@@ -28,6 +28,17 @@ public enum EasingName: String, CaseIterable, Sendable, ProtocolWord {
     }
 }
 
+/// How an animation goes from one position to another.
+public enum AnimationPath: Equatable, Sendable {
+    /// Each value for itself.
+    case straight
+    /// Out, over and in.
+    case flight(Flight = Flight())
+}
+
+/// The `path` of an `animate`.
+private enum PathWord: String, ProtocolWord { case straight, flight }
+
 /// The `kind` of an update.
 enum UpdateKind: String, ProtocolWord {
     case zoomIn = "zoom-in"
@@ -121,4 +132,56 @@ extension CameraUpdate: Described {
             self = .setViewingAngle(angle)
         }
     }
+}
+
+extension ClientRequest {
+    /// An animation on a path; without a duration, in the usual time, or in that which the flight asks for.
+    package static func animate(
+        _ update: CameraUpdate, durationMs: Double?, easing: EasingName, path: AnimationPath
+    ) -> ClientRequest {
+        switch path {
+        case .straight:
+            .animate(update, durationMs: durationMs ?? CameraAnimation.usualDuration, easing: easing)
+        case .flight(let flight): .fly(update, flight, durationMs: durationMs, easing: easing)
+        }
+    }
+
+    /// Shows a visitor the members of `animate`, and says what is read.
+    static func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ update: CameraUpdate, _ durationMs: Double?, _ easing: EasingName, _ flight: Flight?
+    ) throws(V.Failure) -> ClientRequest {
+        var path: PathWord = flight == nil ? .straight : .flight
+        var (update, durationMs, easing, flight) = (update, durationMs, easing, flight ?? Flight())
+        try visitor.object(.update, &update)
+        try visitor.member(.durationMs, &durationMs, .number(in: .durations))
+        try visitor.member(.easing, &easing, WordRule(), unless: .default)
+        try visitor.member(.path, &path, WordRule(list: .quoted), unless: .straight)
+        var (curve, speed): (Double?, Double?) = (flight.curve, flight.speed)
+        if curve == Flight.usualCurve { curve = nil }
+        if speed == Flight.usualSpeed { speed = nil }
+        try visitor.member(.curve, &curve, .number(in: Flight.curves))
+        try visitor.member(.speed, &speed, FlightSpeedRule())
+        try visitor.member(.maxDurationMs, &flight.maxDurationMs, .number(in: .durations))
+        guard path == .straight else {
+            (flight.curve, flight.speed) = (curve ?? Flight.usualCurve, speed ?? Flight.usualSpeed)
+            return .fly(update, flight, durationMs: durationMs, easing: easing)
+        }
+        let ofFlights: [(field: Field, isThere: Bool)] = [
+            (.curve, curve != nil), (.speed, speed != nil), (.maxDurationMs, flight.maxDurationMs != nil),
+        ]
+        if let (field, _) = ofFlights.first(where: \.isThere) {
+            try visitor.check(false) { path in
+                .wrong(path / field, "must not stand on a straight path: it belongs to \"path\":\"flight\"")
+            }
+        }
+        return .animate(update, durationMs: durationMs ?? CameraAnimation.usualDuration, easing: easing)
+    }
+}
+
+/// The speed of a flight.
+private struct FlightSpeedRule: MemberRule {
+    func read(_ scalar: JSONScalar) -> Double? { if case .number(let number, _) = scalar { number } else { nil } }
+    func allows(_ value: Double) -> Bool { value > 0 && value.isFinite }
+    func write(_ value: Double, to line: inout LineWriter) { line.write(exact: value) }
+    var wanted: String { "must be a number above 0" }
 }

@@ -23,9 +23,9 @@ public struct TourKeyframe: Equatable, Sendable {
     public var waitMs: Double
     /// How it gets there.
     public var path: Path
-    /// The pace on a straight path or a flight.
+    /// The pace on a straight path or a flight; a smooth one has its own.
     public var easing: EasingName
-    /// Full turns of the bearing on the way, beside the shortest way to the new one; clockwise where they are positive.
+    /// Full turns of the bearing on the way, -100 to 100, beside the shortest way to the new one; clockwise where they are positive.
     public var turns: Int
 
     /// A keyframe; without a duration, its path is a flight.
@@ -36,5 +36,56 @@ public struct TourKeyframe: Equatable, Sendable {
         (self.position, self.durationMs, self.waitMs) = (position, durationMs, waitMs)
         self.path = path ?? (durationMs == nil ? .flight : .smooth)
         (self.easing, self.turns) = (easing, turns)
+    }
+}
+
+extension TourKeyframe {
+    /// How many a tour has at the most.
+    package static let most = 256
+
+    private static let tooMany = WireError(
+        .limitReached, field: "keyframes", "a tour has at most \(most) keyframes")
+
+    /// Shows a visitor all keyframes of a tour.
+    static func describe<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ keyframes: inout [TourKeyframe]
+    ) throws(V.Failure) {
+        let rule = ListRule(
+            wanted: "must be an array of 1 to \(most) keyframes, objects with a position", limit: (most, tooMany))
+        var list: [TourKeyframe]? = keyframes
+        try visitor.list(.keyframes, &list, rule, .required(nil))
+        keyframes = list ?? []
+        let isEmpty = keyframes.isEmpty
+        try visitor.check(!isEmpty) { path in .wrong(path / .keyframes, rule.wanted) }
+    }
+
+    /// The stop of the camera's tour.
+    package var stop: Tour.Stop {
+        let way: Tour.Stop.Path =
+            switch path {
+            case .smooth: .smooth(duration: durationMs ?? 0)
+            case .straight: .straight(duration: durationMs ?? 0, easing.easing)
+            case .flight: .flight(Flight(), duration: durationMs, easing.easing)
+            }
+        return Tour.Stop(position, way, turns: turns, wait: waitMs)
+    }
+}
+
+extension TourKeyframe: Described {
+    package static let blank = TourKeyframe(.blank)
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.object(.position, &position)
+        try visitor.member(.durationMs, &durationMs, .number(in: .durations))
+        try visitor.member(.waitMs, &waitMs, .number(in: .durations), unless: 0)
+        try visitor.member(
+            .path, &path, WordRule(list: .quoted), unless: durationMs == nil ? .flight : .smooth)
+        try visitor.member(.easing, &easing, WordRule(), unless: .default)
+        try visitor.member(
+            .turns, &turns, .integer(-100...100, "must be an integer from -100 to 100"), unless: 0)
+        let isTimed = durationMs != nil || path == .flight
+        try visitor.check(isTimed) { path in
+            .missing(path / .durationMs, "only a flight knows itself how many milliseconds it takes")
+        }
     }
 }

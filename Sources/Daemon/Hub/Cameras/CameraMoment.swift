@@ -94,6 +94,8 @@ extension HostedCamera {
         }
 
         /// How many bytes it takes, roughly.
-        var byteCount: Int { MemoryLayout<Self>.size + gestures.byteCount + surfaces.byteCount }
+        var byteCount: Int { 
+            MemoryLayout<Self>.size + gestures.byteCount + surfaces.byteCount + (motion?.motion.byteCount ?? 0)
+        }
     }
 }

@@ -15,6 +15,8 @@ final class CameraRunner {
 
     /// The work of making or removing a camera, its history included.
     private static let workOfCamera = 12
+    /// The work of reading a keyframe of a tour, and of making its way ready.
+    private static let workOfKeyframe = 8
 
     init(
         _ registry: CameraRegistry, _ subscriptions: Subscriptions, _ waits: RestWaits, _ sender: Sender,
@@ -97,7 +99,10 @@ final class CameraRunner {
             turns.add(work: (fingers.touches.count * fingers.touches.count) >> 10)
             camera.apply(fingers, of: feed, lineTime: lineTime, at: time)
         case .marker(let label): send(camera.mark(label, at: time), of: camera)
-        case .move, .animate, .stop, .set, .removeCamera: camera.apply(request, at: time)
+        case .move, .animate, .fly, .stop, .set, .removeCamera: camera.apply(request, at: time)
+        case .tour(let keyframes):
+            turns.add(work: keyframes.count * Self.workOfKeyframe)
+            camera.apply(request, at: time)
         default: break  // It does not move a camera (`isOfTraces`).
         }
     }

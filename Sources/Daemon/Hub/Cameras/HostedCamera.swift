@@ -238,6 +238,19 @@ final class HostedCamera {
             } else {
                 move(.animation) { $0.camera.apply(update) }
             }
+        case .fly(let update, let flight, let duration, let easing):
+            stop()
+            let animation = CameraAnimation(
+                update, of: camera, flight: flight, duration: duration, easing: easing.easing)
+            if let animation, animation.duration == 0 {
+                move(.animation) { $0.camera.apply(update) }
+            } else {
+                moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: .animation) }
+            }
+        case .tour(let keyframes):
+            stop()
+            let tour = Tour(keyframes.map(\.stop), of: camera)
+            moment.motion = tour.map { CausedMotion(Motion($0, at: time), by: .animation) }
         case .stop:
             stop()
         case .set(let change):

@@ -122,7 +122,7 @@ struct Admission {
         case .touch(let fingers):
             if isBusy { throw busy() }
             try admit(fingers, index, camera)
-        case .move, .animate, .stop, .set, .removeCamera:
+        case .move, .animate, .fly, .tour, .stop, .set, .removeCamera:
             if isBusy { throw busy() }
             try admit(command: requests[index].body, index, camera)
         case .trace:
@@ -323,8 +323,8 @@ extension ClientRequest {
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {
-        case .gesture, .touch, .move, .animate, .stop, .set, .marker, .getCamera, .cameraForBounds, .project,
-            .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace, .takeLease:
+        case .gesture, .touch, .move, .animate, .fly, .tour, .stop, .set, .marker, .getCamera, .cameraForBounds,
+            .project, .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace, .takeLease:
             true
         case .removeCamera, .cameras, .stats, .clients, .ping, .getReplay, .hello, .traceEnd, .pauseReplay,
             .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .unsubscribe, .subscribeAll,

@@ -44,7 +44,7 @@ final class RequestApplier {
         case .gesture, .touch:
             let camera = move(request, meant, id, &line)
             if camera.replay == nil { peer.fedCameras.insert(camera) }
-        case .move, .animate, .stop, .set: _ = move(request, meant, id, &line)
+        case .move, .animate, .fly, .tour, .stop, .set: _ = move(request, meant, id, &line)
         case .marker(let label):
             let camera = move(request, meant, id, &line)
             peer.replay?.markers.append(ReplayMarker(timeMs: camera.time(at: now), label: label))
