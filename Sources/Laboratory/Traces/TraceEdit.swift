@@ -237,6 +237,7 @@ extension JSONValue {
 
     /// The value with all places that it holds moved on the map's plane.
     fileprivate func shifted(by shift: MercatorPoint) -> JSONValue {
+        if case .array(let values) = self { return .array(values.map { $0.shifted(by: shift) }) }
         guard case .object(var object) = self else { return self }
         if let latitude = object["latitude"]?.number, let longitude = object["longitude"]?.number {
             var point = MercatorPoint(LatLng(latitude: latitude, longitude: longitude).normalized)

@@ -54,7 +54,13 @@ private let updates: [CameraUpdate] = [
 
 private let commands: [ClientRequest] =
     updates.map { .move($0) } + EasingName.allCases.map { .animate(.zoomIn, durationMs: 16.7, easing: $0) } + [
-        .animate(.zoomOut), .stop, .set(.gestures(GestureSwitches(scroll: false, tilt: true, inertia: true))),
+        .animate(.zoomOut), .fly(.zoomIn),
+        .fly(.setTarget(paris, zoom: 2), Flight(curve: 0.1, speed: 7, maxDurationMs: 1.5), durationMs: 9, easing: .linear),
+        .tour([TourKeyframe(position)]),
+        .tour([
+            TourKeyframe(position, durationMs: 0.1, waitMs: 3, path: .straight, easing: .linear, turns: -100),
+            TourKeyframe(.initial, durationMs: 5), TourKeyframe(.initial, durationMs: 5, path: .flight),
+        ]), .stop, .set(.gestures(GestureSwitches(scroll: false, tilt: true, inertia: true))),
         .set(.gestures(GestureSwitches(GestureSettings()))), .set(.zoomRange(min: nil, max: 16.5)),
         .set(.zoomRange(min: 3, max: 16.5)), .set(.targetBounds(bounds)), .set(.targetBounds(nil)),
         .set(.viewport(Viewport(width: 1280.5, height: 720, padding: insets))), .removeCamera,

@@ -276,7 +276,7 @@ private let wrong = JSON.array([.array([])])
         let gestures = GestureKind.allCases.map(\.type)
         // Each of these has a section of its own.
         let told: Set = [
-            "move", "animate", "subscribe", "unsubscribe", "hello", "trace", "trace-end", "touch", "marker",
+            "move", "animate", "tour", "subscribe", "unsubscribe", "hello", "trace", "trace-end", "touch", "marker",
             "await-idle",
         ]
         let asked = try [

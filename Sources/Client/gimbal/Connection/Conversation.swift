@@ -111,8 +111,9 @@ final class Conversation {
     /// Has the camera go somewhere, at once or over a time, and says where it is then.
     func go(_ update: CameraUpdate, _ animation: AnimationOptions? = nil) throws {
         if let animation {
-            let duration = animation.duration?.milliseconds ?? AnimationOptions.usualDuration
-            let request = ClientRequest.animate(update, durationMs: duration, easing: animation.easing ?? .default)
+            let request = ClientRequest.animate(
+                update, durationMs: animation.duration?.milliseconds, easing: animation.easing ?? .default,
+                path: animation.path)
             guard !animation.noWait else { return try command(request) }
             do {
                 try commandAndRest(request)

@@ -30,7 +30,7 @@ struct Fit: ParsableCommand {
             + "(default: \(short(CameraUpdate.defaultFitPadding))).", "points")
     var padding: EdgeInsets?
 
-    @Flag(help: "Move over a time; --duration and --easing say so too.")
+    @Flag(help: "Move over a time; --duration, --easing and --flight say so too.")
     var animate = false
 
     @Flag(help: "Move nothing; say where the camera would be.")

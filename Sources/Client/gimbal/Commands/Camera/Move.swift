@@ -71,11 +71,25 @@ struct UpdateOptions: ParsableArguments {
 
 /// How a camera goes over a time.
 struct AnimationOptions: ParsableArguments {
-    @Option("How long: milliseconds, or such as 800ms or 1.5s (default: \(spoken(usualDuration))).", "time")
+    @Option(
+        "How long: milliseconds, or such as 800ms or 1.5s (default: \(spoken(usualDuration)), or as a flight asks for).",
+        "time")
     var duration: Milliseconds?
 
     @Option("How the pace changes.", "easing")
     var easing: EasingName?
+
+    @Flag(help: "Go out, over and in, in the time that this takes.")
+    var flight = false
+
+    @Option("With --flight: how far out (default: \(short(Flight.usualCurve))).", "number")
+    var curve: Number?
+
+    @Option("With --flight: how fast, in screenfuls a second (default: \(short(Flight.usualSpeed))).", "number")
+    var speed: Number?
+
+    @Option("With --flight: how long at the most.", "time")
+    var maxDuration: Milliseconds?
 
     @Flag(help: "Do not wait until the camera rests, and print nothing.")
     var noWait = false
@@ -84,7 +98,22 @@ struct AnimationOptions: ParsableArguments {
     static let usualDuration = CameraAnimation.usualDuration
 
     /// Whether anything says how.
-    var isNamed: Bool { duration != nil || easing != nil }
+    var isNamed: Bool { duration != nil || easing != nil || flight }
+
+    /// How the camera goes.
+    var path: AnimationPath {
+        guard flight else { return .straight }
+        return .flight(
+            Flight(
+                curve: curve?.value ?? Flight.usualCurve, speed: speed?.value ?? Flight.usualSpeed,
+                maxDurationMs: maxDuration?.milliseconds))
+    }
+
+    func validate() throws {
+        if !flight, curve != nil || speed != nil || maxDuration != nil {
+            throw ValidationError("--curve, --speed and --max-duration go with --flight.")
+        }
+    }
 }
 
 extension EasingName: ExpressibleByArgument {
@@ -139,6 +168,7 @@ struct Animate: ParsableCommand {
               gimbal animate --target 49.26,-123.11 --zoom 12 --duration 2s
               gimbal animate --zoom-in --easing ease-out
               gimbal animate --bearing 180 --no-wait
+              gimbal animate --target 35.68,139.69 --zoom 11 --flight --max-duration 8s
               gimbal animate --zoom 4 && gimbal animate --target -33.9,151.2
             """
     )
