@@ -44,6 +44,7 @@ let package = Package(
         .target(name: "Gestures", dependencies: ["MapCamera"], swiftSettings: strict),
         .target(name: "Touches", dependencies: ["Gestures", "MapCamera"], swiftSettings: strict),
         .target(name: "JSONLines", swiftSettings: strict),
+        .target(name: "EarthViews", dependencies: ["JSONLines", "MapCamera"], swiftSettings: strict),
         .target(
             name: "GimbalProtocol", dependencies: ["JSONLines", "Touches", "Gestures", "MapCamera"],
             swiftSettings: strict),
@@ -101,7 +102,8 @@ let package = Package(
 
         // Cameras beyond this machine: a node at an MQTT broker and mirrors of others, without a socket and without a clock.
         .target(
-            name: "MQTTBridge", dependencies: ["GimbalProtocol", "Gestures", "MapCamera", "Service"],
+            name: "MQTTBridge",
+            dependencies: ["EarthViews", "GimbalProtocol", "Gestures", "JSONLines", "MapCamera", "Service"],
             swiftSettings: strict),
 
         // A picture of what a trace does to a camera, as a pure function.
@@ -146,13 +148,15 @@ let package = Package(
         .testTarget(
             name: "TouchScriptsTests",
             dependencies: ["TouchScripts", "CameraStreams", "TouchTraces", "Touches", "Traces", "TestSupport"]),
+        .testTarget(name: "EarthViewsTests", dependencies: ["EarthViews", "TestSupport"]),
         .testTarget(name: "GimbalTestingTests", dependencies: ["GimbalTesting"]),
         .testTarget(
             name: "ExampleTests", dependencies: ["GimbalTesting"], path: "Protocols/examples/testing",
             sources: ["CameraTests.swift"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
-        .testTarget(name: "MQTTBridgeTests", dependencies: ["MQTTBridge", "Hub", "Service", "TestSupport"]),
+        .testTarget(
+            name: "MQTTBridgeTests", dependencies: ["EarthViews", "MQTTBridge", "Hub", "Service", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),
         .testTarget(
             name: "PlottingTests",
@@ -188,7 +192,8 @@ if Context.environment["GIMBAL_MQTT"] != nil {
         .executableTarget(
             name: "gimbal-mqtt",
             dependencies: [
-                "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "ProgramOptions", "Service",
+                "EarthViews", "MQTTBridge", "GimbalClient", "GimbalProtocol", "MapCamera", "Libevent", "ProgramOptions",
+                "Service",
                 "UnixSocket", "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
@@ -242,11 +247,13 @@ if Context.environment["GIMBAL_WEB"] != nil {
 
 // Where each target lives. `Sources` has a folder for each part of Gimbal, and `Tests` the same one for its tests.
 let parts = [
-    "Core": ["MapCamera", "Gestures", "Touches", "JSONLines", "GimbalProtocol"],
+    "Core": ["MapCamera", "Gestures", "Touches", "JSONLines", "EarthViews", "GimbalProtocol"],
     "Daemon": ["Hub", "gimbald", "CMalloc", "CPrefetch"],
     "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "ProgramOptions", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
-    "Laboratory": ["Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "WorldMap", "GimbalTesting"],
+    "Laboratory": [
+        "Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "WorldMap", "GimbalTesting",
+    ],
     "Page": ["WebFiles", "WebServer", "gimbal-web", "CQRencode"],
     "Broker": ["MQTTBridge", "gimbal-mqtt", "CMosquitto"],
 ]

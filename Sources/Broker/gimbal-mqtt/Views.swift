@@ -1,6 +1,7 @@
 // Where else a followed camera goes: datagrams for a wall of Google Earth, a KML file for one that reads it again.
 
 import Glibc
+import EarthViews
 import MQTTBridge
 import MapCamera
 import Service

@@ -1,5 +1,6 @@
 // A wall of screens shows one picture: each screen's camera shows on each of its points what the whole camera does.
 
+import EarthViews
 import MQTTBridge
 import MapCamera
 import TestSupport

@@ -1,0 +1,76 @@
+// The ellipsoid that Google Earth is drawn on: places, directions and rays.
+
+import MapCamera
+
+/// The earth as it is: the ellipsoid of WGS 84.
+enum Globe {
+    /// The equator, in metres: what a map of the whole world is wide.
+    static let equator = 40_075_016.686
+    private static let (radius, eccentricitySquared) = (6_378_137.0, 6.69437999014e-3)
+
+    /// Metres from the middle of the earth, or a direction.
+    struct Vector {
+        var x, y, z: Double
+
+        static func + (a: Vector, b: Vector) -> Vector { Vector(x: a.x + b.x, y: a.y + b.y, z: a.z + b.z) }
+        static func - (a: Vector, b: Vector) -> Vector { Vector(x: a.x - b.x, y: a.y - b.y, z: a.z - b.z) }
+        static func * (a: Vector, factor: Double) -> Vector {
+            Vector(x: a.x * factor, y: a.y * factor, z: a.z * factor)
+        }
+        func dot(_ other: Vector) -> Double { x * other.x + y * other.y + z * other.z }
+    }
+
+    /// Directions at a place.
+    typealias Axes = (east: Vector, north: Vector, up: Vector)
+
+    /// East, north and up at a place.
+    static func axes(at place: LatLng) -> Axes {
+        let (north, east) = (Elementary.sineAndCosine(place.latitude), Elementary.sineAndCosine(place.longitude))
+        return (
+            Vector(x: -east.sine, y: east.cosine, z: 0),
+            Vector(x: -north.sine * east.cosine, y: -north.sine * east.sine, z: north.cosine),
+            Vector(x: north.cosine * east.cosine, y: north.cosine * east.sine, z: north.sine)
+        )
+    }
+
+    /// A place on the ellipsoid.
+    static func point(at place: LatLng) -> Vector {
+        let up = axes(at: place).up
+        let normal = radius / (1 - eccentricitySquared * up.z * up.z).squareRoot()
+        return Vector(x: normal * up.x, y: normal * up.y, z: normal * (1 - eccentricitySquared) * up.z)
+    }
+
+    /// The place of a point and its height above the ellipsoid, by Bowring's formula, repeated until it stands.
+    static func place(of point: Vector) -> (LatLng, altitude: Double) {
+        let (aside, flat) = (Elementary.hypot(point.x, point.y), (1 - eccentricitySquared).squareRoot())
+        var (reduced, latitude) = (Elementary.atan2(y: point.z, x: aside * flat), 0.0)
+        var (sine, cosine) = (0.0, 1.0)
+        for _ in 0..<4 {
+            (sine, cosine) = Elementary.sineAndCosine(reduced)
+            latitude = Elementary.atan2(
+                y: point.z + eccentricitySquared / flat * radius * sine * sine * sine,
+                x: aside - eccentricitySquared * radius * cosine * cosine * cosine)
+            (sine, cosine) = Elementary.sineAndCosine(latitude)
+            reduced = Elementary.atan2(y: flat * sine, x: cosine)
+        }
+        let altitude =
+            aside * cosine + point.z * sine - radius * (1 - eccentricitySquared * sine * sine).squareRoot()
+        return (LatLng(latitude: latitude, longitude: Elementary.atan2(y: point.y, x: point.x)), altitude)
+    }
+
+    /// How far a ray goes until it meets the ellipsoid, in lengths of its direction; `nil` if it never does.
+    static func distance(from start: Vector, along direction: Vector) -> Double? {
+        // Stretched along its axis, the ellipsoid is a ball.
+        let stretch = 1 / (1 - eccentricitySquared).squareRoot()
+        let (from, along) = (
+            Vector(x: start.x, y: start.y, z: start.z * stretch),
+            Vector(x: direction.x, y: direction.y, z: direction.z * stretch)
+        )
+        // Of a·t² + 2·b·t + c = 0 the nearer root, without a difference of what is nearly equal.
+        let (a, b) = (along.dot(along), from.dot(along))
+        let c = (from.dot(from).squareRoot() - radius) * (from.dot(from).squareRoot() + radius)
+        let discriminant = b * b - a * c
+        guard c > 0, b < 0, discriminant >= 0 else { return nil }
+        return c / (discriminant.squareRoot() - b)
+    }
+}
