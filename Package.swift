@@ -73,6 +73,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // A camera's way through keyframes, in files: its own, those of Google Earth, and lines to follow.
+        .target(
+            name: "Tours", dependencies: ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera"],
+            swiftSettings: strict),
+
         // libevent (Debian: libevent-dev) is the loop: small, in every distribution, and with the best of epoll behind it.
         // Only its core is linked.
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
@@ -128,7 +133,7 @@ let package = Package(
             dependencies: [
                 "CameraStreams", "GimbalClient", "GimbalProtocol", "Plotting", "ProgramOptions", "Service",
                 "TouchScripts",
-                "Touches", "TouchTraces", "Traces", "UnixSocket", "CLinux",
+                "Touches", "TouchTraces", "Tours", "Traces", "UnixSocket", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             exclude: ["manual.awk"], swiftSettings: strict),
@@ -149,6 +154,7 @@ let package = Package(
             name: "TouchScriptsTests",
             dependencies: ["TouchScripts", "CameraStreams", "TouchTraces", "Touches", "Traces", "TestSupport"]),
         .testTarget(name: "EarthViewsTests", dependencies: ["EarthViews", "TestSupport"]),
+        .testTarget(name: "ToursTests", dependencies: ["Tours", "EarthViews", "TestSupport"]),
         .testTarget(name: "GimbalTestingTests", dependencies: ["GimbalTesting"]),
         .testTarget(
             name: "ExampleTests", dependencies: ["GimbalTesting"], path: "Protocols/examples/testing",
@@ -252,7 +258,7 @@ let parts = [
     "Support": ["Libevent", "CLibevent", "UnixSocket", "Service", "ProgramOptions", "CLinux"],
     "Client": ["GimbalClient", "gimbal", "CommandLine"],
     "Laboratory": [
-        "Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Plotting", "WorldMap", "GimbalTesting",
+        "Traces", "CameraStreams", "TouchTraces", "TouchScripts", "Tours", "Plotting", "WorldMap", "GimbalTesting",
     ],
     "Page": ["WebFiles", "WebServer", "gimbal-web", "CQRencode"],
     "Broker": ["MQTTBridge", "gimbal-mqtt", "CMosquitto"],
@@ -269,7 +275,7 @@ for target in package.targets where target.path == nil {
 if Context.environment["GIMBAL_FAST_TESTS"] != nil {
     let computing = [
         "MapCamera", "Gestures", "Touches", "JSONLines", "GimbalProtocol", "Hub", "Traces", "TouchTraces",
-        "CameraStreams", "MQTTBridge", "TestSupport",
+        "CameraStreams", "MQTTBridge", "Tours", "TestSupport",
     ]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings =

@@ -1,0 +1,286 @@
+// A line on the ground as a tour: a camera that follows it, its bearing along the way. All lengths are points of the screen, so
+// that what is smoothed and left out is what a person could hardly see.
+
+import EarthViews
+import GimbalProtocol
+import MapCamera
+
+/// A line to be followed.
+struct FollowedLine: Named, Equatable {
+    struct Point: Equatable {
+        var place: LatLng
+        /// When it was there, in milliseconds of any clock; `nil` if that is not known.
+        var timeMs: Double?
+    }
+
+    var name: String?
+    var points: [Point] = []
+}
+
+/// How a camera follows a line.
+package struct Following: Sendable {
+    /// The zoom; `nil` is ``usualZoom``, or what `height` makes.
+    package var zoom: Double?
+    /// Metres from the ground to the eye, instead of a zoom.
+    package var height: Double?
+    /// Degrees from straight down.
+    package var viewingAngle = 45.0
+    /// How many times faster than the line's own times.
+    package var speedUp = 1.0
+    /// Metres a second, instead of the line's own times; `nil` without times is ``usualPace``.
+    package var speed: Double?
+
+    package static let usualZoom = 15.0
+    /// Where nothing tells how fast: points of the screen a second.
+    package static let usualPace = 100.0
+
+    /// Over how many points of the screen, to each side, the line is smoothed.
+    private static let smoothing = 16.0
+    /// How far the camera may be from the line, and its view's edge from where the bearing puts it, in points.
+    private static let tolerance = 4.0
+    /// Where the line is looked at beside its own points: so many points apart, and so many of them at the most.
+    private static let (step, mostSteps) = (8.0, 20_000.0)
+
+    package init() {}
+
+    /// Makes keyframes that follow a line: a flight to its beginning, then a smooth path.
+    ///
+    /// - Parameter viewportHeight: in points; half of it is looked ahead and back for the bearing.
+    /// - Throws: `TourFileError` if the line has fewer than two places, or takes too long.
+    func keyframes(
+        along line: FollowedLine, viewportHeight: Double, _ notes: inout TourNotes
+    ) throws(TourFileError) -> [TourKeyframe] {
+        guard line.points.contains(where: { $0.place != line.points.first?.place }), let first = line.points.first
+        else {
+            throw TourFileError("the line has fewer than two places: there is nothing to follow")
+        }
+        let zoom = self.zoom(at: first.place, viewportHeight)
+        let path = FollowedPath(
+            line, zoom: zoom, smoothing: Self.smoothing, times: times(of: line, zoom: zoom, &notes))
+        let samples = path.samples(step: max(Self.step, path.length / Self.mostSteps), look: viewportHeight / 4)
+        let chosen = Self.simplified(samples, most: NamedTour.mostKeyframes, tolerance: Self.tolerance)
+        var keyframes: [TourKeyframe] = []
+        for (last, index) in zip([chosen[0]] + chosen, chosen) {
+            let (before, sample) = (samples[last], samples[index])
+            let lasting = ((sample.timeMs - before.timeMs) / speedUp * 1000).rounded() / 1000
+            guard lasting <= NamedTour.longestMs else {
+                throw TourFileError(
+                    "the line takes more than an hour from one place to the next: --speed-up shortens it")
+            }
+            let place = path.coordinate(sample)
+            let position = CameraPosition(
+                target: place, zoom: height == nil ? zoom : self.zoom(at: place, viewportHeight),
+                bearing: wrap360(sample.bearing), viewingAngle: viewingAngle)
+            // What hardly moves stays where it is.
+            if let stay = keyframes.indices.last, sample.isNear(before), index != chosen.last,
+                keyframes[stay].waitMs + lasting <= NamedTour.longestMs
+            {
+                keyframes[stay].waitMs += lasting
+            } else {
+                keyframes.append(TourKeyframe(position, durationMs: keyframes.isEmpty ? nil : lasting))
+            }
+        }
+        return keyframes
+    }
+
+    private func zoom(at place: LatLng, _ viewportHeight: Double) -> Double {
+        guard let height else { return zoom ?? Self.usualZoom }
+        let range = height / Elementary.cosine(viewingAngle)
+        return EarthView(
+            target: place, heading: 0, tilt: viewingAngle, range: range, viewportHeight: viewportHeight
+        ).position.zoom
+    }
+
+    /// When the camera is at each of the line's points, in milliseconds from the first one on; `nil` for a constant pace.
+    private func times(
+        of line: FollowedLine, zoom: Double, _ notes: inout TourNotes
+    ) -> FollowedPath.Times {
+        let known = line.points.compactMap(\.timeMs)
+        if speed == nil, known.count == line.points.count, let start = known.first, let end = known.max(), end > start {
+            var latest = start
+            let isOrdered = zip(known, known.dropFirst()).allSatisfy { $0 <= $1 }
+            if !isOrdered { notes.add("times that go back are taken to be those of the point before") }
+            return .known(
+                known.map { time in
+                    latest = max(latest, time)
+                    return latest - start
+                })
+        }
+        if speed == nil, !known.isEmpty {
+            notes.add("times are left out: not every point of the line has one, or all are the same")
+        }
+        return speed.map { .metresPerSecond($0) } ?? .pointsPerSecond(Self.usualPace)
+    }
+
+    // MARK: Simplifying
+
+    /// The samples between which all others lie nearly on straight ways, and the first and the last one.
+    ///
+    /// The way with the sample that is furthest from it is divided there, until none is further than the tolerance.
+    private static func simplified(_ samples: [FollowedPath.Sample], most: Int, tolerance: Double) -> [Int] {
+        var ways = [Way(0, samples.count - 1, samples)]
+        while ways.count + 1 < most, let widest = ways.indices.max(by: { ways[$0].error < ways[$1].error }),
+            ways[widest].error > tolerance
+        {
+            let way = ways[widest]
+            ways[widest] = Way(way.start, way.furthest, samples)
+            ways.append(Way(way.furthest, way.end, samples))
+        }
+        return [0] + ways.map(\.end).sorted()
+    }
+
+    /// A straight way between two samples, and the one between them that is furthest from it.
+    private struct Way {
+        let start, end: Int
+        private(set) var furthest: Int
+        private(set) var error = 0.0
+
+        init(_ start: Int, _ end: Int, _ samples: [FollowedPath.Sample]) {
+            (self.start, self.end, furthest) = (start, end, start)
+            let (a, b) = (samples[start], samples[end])
+            guard end > start + 1 else { return }
+            for index in (start + 1)..<end {
+                let sample = samples[index]
+                let share = b.timeMs > a.timeMs ? (sample.timeMs - a.timeMs) / (b.timeMs - a.timeMs) : 0
+                let found = sample.distance(fromBetween: a, b, share)
+                if found > error { (error, furthest) = (found, index) }
+            }
+        }
+    }
+}
+
+/// A line as points of the screen, smoothed, with times.
+struct FollowedPath {
+    enum Times {
+        case known([Double])
+        case metresPerSecond(Double)
+        case pointsPerSecond(Double)
+    }
+
+    /// Where the camera is at a time.
+    struct Sample {
+        var timeMs: Double
+        /// Points of the screen east and north of the line's beginning.
+        var x, y: Double
+        /// Degrees clockwise from north, with whole turns.
+        var bearing: Double
+        /// Points of the screen by which a turn of a degree moves what is at its edge.
+        var pointsPerDegree: Double
+
+        func isNear(_ other: Sample) -> Bool { Elementary.hypot(x - other.x, y - other.y) < 0.5 }
+
+        /// How far it is from where a straight way between two others would have it, in points of the screen.
+        func distance(fromBetween a: Sample, _ b: Sample, _ share: Double) -> Double {
+            let (x, y) = (x - (a.x + (b.x - a.x) * share), y - (a.y + (b.y - a.y) * share))
+            let turn = (bearing - (a.bearing + (b.bearing - a.bearing) * share)) * pointsPerDegree
+            return Elementary.hypot(Elementary.hypot(x, y), turn)
+        }
+    }
+
+    /// The line's points; what is at the same place as the one before is a stop.
+    private var x: [Double] = []
+    private var y: [Double] = []
+    /// How far each point is along the line.
+    private var along: [Double] = [0]
+    private var timesMs: [Double] = [0]
+    /// The sums of places up to each point, by length: what is smoothed is a difference of two.
+    private var sums: [(x: Double, y: Double)] = [(0, 0)]
+    /// Where the first point is, from which the others are counted: sums of small numbers are exact.
+    private let origin: MercatorPoint
+    private let scale: Double
+    private let smoothing: Double
+
+    /// The length in points of the screen.
+    var length: Double { along[along.count - 1] }
+
+    init(_ line: FollowedLine, zoom: Double, smoothing: Double, times: Times) {
+        scale = 256 * Elementary.exp2(zoom) / (2 * .pi)
+        self.smoothing = smoothing
+        let places = line.points.map(\.place.normalized)
+        origin = places.first.map { MercatorPoint($0) } ?? MercatorPoint(x: 0, y: 0)
+        (x, y) = ([0], [0])
+        for index in places.indices.dropFirst() {
+            let (last, place) = (places[index - 1], places[index])
+            let (lastX, lastY) = (x[index - 1], y[index - 1])
+            // East or west, whatever is shorter.
+            let ahead = wrap180(place.longitude - last.longitude) * (.pi / 180) * scale
+            x.append(lastX + ahead)
+            y.append((MercatorPoint(place).y - origin.y) * scale)
+            let distance = Elementary.hypot(ahead, y[index] - lastY)
+            along.append(length + distance)
+            let sum = sums[index - 1]
+            sums.append((sum.x + (lastX + x[index]) / 2 * distance, sum.y + (lastY + y[index]) / 2 * distance))
+            switch times {
+            case .known(let known): timesMs.append(known[index])
+            case .pointsPerSecond(let pace): timesMs.append(timesMs[index - 1] + distance / pace * 1000)
+            case .metresPerSecond(let speed):
+                let metres = distance * EarthView.metresPerPoint(at: place, zoom: zoom)
+                timesMs.append(timesMs[index - 1] + metres / speed * 1000)
+            }
+        }
+    }
+
+    func coordinate(_ sample: Sample) -> LatLng {
+        MercatorPoint(x: origin.x + sample.x / scale, y: origin.y + sample.y / scale).coordinate.normalized
+    }
+
+    /// The camera's ways: at each of the line's points, and at steps between them.
+    ///
+    /// - Parameter look: how far ahead and back the bearing looks, in points.
+    func samples(step: Double, look: Double) -> [Sample] {
+        var samples: [Sample] = []
+        func add(_ distance: Double, _ timeMs: Double) {
+            let (x, y) = smoothed(distance)
+            let (from, to) = (place(max(distance - look, 0)), place(min(distance + look, length)))
+            let last = samples.last?.bearing ?? 0
+            let (east, north) = (to.x - from.x, to.y - from.y)
+            let isClear = Elementary.hypot(east, north) > look / 16
+            let bearing = isClear ? last + wrap180(Elementary.atan2(y: east, x: north) - last) : last
+            samples.append(
+                Sample(timeMs: timeMs, x: x, y: y, bearing: bearing, pointsPerDegree: look * (.pi / 180)))
+        }
+        add(0, 0)
+        for index in 1..<along.count {
+            let (start, end) = (along[index - 1], along[index])
+            let count = end > start ? Int(((end - start) / step).rounded(.up)) : 1
+            for number in 1...max(count, 1) {
+                let share = Double(number) / Double(max(count, 1))
+                let time = timesMs[index - 1] + (timesMs[index] - timesMs[index - 1]) * share
+                add(start + (end - start) * share, time)
+            }
+        }
+        return samples
+    }
+
+    /// The mean of the line around a place on it; at its ends less and less is around it.
+    private func smoothed(_ distance: Double) -> (x: Double, y: Double) {
+        let around = min(smoothing, distance, length - distance)
+        guard around > 1e-3 else { return place(distance) }
+        let (from, to) = (sum(distance - around), sum(distance + around))
+        return ((to.x - from.x) / (2 * around), (to.y - from.y) / (2 * around))
+    }
+
+    private func place(_ distance: Double) -> (x: Double, y: Double) {
+        let (index, share) = segment(at: distance)
+        return (x[index] + (x[index + 1] - x[index]) * share, y[index] + (y[index + 1] - y[index]) * share)
+    }
+
+    private func sum(_ distance: Double) -> (x: Double, y: Double) {
+        let (index, share) = segment(at: distance)
+        let (here, length) = (place(distance), (along[index + 1] - along[index]) * share)
+        return (
+            sums[index].x + (x[index] + here.x) / 2 * length, sums[index].y + (y[index] + here.y) / 2 * length
+        )
+    }
+
+    /// The segment at a distance along the line, and the share of it that lies before.
+    private func segment(at distance: Double) -> (index: Int, share: Double) {
+        var (low, high) = (0, along.count - 1)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if along[middle] <= distance { low = middle } else { high = middle }
+        }
+        let length = along[high] - along[low]
+        return (low, length > 0 ? min(max((distance - along[low]) / length, 0), 1) : 0)
+    }
+}

@@ -1,0 +1,142 @@
+// A tour as files have it: its name and its keyframes.
+
+import GimbalProtocol
+import MapCamera
+
+/// A camera's way through keyframes, as a file has it.
+package struct NamedTour: Equatable, Sendable {
+    /// What people call it.
+    package var name: String?
+    package var keyframes: [TourKeyframe]
+
+    package init(name: String? = nil, _ keyframes: [TourKeyframe]) {
+        (self.name, self.keyframes) = (name, keyframes)
+    }
+
+    /// How many keyframes a tour may have.
+    package static let mostKeyframes = 256
+    /// How long a tour may take to a keyframe, and stay there, in milliseconds.
+    static let longestMs = 3_600_000.0
+}
+
+/// What a file is.
+package enum TourFormat: String, CaseIterable, Sendable {
+    case json, kml, gpx, geojson
+
+    /// Files that have tours; the others have lines to be followed.
+    package static let written: [TourFormat] = [.json, .kml]
+
+    /// Recognizes a file by its content.
+    ///
+    /// - Throws: `TourFileError` if it is none of these.
+    package static func recognized(_ bytes: [UInt8]) throws(TourFileError) -> TourFormat {
+        let start = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
+        let first = bytes[start...].first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
+        switch first {
+        case UInt8(ascii: "{"): return JSONTour.recognizes(bytes) ? .json : .geojson
+        case UInt8(ascii: "<"), 0xff, 0xfe:
+            var xml = try XMLReader(bytes)
+            guard let root = try xml.nextChild() else { break }
+            switch root.name {
+            case "kml": return .kml
+            case "gpx": return .gpx
+            default: throw TourFileError(line: root.line, "<\(root.name)> is neither <kml> nor <gpx>")
+            }
+        case UInt8(ascii: "P") where bytes.starts(with: [0x50, 0x4b, 0x03, 0x04]):
+            throw TourFileError("this is a KMZ or another zip file: unpack it, as by \"unzip -p FILE doc.kml\"")
+        case nil: throw TourFileError("the file is empty")
+        default: break
+        }
+        throw TourFileError("this is no tour: it is neither JSON, KML, GPX nor GeoJSON")
+    }
+}
+
+/// How a file becomes a tour.
+package struct TourOptions: Sendable {
+    /// Which of several tours or lines; `nil` is the first.
+    package var name: String?
+    /// The height of the viewport in points, of which the distance of an eye depends.
+    package var viewportHeight = Viewport.standard.height
+    /// Whether the file's line is followed even if it has a tour.
+    package var followsPath = false
+    package var following = Following()
+
+    package init() {}
+}
+
+/// What a file holds: a tour, and what of it is left out.
+package struct TourFile: Sendable {
+    package let tour: NamedTour
+    package let notes: TourNotes
+
+    /// As large as a file may be, in bytes.
+    package static let largest = 32 << 20
+
+    /// Reads a file.
+    ///
+    /// - Throws: `TourFileError` for what is no tour, and for one that no camera can fly.
+    package init(_ bytes: [UInt8], as format: TourFormat, _ options: TourOptions) throws(TourFileError) {
+        guard bytes.count <= Self.largest else {
+            throw TourFileError("the file is larger than \(Self.largest >> 20) MiB, which is all that is read")
+        }
+        var notes = TourNotes()
+        switch format {
+        case .json: tour = try JSONTour.read(bytes)
+        case .kml:
+            var reader = try KMLReader(bytes, viewportHeight: options.viewportHeight)
+            try reader.read()
+            notes = reader.notes
+            if options.followsPath || reader.tours.isEmpty {
+                guard options.followsPath || reader.lines.isEmpty else {
+                    throw TourFileError("the file has no <gx:Tour>; --follow-path follows its line")
+                }
+                tour = try Self.follow(reader.lines, options, &notes)
+            } else {
+                let tour = try Self.chosen(reader.tours, "tour", options.name)
+                guard !tour.keyframes.isEmpty else { throw TourFileError("the tour has no <gx:FlyTo>") }
+                guard tour.keyframes.count <= NamedTour.mostKeyframes else {
+                    throw TourFileError(
+                        "the tour has \(tour.keyframes.count) places to fly to, and \(NamedTour.mostKeyframes) are the most"
+                    )
+                }
+                self.tour = tour
+            }
+        case .gpx:
+            var reader = try GPXReader(bytes)
+            try reader.read()
+            notes = reader.notes
+            tour = try Self.follow(reader.tracks.isEmpty ? reader.routes : reader.tracks, options, &notes)
+        case .geojson: tour = try Self.follow(try GeoJSON.lines(bytes), options, &notes)
+        }
+        self.notes = notes
+    }
+
+    private static func follow(
+        _ lines: [FollowedLine], _ options: TourOptions, _ notes: inout TourNotes
+    ) throws(TourFileError) -> NamedTour {
+        let line = try chosen(lines, "line", options.name)
+        let keyframes = try options.following.keyframes(
+            along: line, viewportHeight: options.viewportHeight, &notes)
+        return NamedTour(name: line.name, keyframes)
+    }
+
+    private static func chosen<Item: Named>(
+        _ items: [Item], _ noun: String, _ name: String?
+    ) throws(TourFileError) -> Item {
+        guard let name else {
+            if let first = items.first { return first }
+            throw TourFileError("the file has no \(noun)")
+        }
+        if let item = items.first(where: { $0.name == name }) { return item }
+        let names = items.compactMap(\.name).prefix(20)
+        let others = names.isEmpty ? "none has a name" : "there are: \(names.joined(separator: ", "))"
+        throw TourFileError("the file has no \(noun) named \(name); \(others)")
+    }
+}
+
+/// What a file may have several of.
+protocol Named {
+    var name: String? { get }
+}
+
+extension NamedTour: Named {}

@@ -1,0 +1,46 @@
+// A live camera as a tour: where it rests, how long it moved to get there, and how long it stayed.
+
+import GimbalProtocol
+
+/// Makes keyframes of a camera's events.
+package struct TourRecorder: Sendable {
+    /// The places where the camera has rested so far.
+    package private(set) var keyframes: [TourKeyframe] = []
+    /// When the movement began that is going on, in milliseconds of the camera's clock; `nil` at rest.
+    private var startMs: Double?
+    /// When the camera came to rest; `nil` before its first movement.
+    private var restMs: Double?
+
+    package init() {}
+
+    /// Whether it has as many keyframes as a tour may have.
+    package var isFull: Bool { keyframes.count == NamedTour.mostKeyframes }
+
+    /// Takes note of an event: of `subscribed`, which is the first place, and of movements. A camera whose clock is set anew, by
+    /// a trace that is played into it, is where that puts it at once.
+    package mutating func read(_ event: CameraEvent) {
+        switch event {
+        case .subscribed(let subscribed):
+            if keyframes.isEmpty { keyframes.append(TourKeyframe(subscribed.position)) }
+        case .moveStarted(let move):
+            guard startMs == nil else { return }
+            startMs = move.timeMs
+            if let restMs, let last = keyframes.indices.last {
+                keyframes[last].waitMs = Self.duration(from: restMs, to: move.timeMs)
+            }
+        case .idle(let move):
+            guard let start = startMs, !isFull else { return }
+            (startMs, restMs) = (nil, move.timeMs)
+            keyframes.append(TourKeyframe(move.position, durationMs: Self.duration(from: start, to: move.timeMs)))
+        case .reset(let reset):
+            (startMs, restMs) = (nil, nil)
+            if !isFull { keyframes.append(TourKeyframe(reset.position, durationMs: 0)) }
+        case .subscribedToAll, .cameraChanged, .input, .touch, .replay, .marker, .lagged, .removed: break
+        }
+    }
+
+    /// The milliseconds between two times, to a microsecond, within what a keyframe may have.
+    private static func duration(from start: Double, to end: Double) -> Double {
+        min(max(((end - start) * 1000).rounded() / 1000, 0), NamedTour.longestMs)
+    }
+}

@@ -1,0 +1,107 @@
+// XML that is well-formed is read; what is not is an error with its line, and costs neither time nor memory.
+
+import TestSupport
+import Testing
+
+@testable import Tours
+
+@Suite struct XMLReaderTests {
+    /// What a document is made of, in a word each.
+    private static func events(_ text: String) throws(TourFileError) -> [String] {
+        var xml = try XMLReader(Array(text.utf8))
+        var events: [String] = []
+        while true {
+            switch try xml.next() {
+            case .open(let element):
+                let attributes = element.attributes.map { " \($0.name)=\($0.value)" }.joined()
+                events.append("<\(element.name)\(attributes):\(element.line)")
+            case .close(let text): events.append(text)
+            case .end: return events
+            }
+        }
+    }
+
+    @Test func aDocumentIsElementsWithAttributesAndText() throws {
+        let text = """
+            \u{feff}<?xml version="1.0" encoding="utf-8"?>
+            <!-- a comment with <tags> & all -->
+            <a:kml x='1 &lt; 2' a:y="&#228;&#x41;">
+              <b>one &amp; <![CDATA[<two> &amp; ]]>three</b><c/>
+            </a:kml>
+            <?end?>
+            """
+        #expect(
+            try Self.events(text) == ["<kml x=1 < 2 a:y=äA:3", "<b:4", "one & <two> &amp; three", "<c:4", "", "\n"])
+    }
+
+    @Test(arguments: [
+        ("", 1, "no element"),
+        ("<a>\n<b>\n</a>", 3, "</b> was expected, of line 2"),
+        ("<a>\n", 2, "cut off"),
+        ("<a>\n<b", 2, "cut off"),
+        ("<a/>\n<b/>", 2, "second root"),
+        ("<a>&nbsp;</a>", 1, "write &amp;"),
+        ("<a>\n\n&#0;</a>", 3, "write &amp;"),
+        ("<a>&#xD800;</a>", 1, "write &amp;"),
+        ("<a>&#+65;</a>", 1, "write &amp;"),
+        ("<a>\u{1}</a>", 1, "control character"),
+        ("<a b=1/>", 1, "quotes were expected"),
+        ("<a b='1' b='2'/>", 1, "twice"),
+        ("<a b='<'/>", 1, "&lt;"),
+        ("<a b='1'c='2'/>", 1, "a space"),
+        ("<a>1 < 2</a>", 1, "&lt;"),
+        ("text", 1, "outside of the root"),
+        ("<a><!-- \n\n</a>", 1, "a comment has no end"),
+        ("<?xml version='1.0' encoding='ISO-8859-1'?><a/>", 1, "ISO-8859-1: save the file as UTF-8"),
+        ("\n<!DOCTYPE a [<!ENTITY x \"xxxxxxxx\"><!ENTITY y \"&x;&x;&x;\">]>\n<a>&y;</a>", 2, "<!DOCTYPE"),
+        ("<a><!ENTITY x SYSTEM 'file:///etc/passwd'></a>", 1, "document type"),
+    ]) func whatIsNotWellFormedIsAnErrorWithItsLine(text: String, line: Int, message: String) {
+        let error = #expect(throws: TourFileError.self) { try Self.events(text) }
+        #expect(error?.line == line)
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func whatIsNoUTF8IsAnErrorWithItsLine() {
+        for (bytes, line) in [
+            (Array("<a>\n\n".utf8) + [0xff] + Array("</a>".utf8), 3), (Array("<a>\n".utf8) + [0xc3], 2),
+            (Array("<a>é".utf8) + [0xe2, 0x82], 1), ([0xff, 0xfe, 0x3c, 0], 1),
+        ] {
+            let error = #expect(throws: TourFileError.self) { try XMLReader(bytes) }
+            #expect(error?.line == line && error?.message.contains("UTF-8") == true)
+        }
+    }
+
+    @Test func elementsNestAsDeepAsTheLimitAndNoDeeper() throws {
+        let deepest = XMLReader.deepest
+        for (depth, isRight) in [(deepest, true), (deepest + 1, false), (100_000, false)] {
+            let text = String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
+            #expect(((try? Self.events(text)) != nil) == isRight)
+        }
+    }
+
+    @Test func attributesAndNamesHaveLimits() throws {
+        func element(_ count: Int) -> String { "<a " + (0..<count).map { "b\($0)='' " }.joined() + "/>" }
+        #expect(throws: Never.self) { try Self.events(element(XMLReader.mostAttributes)) }
+        #expect(throws: TourFileError.self) { try Self.events(element(XMLReader.mostAttributes + 1)) }
+        let name = String(repeating: "n", count: XMLReader.longestName)
+        #expect(throws: Never.self) { try Self.events("<\(name)/>") }
+        #expect(throws: TourFileError.self) { try Self.events("<\(name)n/>") }
+    }
+
+    @Test func everyPrefixAndEveryChangedByteIsReadOrRefused() throws {
+        let text = Array("<?xml version='1.0'?><k a='1&amp;'><!-- c --><b>t&#65;<![CDATA[x]]></b><c/></k>".utf8)
+        for count in 0..<text.count {
+            #expect(throws: TourFileError.self) { try Self.events(String(decoding: text[..<count], as: UTF8.self)) }
+        }
+        var random = Seeded(7)
+        for _ in 0..<2000 {
+            var changed = text
+            changed[Int.random(in: 0..<text.count, using: &random)] = UInt8.random(in: 0...127, using: &random)
+            do throws(TourFileError) {
+                #expect(try Self.events(String(decoding: changed, as: UTF8.self)).count >= 2)
+            } catch {
+                #expect(error.line == 1 || error.line == 2)
+            }
+        }
+    }
+}
