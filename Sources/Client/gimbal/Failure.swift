@@ -5,6 +5,7 @@ import CameraStreams
 import GimbalClient
 import GimbalProtocol
 import TouchTraces
+import Tours
 import Traces
 
 /// The status that the process ends with.
@@ -74,6 +75,8 @@ func about<Value>(_ file: String, _ body: () throws -> Value) throws -> Value {
         throw Failure(.dataError, "\(file):\(error)")
     } catch let error as StatementError {
         throw Failure(.dataError, "\(file):\(error)")
+    } catch let error as TourFileError {
+        throw Failure(.dataError, "\(file)\(error)")
     }
 }
 

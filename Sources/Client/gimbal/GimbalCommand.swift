@@ -29,7 +29,7 @@ struct GimbalCommand: ParsableCommand {
             CommandGroup(
                 name: "Camera",
                 subcommands: [
-                    Move.self, Animate.self, Fit.self, Wait.self, Stop.self, Get.self, Bounds.self,
+                    Move.self, Animate.self, TourCommand.self, Fit.self, Wait.self, Stop.self, Get.self, Bounds.self,
                     ZoomRangeCommand.self,
                     ViewportCommand.self, GesturesCommand.self, Project.self, Unproject.self, Region.self, Cameras.self,
                     Remove.self, Lease.self,

@@ -21,9 +21,9 @@ struct Interrupt: Error {
 
     static let help = """
         ^C, SIGTERM and SIGHUP end every command within half a second, with status 130, 143 and 129 as a shell counts them. \
-        A file that is not whole by then is removed. What moves a camera (replay; animate and fit while they wait) stops it \
+        A file that is not whole by then is removed. What moves a camera (replay; animate, fit and tour while they wait) stops it \
         where it is. Commands without an end of their own are ended in order, for ^C with status 0: those that follow a \
-        camera (watch, record, web, and send after a "subscribe"), and convert, inspect, plot and check of a pipe or a device, \
+        camera (watch, record, tour --record, web, and send after a "subscribe"), and convert, inspect, plot and check of a pipe or a device, \
         which finish with what has come.
         """
 

@@ -58,7 +58,7 @@ package struct Following: Sendable {
         let path = FollowedPath(
             line, zoom: zoom, smoothing: Self.smoothing, times: times(of: line, zoom: zoom, &notes))
         let samples = path.samples(step: max(Self.step, path.length / Self.mostSteps), look: viewportHeight / 4)
-        let chosen = Self.simplified(samples, most: NamedTour.mostKeyframes, tolerance: Self.tolerance)
+        let chosen = Self.simplified(samples, most: TourKeyframe.most, tolerance: Self.tolerance)
         var keyframes: [TourKeyframe] = []
         for (last, index) in zip([chosen[0]] + chosen, chosen) {
             let (before, sample) = (samples[last], samples[index])

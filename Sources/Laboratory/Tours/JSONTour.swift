@@ -29,5 +29,49 @@ enum JSONTour {
         bytes.prefix(1 << 16).split(separator: UInt8(ascii: "\"")).contains { $0.elementsEqual(type.utf8) }
     }
 
-    static func read(_ bytes: [UInt8]) throws(TourFileError) -> NamedTour { throw TourFileError("TODO") }
+    /// Reads a tour. Members that are not known are passed over, as in a request.
+    ///
+    /// - Throws: `TourFileError` for what the command `tour` would be refused for.
+    static func read(_ bytes: [UInt8]) throws(TourFileError) -> NamedTour {
+        guard let object = try value(bytes).object, object["type"] == .string(type) else {
+            throw TourFileError("type must be \"\(type)\"")
+        }
+        guard object["version"] == .number(version) else {
+            throw TourFileError("version must be \(Int(version)): this program reads no other")
+        }
+        if let name = object["name"], name.string == nil { throw TourFileError("name must be a string") }
+        let request = JSONObject(
+            [("type", .string("tour"))] + (object["keyframes"].map { [("keyframes", $0)] } ?? []))
+        let line = JSONValue.object(request).bytes
+        guard line.count <= RequestDecoder.longestLine else {
+            throw TourFileError(
+                "the keyframes are longer than the \(RequestDecoder.longestLine) bytes of a request: write fewer decimals"
+            )
+        }
+        var decoder = RequestDecoder()
+        do throws(Rejection) {
+            if case .tour(let keyframes)? = try decoder.decode(line.span).first?.body {
+                return NamedTour(name: object["name"]?.string, keyframes)
+            }
+        } catch {
+            throw TourFileError(error.error.message)
+        }
+        throw TourFileError("keyframes must be those of the command tour")
+    }
+
+    fileprivate static let version = 1.0
+}
+
+extension NamedTour {
+    /// The tour in Gimbal's own form, a keyframe a line.
+    ///
+    /// - Throws: `EncodingError` for a number that is not finite.
+    package func json() throws -> [UInt8] {
+        let request = try JSONValue(ClientRequest.tour(keyframes).line())
+        var head: JSONObject = ["type": .string(JSONTour.type), "version": .number(JSONTour.version)]
+        if let name { head["name"] = .string(name) }
+        let lines = (request["keyframes"]?.array ?? []).map { "  " + String(decoding: $0.bytes, as: UTF8.self) }
+        let text = String(decoding: JSONValue.object(head).bytes.dropLast(), as: UTF8.self)
+        return Array((text + ",\"keyframes\":[\n" + lines.joined(separator: ",\n") + "\n]}\n").utf8)
+    }
 }

@@ -309,5 +309,16 @@ extension NamedTour {
     }
 
     /// How long a flight to a keyframe takes that names no duration, in milliseconds.
-    private func flightMs(to index: Int, viewportHeight: Double) -> Double { 3000 }
+    private func flightMs(to index: Int, viewportHeight: Double) -> Double {
+        // The first one begins wherever the camera is.
+        guard index > 0 else { return Self.firstFlightMs }
+        let size = Viewport(width: Viewport.standard.width, height: viewportHeight)
+        let camera = Camera(position: keyframes[index - 1].position, viewport: size)
+        var stop = keyframes[index].stop
+        stop.wait = 0
+        return Tour([stop], of: camera)?.duration ?? Self.firstFlightMs
+    }
+
+    /// How long the first flight of a KML file takes where the tour leaves that to the camera, in milliseconds.
+    private static let firstFlightMs = 3000.0
 }

@@ -13,10 +13,27 @@ package struct NamedTour: Equatable, Sendable {
         (self.name, self.keyframes) = (name, keyframes)
     }
 
-    /// How many keyframes a tour may have.
-    package static let mostKeyframes = 256
     /// How long a tour may take to a keyframe, and stay there, in milliseconds.
     static let longestMs = 3_600_000.0
+}
+
+extension NamedTour {
+    /// The tour with no more digits than are seen, so that the request of one with all the keyframes that it may have is no
+    /// longer than a line may be. A zoom keeps a range of KML to a millimetre.
+    var rounded: NamedTour {
+        func rounded(_ value: Double, _ power: Double) -> Double { (value * power).rounded() / power }
+        var tour = self
+        for index in tour.keyframes.indices {
+            let position = tour.keyframes[index].position
+            tour.keyframes[index].position = CameraPosition(
+                target: LatLng(
+                    latitude: rounded(position.target.latitude, 1e9),
+                    longitude: wrap180(rounded(position.target.longitude, 1e9))),
+                zoom: rounded(position.zoom, 1e12), bearing: wrap360(rounded(position.bearing, 1e6)),
+                viewingAngle: rounded(position.viewingAngle, 1e6))
+        }
+        return tour
+    }
 }
 
 /// What a file is.
@@ -94,12 +111,12 @@ package struct TourFile: Sendable {
             } else {
                 let tour = try Self.chosen(reader.tours, "tour", options.name)
                 guard !tour.keyframes.isEmpty else { throw TourFileError("the tour has no <gx:FlyTo>") }
-                guard tour.keyframes.count <= NamedTour.mostKeyframes else {
+                guard tour.keyframes.count <= TourKeyframe.most else {
                     throw TourFileError(
-                        "the tour has \(tour.keyframes.count) places to fly to, and \(NamedTour.mostKeyframes) are the most"
+                        "the tour has \(tour.keyframes.count) places to fly to, and \(TourKeyframe.most) are the most"
                     )
                 }
-                self.tour = tour
+                self.tour = tour.rounded
             }
         case .gpx:
             var reader = try GPXReader(bytes)
@@ -117,7 +134,7 @@ package struct TourFile: Sendable {
         let line = try chosen(lines, "line", options.name)
         let keyframes = try options.following.keyframes(
             along: line, viewportHeight: options.viewportHeight, &notes)
-        return NamedTour(name: line.name, keyframes)
+        return NamedTour(name: line.name, keyframes).rounded
     }
 
     private static func chosen<Item: Named>(

@@ -14,7 +14,7 @@ package struct TourRecorder: Sendable {
     package init() {}
 
     /// Whether it has as many keyframes as a tour may have.
-    package var isFull: Bool { keyframes.count == NamedTour.mostKeyframes }
+    package var isFull: Bool { keyframes.count == TourKeyframe.most }
 
     /// Takes note of an event: of `subscribed`, which is the first place, and of movements. A camera whose clock is set anew, by
     /// a trace that is played into it, is where that puts it at once.

@@ -78,7 +78,7 @@ import Testing
             return (47 + 0.02 * direction.sine * 0.682, 8 + 0.02 * direction.cosine, Int?.none)
         }
         let keyframes = try Self.read(Self.gpx(points), .gpx).tour.keyframes
-        #expect((20...NamedTour.mostKeyframes).contains(keyframes.count))
+        #expect((20...TourKeyframe.most).contains(keyframes.count))
         var turned = 0.0
         for (a, b) in zip(keyframes, keyframes.dropFirst()) {
             let turn = wrap180(b.position.bearing - a.position.bearing)
@@ -99,7 +99,7 @@ import Testing
             return (latitude, longitude, Int?(second))
         }
         let keyframes = try Self.read(Self.gpx(points), .gpx).tour.keyframes
-        #expect((2...NamedTour.mostKeyframes).contains(keyframes.count))
+        #expect((2...TourKeyframe.most).contains(keyframes.count))
         #expect(keyframes.allSatisfy { $0.position.isPossible && ($0.durationMs ?? 0) >= 0 })
         #expect(abs(keyframes.reduce(0) { $0 + ($1.durationMs ?? 0) + $1.waitMs } - 2_999_000) < 1)
         // The way goes on over the antimeridian: no step is half the world.

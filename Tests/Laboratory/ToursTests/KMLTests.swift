@@ -125,7 +125,7 @@ import Testing
 
     @Test func aTourHasAsManyPlacesAsTheLimitAndNoMore() throws {
         let place = "<gx:FlyTo>\(Self.matterhorn)</gx:FlyTo>"
-        let most = NamedTour.mostKeyframes
+        let most = TourKeyframe.most
         #expect(try Self.read(Self.file(String(repeating: place, count: most))).tour.keyframes.count == most)
         #expect(throws: TourFileError("the tour has \(most + 1) places to fly to, and \(most) are the most")) {
             try Self.read(Self.file(String(repeating: place, count: most + 1)))

@@ -110,18 +110,25 @@ final class Conversation {
 
     /// Has the camera go somewhere, at once or over a time, and says where it is then.
     func go(_ update: CameraUpdate, _ animation: AnimationOptions? = nil) throws {
-        if let animation {
-            let request = ClientRequest.animate(
-                update, durationMs: animation.duration?.milliseconds, easing: animation.easing ?? .default,
-                path: animation.path)
-            guard !animation.noWait else { return try command(request) }
-            do {
-                try commandAndRest(request)
-            } catch let interrupt as Interrupt {
-                try stop(interrupt)
-            }
-        } else {
+        guard let animation else {
             try command(.move(update))
+            return try showPosition()
+        }
+        let request = ClientRequest.animate(
+            update, durationMs: animation.duration?.milliseconds, easing: animation.easing ?? .default,
+            path: animation.path)
+        try perform(request, isWaitedFor: !animation.noWait)
+    }
+
+    /// Has the camera do what takes a time, and says where it is when it rests.
+    ///
+    /// - Parameter isWaitedFor: whether it is waited for, and anything is said.
+    func perform(_ request: ClientRequest, isWaitedFor: Bool) throws {
+        guard isWaitedFor else { return try command(request) }
+        do {
+            try commandAndRest(request)
+        } catch let interrupt as Interrupt {
+            try stop(interrupt)
         }
         try showPosition()
     }

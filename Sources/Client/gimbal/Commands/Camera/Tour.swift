@@ -1,0 +1,274 @@
+// `gimbal tour`: a camera goes through a tour of a file, or leaves one in a file.
+
+import ArgumentParser
+import GimbalClient
+import GimbalProtocol
+import Tours
+import Traces
+
+struct TourCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tour",
+        abstract: "Move a camera through a tour of a file: keyframes, KML, GPX or GeoJSON.",
+        discussion: """
+            Files are known by their content: Gimbal's own tours in JSON, tours of Google Earth in KML (gx:Tour), and lines \
+            that the camera follows with its bearing along the way: tracks and routes of GPX, lines of GeoJSON, and with \
+            --follow-path those of KML. They may be packed as recordings may. What a camera does not do, such as sounds, is \
+            left out and told.
+
+            It waits until the camera rests and prints where it is, as "gimbal animate" does, and ^C stops the camera where \
+            it is. With --trace the tour becomes a trace that "gimbal run", "plot", "expect" and "replay" take, whose camera \
+            begins at the first place; with --to it is written as a tour. Neither needs a daemon.
+
+            A followed line is smoothed by what the screen shows, and its times are kept; --speed-up divides them. A line \
+            without times goes by at \(short(Following.usualPace)) points of the screen a second, or at --speed.
+
+            --record makes a tour of a live camera: each place where it rests is a keyframe, with the times that it took to \
+            get there and that it stayed, until ^C, which is status 0.
+
+            Examples:
+              gimbal tour alps.kml
+              gimbal tour hike.gpx --speed-up 60 --zoom 15.5 --viewing-angle 50
+              gimbal tour river.geojson --speed 200 --trace | gimbal plot - -o river.svg
+              gimbal tour alps.kml --name Winter --to json -o winter.tour.json
+              gimbal tour --record --for 2m --to kml -o walk.kml
+            """
+    )
+
+    /// How a tour is written.
+    enum Written: String, CaseIterable, ExpressibleByArgument { case json, kml }
+
+    @Option(
+        "What the file is, whatever it looks like: \(TourFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
+        "format")
+    var from: TourFormat?
+
+    @Option("Which of several tours or lines in the file (default: the first).", "name")
+    var name: String?
+
+    @Flag(help: "Follow the line of a KML file.")
+    var followPath = false
+
+    @OptionGroup var following: FollowingOptions
+
+    @Option(
+        "The screen's size in points, for distances in KML (default: the camera's; without a daemon 390x844).", "size")
+    var viewport: Size?
+
+    @Flag(help: "Write a trace.")
+    var trace = false
+
+    @Option("Write a tour: json or kml.", "format")
+    var to: Written?
+
+    @OptionGroup var destination: OutputOptions
+
+    @Flag(help: "Record a tour from the live camera; json unless --to says kml.")
+    var record = false
+
+    @Option(
+        "With --record: end after this time, such as 10s or 5m.", "time", name: .customLong("for"))
+    var duration: Milliseconds?
+
+    @Flag(help: "Do not wait until the camera rests, and print nothing.")
+    var noWait = false
+
+    @OptionGroup var options: CameraOptions
+
+    @Argument(help: "The tour; - is standard input.", completion: .file(extensions: ["json", "kml", "gpx", "geojson"]))
+    var file: String?
+
+    func validate() throws {
+        if record {
+            if file != nil {
+                throw ValidationError("--record makes a tour, and reads no file; -o names the one to write.")
+            }
+            if trace { throw ValidationError("\"gimbal record\" records a trace; --record makes a tour.") }
+            let given = from != nil || name != nil || followPath || following.isGiven || noWait
+            if given { throw ValidationError("--record takes --to, --for, -o, --viewport and the camera's options.") }
+        } else {
+            if file == nil { throw ValidationError("Name the file of a tour; - is standard input.") }
+            if duration != nil { throw ValidationError("--for is for --record.") }
+            if to != nil, trace { throw ValidationError("--to writes a tour and --trace a trace: one of the two.") }
+            if destination.output != nil, !isWritten { throw ValidationError("-o is for --to, --trace and --record.") }
+            if noWait, isWritten { throw ValidationError("--no-wait is for a tour that moves a camera.") }
+        }
+        try duration?.checkRange("--for")
+        try viewport?.check("--viewport", 0.001...100_000)
+    }
+
+    /// Whether the tour of a file is written, and moves no camera.
+    private var isWritten: Bool { to != nil || trace }
+
+    func run() throws {
+        if record { return try TourRecording(self).run() }
+        guard let file else { return }
+        if isWritten {
+            let output = try OutputFile(destination)
+            let size = viewport.map { Viewport(width: $0.width, height: $0.height) } ?? .standard
+            let tour = try read(file, height: size.height)
+            try output.write(try to.map { try bytes(of: tour, as: $0, height: size.height) } ?? traced(tour, size))
+            try output.finish()
+        } else {
+            let bytes = try contents(of: file)
+            let daemon = try Conversation(options)
+            let height = try viewport?.height ?? daemon.state().setup.viewport.height
+            let tour = try self.tour(of: bytes, file, height: height)
+            try daemon.perform(.tour(tour.keyframes), isWaitedFor: !noWait)
+        }
+    }
+
+    // MARK: Reading
+
+    private func read(_ file: String, height: Double) throws -> NamedTour {
+        try tour(of: try contents(of: file), file, height: height)
+    }
+
+    /// The bytes of a file, one piece more than is read at the most.
+    private func contents(of file: String) throws -> [UInt8] { try InputFile(file).readAll(upTo: TourFile.largest + 1) }
+
+    private func tour(of bytes: [UInt8], _ file: String, height: Double) throws -> NamedTour {
+        var options = TourOptions()
+        (options.name, options.viewportHeight, options.followsPath) = (name, height, followPath)
+        options.following = following.following
+        return try about(file) {
+            let read = try TourFile(bytes, as: from ?? TourFormat.recognized(bytes), options)
+            for note in read.notes.texts { say("\(file)\(note)") }
+            return read.tour
+        }
+    }
+
+    // MARK: Writing
+
+    /// A tour as a file, what that cannot say told.
+    fileprivate func bytes(of tour: NamedTour, as format: Written, height: Double) throws -> [UInt8] {
+        switch format {
+        case .json: return try tour.json()
+        case .kml:
+            let (bytes, notes) = tour.kml(viewportHeight: height)
+            for note in notes.texts { say("\(destination.file ?? "-")\(note)") }
+            return bytes
+        }
+    }
+
+    /// A trace of the tour, from its first place on.
+    private func traced(_ tour: NamedTour, _ size: Viewport) throws -> [UInt8] {
+        var header = TraceHeader(position: tour.keyframes.first?.position ?? .initial)
+        header.viewport = size
+        let first = try ClientRequest.trace(header).line(camera: options.camera?.text)
+        let line = try ClientRequest.tour(tour.keyframes).line(timeMs: 0)
+        return first + line + Request.traceEndLine
+    }
+}
+
+extension TourFormat: ExpressibleByArgument {}
+
+/// How a camera follows a line.
+struct FollowingOptions: ParsableArguments {
+    @Option("For a line: the zoom (default: \(short(Following.usualZoom))).", "level")
+    var zoom: Number?
+
+    @Option("For a line: the height of the eye above the ground, instead of a zoom.", "metres")
+    var height: Number?
+
+    @Option("For a line: the angle away from straight down (default: \(short(Following().viewingAngle))).", "degrees")
+    var viewingAngle: Number?
+
+    @Option(
+        help: ArgumentHelp("For a line with times: how many times faster, such as 10.", valueName: "factor"),
+        transform: Speed.init(typedFactor:))
+    var speedUp: Speed?
+
+    @Option("For a line: how fast, whatever its times.", "metres-a-second")
+    var speed: Number?
+
+    /// Whether anything is said.
+    var isGiven: Bool { speedUp != nil || [zoom, height, viewingAngle, speed].contains { $0 != nil } }
+
+    func validate() throws {
+        if zoom != nil, height != nil { throw ValidationError("--zoom and --height say the same: one of the two.") }
+        if speed != nil, speedUp != nil {
+            throw ValidationError("--speed leaves no times that --speed-up could divide.")
+        }
+        try check("--zoom", zoom?.value, ZoomRange.limits)
+        try check("--height", height?.value, 1...100_000_000, " metres")
+        try check("--viewing-angle", viewingAngle?.value, 0...CameraConstraints.viewingAngleCeiling(atZoom: 21))
+        try check("--speed", speed?.value, 0.01...1_000_000, " metres a second")
+        try check("--speed-up", speedUp?.factor, 0.001...1_000_000)
+    }
+
+    var following: Following {
+        var following = Following()
+        (following.zoom, following.height, following.speed) = (zoom?.value, height?.value, speed?.value)
+        if let viewingAngle { following.viewingAngle = viewingAngle.value }
+        if let speedUp { following.speedUp = speedUp.factor }
+        return following
+    }
+}
+
+/// A live camera that leaves a tour. However it ends, what has been recorded is written.
+private final class TourRecording {
+    private let command: TourCommand
+    private let file: OutputFile
+    private let connection: DaemonConnection
+    private let end: ContinuousClock.Instant?
+    private let height: Double
+    private var recorder = TourRecorder()
+
+    init(_ command: TourCommand) throws {
+        self.command = command
+        file = try OutputFile(command.destination)
+        // Only KML has distances.
+        let size = try command.to == .kml ? Conversation(command.options).state().setup.viewport.height : 0
+        height = command.viewport?.height ?? size
+        connection = try DaemonConnection(command.options.answers.socket)
+        end = command.duration.map { .now + .milliseconds($0.milliseconds) }
+    }
+
+    func run() throws {
+        do {
+            try listen()
+        } catch let interrupt as Interrupt {
+            interrupt.accept()
+        } catch {
+            try? conclude()
+            throw error
+        }
+        try conclude()
+    }
+
+    /// Follows the camera until a signal, the time, the daemon or the last keyframe ends it.
+    private func listen() throws {
+        let camera = command.options.camera ?? .main
+        connection.queue(try ClientRequest.subscribe(kinds: [.moveStarted, .idle]).line(camera: camera.text))
+        connection.expectAnswer()
+        while !recorder.isFull, end.map({ $0 > .now }) ?? true {
+            let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
+            let turn = try connection.turn(timeout: left) { line in
+                let message = try ReceivedLine(fromDaemon: line)
+                if let error = message.error { throw Failure(error) }
+                connection.hasAnswered()
+                guard let event = message.event else { return }
+                recorder.read(event)
+                switch event {
+                case .lagged(let lagged): say("gimbal: \(lagged.text)")
+                case .removed: throw Failure(.unavailable, "camera \(camera.text) was removed; the tour ends there")
+                default: break
+                }
+            }
+            if turn.end != nil { throw Failure.daemonWentAway }
+        }
+        if recorder.isFull {
+            say(
+                "gimbal: a tour has at most \(counted(TourKeyframe.most, "keyframe")), and this one has them: it ends here"
+            )
+        }
+    }
+
+    private func conclude() throws {
+        guard !recorder.keyframes.isEmpty else { return }
+        try file.write(
+            try command.bytes(of: NamedTour(recorder.keyframes), as: command.to ?? .json, height: height))
+        try file.finish()
+    }
+}
