@@ -28,6 +28,9 @@ let package = Package(
         .systemLibrary(name: "CPrefetch", path: "Sources/Daemon/CPrefetch"),
         source("Daemon", "Hub", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "CPrefetch"]),
         source("Laboratory", "TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
+        source("Core", "EarthViews", ["JSONLines", "MapCamera"]),
+        source("Laboratory", "CameraStreams", ["GimbalProtocol", "MapCamera"]),
+        source("Laboratory", "Tours", ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera"]),
         source("Support", "UnixSocket"),
         source("Support", "Service", ["GimbalProtocol", "UnixSocket"]),
         source("Client", "GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
@@ -40,6 +43,7 @@ let package = Package(
         fuzzer("FuzzHub", ["Hub", "TestSupport"]),
         fuzzer("FuzzTraces", ["TouchTraces", "GimbalProtocol"]),
         fuzzer("FuzzDevice", ["TouchTraces"]),
+        fuzzer("FuzzTours", ["Tours", "GimbalProtocol"]),
         fuzzer("FuzzClient", ["GimbalClient"]),
     ],
     swiftLanguageModes: [.v6]

@@ -64,11 +64,14 @@ def main(folder):
         for case in json.loads(file.read_text())["cases"]
     ]
     recordings = {file.name: file.read_bytes() for file in sorted((HERE / "Recordings").iterdir())}
+    tours = {file.name: file.read_bytes() for file in sorted((PROTOCOLS / "examples/tours").iterdir())}
+    tours["line.json"] = b'{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}'
     seeds = {
         "FuzzDecoder": {name: client_lines(case) for name, case in cases},
         "FuzzHub": {name: conversation(case) for name, case in cases},
         "FuzzTraces": recordings,
         "FuzzDevice": recordings,
+        "FuzzTours": tours,
         "FuzzClient": {str(number): line for number, line in enumerate(server_lines())},
     }
     for fuzzer, files in seeds.items():
