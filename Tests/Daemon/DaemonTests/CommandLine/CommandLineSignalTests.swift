@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A folder that is gone with the test.
-private final class Folder {
+final class Folder {
     let url: URL
 
     init() throws {
@@ -26,7 +26,7 @@ private final class Folder {
 }
 
 /// A `gimbal` that runs beside the test.
-private final class Running {
+final class Running {
     let process = Process()
     let input = Pipe()
     private let output = Pipe()

@@ -106,6 +106,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
     /// How each command talks to a daemon; FILE is one of those below.
     private static let daemonCommands: [String: [String]] = [
         "move": ["--zoom", "3"], "animate": ["--zoom", "3"], "fit": ["1,2", "3,4"], "wait": [], "stop": [], "get": [],
+        "tour": [Files.root.appendingPathComponent("Protocols/examples/tours/alps.json").path],
         "bounds": ["1,2", "3,4"], "zoom-range": ["3", "4"], "viewport": ["300x400"], "gestures": ["--no-tilt"],
         "project": ["1,2"], "unproject": ["1,2"], "region": [], "cameras": [], "remove": ["a"], "watch": [],
         "send": ["{}"],
@@ -129,7 +130,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "join": [["FILE", "SAMPLE"]],
         "edit": [["FILE", "--speed", "2"]],
         "record": [["-o", "FILE", "--duration", "1ms"], ["-o", "FILE", "--duration", "1ms", "--append"]],
-        "send": [["FILE"]],
+        "send": [["FILE"]], "tour": [["FILE"], ["FILE", "--trace"], ["SAMPLE", "--to", "kml", "-o", "FILE"]],
         "web": [["--no-open", "--listen", "FILE"]],
     ]
 

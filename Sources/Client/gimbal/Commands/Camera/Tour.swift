@@ -132,7 +132,11 @@ struct TourCommand: ParsableCommand {
         (options.name, options.viewportHeight, options.followsPath) = (name, height, followPath)
         options.following = following.following
         return try about(file) {
-            let read = try TourFile(bytes, as: from ?? TourFormat.recognized(bytes), options)
+            let format = try from ?? TourFormat.recognized(bytes)
+            if following.isGiven, format == .json || format == .kml && !followPath {
+                throw Failure(.usage, "\(file): \(FollowingOptions.names) are for lines that are followed")
+            }
+            let read = try TourFile(bytes, as: format, options)
             for note in read.notes.texts { say("\(file)\(note)") }
             return read.tour
         }
@@ -181,6 +185,8 @@ struct FollowingOptions: ParsableArguments {
 
     @Option("For a line: how fast, whatever its times.", "metres-a-second")
     var speed: Number?
+
+    static let names: PrintableText = "--zoom, --height, --viewing-angle, --speed-up and --speed"
 
     /// Whether anything is said.
     var isGiven: Bool { speedUp != nil || [zoom, height, viewingAngle, speed].contains { $0 != nil } }

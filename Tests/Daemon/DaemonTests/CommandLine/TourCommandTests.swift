@@ -1,0 +1,134 @@
+// `gimbal tour` as it is used: files of every kind, a daemon's camera, traces, and what a live camera leaves.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct TourCommandTests {
+    private static let samples = ["alps.json", "alps.kml", "lake.gpx"]
+
+    private func sample(_ name: String) -> String {
+        Files.root.appendingPathComponent("Protocols/examples/tours/\(name)").path
+    }
+
+    /// A tour of two places, of a fraction of a second.
+    private func tour(_ durationMs: Int = 60) -> String {
+        """
+        {"type":"gimbal-tour","version":1,"keyframes":[
+        {"position":{"target":{"latitude":1,"longitude":2},"zoom":5},"durationMs":0},
+        {"position":{"target":{"latitude":1,"longitude":3},"zoom":6,"bearing":40,"viewingAngle":20},"durationMs":\(durationMs)}]}
+        """
+    }
+
+    @Test func aTourIsFlownToItsEndAndSaysWhereTheCameraIs() throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"subscribe","camera":"left"}"#)
+        _ = try client.receive(until: "subscribed")
+        let (status, output, errors) = try gimbal(daemon, ["tour", "-", "--camera", "left"], input: tour())
+        #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(errors)")
+        let position = try JSON(output.first ?? "")["position"]
+        #expect(position?["zoom"]?.number == 6 && position?["target"]?["longitude"]?.number == 3)
+        let events = try client.receive(until: "idle").map { try JSON($0) }
+        #expect(events.first?["reason"]?.string == "animation" && events.count > 4)
+    }
+
+    @Test func aTourThatIsInterruptedStopsTheCamera() throws {
+        let daemon = try DaemonProcess()
+        let folder = try Folder()
+        let client = try SocketClient(daemon.socket)
+        try client.send(#"{"type":"subscribe"}"#)
+        _ = try client.receive(until: "subscribed")
+        let running = try Running(
+            ["tour", try folder.write("long.json", tour(3_600_000))], environment: ["GIMBAL_SOCKET": daemon.socket])
+        _ = try client.receive(until: "move-started")
+        #expect(running.end(SIGINT).status == -SIGINT)
+        let rest = try JSON(client.receive(until: "idle").last ?? "")
+        #expect((rest["position"]?["zoom"]?.number ?? 9) < 6)
+    }
+
+    @Test func withoutWaitingNothingIsPrintedAndTheCameraGoesOn() throws {
+        let daemon = try DaemonProcess()
+        let (status, output, errors) = try gimbal(daemon, ["tour", "-", "--no-wait"], input: tour(3_600_000))
+        #expect(status == 0 && output.isEmpty && errors.isEmpty)
+        #expect(try gimbal(daemon, ["wait", "--timeout", "0"]).status == 75)
+    }
+
+    @Test(arguments: samples) func aSampleIsATraceThatRuns(_ name: String) throws {
+        let (status, trace, errors) = try gimbal(nil, ["tour", sample(name), "--trace", "--viewport", "600x400"])
+        #expect(status == 0 && trace.count == 3 && errors.isEmpty, "\(errors)")
+        #expect(try JSON(trace.first ?? "")["viewport"]?["width"]?.number == 600)
+        let run = try gimbal(nil, ["run", "--summary", "-"], input: trace.joined(separator: "\n") + "\n")
+        let summary = try JSON(run.output.last ?? "")
+        #expect(run.status == 0 && summary["rejected"]?.number == 0 && (summary["durationMs"]?.number ?? 0) > 2000)
+    }
+
+    @Test(arguments: samples) func aSampleIsTheSameTourInAnyFormAndTheSameBytesAgain(_ name: String) throws {
+        let json = try gimbal(nil, ["tour", sample(name), "--to", "json"])
+        #expect(json.status == 0)
+        let text = json.output.joined(separator: "\n") + "\n"
+        #expect(try gimbal(nil, ["tour", "-", "--to", "json"], input: text).output == json.output)
+        let kml = try gimbal(nil, ["tour", "-", "--to", "kml"], input: text)
+        let back = try gimbal(nil, ["tour", "-", "--to", "kml"], input: kml.output.joined(separator: "\n") + "\n")
+        #expect(kml.status == 0 && back.output == kml.output && back.errors.isEmpty)
+    }
+
+    @Test func theTourOfTheDocumentationIsOne() throws {
+        let text = try Files.fenced("json tour", in: "Protocols/tours.md").joined(separator: "\n")
+        let (status, output, errors) = try gimbal(nil, ["tour", "-", "--to", "json"], input: text)
+        #expect(status == 0 && output.count == 5 && errors.isEmpty, "\(errors)")
+    }
+
+    @Test func whatIsLeftOutAndWhatIsWrongIsSaidWithItsLine() throws {
+        let folder = try Folder()
+        let kml = try String(contentsOfFile: sample("alps.kml"), encoding: .utf8)
+        let sound = try folder.write(
+            "a.kml", kml.replacingOccurrences(of: "<gx:Wait>", with: "<gx:SoundCue/><gx:Wait>"))
+        let left = try gimbal(nil, ["tour", sound, "--to", "json"])
+        #expect(left.status == 0 && left.errors == "\(sound):17: a <gx:SoundCue> is left out: a camera only moves\n")
+        let wrong = try folder.write("b.kml", kml.replacingOccurrences(of: "9000", with: "far"))
+        let refused = try gimbal(nil, ["tour", wrong, "--to", "json", "-o", "-"])
+        #expect(
+            refused.status == 65 && refused.output.isEmpty
+                && refused.errors == "gimbal: \(wrong):14: <range> must be a number from 0.001 to 1000000000\n")
+        let other = try gimbal(nil, ["tour", sample("alps.kml"), "--from", "gpx", "--trace"])
+        #expect(other.status == 65 && other.errors.contains("alps.kml:2: <kml> is not <gpx>"), "\(other.errors)")
+    }
+
+    @Test(arguments: [
+        [], ["a", "--record"], ["--record", "--trace"], ["--record", "--zoom", "3"], ["a", "--for", "1s"],
+        ["a", "--to", "kml", "--trace"], ["a", "-o", "b"], ["a", "--no-wait", "--trace"], ["a", "--to", "gpx"],
+        ["a", "--zoom", "3", "--height", "4"], ["a", "--speed", "3", "--speed-up", "4"], ["a", "--zoom", "1"],
+        ["a", "--viewing-angle", "66"], ["a", "--speed-up", "0"], ["a", "--height", "nan"],
+    ]) func optionsThatMeanNothingTogetherAreAUsageError(_ words: [String]) throws {
+        let (status, output, errors) = try gimbal(nil, ["tour"] + words)
+        #expect(status == 64 && output.isEmpty && errors.contains("Usage: gimbal tour"), "\(words): \(errors)")
+    }
+
+    @Test func optionsOfLinesAreForLines() throws {
+        let (status, _, errors) = try gimbal(nil, ["tour", sample("alps.kml"), "--speed-up", "2", "--trace"])
+        #expect(status == 64 && errors.contains("are for lines that are followed"), "\(errors)")
+    }
+
+    @Test(arguments: ["json", "kml"]) func aLiveCameraLeavesATourThatBringsItToTheSamePlaces(_ format: String) throws {
+        let daemon = try DaemonProcess()
+        let client = try SocketClient(daemon.socket)
+        let folder = try Folder()
+        let file = folder.path("recorded")
+        let running = try Running(
+            ["tour", "--record", "--to", format, "-o", file], environment: ["GIMBAL_SOCKET": daemon.socket])
+        try waitUntil("it has subscribed") { try client.counter("subscriptions") == 1 }
+        for zoom in [5, 7, 6] {
+            let words = ["animate", "--zoom", "\(zoom)", "--target", "\(zoom),20", "--duration", "50"]
+            #expect(try gimbal(daemon, words).status == 0)
+        }
+        let ended = running.end(SIGINT)
+        #expect(ended.status == 0, "\(ended)")
+        let json = try gimbal(nil, ["tour", file, "--to", "json"])
+        let tour = try JSON(json.output.joined())
+        let keyframes = tour["keyframes"]?.array ?? []
+        let zooms = keyframes.compactMap { $0["position"]?["zoom"]?.number?.rounded() }
+        #expect(zooms == [2, 5, 7, 6])
+        #expect(keyframes.dropFirst().allSatisfy { (0...50).contains($0["durationMs"]?.number ?? -1) })
+    }
+}
