@@ -38,9 +38,7 @@ struct TourCommand: ParsableCommand {
     /// How a tour is written.
     enum Written: String, CaseIterable, ExpressibleByArgument { case json, kml }
 
-    @Option(
-        "What the file is, whatever it looks like: \(TourFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
-        "format")
+    @Option("What the file is, whatever it looks like.", "format")
     var from: TourFormat?
 
     @Option("Which of several tours or lines in the file (default: the first).", "name")
@@ -58,7 +56,7 @@ struct TourCommand: ParsableCommand {
     @Flag(help: "Write a trace.")
     var trace = false
 
-    @Option("Write a tour: json or kml.", "format")
+    @Option("Write a tour.", "format")
     var to: Written?
 
     @OptionGroup var destination: OutputOptions
