@@ -91,7 +91,7 @@ package struct Following: Sendable {
         ).position.zoom
     }
 
-    /// When the camera is at each of the line's points, in milliseconds from the first one on; `nil` for a constant pace.
+    /// When the camera is at each of the line's points, or at which pace it goes.
     private func times(
         of line: FollowedLine, zoom: Double, _ notes: inout TourNotes
     ) -> FollowedPath.Times {

@@ -98,7 +98,7 @@ package struct TourFile: Sendable {
         }
         var notes = TourNotes()
         switch format {
-        case .json: tour = try JSONTour.read(bytes)
+        case .json: tour = try Self.chosen([try JSONTour.read(bytes)], "tour", options.name)
         case .kml:
             var reader = try KMLReader(bytes, viewportHeight: options.viewportHeight)
             try reader.read()

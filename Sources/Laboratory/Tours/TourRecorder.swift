@@ -17,7 +17,8 @@ package struct TourRecorder: Sendable {
     package var isFull: Bool { keyframes.count == TourKeyframe.most }
 
     /// Takes note of an event: of `subscribed`, which is the first place, and of movements. A camera whose clock is set anew, by
-    /// a trace that is played into it, is where that puts it at once.
+    /// a trace that is played into it, is where that puts it at once. A movement whose beginning was missed is a flight as long as
+    /// that asks for; one that was going on at first leads to the first place.
     package mutating func read(_ event: CameraEvent) {
         switch event {
         case .subscribed(let subscribed):
@@ -29,13 +30,20 @@ package struct TourRecorder: Sendable {
                 keyframes[last].waitMs = Self.duration(from: restMs, to: move.timeMs)
             }
         case .idle(let move):
-            guard let start = startMs, !isFull else { return }
+            guard !isFull else { return }
+            let start = startMs
             (startMs, restMs) = (nil, move.timeMs)
-            keyframes.append(TourKeyframe(move.position, durationMs: Self.duration(from: start, to: move.timeMs)))
+            if start == nil, keyframes.count == 1 {
+                keyframes[0].position = move.position
+            } else {
+                keyframes.append(
+                    TourKeyframe(move.position, durationMs: start.map { Self.duration(from: $0, to: move.timeMs) }))
+            }
         case .reset(let reset):
             (startMs, restMs) = (nil, nil)
             if !isFull { keyframes.append(TourKeyframe(reset.position, durationMs: 0)) }
-        case .subscribedToAll, .cameraChanged, .input, .touch, .replay, .marker, .lagged, .removed: break
+        case .lagged: (startMs, restMs) = (nil, nil)
+        case .subscribedToAll, .cameraChanged, .input, .touch, .replay, .marker, .removed: break
         }
     }
 

@@ -101,6 +101,15 @@ import Testing
         #expect(recorder.keyframes.map(\.path) == [.flight, .smooth, .smooth, .smooth, .smooth])
     }
 
+    @Test func aRecordingThatBeginsWithinAMovementHasItsEndAsTheFirstPlace() throws {
+        var recorder = TourRecorder()
+        for (type, timeMs, zoom) in [
+            ("subscribed", 0, 5), ("idle", 3000, 7), ("move-started", 3500, 7), ("idle", 4000, 8),
+        ] as [(String, Double, Double)] { recorder.read(try Self.event(type, timeMs, zoom)) }
+        #expect(recorder.keyframes.map(\.position.zoom) == [7, 8] && recorder.keyframes.map(\.waitMs) == [500, 0])
+        #expect(recorder.keyframes.map(\.durationMs) == [nil, 500])
+    }
+
     @Test func aRecordingEndsWithAsManyKeyframesAsATourMayHave() throws {
         var recorder = TourRecorder()
         recorder.read(try Self.event("subscribed", 0, 5))

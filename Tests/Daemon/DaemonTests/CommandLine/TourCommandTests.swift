@@ -105,6 +105,14 @@ import Testing
         #expect(status == 64 && output.isEmpty && errors.contains("Usage: gimbal tour"), "\(words): \(errors)")
     }
 
+    @Test func whatIsWrongWithAFileIsSaidBeforeADaemonIsAskedFor() throws {
+        let words = ["tour", "-", "--socket", "/nonexistent/socket"]
+        #expect(try gimbal(nil, words, input: "<kml><a></kml>").status == 65)
+        #expect(try gimbal(nil, words, input: tour()).status == 69)
+        let named = try gimbal(nil, ["tour", sample("alps.json"), "--name", "Four lakes", "--trace"])
+        #expect(named.status == 65 && named.errors.contains("there are: Three lakes"), "\(named.errors)")
+    }
+
     @Test func optionsOfLinesAreForLines() throws {
         let (status, _, errors) = try gimbal(nil, ["tour", sample("alps.kml"), "--speed-up", "2", "--trace"])
         #expect(status == 64 && errors.contains("are for lines that are followed"), "\(errors)")

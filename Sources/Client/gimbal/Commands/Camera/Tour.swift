@@ -104,28 +104,28 @@ struct TourCommand: ParsableCommand {
         if isWritten {
             let output = try OutputFile(destination)
             let size = viewport.map { Viewport(width: $0.width, height: $0.height) } ?? .standard
-            let tour = try read(file, height: size.height)
+            let tour = told(try read(try contents(of: file), file, height: size.height))
             try output.write(try to.map { try bytes(of: tour, as: $0, height: size.height) } ?? traced(tour, size))
             try output.finish()
         } else {
             let bytes = try contents(of: file)
+            // What is wrong with it is said before a connection is made.
+            let height = viewport?.height ?? Viewport.standard.height
+            var tour = try read(bytes, file, height: height)
             let daemon = try Conversation(options)
-            let height = try viewport?.height ?? daemon.state().setup.viewport.height
-            let tour = try self.tour(of: bytes, file, height: height)
-            try daemon.perform(.tour(tour.keyframes), isWaitedFor: !noWait)
+            if viewport == nil, case let own = try daemon.state().setup.viewport.height, own != height {
+                tour = try read(bytes, file, height: own)
+            }
+            try daemon.perform(.tour(told(tour).keyframes), isWaitedFor: !noWait)
         }
     }
 
     // MARK: Reading
 
-    private func read(_ file: String, height: Double) throws -> NamedTour {
-        try tour(of: try contents(of: file), file, height: height)
-    }
-
     /// The bytes of a file, one piece more than is read at the most.
     private func contents(of file: String) throws -> [UInt8] { try InputFile(file).readAll(upTo: TourFile.largest + 1) }
 
-    private func tour(of bytes: [UInt8], _ file: String, height: Double) throws -> NamedTour {
+    private func read(_ bytes: [UInt8], _ file: String, height: Double) throws -> TourFile {
         var options = TourOptions()
         (options.name, options.viewportHeight, options.followsPath) = (name, height, followPath)
         options.following = following.following
@@ -134,10 +134,14 @@ struct TourCommand: ParsableCommand {
             if following.isGiven, format == .json || format == .kml && !followPath {
                 throw Failure(.usage, "\(file): \(FollowingOptions.names) are for lines that are followed")
             }
-            let read = try TourFile(bytes, as: format, options)
-            for note in read.notes.texts { say("\(file)\(note)") }
-            return read.tour
+            return try TourFile(bytes, as: format, options)
         }
+    }
+
+    /// The tour of a file; what of that is left out is said.
+    private func told(_ read: TourFile) -> NamedTour {
+        for note in read.notes.texts { say("\(file ?? "-")\(note)") }
+        return read.tour
     }
 
     // MARK: Writing
