@@ -60,7 +60,7 @@ package enum TourFormat: String, CaseIterable, Sendable {
             default: throw TourFileError(line: root.line, "<\(root.name)> is neither <kml> nor <gpx>")
             }
         case UInt8(ascii: "P") where bytes.starts(with: [0x50, 0x4b, 0x03, 0x04]):
-            throw TourFileError("this is a KMZ or another zip file: unpack it, as by \"unzip -p FILE doc.kml\"")
+            throw TourFileError("this is a zip file, which is no stream: name a KMZ file itself, or unpack it first")
         case nil: throw TourFileError("the file is empty")
         default: break
         }

@@ -77,6 +77,33 @@ import Testing
         #expect(durations[0] == 3000 && durations[1] > 4000 && durations[1] < 60_000 && durations[2] == 250)
     }
 
+    @Test(arguments: ["alps.json", "alps.kml", "lake.gpx"]) func aDamagedFileIsATourThatTheDaemonTakesOrAnError(
+        name: String
+    ) throws {
+        let text = Array(try Files.text("Protocols/examples/tours/\(name)").utf8)
+        let format = try TourFormat.recognized(text)
+        var (random, read) = (Seeded(11), 0)
+        for _ in 0..<400 {
+            var bytes = text
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0...3, using: &random) {
+                case 0: bytes[place] = .random(in: 0...255, using: &random)
+                case 1: bytes[place] = UInt8(ascii: "0") + .random(in: 0...9, using: &random)
+                case 2: bytes.removeSubrange(place..<min(place + 8, bytes.count))
+                default: bytes.insert(contentsOf: bytes[place...].prefix(40), at: place)
+                }
+            }
+            guard let tour = try? TourFile(bytes, as: format, TourOptions()).tour else { continue }
+            read += 1
+            let line = try ClientRequest.tour(tour.keyframes).line().dropLast()
+            var decoder = RequestDecoder()
+            #expect(throws: Never.self) { try decoder.decode(Array(line).span) }
+        }
+        // Some changes are within numbers and names.
+        #expect(read > 5, "\(read)")
+    }
+
     // MARK: Recording
 
     private static func event(_ type: String, _ timeMs: Double, _ zoom: Double) throws -> CameraEvent {

@@ -29,13 +29,15 @@ final class InputFile {
 
     /// Opens a file; `-` is standard input.
     ///
-    /// - Parameter endsBySignal: whether a signal ends what is no regular file, instead of the command.
-    init(_ name: String, endsBySignal: Bool = false) throws {
+    /// - Parameters:
+    ///   - endsBySignal: whether a signal ends what is no regular file, instead of the command.
+    ///   - takesKMZ: whether the KML file of a zip file is meant.
+    init(_ name: String, endsBySignal: Bool = false, takesKMZ: Bool = false) throws {
         self.name = name
         file = name == "-" ? STDIN_FILENO : Self.open(name)
         try Interrupt.check()
         guard file >= 0 else { throw Failure(.noInput, "\(SystemError(name))") }
-        unpacker = try Unpacker(file, name)
+        unpacker = try Unpacker(file, name, takesKMZ: takesKMZ)
         descriptor = unpacker?.descriptor ?? file
         var status = stat()
         let isFile = unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

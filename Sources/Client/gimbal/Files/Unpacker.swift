@@ -12,6 +12,9 @@ final class Unpacker {
         let program: String
         /// The Debian package of the program.
         let package: String
+        var arguments = ["-dc"]
+        /// Whether its end is needed first: it is no format of a pipe.
+        var needsFile = false
     }
 
     /// What is read instead of the file.
@@ -27,10 +30,20 @@ final class Unpacker {
     ]
     private static let longestBeginning = 6
 
+    /// KMZ: a zip file with a KML file in it.
+    private static let kmz = Format(
+        beginning: [0x50, 0x4b, 0x03, 0x04], program: "unzip", package: "unzip",
+        arguments: ["-p", "/dev/stdin", "*.kml"], needsFile: true)
+
     /// Starts the program that unpacks a file, if the file is packed. Nothing of the file has been read then.
-    init?(_ file: CInt, _ name: String) throws {
+    ///
+    /// - Parameter takesKMZ: whether the KML file of a zip file is meant, too.
+    init?(_ file: CInt, _ name: String, takesKMZ: Bool) throws {
         let first = try Self.first(of: file, name)
-        guard let format = Self.formats.first(where: { first.starts(with: $0.beginning) }) else { return nil }
+        let formats = Self.formats + (takesKMZ ? [Self.kmz] : [])
+        guard let format = formats.first(where: { first.starts(with: $0.beginning) }),
+            !format.needsFile || Self.isRegular(file)
+        else { return nil }
         guard let path = Program.find(format.program) else {
             throw Failure(
                 .unavailable,
@@ -43,7 +56,7 @@ final class Unpacker {
         let (readable, writable) = try Program.pipe()
         descriptor = readable
         defer { _ = close(writable) }
-        process = try Program.start(path, ["-dc"], input: file, output: writable, isSilent: true)
+        process = try Program.start(path, format.arguments, input: file, output: writable, isSilent: true)
     }
 
     deinit {
@@ -60,6 +73,11 @@ final class Unpacker {
         guard try Program.wait(for: process) else {
             throw Failure(.dataError, "\(name) cannot be unpacked to its end by \(program): it is damaged or cut off")
         }
+    }
+
+    private static func isRegular(_ file: CInt) -> Bool {
+        var status = stat()
+        return unsafe fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     // MARK: The first bytes

@@ -105,6 +105,22 @@ import Testing
         #expect(status == 64 && output.isEmpty && errors.contains("Usage: gimbal tour"), "\(words): \(errors)")
     }
 
+    @Test(.needs("unzip", "python3")) func aKMZFileIsReadByItsNameAndOneFromAPipeIsRefused() throws {
+        let folder = try Folder()
+        let script = #"cp "$1" "$2/doc.kml" && cd "$2" && python3 -m zipfile -c alps.kmz doc.kml && "$0" tour"#
+        func run(_ rest: String) throws -> (status: CInt, output: String, errors: String) {
+            let words = [DaemonProcess.products.path + "/gimbal", sample("alps.kml"), folder.url.path]
+            let ended = try DaemonProcess.run(
+                URL(fileURLWithPath: "/bin/bash"), ["-c", "\(script) \(rest)"] + words)
+            return (ended.status, ended.output, ended.errors)
+        }
+        let read = try run("alps.kmz --to json")
+        let plain = try gimbal(nil, ["tour", sample("alps.kml"), "--to", "json"]).output
+        #expect(read.output == plain.joined(separator: "\n") + "\n" && read.status == 0, "\(read.errors)")
+        let piped = try run("- --to json < <(cat alps.kmz)")
+        #expect(piped.status == 65 && piped.errors.contains("name a KMZ file itself"), "\(piped.errors)")
+    }
+
     @Test func whatIsWrongWithAFileIsSaidBeforeADaemonIsAskedFor() throws {
         let words = ["tour", "-", "--socket", "/nonexistent/socket"]
         #expect(try gimbal(nil, words, input: "<kml><a></kml>").status == 65)

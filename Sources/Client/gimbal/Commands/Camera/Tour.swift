@@ -13,7 +13,7 @@ struct TourCommand: ParsableCommand {
         discussion: """
             Files are known by their content: Gimbal's own tours in JSON, tours of Google Earth in KML (gx:Tour), and lines \
             that the camera follows with its bearing along the way: tracks and routes of GPX, lines of GeoJSON, and with \
-            --follow-path those of KML. They may be packed as recordings may. What a camera does not do, such as sounds, is \
+            --follow-path those of KML. They may be packed as recordings may, KML as KMZ, too. What a camera does not do, such as sounds, is \
             left out and told.
 
             It waits until the camera rests and prints where it is, as "gimbal animate" does, and ^C stops the camera where \
@@ -73,7 +73,8 @@ struct TourCommand: ParsableCommand {
 
     @OptionGroup var options: CameraOptions
 
-    @Argument(help: "The tour; - is standard input.", completion: .file(extensions: ["json", "kml", "gpx", "geojson"]))
+    @Argument(
+        help: "The tour; - is standard input.", completion: .file(extensions: ["json", "kml", "kmz", "gpx", "geojson"]))
     var file: String?
 
     func validate() throws {
@@ -123,7 +124,9 @@ struct TourCommand: ParsableCommand {
     // MARK: Reading
 
     /// The bytes of a file, one piece more than is read at the most.
-    private func contents(of file: String) throws -> [UInt8] { try InputFile(file).readAll(upTo: TourFile.largest + 1) }
+    private func contents(of file: String) throws -> [UInt8] {
+        try InputFile(file, takesKMZ: true).readAll(upTo: TourFile.largest + 1)
+    }
 
     private func read(_ bytes: [UInt8], _ file: String, height: Double) throws -> TourFile {
         var options = TourOptions()
