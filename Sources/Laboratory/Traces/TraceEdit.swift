@@ -113,6 +113,13 @@ extension Trace {
     private mutating func hasten(_ factor: Double) throws(TraceError) {
         try changeHeaderTimes { $1 / factor }
         guard let start = startMs else { return }
+        let isOwnPaced = lines.lazy.flatMap(\.requests).contains { request in
+            guard case .tour(let keyframes) = request.body else { return false }
+            return keyframes.contains { $0.durationMs == nil }
+        }
+        guard !isOwnPaced else {
+            throw TraceError("has a tour with a flight that takes its own time: give its keyframe a durationMs")
+        }
         // Each surface has a clock of its own, and goes on from where that begins.
         var surfaceStarts: [[UInt8]: Double] = [:]
         mapObjects { object in
@@ -122,9 +129,21 @@ extension Trace {
                 surfaceStarts[object["surface"]?.bytes ?? []] = start
                 object["surfaceTimeMs"] = .time(start + (time - start) / factor)
             }
-            if let duration = object["durationMs"]?.number { object["durationMs"] = .time(duration / factor) }
+            object.divide(["durationMs", "maxDurationMs"], by: factor)
             if object["type"]?.string == "animate", object["durationMs"] == nil {
-                object["durationMs"] = .time(CameraAnimation.usualDuration / factor)
+                if object["path"]?.string == "flight" {
+                    object["speed"] = .number((object["speed"]?.number ?? Flight.usualSpeed) * factor)
+                } else {
+                    object["durationMs"] = .time(CameraAnimation.usualDuration / factor)
+                }
+            }
+            if let keyframes = object["keyframes"]?.array {
+                object["keyframes"] = .array(
+                    keyframes.map { keyframe in
+                        guard case .object(var members) = keyframe else { return keyframe }
+                        members.divide(["durationMs", "waitMs"], by: factor)
+                        return .object(members)
+                    })
             }
             guard var velocity = object["velocity"]?.object else { return }
             for name in ["x", "y"] {
@@ -257,5 +276,14 @@ extension JSONValue {
             object[member.name] = moved
         }
         return .object(object)
+    }
+}
+
+extension JSONObject {
+    /// Divides the times that it has among some members.
+    fileprivate mutating func divide(_ names: [String], by factor: Double) {
+        for name in names {
+            if let time = self[name]?.number { self[name] = .time(time / factor) }
+        }
     }
 }

@@ -130,6 +130,22 @@ import Traces
         #expect(texts[0].contains(#""durationMs":150"#) && texts[1].contains(#""velocity":{"x":200,"y":-100}"#))
     }
 
+    @Test func aTourAndAFlightMoveAlongAndChangeTheirPace() throws {
+        let header = #"{"type":"trace","version":1,"position":{"target":{"latitude":0,"longitude":10},"zoom":5}}"#
+        let place = #""position":{"target":{"latitude":0,"longitude":20},"zoom":5}"#
+        let tour = #"{"type":"tour","timeMs":0,"keyframes":[{\#(place),"durationMs":300,"waitMs":50}]}"#
+        let flight = #"{"type":"animate","timeMs":0,"update":{"kind":"zoom-in"},"path":"flight"}"#
+        var trace = try Trace([header, tour, flight].joined(separator: "\n").utf8)
+        try trace.apply(.moveTo(LatLng(latitude: 0, longitude: 30)))
+        try trace.apply(.speed(2))
+        let texts = trace.lines.map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(texts[0].contains(#""longitude":40"#) && texts[0].contains(#""durationMs":150,"waitMs":25"#))
+        #expect(texts[1].contains(#""speed":2.4"#) && !texts[1].contains("durationMs"))
+        var own = try Trace(
+            [header, #"{"type":"tour","timeMs":0,"keyframes":[{\#(place)}]}"#].joined(separator: "\n").utf8)
+        #expect(throws: TraceError.self) { try own.apply(.speed(2)) }
+    }
+
     @Test(arguments: ["pinch-and-rotate", "pan-fling", "tilt", "antimeridian", "limits"])
     func withoutPausesTheWayIsTheSame(_ name: String) throws {
         let before = try trace(name)
