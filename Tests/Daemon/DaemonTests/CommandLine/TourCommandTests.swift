@@ -60,6 +60,8 @@ import Testing
         #expect(try JSON(trace.first ?? "")["viewport"]?["width"]?.number == 600)
         let run = try gimbal(nil, ["run", "--summary", "-"], input: trace.joined(separator: "\n") + "\n")
         let summary = try JSON(run.output.last ?? "")
+        #expect(
+            trace.dropFirst().first?.contains(name == "alps.kml" ? #""durationMs":2000"# : #""durationMs":0"#) == true)
         #expect(run.status == 0 && summary["rejected"]?.number == 0 && (summary["durationMs"]?.number ?? 0) > 2000)
     }
 

@@ -160,12 +160,14 @@ struct TourCommand: ParsableCommand {
         }
     }
 
-    /// A trace of the tour, from its first place on.
+    /// A trace of the tour, from its first place on: a flight there takes no time, unless the tour says so.
     private func traced(_ tour: NamedTour, _ size: Viewport) throws -> [UInt8] {
-        var header = TraceHeader(position: tour.keyframes.first?.position ?? .initial)
+        var keyframes = tour.keyframes
+        if let first = keyframes.first, first.durationMs == nil { keyframes[0].durationMs = 0 }
+        var header = TraceHeader(position: keyframes.first?.position ?? .initial)
         header.viewport = size
         let first = try ClientRequest.trace(header).line(camera: options.camera?.text)
-        let line = try ClientRequest.tour(tour.keyframes).line(timeMs: 0)
+        let line = try ClientRequest.tour(keyframes).line(timeMs: 0)
         return first + line + Request.traceEndLine
     }
 }
