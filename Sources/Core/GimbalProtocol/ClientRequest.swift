@@ -218,7 +218,8 @@ extension ClientRequest {
         GestureKind.allCases.map { .gesture(GestureEvent($0, .changed)) } + CameraSetup.Change.blanks.map { .set($0) }
         + [
             .touch(.blank), .move(.blank), .animate(.blank), .tour([]), .stop, .removeCamera, .getCamera,
-            .cameraForBounds(.blank), .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats, .clients(), .awaitIdle(), .ping,
+            .cameraForBounds(.blank), .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats,
+            .clients(), .awaitIdle(), .ping,
             .hello(), .subscribe(), .unsubscribe, .trace(.blank), .traceEnd, .pauseReplay, .resumeReplay, .stepReplay(),
             .seekReplay(.time(0)), .setReplaySpeed(1), .endReplay, .getReplay, .marker(label: ""),
             .takeLease(.blank), .joinLease(0), .endLease(),

@@ -101,7 +101,8 @@ public struct Tour: Sendable {
                 for (index, way) in zip(run, ways) { append(.smooth(way), stops[index].smoothDuration ?? 0, index) }
                 index = run.upperBound
                 continue
-            case .smooth: append(.animation(CameraAnimation(from: from, to: to, duration: 0, easing: .linear)), 0, index)
+            case .smooth:
+                append(.animation(CameraAnimation(from: from, to: to, duration: 0, easing: .linear)), 0, index)
             case .straight(let duration, let easing):
                 let way = CameraAnimation(from: from, to: to, duration: duration, easing: easing, turns: stop.turns)
                 append(.animation(way), duration, index)

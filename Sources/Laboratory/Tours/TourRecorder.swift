@@ -43,7 +43,7 @@ package struct TourRecorder: Sendable {
             (startMs, restMs) = (nil, nil)
             if !isFull { keyframes.append(TourKeyframe(reset.position, durationMs: 0)) }
         case .lagged: (startMs, restMs) = (nil, nil)
-        case .subscribedToAll, .cameraChanged, .input, .touch, .replay, .marker, .removed: break
+        default: break
         }
     }
 

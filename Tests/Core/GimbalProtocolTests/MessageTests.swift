@@ -55,7 +55,9 @@ private let updates: [CameraUpdate] = [
 private let commands: [ClientRequest] =
     updates.map { .move($0) } + EasingName.allCases.map { .animate(.zoomIn, durationMs: 16.7, easing: $0) } + [
         .animate(.zoomOut), .fly(.zoomIn),
-        .fly(.setTarget(paris, zoom: 2), Flight(curve: 0.1, speed: 7, maxDurationMs: 1.5), durationMs: 9, easing: .linear),
+        .fly(
+            .setTarget(paris, zoom: 2), Flight(curve: 0.1, speed: 7, maxDurationMs: 1.5), durationMs: 9, easing: .linear
+        ),
         .tour([TourKeyframe(position)]),
         .tour([
             TourKeyframe(position, durationMs: 0.1, waitMs: 3, path: .straight, easing: .linear, turns: -100),

@@ -94,7 +94,7 @@ extension HostedCamera {
         }
 
         /// How many bytes it takes, roughly.
-        var byteCount: Int { 
+        var byteCount: Int {
             MemoryLayout<Self>.size + gestures.byteCount + surfaces.byteCount + (motion?.motion.byteCount ?? 0)
         }
     }
