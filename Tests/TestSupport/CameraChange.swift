@@ -74,8 +74,20 @@ public struct CameraChange: Sendable, CustomTestStringConvertible {
                 #"{"type":"animate","update":{"kind":"zoom-by","amount":2,"focus":{"x":9,"y":8}},"easing":"\#($0)"}"#,
             ]
         }
+        let keyframes = [
+            (49, 8, #""durationMs":900"#), (50, 9, #""durationMs":700,"turns":1"#), (47, 7, #""waitMs":30"#),
+        ].map {
+            #"{"position":{"target":{"latitude":\#($0),"longitude":\#($1)},"zoom":\#($1)},\#($2)}"#
+        }
+        let tours = [
+            [place, #"{"type":"tour","keyframes":[\#(keyframes.joined(separator: ","))]}"#],
+            [
+                place,
+                #"{"type":"animate","path":"flight","curve":2,"update":{"kind":"set-target","target":{"latitude":8,"longitude":9}}}"#,
+            ],
+        ]
         let touches = (1...4).map { [place, inertia] + fingers.prefix($0) } + [[place, inertia] + fingers + [lifted]]
-        return (gestures + taps + touches + animations).map { CameraChange($0) }
+        return (gestures + taps + touches + animations + tours).map { CameraChange($0) }
     }()
 
     // MARK: What follows

@@ -177,7 +177,7 @@ public struct RemoteCamera: Sendable {
     @discardableResult
     public func joinLease(_ number: Int) async throws -> CameraLease { try await ask(.joinLease(number)) }
 
-    /// Ends this connection's lease, or its part in that of another one; with a number, that lease, whoever holds it.
+    /// Ends this connection's lease, or its part in that of another one; with a number, that lease, even of another one.
     ///
     /// - Throws: ``/GimbalProtocol/GimbalError`` with the code `noLease` if there is none.
     public func endLease(_ number: Int? = nil) async throws { try await ask(.endLease(number)) as Void }

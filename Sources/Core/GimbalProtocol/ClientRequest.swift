@@ -93,7 +93,7 @@ public enum ClientRequest: Equatable, Sendable {
     /// Has this connection move the camera, too, as long as the lease of that number lasts; the answer is a ``CameraLease``.
     case joinLease(Int)
     /// Ends the part that this connection has in a lease, or its waiting for one; of a connection that has taken the lease, the
-    /// lease. With a number it ends the lease, whoever holds it.
+    /// lease. With a number it ends that lease, even of another one.
     case endLease(Int? = nil)
 
     /// Names the present of the camera, or a time of a trace; the label has 1 to 256 bytes.

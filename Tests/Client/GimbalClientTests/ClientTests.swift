@@ -119,6 +119,26 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         #expect(try await gimbal.stats().connectionsTotal == connections)
     }
 
+    @Test func leasedCameraIsMovedByItsHolderAndByWhoJoinsAlone() async throws {
+        let daemon = try DaemonProcess()
+        let (guide, other) = (
+            Gimbal(path: daemon.socket).camera("main"), Gimbal(path: daemon.socket).camera("main")
+        )
+        let lease = try await guide.lease(for: .seconds(60), label: "guide")
+        #expect(lease.untilMs - lease.timeMs == 60_000 && lease.label == "guide")
+        let refusal = await error { try await other.move(.zoomTo(9)) } as? GimbalError
+        #expect(
+            refusal?.code == .leased && refusal?.message.hasPrefix("\"guide\" has leased this camera, for ") == true)
+        #expect(try await other.joinLease(lease.lease).lease == lease.lease)
+        try await other.move(.zoomTo(9))
+        try await other.endLease()
+        #expect(await error { try await other.stop() } as? GimbalError != nil)
+        async let next = other.lease(for: .milliseconds(500), waiting: true)
+        try await guide.endLease()
+        #expect(try await next.lease == lease.lease + 1)
+        #expect((await error { try await guide.endLease() } as? GimbalError)?.code == .noLease)
+    }
+
     @Test func aFrameIsRefusedAsAWholeByTheOneAtFault() async throws {
         let daemon = try DaemonProcess()
         let camera = Gimbal(path: daemon.socket).camera()

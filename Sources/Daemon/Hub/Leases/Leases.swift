@@ -1,5 +1,4 @@
-// Leases: for a time, a camera is moved by nobody but those who hold its lease. Who holds one, who waits for one, and when each
-// ends.
+// Leases: for a time, only the connections that have a part in a camera's lease move it. This part knows them, and those that wait.
 // Invariants: a camera has at most one lease. A peer knows each camera whose lease it has a part in or waits for, and is known
 // there. Where nothing stands against it, the first that waits has the lease: after each change `update` sees to that.
 

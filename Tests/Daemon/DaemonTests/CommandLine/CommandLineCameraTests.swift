@@ -57,6 +57,41 @@ import Testing
         }
     }
 
+    @Test func commandOfALeaseMovesTheCameraAndOthersDoNot() throws {
+        let program = DaemonProcess.products.appendingPathComponent("gimbal").path
+        let socket = "--socket \(daemon.socket)"
+        let script = """
+            '\(program)' animate \(socket) --zoom 7 --duration 20 >&2 && echo "$GIMBAL_LEASE"
+            env -u GIMBAL_LEASE '\(program)' move \(socket) --zoom 9 2>/dev/null || echo refused $?
+            exit 5
+            """
+        let words = ["lease", "--for", "30s", "--label", "guide", "--", "sh", "-c", script]
+        let (status, output, errors) = try gimbal(daemon, words)
+        #expect(status == 5 && output == ["main:1", "refused 75"], "\(output) \(errors)")
+        #expect(try place(answer("get"))[2] == 7)
+        // It has ended with the command.
+        #expect(try place(answer("move --zoom 9"))[2] == 9)
+        #expect(try gimbal(daemon, ["lease", "--for", "2h", "--", "true"]).status == 64)
+    }
+
+    @Test func replayTakesALeaseUntilItsTraceHasEnded() throws {
+        let trace = Files.temporary(".ndjson")
+        let lines = [
+            #"{"type":"trace","version":1}"#, #"{"type":"animate","timeMs":0,"update":{"kind":"zoom-in"}}"#, "",
+        ]
+        try lines.joined(separator: "\n").write(to: trace, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: trace) }
+        let watcher = try SocketClient(daemon.socket)
+        #expect(try watcher.ask(#"{"type":"subscribe","events":["lease"]}"#)["type"]?.string == "subscribed")
+        let (status, output, errors) = try gimbal(daemon, ["replay", "--lease", "--speed", "max", trace.path])
+        #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(output) \(errors)")
+        #expect(try watcher.receive(until: "lease-taken").last?.contains(#""label":"gimbal replay""#) == true)
+        #expect(try watcher.receive(until: "lease-ended").contains { $0.contains(#""type":"reset""#) })
+        _ = try watcher.ask(#"{"type":"take-lease","forMs":60000,"label":"guide"}"#)
+        let (refused, _, why) = try gimbal(daemon, ["replay", "--lease", "--speed", "max", trace.path])
+        #expect(refused == 75 && why.contains(#""guide" has leased this camera"#), "\(why)")
+    }
+
     @Test func animatingWaitsUntilTheCameraRests() throws {
         let client = try SocketClient(daemon.socket)
         try client.send(#"{"type":"subscribe","events":["camera-changed","idle"]}"#)

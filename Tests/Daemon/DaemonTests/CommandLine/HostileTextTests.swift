@@ -109,7 +109,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "tour": [Files.root.appendingPathComponent("Protocols/examples/tours/alps.json").path],
         "bounds": ["1,2", "3,4"], "zoom-range": ["3", "4"], "viewport": ["300x400"], "gestures": ["--no-tilt"],
         "project": ["1,2"], "unproject": ["1,2"], "region": [], "cameras": [], "remove": ["a"], "watch": [],
-        "send": ["{}"],
+        "send": ["{}"], "lease": ["--label", "a", "--", "true"],
         "stats": [], "clients": [], "replay": ["--follow", "FILE"], "player": ["status"], "record": [], "mark": ["a"],
         "expect": ["--camera", "a", "--zoom", "3", "--timeout", "200ms"],
     ]

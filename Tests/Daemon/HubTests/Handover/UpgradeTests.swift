@@ -94,6 +94,15 @@ private struct Layout: Decodable {
         live.send(#"{"type":"animate","camera":"moving","durationMs":5000,"update":{"kind":"zoom-in"}}"#)
         let focused = #"{"kind":"zoom-by","amount":1,"focus":{"x":9,"y":9}}"#
         live.send(#"{"type":"animate","camera":"focused","durationMs":5000,"update":\#(focused)}"#)
+        let places = [8, 9].map {
+            #"{"position":{"target":{"latitude":\#($0),"longitude":9},"zoom":\#($0)},"durationMs":5000,"waitMs":9}"#
+        }
+        let keyframes = (places + [#"{"position":{"target":{"latitude":1,"longitude":2},"zoom":3}}"#]).joined(
+            separator: ",")
+        live.send(#"{"type":"tour","camera":"touring","keyframes":[\#(keyframes)]}"#)
+        for (peer, wait) in [(live, false), (recorder, true)] {
+            peer.send(#"{"type":"take-lease","camera":"touring","id":1,"forMs":90000,"label":"a","wait":\#(wait)}"#)
+        }
         live.send(#"{"type":"set-gestures","camera":"flung","inertia":true}"#)
         for phase in [#""began","velocity":{"x":0,"y":0}"#, #""ended","velocity":{"x":900,"y":3}"#] {
             live.send(#"{"type":"pan","camera":"flung","phase":\#(phase)}"#)
@@ -164,7 +173,7 @@ private struct Layout: Decodable {
         try host.takeOver(left)
         let told = try cameras(host)
         #expect(try golden("cameras.ndjson", told) == told)
-        #expect(told.split(separator: "\n").count == 10)
+        #expect(told.split(separator: "\n").count == 11)
         others[0].makeRoom(nil)
         others[0].send(#"ng"}"#)
         #expect(others[0].messages.contains { $0["type"]?.string == "pong" })
