@@ -25,6 +25,8 @@ public struct Limits: Sendable {
     public var waits = 256
     /// Leases that one peer has a part in, or waits for.
     public var leases: Int { 16 }
+    /// Peers that have joined a lease: each line on its camera looks for its own among them.
+    public var leaseMembers: Int { 64 }
     /// Active gestures of one peer on one camera.
     public var gestures = 64
     /// Active gestures of all peers on one camera.

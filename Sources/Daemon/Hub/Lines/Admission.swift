@@ -154,7 +154,11 @@ struct Admission {
             try admit(request, index, camera)
         case .joinLease(let number):
             try admitLease(number, index, camera)
-            if camera?.leases.allow(peer) != true { try admitOneMoreLease(index) }
+            guard let lease = camera?.leases.current, !lease.includes(peer) else { break }
+            try admitOneMoreLease(index)
+            guard lease.members.count >= limits.leaseMembers else { break }
+            throw Refusal(
+                index, .limitReached, "lease", "at most \(limits.leaseMembers) connections can have joined a lease")
         case .endLease(let number?):
             try admitLease(number, index, camera)
         case .endLease(nil):

@@ -409,7 +409,8 @@ final class Replays {
         guard replay.hasAnotherRound else {
             guard replay.playback.pauseAtEnd, !replay.isCut else { return finish(replay, at: now) }
             replay.stayAtEnd()
-            return sendStatus(of: replay, at: now)
+            sendStatus(of: replay, at: now)
+            return leases.update(replay.camera, at: now)
         }
         turns.add(work: Self.workOfReset)
         guard let first = replay.checkpoints.all.first, first.run.steps == 0 else {

@@ -106,6 +106,18 @@ import TestSupport
         #expect(try code(guide, #"{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7}}"#) == nil)
     }
 
+    @Test func replayThatStaysAtItsEndMakesWayForWhoWaits() throws {
+        let (player, next) = (host.connect(), host.connect())
+        player.send(#"{"type":"trace","version":1,"pauseAtEnd":true}"#)
+        player.send(#"{"type":"animate","timeMs":0,"durationMs":100,"update":{"kind":"zoom-to","zoom":5}}"#)
+        player.send(#"{"type":"trace-end"}"#)
+        next.send(#"{"type":"take-lease","forMs":1000,"wait":true}"#)
+        host.pass(50)
+        #expect(try types(next) == [])
+        host.pass(100)
+        #expect(try types(next) == ["lease"])
+    }
+
     @Test func subscriberIsToldOfTheLeaseThatThereIs() throws {
         let (guide, late) = (host.connect(), host.connect())
         guide.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
@@ -129,6 +141,18 @@ import TestSupport
         }
         #expect(try code(greedy, #"{"type":"take-lease","camera":"c17","forMs":1000}"#) == "limit-reached")
         #expect(try code(greedy, #"{"type":"take-lease","camera":"c16","forMs":1000}"#) == nil)
+    }
+
+    @Test func leaseIsJoinedBySixtyFourAtTheMost() throws {
+        let guide = host.connect()
+        #expect(try code(guide, #"{"type":"take-lease","forMs":1000}"#) == nil)
+        let join = #"{"type":"join-lease","lease":1}"#
+        let members = (1...64).map { _ in host.connect() }
+        for member in members { #expect(try code(member, join) == nil) }
+        #expect(try code(host.connect(), join) == "limit-reached")
+        #expect(try code(members[0], join) == nil)
+        members[1].close()
+        #expect(try code(host.connect(), join) == nil)
     }
 
     // MARK: In the next process
