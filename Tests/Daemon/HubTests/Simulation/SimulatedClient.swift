@@ -101,6 +101,8 @@ struct SimulatedClient {
         if type == "trace-ended" || type == "error" && ["busy", "leased"].contains(json["code"]?.string) {
             isReplaying = false
         }
+        // What it had sent behind a trace that another client ended is thrown away.
+        if type == "trace-ended", json["cut"] != nil { asked = [] }
         if let id = json["id"]?.string, waiting.remove(id) != nil {
             return type == "at-rest" || type == "error" ? nil : "no answer to who waits"
         }
