@@ -80,6 +80,37 @@ import UnixSocket
         }
     }
 
+    @Test func aPageThatComesLateIsToldALeaseWithTheTimeThatIsLeftAndNoneThatMayHaveEndedInAGap() async throws {
+        let path = TemporaryPath.fresh("daemon")
+        let listening = try ListeningSocket(path: path, mode: 0o600)
+        defer { listening.remove() }
+        let position = #"{"target":{"latitude":0,"longitude":0},"zoom":2,"bearing":0,"viewingAngle":0}"#
+        let follower = Follower(DaemonSocket(candidates: [path]), on: MultiThreadedEventLoopGroup.singleton)
+        let task = Task { await follower.run() }
+        defer { task.cancel() }
+        /// What a page that begins now is told.
+        func news() -> String {
+            let outbox = PageOutbox()
+            follower.add(outbox, PageLine(["type": .string("page")]))
+            return String(decoding: follower.take(outbox) ?? [], as: UTF8.self)
+        }
+        let client = try await accepted(listening)
+        defer { close(client) }
+        func say(_ line: String) { #expect(write(client, line + "\n", line.utf8.count + 1) > 0) }
+        say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
+        say(#"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#)
+        say(#"{"type":"lease-taken","camera":"main","timeMs":100,"lease":7,"untilMs":60100,"label":"guide"}"#)
+        try await waitUntil("time has gone on") {
+            let line = news().split(separator: "\n").first { $0.contains("lease-taken") }
+            return try line.map { try JSON($0) }?["timeMs"]?.number ?? 100 > 100
+        }
+        let told = news()
+        #expect(told.contains(#""lease":7,"untilMs":60100,"label":"guide"}"#))
+        say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(position)}"#)
+        try await waitUntil("the gap is told") { news().contains("lagged") }
+        #expect(!news().contains("lease-taken"))
+    }
+
     /// A connection of the follower, which has subscribed on it.
     private func subscribed(_ socket: ListeningSocket) async throws -> CInt {
         let client = try await accepted(socket)

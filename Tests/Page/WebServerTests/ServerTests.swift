@@ -156,6 +156,64 @@ struct Running: Sendable {
         }
     }
 
+    @Test func aPagesLeaseCoversItsLinesAndItsRecordingsAndEndsWithThePage() async throws {
+        try await Running.with { server in
+            let (other, otherPage) = try server.open()
+            let move = #"{"type":"move","id":2,"update":{"kind":"zoom-in"}}"#
+            /// The number of the lease of a page, which is gone when this returns.
+            func leased() throws -> Int {
+                let (client, page) = try server.open()
+                let take = #"{"type":"take-lease","id":1,"forMs":60000,"label":"anna"}"#
+                #expect(try server.post(take, page: page) == 204)
+                let lease = try #require(try client.object("lease")["lease"] as? Int)
+                #expect(try other.object("lease-taken")["lease"] as? Int == lease)
+                #expect(try server.post(move, page: otherPage) == 204)
+                #expect(try other.object("error")["code"] as? String == "leased")
+                #expect(try server.post(move, page: page) == 204)
+                #expect(try client.object("ok")["id"] as? Int == 2)
+                // A recording comes over a connection of its own, which joins the lease that the page names.
+                func play(_ query: String) throws -> Int {
+                    let fields = server.fields(server.tokens.feed, page: page)
+                    let trace = #"{"type":"trace","version":1}"# + "\n"
+                    return try server.answer("POST", "/recording?camera=main\(query)", fields, body: trace).status
+                }
+                #expect(try play("") == 204)
+                #expect(try client.object("error")["code"] as? String == "leased")
+                for wrong in ["", "x", "-1"] { #expect(try play("&lease=\(wrong)") == 400) }
+                #expect(try play("&lease=\(lease)") == 204)
+                #expect(try end("main", client, server, page)["events"] as? Int == 0)
+                return lease
+            }
+            let lease = try leased()
+            let ended = try other.object("lease-ended")
+            #expect(ended["lease"] as? Int == lease && ended["reason"] as? String == "disconnected")
+            #expect(try server.post(move, page: otherPage) == 204)
+            #expect(try other.object("ok")["id"] as? Int == 2)
+        }
+    }
+
+    @Test func aPageTakesJoinsAndEndsLeasesOnlyIfItMayFeed() async throws {
+        try await Running.with { server in
+            let (client, page) = try server.open()
+            let (_, watching) = try server.open(server.tokens.watch)
+            let holder = try SocketClient(server.socket)
+            try holder.send(#"{"type":"take-lease","id":1,"forMs":60000}"#)
+            _ = try holder.receive(until: "lease")
+            let number = try #require(try client.object("lease-taken")["lease"] as? Int)
+            for line in [
+                #"{"type":"take-lease","id":3,"forMs":1}"#, #"{"type":"join-lease","id":4,"lease":\#(number)}"#,
+                #"{"type":"end-lease","id":5,"lease":\#(number)}"#,
+            ] {
+                let fields = server.fields(server.tokens.watch, page: watching)
+                #expect(try server.answer("POST", "/lines", fields, body: line).status == 403)
+                #expect(try server.post(line, page: page) == 204)
+            }
+            #expect(try client.object("error")["id"] as? Int == 3)
+            #expect(try client.object("lease")["id"] as? Int == 4)
+            #expect(try client.object("ok")["id"] as? Int == 5)
+        }
+    }
+
     @Test func settingsThatOthersChangeAreTold() async throws {
         try await Running.with { server in
             let client = try SocketClient(server.socket)

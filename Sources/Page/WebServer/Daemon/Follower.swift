@@ -25,7 +25,8 @@ final class Follower: Sendable {
         var settings: PageLine?
         var position: PageLine?
         var replay: PageLine?
-        var lease: PageLine?
+        /// The lease, and when the daemon told of it.
+        var lease: (lease: CameraLease, told: ContinuousClock.Instant)?
         /// The types of gestures that pages received last, and when.
         var toldGestures: (types: [String], timeMs: Double) = ([], 0)
         var fingers: [Int: PageLine] = [:]
@@ -43,6 +44,7 @@ final class Follower: Sendable {
         func lines(of name: String) -> [PageLine] {
             let (types, timeMs) = toldGestures
             let gestures: PageLine? = types.isEmpty ? nil : .gestures(types, camera: name, timeMs: timeMs)
+            let lease = lease.map { PageLine.lease($0.lease, age: $0.told.duration(to: .now)) }
             return [beginning, settings, position, replay, lease, gestures].compactMap(\.self)
                 + fingers.sorted { $0.key < $1.key }.map(\.value)
         }
@@ -287,9 +289,9 @@ extension Follower.State {
             line.subject = .replay(camera: name)
             cameras[name]?.replay = status.state == .ended ? nil : line
         case .marker: break
-        case .leaseTaken:
+        case .leaseTaken(let lease):
             line.subject = .lease(camera: name)
-            cameras[name]?.lease = line
+            cameras[name]?.lease = (lease, .now)
         case .leaseEnded:
             line.subject = .lease(camera: name)
             cameras[name]?.lease = nil
@@ -312,14 +314,14 @@ extension Follower.State {
         tell(.gestures(types, camera: input.camera, timeMs: input.timeMs))
     }
 
-    /// After a gap, the camera's input is unknown: the daemon sends its fingers again, this asks for its replay and settings,
-    /// and gestures start over.
+    /// After a gap, the camera's input is unknown: the daemon sends its fingers and its lease again, this asks for its replay and
+    /// settings, and gestures start over.
     private mutating func forgetInput(of name: String, behind gap: PageLine) {
         tell(gap)
         ask(.getCamera, name)
         ask(.getReplay, name)
         guard var camera = cameras[name] else { return }
-        (camera.fingers, camera.replay) = ([:], nil)
+        (camera.fingers, camera.replay, camera.lease) = ([:], nil, nil)
         camera.reporter = GestureReporter()
         _ = camera.active.cancelAll()
         if !camera.toldGestures.types.isEmpty {
@@ -377,6 +379,19 @@ extension PageLine {
 
     fileprivate static func lagged(camera: String, missed: Int) -> PageLine {
         PageLine(["type": .string("missed"), "camera": .string(camera), "events": .number(Double(missed))])
+    }
+
+    /// A lease, for a page that has not been told of it.
+    ///
+    /// - Parameter age: how long ago the daemon told of it; the camera's clock has gone on since.
+    fileprivate static func lease(_ lease: CameraLease, age: Duration) -> PageLine {
+        var object: JSONObject = [
+            "type": .string("lease-taken"), "camera": .string(lease.camera),
+            "timeMs": .number((lease.timeMs + age / .milliseconds(1)).rounded()),
+            "lease": .number(Double(lease.lease)), "untilMs": .number(lease.untilMs),
+        ]
+        if let label = lease.label { object["label"] = .string(label) }
+        return PageLine(object)
     }
 
     fileprivate static func gestures(_ kinds: [String], camera: String, timeMs: Double) -> PageLine {

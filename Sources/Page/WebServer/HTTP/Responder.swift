@@ -136,6 +136,7 @@ struct Responder: Sendable {
         case (.post, "/recording"):
             let page = try feeder(request, over: channel)
             let camera = request.uri.queryParameters["camera"].map(String.init) ?? "main"
+            let lease = try lease(of: request)
             try pages.beginRecording(of: page)
             defer { pages.endSending(of: page) }
             do throws(HTTPRefusal) {
@@ -143,7 +144,7 @@ struct Responder: Sendable {
                 let trace = try await conversions.trace(of: bytes, camera: camera, for: page)
                 let connection = try await page.openRecording()
                 Task {
-                    await page.play(trace, over: connection)
+                    await page.play(trace, by: lease, of: camera, over: connection)
                     pages.endRecording()
                 }
             } catch {
@@ -175,6 +176,15 @@ struct Responder: Sendable {
         }
         places.keep(channel)
         return try pages.page(request.headers[.page])
+    }
+
+    /// The number of the lease that a request names; `nil` if it names none.
+    private func lease(of request: Request) throws(HTTPRefusal) -> Int? {
+        guard let text = request.uri.queryParameters["lease"] else { return nil }
+        guard let lease = Int(text), lease >= 0 else {
+            throw HTTPRefusal(.badRequest, "lease is a lease's number: an integer from 0")
+        }
+        return lease
     }
 
     private func body(of request: Request, atMost limit: Int) async throws(HTTPRefusal) -> [UInt8] {

@@ -158,9 +158,15 @@ final class Page: Sendable {
     }
 
     /// Plays a trace, as fast as the daemon reads it.
-    func play(_ trace: [UInt8], over connection: DaemonChannel) async {
+    ///
+    /// - Parameter lease: the camera's lease that this connection joins before; `nil` if it needs none.
+    func play(_ trace: [UInt8], by lease: Int?, of camera: String, over connection: DaemonChannel) async {
         // The daemon reads as far ahead as it wants to; what is left waits here.
         do {
+            if let lease {
+                try await connection.sendAndWait(
+                    ClientRequest.joinLease(lease).line(camera: camera, id: .text("recording"), creates: false))
+            }
             for start in stride(from: 0, to: trace.count, by: Self.piece) {
                 try await connection.sendAndWait(trace[start..<min(start + Self.piece, trace.count)])
             }
