@@ -67,6 +67,9 @@ static const unsigned char hands_js[] = {
 static const unsigned char commands_js[] = {
 #embed "page/commands.js"
 };
+static const unsigned char lock_js[] = {
+#embed "page/lock.js"
+};
 static const unsigned char player_js[] = {
 #embed "page/player.js"
 };
@@ -112,6 +115,7 @@ static const struct web_file files[] = {
     {"/log.js", SCRIPT, log_js, sizeof log_js},
     {"/hands.js", SCRIPT, hands_js, sizeof hands_js},
     {"/commands.js", SCRIPT, commands_js, sizeof commands_js},
+    {"/lock.js", SCRIPT, lock_js, sizeof lock_js},
     {"/player.js", SCRIPT, player_js, sizeof player_js},
     {"/surface.js", SCRIPT, surface_js, sizeof surface_js},
     {"/theme.js", SCRIPT, theme_js, sizeof theme_js},

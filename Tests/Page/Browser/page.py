@@ -541,6 +541,20 @@ def surface(daemon, path, link, watcher):
         watcher.browser.save_screenshot(f"{PICTURES}/touched.png")
         page.browser.save_screenshot(f"{PICTURES}/surface.png")
         fingers("touchEnd")
+    other = Daemon(path)
+    other.ask(type="take-lease", camera="main", forMs=60_000, label="guide")
+    eventually(lambda: lock(page) == "foreign guide", "a surface knows of a lock")
+    before = other.rest()["seq"]
+    fingers("touchStart", (130, 300), (280, 420))
+    fingers("touchMove", (100, 300), (310, 420))
+    if PICTURES:
+        page.browser.save_screenshot(f"{PICTURES}/locked-surface.png")
+    fingers("touchEnd")
+    page.asynchronously("await new Promise((resume) => setTimeout(resume, 100));")
+    check(other.camera()["seq"] == before, "and sends nothing meanwhile")
+    check("leased" not in page.text("#log"), "that would be refused")
+    other.ask(type="end-lease", camera="main")
+    eventually(lambda: lock(page) == "open ", "until it goes")
     click(page, "[data-surface=close]")
     eventually(lambda: page.run("return document.querySelector('#surface').hidden && locks.every((lock) => lock.released)"),
                "it is left, and the screen may go dark")
@@ -825,6 +839,54 @@ def recording(daemon, page, programs):
     check(len(log) == 3 and all("422" in entry["message"] for entry in log), f"three refusals: {log}")
 
 
+def lock(page):
+    """What stands beside the chosen camera of who holds its lease."""
+    return page.run("return document.querySelector('#lock').dataset.state") + " " + page.text("#lock output")
+
+
+def locked(path, page, watcher):
+    """Another client's lease is shown, stops hands, keys and commands here, and goes; the page's own is the others' likewise."""
+    other = Daemon(path)
+    other.ask(type="take-lease", camera="main", forMs=60_000, label="guide")
+    eventually(lambda: lock(page) == "foreign guide", "another client's lock is shown")
+    before = page.text("#lock output + output")
+    check(re.fullmatch(r"1:00|0:5\d", before), f"and how long it lasts: {before}")
+    eventually(lambda: page.text("#lock output + output") < before, "which becomes less")
+    check(page.run("return document.querySelector('#lock button').disabled"), "it cannot be taken meanwhile")
+    seq = other.camera()["seq"]
+    page.touch("touchStart", (100, 300))
+    page.touch("touchMove", (200, 500))
+    page.touch("touchEnd")
+    eventually(lambda: page.text("#toast") == "guide has locked main.", "fingers are told why they move nothing")
+    page.run("document.querySelector('#open-commands').click(); document.querySelector('[data-do=in]').click()")
+    eventually(lambda: page.text("#commands [role=status]") == "guide has locked main.", "so are commands")
+    page.run("document.querySelector('#commands [data-close]').click()")
+    page.asynchronously("await new Promise((resume) => setTimeout(resume, 100));")
+    check(other.camera()["seq"] == seq, "and nothing was moved")
+    if PICTURES:
+        for width, height in ((390, 844), (1400, 900)):
+            for dark in (False, True):
+                page.size(width, height, dark)
+                page.asynchronously("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);")
+                page.browser.save_screenshot(f"{PICTURES}/locked-{width}-{'dark' if dark else 'light'}.png")
+        page.size(1280, 800)
+    other.ask(type="end-lease", camera="main")
+    eventually(lambda: lock(page) == "open ", "it goes")
+    click(page, "#lock button")
+    eventually(lambda: lock(page) == "own you", "the page takes a lease")
+    eventually(lambda: lock(watcher) == "foreign page", "which another page shows as that of another")
+    refused = other.ask(type="move", camera="main", update={"kind": "zoom-in"})
+    check(refused.get("code") == "leased", f"others are refused: {refused}")
+    page.run("document.querySelector('[data-sample=tilt]').click()")
+    eventually(lambda: other.ask(type="get-replay")["type"] == "replay", "the page's recordings have a part in it")
+    eventually(lambda: not page.run("return document.querySelector('#player').hidden"), "and are shown")
+    page.run("document.querySelector('[data-player=end]').click()")
+    eventually(lambda: other.ask(type="get-replay")["type"] == "error", "the recording is ended")
+    click(page, "#lock button")
+    eventually(lambda: lock(page) == lock(watcher) == "open ", "the page gives its lease back")
+    check(other.ask(type="move", camera="main", update={"kind": "zoom-in"})["type"] == "ok", "and others may move the camera")
+
+
 def watching(daemon, link, page):
     """A link that only watches moves nothing."""
     watch = page.run("""
@@ -845,6 +907,10 @@ def watching(daemon, link, page):
     daemon.ask(type="move", camera="other", update={"kind": "zoom-to", "zoom": 4})
     eventually(lambda: other.camera("other"), "it goes on following")
     check(daemon.camera()["seq"] == before, "it moves nothing")
+    daemon.ask(type="take-lease", camera="main", forMs=60_000)
+    eventually(lambda: lock(other) == "foreign another client", "it shows a lock")
+    check(not other.run("return document.querySelector('#lock button').checkVisibility()"), "and takes none")
+    daemon.ask(type="end-lease", camera="main")
     other.check_is_clean("the watching page")
     other.close()
     daemon.ask(type="remove-camera", camera="other")
@@ -922,7 +988,8 @@ def shapes(daemon, page):
                 toast.hidden = false;
                 toast.textContent = "something is told that is not short ".repeat(5);
                 const box = toast.getBoundingClientRect();
-                const used = [...document.querySelectorAll("button, select, input, canvas, #position")].filter((part) => {
+                // The log's rows end at its edge.
+                const used = [...document.querySelectorAll(":is(button, select, input, canvas, #position, #log):not(#log *)")].filter((part) => {
                     const its = part.getBoundingClientRect();
                     return part.checkVisibility({visibilityProperty: true}) && its.width > 1 && its.left < box.right
                         && its.right > box.left && its.top < box.bottom && its.bottom > box.top;
@@ -997,7 +1064,7 @@ def keyboard(page):
         reached.append(here)
         press("Tab", 9)
     names = {each["name"] for each in reached}
-    wanted = {"skip", "main", "file", "open-commands", "open-surface", "open-share", "view", "in", "out", "fit", "grid", "of",
+    wanted = {"skip", "main", "file", "open-commands", "open-surface", "open-share", "view", "Lock", "in", "out", "fit", "grid", "of",
               "search", "stop", "copy", "clear", "log", "moves", "errors"}
     check(wanted <= names, f"keys do not get to {wanted - names}")
     check(all(each["isSeen"] for each in reached), f"it is not seen where one is: {[each for each in reached if not each['isSeen']]}")
@@ -1083,6 +1150,7 @@ def main():
         recording(daemon, a, PROGRAMS)
         sample(daemon, a)
         dropped(daemon, a)
+        locked(path, a, b)
         # A tab that DevTools has frozen once draws no more frames here.
         hidden(daemon, path, b)
         frozen(daemon, b)

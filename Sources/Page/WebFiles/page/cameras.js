@@ -32,6 +32,8 @@ export class Camera {
         // Fingers by surface: Map of number to {surface, touches, trails}.
         this.surfaces = new Map();
         this.replay = null;
+        // Who alone moves it for now, as `lease-taken` has it; `endsAt` is when that is over, in the page's time.
+        this.lease = null;
     }
 
     get projection() { return new Projection(this.position, this.viewport); }
@@ -199,6 +201,7 @@ export class Cameras {
             camera.last = null;
             camera.move(message);
             camera.surfaces.clear();
+            camera.lease = null;
             return true;
         case "camera":
             camera.settings = message;
@@ -227,9 +230,10 @@ export class Cameras {
             camera.move(message);
             return true;
         case "lagged":
-            // The fingers that are down come next, and a replay if there is one.
+            // The fingers that are down come next, and a replay and a lease if there is one.
             camera.surfaces.clear();
             camera.replay = null;
+            camera.lease = null;
             camera.last = null;
             camera.isMoving = false;
             camera.epoch = message.epoch ?? camera.epoch;
@@ -247,6 +251,12 @@ export class Cameras {
                 // While it seeks it is what it was, and will be.
                 isPaused: message.state === "seeking" ? Boolean(camera.replay?.isPaused) : message.state !== "playing",
             };
+            return true;
+        case "lease-taken":
+            camera.lease = {...message, endsAt: now + message.untilMs - message.timeMs};
+            return true;
+        case "lease-ended":
+            camera.lease = null;
             return true;
         case "marker":
             if (!camera.markers.some(({timeMs, label}) => timeMs === message.timeMs && label === message.label)) {

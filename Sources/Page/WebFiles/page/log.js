@@ -40,6 +40,8 @@ const TEXTS = {
     "touch": (message) => fingers(message),
     "marker": ({label}) => label,
     "replay": ({state, timeMs, speed}) => `${state} at ${(timeMs / 1000).toFixed(2)} s, speed ${speed}`,
+    "lease-taken": ({label, timeMs, untilMs}) => `${label ?? "another client"} for ${((untilMs - timeMs) / 1000).toFixed(1)} s`,
+    "lease-ended": ({reason}) => reason,
     "lagged": ({missed}) => `${missed} events were missed`,
     "missed": ({events}) => `this page was too slow for ${events} events`,
     "error": ({code, message}) => `${code}: ${message}`,
@@ -51,7 +53,7 @@ const TEXTS = {
 
 // What the filters are called, and the types that each lets through.
 export const KINDS = [
-    ["moves", ["move-started", "camera-changed", "idle", "reset", "lagged", "missed", "removed"]],
+    ["moves", ["move-started", "camera-changed", "idle", "reset", "lagged", "missed", "removed", "lease-taken", "lease-ended"]],
     ["gestures", ["gesture"]],
     ["fingers", ["touch"]],
     ["replay", ["replay", "marker", "trace-ended"]],

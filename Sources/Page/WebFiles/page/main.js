@@ -7,6 +7,7 @@ import {Connection} from "./connection.js";
 import {Earth} from "./earth.js";
 import {Ground} from "./ground.js";
 import {Hands, commandOf} from "./hands.js";
+import {Lock} from "./lock.js";
 import {KINDS, Log} from "./log.js";
 import {Overview} from "./overview.js";
 import {Player} from "./player.js";
@@ -35,7 +36,11 @@ const send = (line) => {
     const named = (request) => ({...request, camera: chosen});
     connection.send(Array.isArray(line) ? line.map(named) : named(line));
 };
-const ask = (request) => connection.ask({...request, camera: chosen});
+// While another client holds the camera's lease, the daemon would refuse what moves it.
+const ask = async (request) => {
+    const message = lock.refusal(camera());
+    return message ? {type: "error", message} : connection.ask({...request, camera: chosen});
+};
 
 // MARK: What is drawn
 
@@ -44,7 +49,11 @@ const overview = new Overview($("#overview canvas"), ground, theme, choose);
 const timeline = new Timeline($("#timeline canvas"), theme, {seek: (timeMs) => player.seek(timeMs), changed: draw});
 const log = new Log($("#log"));
 const player = new Player($("#player"), send, () => connection.mayFeed);
-const surface = new Surface($("#surface"), {send, ask, camera, theme, ground});
+const lock = new Lock($("#lock"), {
+    ask: (request) => connection.ask(request), cameras, chosen: camera, label: () => surface.name.value.trim() || hands.surface,
+    tell: (text) => toast(text), changed: draw,
+});
+const surface = new Surface($("#surface"), {send: (line) => { if (!lock.refusal(camera())) send(line); }, ask, camera, theme, ground});
 const commands = new Commands($("#commands"), {ask, camera, overviewBounds: () => overview.bounds});
 overview.hit = (point) => overview.cameraAt(cameras.all, point);
 surface.changed = draw;
@@ -73,8 +82,9 @@ function paint() {
     const shown = camera();
     let [goesOn, ghost] = [false, null];
     for (const each of cameras.all) goesOn = each.fade(now) || goesOn;
+    lock.show(shown, now, connection.mayFeed);
     if (surface.isOpen) {
-        surface.paint(shown, now);
+        surface.paint(shown, now, lock.refusal(shown));
         showSurface(shown);
         if (goesOn) draw();
         return;
@@ -173,6 +183,7 @@ function handle(message, line) {
     if (message.type === "page") return showRole(message);
     if (message.type === "daemon") {
         isMade = false;
+        if (!message.connected) lock.forget();
         showConnection(message.connected ? "live" : "lost", message.connected ? "live" : "no daemon");
         $("#connection").title = message.reason ?? "";
     }
@@ -206,6 +217,7 @@ function showConnection(state, text) {
 
 const connection = new Connection(link.get("token") ?? "", handle, (state, text) => {
     if (state === "live") return showConnection("live", "live");
+    lock.forget();
     showConnection("lost", state === "refused" ? "no access" : "reconnecting");
     $("#connection").title = text;
     if (state === "refused") refuse(text);
@@ -236,9 +248,10 @@ function announce({position}) {
 const move = (line) => {
     const {replay} = camera() ?? {};
     if (replay && replay.state !== "at-end") toast("A replay moves this camera: End lets it go.");
+    else if (lock.refusal(camera())) toast(lock.refusal(camera()));
     else send(line);
 };
-new Hands($("#view"), (x, y) => view.pointAt(x, y), move);
+const hands = new Hands($("#view"), (x, y) => view.pointAt(x, y), move);
 $("#view").addEventListener("keydown", (event) => {
     const command = camera() && commandOf(event, camera());
     if (!command) return;
@@ -449,9 +462,13 @@ function showReading({ahead, progress}) {
 async function play(file) {
     const limit = connection.page?.limits.recordingBytes ?? 0;
     if (!connection.mayFeed) return toast("This link may only watch.");
+    const refusal = lock.refusal(camera());
+    if (refusal) return toast(refusal);
     if (file.size > limit) return toast(`${file.name} is larger than ${limit >> 20} MiB.`);
     awaited += 1;
-    await connection.post(`/recording?camera=${encodeURIComponent(chosen)}`, file);
+    // It comes over another connection, which has a part in the page's lease.
+    const lease = lock.has(camera()) ? `&lease=${camera().lease.lease}` : "";
+    await connection.post(`/recording?camera=${encodeURIComponent(chosen)}${lease}`, file);
     awaited -= 1;
     if ($("#toast").textContent === reading) $("#toast").hidden = true;
 }

@@ -104,7 +104,8 @@ export class Surface {
         context.globalAlpha = 1;
     }
 
-    paint(camera, now) {
+    // `refusal` is why hands do not move the camera now, or `null`.
+    paint(camera, now, refusal) {
         const {width, height, ratio} = fit(this.canvas);
         const context = this.canvas.getContext("2d", {alpha: false});
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -114,12 +115,13 @@ export class Surface {
         const {scale, left, top} = this.fit;
         this.map(context, camera.projection, {scale, left, top, width, height, ratio});
         this.isUsed ||= this.hands.fingers.size > 0;
-        if (!this.isUsed) {
+        const words = refusal ?? (this.isUsed ? "" : `Drag here to move ${camera.name}`);
+        if (words) {
             context.font = `600 20px ${this.theme.font}`;
             context.fillStyle = this.theme.ink;
             context.textAlign = "center";
             context.textBaseline = "middle";
-            context.fillText(`Drag here to move ${camera.name}`, width / 2, height / 2, width - 32);
+            context.fillText(words, width / 2, height / 2, width - 32);
         }
         context.strokeStyle = this.theme.quiet;
         context.setLineDash([6, 6]);
