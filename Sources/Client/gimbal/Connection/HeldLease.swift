@@ -23,6 +23,6 @@ struct HeldLease {
     /// Tells the programs that this one starts of a lease, beside those that it was told of itself.
     static func tell(_ lease: CameraLease) {
         let all = all.filter { $0.camera != lease.camera } + [HeldLease(camera: lease.camera, number: lease.lease)]
-        setenv(variable, all.map { "\($0.camera):\($0.number)" }.joined(separator: ","), 1)
+        unsafe setenv(variable, all.map { "\($0.camera):\($0.number)" }.joined(separator: ","), 1)
     }
 }

@@ -57,7 +57,7 @@ struct Lease: ParsableCommand {
         HeldLease.tell(
             try conversation.lease(
                 LeaseRequest(forMs: self.for?.milliseconds ?? Self.longest, label: label, wait: wait)))
-        if let socket = socket.socket { setenv("GIMBAL_SOCKET", socket, 1) }
+        if let path = socket.socket { unsafe setenv("GIMBAL_SOCKET", path, 1) }
         let process = try Program.start(program, Array(command.dropFirst()), input: STDIN_FILENO)
         let status = try Program.status(of: process)
         // The lease ends with the connection.
