@@ -50,19 +50,20 @@ package struct NodeTopics: Sendable {
     package var claim: String { prefix + "$claim" }
     package func camera(_ name: String) -> String { prefix + name + "/camera" }
     package func settings(_ name: String) -> String { prefix + name + "/settings" }
+    package func lease(_ name: String) -> String { prefix + name + "/lease" }
     package func event(_ name: String) -> String { prefix + name + "/event" }
     package func missed(_ name: String) -> String { prefix + name + "/missed" }
     package func error(_ name: String) -> String { prefix + name + "/error" }
     package func inlet(_ inlet: Inlet, of name: String) -> String { prefix + name + "/" + inlet.rawValue }
 
     /// The filters for the retained messages of all cameras.
-    var retainedFilters: [String] { [camera("+"), settings("+")] }
+    var retainedFilters: [String] { [camera("+"), settings("+"), lease("+")] }
     /// The filters for lines.
     var inlets: [String] { Inlet.allCases.map { inlet($0, of: "+") + "/#" } }
 
     /// The camera of a topic that has what the broker has kept of it.
     func camera(ofRetained topic: String) -> String? {
-        guard let parts = parts(of: topic), parts.count == 2, ["camera", "settings"].contains(parts[1]) else {
+        guard let parts = parts(of: topic), parts.count == 2, ["camera", "settings", "lease"].contains(parts[1]) else {
             return nil
         }
         return parts[0]

@@ -56,6 +56,51 @@ import Testing
         return client.received.map { String(decoding: $0.payload, as: UTF8.self) }
     }
 
+    // MARK: Leases
+
+    @Test func theBrokerKeepsALeaseAsLongAsThereIsOneAndNoEventTellsOfIt() {
+        let (fleet, _, _) = pair(events: true)
+        let lease = "gimbal/left/main/lease"
+        #expect(fleet.retained[lease] == nil)
+        let holder = fleet.hosts[0].connect()
+        let events = foreign(fleet, "gimbal/left/main/event")
+        let errors = foreign(fleet, "gimbal/left/main/error")
+        holder.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
+        fleet.pass(100)
+        let told = String(decoding: fleet.retained[lease]?.payload ?? [], as: UTF8.self)
+        #expect(told.hasPrefix(#"{"type":"camera-lease","camera":"main","timeMs":"#), "\(told)")
+        #expect(told.contains(#""lease":1,"untilMs":"#) && told.contains(#""label":"guide","node":"left""#), "\(told)")
+        publish(#"{"type":"move","update":{"kind":"zoom-in"}}"#, "set", from: errors)
+        publish(#"{"type":"pan","phase":"began"}"#, "gesture", from: errors)
+        publish(#"{"type":"touch","timeMs":0,"touches":[{"id":1,"x":5,"y":5}]}"#, "touch", from: errors)
+        fleet.pass(100)
+        let refused = texts(errors)
+        #expect(refused.count == 3 && refused.allSatisfy { $0.contains(#""code":"leased""#) }, "\(refused)")
+        fleet.pass(1500)
+        #expect(fleet.retained[lease] == nil)
+        #expect(!texts(events).contains { $0.contains("lease") })
+        holder.send(#"{"type":"take-lease","forMs":60000}"#)
+        fleet.pass(100)
+        #expect(fleet.retained[lease] != nil)
+        holder.send(#"{"type":"end-lease"}"#)
+        fleet.pass(100)
+        #expect(fleet.retained[lease] == nil)
+    }
+
+    @Test func aMirrorWhoseCameraIsLeasedLogsThatOnceAndIsThereSoonAfter() throws {
+        let (fleet, _, follower) = pair()
+        let holder = fleet.hosts[1].connect()
+        holder.send(#"{"type":"take-lease","camera":"copy","forMs":20000,"label":"guide"}"#)
+        fleet.pass(100)
+        let feeder = fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":9},"durationMs":1000}"#)
+        fleet.pass(15_000)
+        #expect(try position("copy", of: fleet.hosts[1]) != position("main", of: fleet.hosts[0]))
+        #expect(follower.log.filter { $0.contains("has leased") }.count == 1, "\(follower.log)")
+        fleet.pass(8000)
+        #expect(try position("copy", of: fleet.hosts[1]) == position("main", of: fleet.hosts[0]))
+    }
+
     // MARK: What is told
 
     @Test func aNodeLogsItsNameFromItsFirstStartOn() {

@@ -286,8 +286,10 @@ package final class CameraMirror: DaemonReader {
         case .refused(let error):
             // Each position that comes may be refused for the same reason, and so may settings in between.
             if refusals.count > 8 { refusals = [:] }
-            guard now >= refusals["\(error)"] ?? -.infinity else { break }
-            refusals["\(error)"] = now + Self.refusalInterval
+            // The message of one that is leased tells the time left: it is another each time.
+            let reason = error.code == .leased ? error.code.rawValue : "\(error)"
+            guard now >= refusals[reason] ?? -.infinity else { break }
+            refusals[reason] = now + Self.refusalInterval
             outside.say(.warning, "the daemon does not let \(settings.local ?? "") follow: \(error)")
         case .failed(let error): return lost("the daemon refuses: \(error)", at: now)
         }

@@ -139,6 +139,7 @@ package final class Node {
             act(on: claim.saw(claimOf: other.instance, at: now), at: now)
         } else if let name = topics.camera(ofRetained: delivery.topic) {
             guard delivery.isRetained, !delivery.payload.isEmpty else { return }
+            if delivery.topic == topics.lease(name) { return cameras.leases.sawRetained(name) }
             cameras.sawRetained(name)
             if let (_, stamp) = CameraStatus.read(delivery.payload) { claim.saw(generation: stamp.generation) }
         } else if claim.isOwner, settings.acceptsLines {

@@ -41,6 +41,7 @@ final class NodeCameras: DaemonReader {
     private let interval: Double
     private let stamps: StampSource
     private let settings: NodeSettings
+    let leases: NodeLeases
 
     private var daemon = Daemon.away(reason: "not connected yet", nextAttempt: -.infinity)
     private var backoff = Backoff(first: 100, longest: 5000)
@@ -67,6 +68,7 @@ final class NodeCameras: DaemonReader {
         (self.outside, self.topics, self.outbox, self.stamps) = (outside, topics, outbox, stamps)
         (self.wanted, self.publishesEvents, self.interval) = (wanted, publishesEvents, interval)
         settings = NodeSettings(topics, outbox, stamps)
+        leases = NodeLeases(topics, outbox, stamps)
     }
 
     var names: [String] { cameras.keys.sorted() }
@@ -88,7 +90,8 @@ final class NodeCameras: DaemonReader {
             daemon = .connected(connection, absence: absence ?? "")
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.status.seq, epoch: $0.status.epoch) })
             let request = ClientRequest.subscribeAll(
-                delivery: publishesEvents ? .every : .latest, since: publishesEvents ? points.forAllCameras() : [:])
+                kinds: EventKind.movements.union([.lease]), delivery: publishesEvents ? .every : .latest,
+                since: publishesEvents ? points.forAllCameras() : [:])
             // The answer comes before any camera is told of.
             connection.send(try ClientRequest.clients().line() + request.line())
             settings.begin(at: now)
@@ -108,8 +111,9 @@ final class NodeCameras: DaemonReader {
         tellRest(at: now)
     }
 
-    /// What moves is not known to move any more.
+    /// What moves is not known to move any more, and what is leased not to be so.
     func tellRest(at now: Double) {
+        leases.end()
         for name in names where cameras[name]?.status.isMoving == true {
             cameras[name]?.status.isMoving = false
             tell(name, at: now)
@@ -142,6 +146,7 @@ final class NodeCameras: DaemonReader {
         backoff.reset()
         if case .subscribedToAll(let count) = event { return begin(count) }
         guard wanted.isEmpty || wanted.contains(event.camera) else { return countListed(event) }
+        if leases.handle(event) { return readOn() }
         let gap = points.note(event)
         note(event, at: now)
         if publishesEvents {
@@ -199,10 +204,13 @@ final class NodeCameras: DaemonReader {
         switch event {
         case .subscribed(let present):
             (published.status.epoch, published.status.isMoving) = (present.epoch, false)
+            // The lease that there is comes right behind.
+            leases.set(name, nil)
             if let connection = daemon.connection { settings.ask(name, by: connection) }
         case .lagged(let lagged):
             published.status.epoch = lagged.epoch ?? published.status.epoch
             published.status.isMoving = false
+            leases.set(name, nil)
         case .reset(let reset): published.status.epoch = reset.epoch ?? published.status.epoch
         case .moveStarted:
             // The change that it announces comes right behind it, and is published instead.
@@ -221,6 +229,7 @@ final class NodeCameras: DaemonReader {
     }
 
     private func remove(_ name: String) {
+        leases.set(name, nil)
         guard cameras.removeValue(forKey: name) != nil else { return }
         late.remove(name)
         changes += 1
@@ -275,6 +284,7 @@ final class NodeCameras: DaemonReader {
     func opened(at now: Double) {
         for name in names { tell(name, at: now) }
         settings.opened()
+        leases.opened()
         readOn()
     }
 
@@ -315,6 +325,7 @@ final class NodeCameras: DaemonReader {
         if let time = nextClients, time <= now { askForClients(after: 0) }
         guard outbox.isOpen else { return }
         clearStale()
+        leases.tellOn()
         for name in late.filter({ cameras[$0].map { isDue($0, at: now) } ?? false }).sorted() { tell(name, at: now) }
     }
 }

@@ -1,0 +1,62 @@
+// Publishes who alone may move a node's cameras. A camera without a lease has no message.
+// Invariant: the retained lease of a camera is the one that the daemon told last.
+
+import GimbalProtocol
+import Service
+
+/// The leases of a node's cameras, as retained messages.
+final class NodeLeases {
+    private let topics: NodeTopics
+    private let outbox: BrokerOutbox
+    private let stamps: StampSource
+    private var leases: [String: CameraLease] = [:]
+    /// Cameras of which the broker may retain something else.
+    private var untold: Set<String> = []
+
+    init(_ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource) {
+        (self.topics, self.outbox, self.stamps) = (topics, outbox, stamps)
+    }
+
+    /// Handles an event; `false` if it is about no lease.
+    func handle(_ event: CameraEvent) -> Bool {
+        switch event {
+        case .leaseTaken(let lease): set(lease.camera, lease)
+        case .leaseEnded(let end): set(end.camera, nil)
+        default: return false
+        }
+        return true
+    }
+
+    /// Notes a camera's lease, or that it has none.
+    func set(_ name: String, _ lease: CameraLease?) {
+        guard leases[name] != lease else { return }
+        leases[name] = lease
+        untold.insert(name)
+        tell(name)
+    }
+
+    /// The daemon is away: no lease is known any more.
+    func end() { for name in leases.keys.sorted() { set(name, nil) } }
+
+    /// The broker retains a lease of this camera; an older run may have left it.
+    func sawRetained(_ name: String) {
+        guard leases[name] == nil else { return }
+        untold.insert(name)
+        tell(name)
+    }
+
+    /// The broker is there, and keeps nothing that is certain.
+    func opened() {
+        untold.formUnion(leases.keys)
+        tellOn()
+    }
+
+    /// Publishes what found no room.
+    func tellOn() { for name in untold.sorted() { tell(name) } }
+
+    private func tell(_ name: String) {
+        guard outbox.isOpen else { return }
+        let payload = leases[name].map { RetainedLease(lease: $0).payload(stamps.next()) } ?? []
+        if outbox.send(Publication(topics.lease(name), payload, isRetained: true)) { untold.remove(name) }
+    }
+}
