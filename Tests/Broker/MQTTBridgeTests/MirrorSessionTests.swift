@@ -67,4 +67,16 @@ import Testing
         let refused = #"{"type":"error","line":1,"code":"limit-reached","message":"full"}"#
         #expect(handle(refused, new) == "failed")
     }
+
+    @Test func aViewportThatIsLeasedIsSentAgainLaterOverTheSameConnection() throws {
+        let connection = Connection()
+        let session = try MirrorSession(connection, "copy", viewport: Viewport(width: 9, height: 9), at: 0)
+        let leased = #"{"type":"error","id":0,"line":2,"code":"leased","field":"camera","message":"for 9 ms more"}"#
+        #expect(handle(leased, session) == "refused")
+        let goal = MirrorGoal(position: nil, settings: nil, isMoving: false, keepsViewport: true)
+        try session.advance(to: goal, at: 199)
+        #expect(connection.sent.count == 1)
+        try session.advance(to: goal, at: 200)
+        #expect(connection.sent.count == 2 && connection.sent[1].contains("set-viewport"))
+    }
 }

@@ -73,6 +73,9 @@ final class MirrorSession {
     private var retryDelay = Backoff(first: 200, longest: longestRetryDelay)
     private var refusalDelay = Backoff(first: 200, longest: 2000)
     private var lastTry = -Double.infinity
+    /// The viewport that is not the source's, and when to send it again: the camera was leased.
+    private let viewport: Viewport?
+    private var nextViewport: Double?
     /// Other requests count from 1.
     private static let (viewportID, aboutID) = (RequestID.number(0), RequestID.number(-1))
     private static let longestRetryDelay = 10_000.0
@@ -81,7 +84,7 @@ final class MirrorSession {
     ///
     /// - Parameter viewport: the camera's, where it is not the source's.
     init(_ connection: any DaemonConnection, _ name: String, viewport: Viewport?, at now: Double) throws {
-        (self.connection, self.name, nextLook) = (connection, name, now)
+        (self.connection, self.name, self.viewport, nextLook) = (connection, name, viewport, now)
         var lines = try ClientRequest.subscribe(delivery: .latest).line(camera: name)
         if let viewport { lines += try ClientRequest.set(.viewport(viewport)).line(camera: name, id: Self.viewportID) }
         connection.send(lines)
@@ -116,6 +119,9 @@ final class MirrorSession {
         case .event(let event): return note(event)
         case .camera(let state): settings = .known(state.setup)
         case .error(let error) where read.id == Self.aboutID: return .refused(error)
+        case .error(let error) where read.id == Self.viewportID && error.code == .leased:
+            nextViewport = now + refusalDelay.next()
+            return .refused(error)
         case .error(let error):
             guard answers(read.id) else {
                 // A frame that is refused has an error for each member that could be at fault.
@@ -235,10 +241,14 @@ final class MirrorSession {
 
     /// - Parameter goal: the daemon is only asked for settings if the goal has some.
     func deadline(_ goal: MirrorGoal) -> Double? {
-        .earliest(endOfWaiting, goal.settings == nil ? nil : nextLook)
+        .earliest(endOfWaiting, goal.settings == nil ? nil : nextLook, nextViewport)
     }
 
     func advance(to goal: MirrorGoal, at now: Double) throws {
+        if let next = nextViewport, next <= now, let viewport {
+            nextViewport = nil
+            connection.send(try ClientRequest.set(.viewport(viewport)).line(camera: name, id: Self.viewportID))
+        }
         if goal.settings != nil, nextLook <= now {
             nextLook = now + NodeSettings.interval
             // A daemon that does not read gets no more questions.
