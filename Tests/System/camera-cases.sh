@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# The camera cases that the unit tests hold the camera against, computed anew.
+# The camera and tour cases that the unit tests hold the camera against, computed anew.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-echo "camera-cases: $(Tests/Core/MapCameraTests/Cases/camera-cases.py check Tests/Core/MapCameraTests/Cases/camera-cases.ndjson)"
+for kind in camera tour; do
+    found=$(Tests/Core/MapCameraTests/Cases/$kind-cases.py check Tests/Core/MapCameraTests/Cases/$kind-cases.ndjson)
+    echo "$kind-cases: $found"
+done

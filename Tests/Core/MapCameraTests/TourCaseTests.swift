@@ -1,0 +1,86 @@
+// Flights and tours against cases computed apart from them in 50 digits, to a billionth of a degree and of a zoom level: what
+// the protocol prints. `Cases/tour-cases.py` says what a case has, checks them and makes more.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MapCamera
+
+@Suite struct TourCaseTests {
+    private static let tolerance = 1e-9
+
+    private static func cases() throws -> [JSON] {
+        try Files.text("Tests/Core/MapCameraTests/Cases/tour-cases.ndjson").split(separator: "\n").map { try JSON($0) }
+    }
+
+    @Test func flightsAndToursAreExactToABillionthOfADegree() throws {
+        var (cases, cameras) = (0, 0)
+        for testCase in try Self.cases() {
+            let name = testCase["id"]?.string ?? "?"
+            let tour = try Self.tour(of: testCase)
+            let duration = try Self.number(testCase["exact"]?["durationMs"])
+            #expect(abs(tour.duration - duration) < 1e-9 * max(1, duration), "\(name) takes \(tour.duration) ms")
+            let times = try #require(testCase["times"]?.array)
+            let wanted = try #require(testCase["exact"]?["cameras"]?.array)
+            #expect(times.count == wanted.count)
+            for (time, camera) in zip(times, wanted) {
+                let error = try Self.distance(tour.pose(at: try Self.number(time)), try Self.position(camera))
+                #expect(error < Self.tolerance, "\(name) is off by \(error) at \(time.text) ms")
+                cameras += 1
+            }
+            cases += 1
+        }
+        #expect(cases == 96 && cameras == 576)
+    }
+
+    private static func tour(of testCase: JSON) throws -> Tour {
+        let size = testCase["viewport"]
+        let viewport = Viewport(width: try number(size?["width"]), height: try number(size?["height"]))
+        let camera = Camera(position: try position(testCase["camera"]), viewport: viewport)
+        let stops = try #require(testCase["stops"]?.array)
+        return try #require(Tour(try stops.map(stop), of: camera))
+    }
+
+    private static func stop(_ json: JSON) throws -> Tour.Stop {
+        let duration = json["durationMs"]?.number
+        let easing: Easing =
+            switch json["easing"]?.string {
+            case "linear": .linear
+            case "ease-in": .easeIn
+            case "ease-out": .easeOut
+            case "ease-in-out": .easeInOut
+            default: .default
+            }
+        let path: Tour.Stop.Path
+        switch json["path"]?.string {
+        case "smooth": path = .smooth(duration: try #require(duration))
+        case "straight": path = .straight(duration: try #require(duration), easing)
+        default:
+            let flight = Flight(
+                curve: json["curve"]?.number ?? Flight.usualCurve, speed: json["speed"]?.number ?? Flight.usualSpeed,
+                maxDurationMs: json["maxDurationMs"]?.number)
+            path = .flight(flight, duration: duration, easing)
+        }
+        return Tour.Stop(
+            try position(json), path, turns: Int(try number(json["turns"])), wait: try number(json["waitMs"]))
+    }
+
+    /// The distance of a pose from a position: the largest of what target, zoom and angles differ by, in degrees and levels.
+    private static func distance(_ pose: Pose, _ wanted: CameraPosition) throws -> Double {
+        guard case .target(let target) = pose.anchor else { throw CocoaError(.featureUnsupported) }
+        let place = GlobeVector(target).way(to: GlobeVector(wanted.target)).angle
+        return max(
+            place, abs(pose.view.zoom - wanted.zoom), abs(wrap180(pose.view.bearing - wanted.bearing)),
+            abs(pose.view.viewingAngle - wanted.viewingAngle))
+    }
+
+    private static func position(_ json: JSON?) throws -> CameraPosition {
+        CameraPosition(
+            target: LatLng(latitude: try number(json?["lat"]), longitude: try number(json?["lng"])),
+            zoom: try number(json?["zoom"]), bearing: try number(json?["bearing"]),
+            viewingAngle: try number(json?["pitch"]))
+    }
+
+    private static func number(_ json: JSON?) throws -> Double { try #require(json?.number) }
+}
