@@ -104,7 +104,12 @@ public struct CameraAnimation: Codable, Sendable {
     /// The target stays on the line that an animation takes; how far it is there, and the zoom, are those of the flight. Bearing
     /// and viewing angle are linear in the eased time. The focus of a `zoomBy` only decides where the flight ends.
     ///
-    /// - Parameter duration: milliseconds; `nil` is as long as the flight's speed asks for.
+    /// - Parameters:
+    ///   - update: what decides where it ends.
+    ///   - camera: the camera at the start.
+    ///   - flight: how far out it goes, and how fast.
+    ///   - duration: milliseconds; `nil` is as long as the flight's speed asks for.
+    ///   - easing: the pace along the path.
     public init?(
         _ update: CameraUpdate, of camera: Camera, flight: Flight, duration: Double? = nil, easing: Easing = .default
     ) {
