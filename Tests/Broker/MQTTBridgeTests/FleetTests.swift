@@ -67,7 +67,7 @@ import Testing
         let errors = foreign(fleet, "gimbal/left/main/error")
         holder.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
         fleet.pass(100)
-        let told = String(decoding: fleet.retained[lease]?.payload ?? [], as: UTF8.self)
+        let told = String(decoding: fleet.retained[lease] ?? [], as: UTF8.self)
         #expect(told.hasPrefix(#"{"type":"camera-lease","camera":"main","timeMs":"#), "\(told)")
         #expect(told.contains(#""lease":1,"untilMs":"#) && told.contains(#""label":"guide","node":"left""#), "\(told)")
         publish(#"{"type":"move","update":{"kind":"zoom-in"}}"#, "set", from: errors)

@@ -2,7 +2,6 @@
 // Invariant: the retained lease of a camera is the one that the daemon told last.
 
 import GimbalProtocol
-import Service
 
 /// The leases of a node's cameras, as retained messages.
 final class NodeLeases {
