@@ -245,7 +245,7 @@ private final class Player {
         let trace = RandomTrace(seed: 3, count: 3000)
         let run = try UnbrokenRun(trace)
         let player = try Player(trace, run, #","speed":"max","pauseOnMarkers":true"#, limits: limits)
-        for _ in 0..<40 { _ = try player.ask(#""type":"resume-replay""#) }
+        for _ in 0..<80 { _ = try player.ask(#""type":"resume-replay""#) }
         try player.look("to a marker")
         let place = player.place
         #expect(try player.ask(#""type":"seek-replay","toMs":0"#)["code"]?.string == "limit-reached")

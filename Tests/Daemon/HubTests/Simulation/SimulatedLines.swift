@@ -115,12 +115,13 @@ enum SimulatedLine {
     }
 
     private static func command(_ random: inout Seeded) -> String {
-        switch random.integer(0...9) {
+        switch random.integer(0...11) {
         case 0...2: return #""type":"move","update":\#(update(&random))"#
         case 3...4:
-            let easing = ["default", "linear", "ease-in", "ease-in-out"][random.integer(0...3)]
-            return
-                #""type":"animate","durationMs":\#(random.number(0...800)),"easing":"\#(easing)","update":\#(update(&random))"#
+            return #""type":"animate","durationMs":\#(random.number(0...800)),"easing":"\#(easing(&random))","#
+                + #""update":\#(update(&random))"#
+        case 10: return flight(&random)
+        case 11: return tour(&random)
         case 5:
             if random.chance(0.9) { return #""type":"stop""# }
             return random.chance(0.5) ? #""type":"remove-camera""# : #""type":"end-replay""#
@@ -134,6 +135,37 @@ enum SimulatedLine {
         default:
             return #""type":"set-viewport","width":\#(random.number(1...1000)),"height":\#(random.number(1...1000))"#
         }
+    }
+
+    private static func easing(_ random: inout Seeded) -> String {
+        ["default", "linear", "ease-in", "ease-in-out"][random.integer(0...3)]
+    }
+
+    /// A flight; most end soon enough that something else happens behind them.
+    private static func flight(_ random: inout Seeded) -> String {
+        var members = #""type":"animate","path":"flight","easing":"\#(easing(&random))""#
+        if random.chance(0.5) { members += #","durationMs":\#(random.number(0...800))"# }
+        if random.chance(0.8) { members += #","maxDurationMs":\#(random.number(0...1200))"# }
+        if random.chance(0.3) { members += #","curve":\#(random.number(0.05...10.5))"# }
+        if random.chance(0.3) { members += #","speed":\#(random.number(-0.2...9))"# }
+        return members + #","update":\#(update(&random))"#
+    }
+
+    /// A tour of a few keyframes, with waits, turns and jumps; now and then one is wrong.
+    private static func tour(_ random: inout Seeded) -> String {
+        let keyframes = (0..<random.integer(1...5)).map { _ in
+            var members = #"{"position":{"target":\#(place(&random)),"zoom":\#(random.number(1...22)),"#
+            members += #""bearing":\#(random.number(-90...400)),"viewingAngle":\#(random.number(0...70))}"#
+            if random.chance(0.97) { members += #","durationMs":\#(random.chance(0.15) ? 0 : random.number(1...500))"# }
+            if random.chance(0.3) { members += #","waitMs":\#(random.number(0...300))"# }
+            if random.chance(0.6) {
+                members += #","path":"\#(["smooth", "straight", "flight"][random.integer(0...2)])""#
+            }
+            if random.chance(0.3) { members += #","easing":"\#(easing(&random))""# }
+            if random.chance(0.2) { members += #","turns":\#(random.integer(-2...2))"# }
+            return members + "}"
+        }
+        return #""type":"tour","keyframes":[\#(keyframes.joined(separator: ","))]"#
     }
 
     private static func update(_ random: inout Seeded) -> String {
