@@ -64,9 +64,14 @@ extension Tour: Codable {
     /// Reads a tour; throws for one without legs, or with times that none has.
     public init(from decoder: any Decoder) throws {
         let legs = try [Leg](from: decoder)
-        guard !legs.isEmpty, legs.allSatisfy({ 0...1e10 ~= $0.start && 0...1e10 ~= $0.end }) else {
-            throw decoder.impossible(Self.self)
+        var last = 0.0
+        for leg in legs {
+            guard last...1e10 ~= leg.start, leg.start...1e10 ~= leg.arrival, leg.arrival...1e10 ~= leg.end else {
+                throw decoder.impossible(Self.self)
+            }
+            last = leg.end
         }
+        guard !legs.isEmpty else { throw decoder.impossible(Self.self) }
         self.init(legs: legs)
     }
 }

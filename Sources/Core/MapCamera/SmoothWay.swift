@@ -169,13 +169,17 @@ struct SmoothWay: Codable, Sendable {
     /// R. Rom, 1974; centripetal: C. Yuksel, S. Schaefer, J. Keyser, Computer-Aided Design 43, 2011.)
     private static func arcs(through places: [GlobeVector]) -> [(arc: Arc?, length: Double)] {
         let ahead = places.indices.dropLast().map { places[$0].way(to: places[$0 + 1]) }
-        let behind = places.indices.dropLast().map { places[$0 + 1].way(to: places[$0]) }
+        // The direction in which each way comes from where it began: between opposite places there is more than one.
+        let arrivals = ahead.indices.map { index -> GlobeVector in
+            let (sine, cosine) = Elementary.sineAndCosine(ahead[index].angle)
+            return cosine * ahead[index].direction + (-sine) * places[index]
+        }
         let lengths = ahead.map { $0.angle.squareRoot() }
         // A third of the way that the tangent at a place leads over a knot's length, in degrees.
         let tangents = places.indices.map { index -> GlobeVector in
             let before = index > 0 ? lengths[index - 1] : 0
             let after = index < lengths.count ? lengths[index] : 0
-            let come = before > 0 ? -before * behind[index - 1].direction : GlobeVector(0, 0, 0)
+            let come = before > 0 ? before * arrivals[index - 1] : GlobeVector(0, 0, 0)
             let go = after > 0 ? after * ahead[index].direction : GlobeVector(0, 0, 0)
             guard before > 0, after > 0 else { return 1.0 / 3 * (come + go) }
             return 1 / (3 * (before + after)) * (after * come + before * go)

@@ -29,9 +29,9 @@ public struct Tour: Sendable {
             (self.position, self.path, self.turns, self.wait) = (position, path, turns, wait)
         }
 
-        /// How long a smooth line takes to get here; `nil` if it gets here otherwise, or at once.
+        /// How long a smooth line takes to get here; `nil` if it gets here otherwise, or at once: in less than a microsecond.
         fileprivate var smoothDuration: Double? {
-            if case .smooth(let duration) = path, duration > 0 { duration } else { nil }
+            if case .smooth(let duration) = path, duration >= 0.001 { duration } else { nil }
         }
     }
 

@@ -20,10 +20,15 @@ package struct TourNotes: Sendable {
     /// The first of each kind with its line; `nil` is about the whole file.
     package private(set) var notes: [(line: Int?, text: String, count: Int)] = []
 
+    /// The most kinds that are told apart.
+    private static let most = 32
+
     package init() {}
 
-    /// Takes note of something. What is told again is only counted.
+    /// Takes note of something. What is told again is only counted; so is what comes when there are many kinds.
     mutating func add(line: Int? = nil, _ text: String) {
+        let isOneMore = notes.count < Self.most || notes.contains { $0.text == text }
+        let text = isOneMore ? text : "more of that is left out"
         if let index = notes.firstIndex(where: { $0.text == text }) {
             notes[index].count += 1
         } else {

@@ -50,6 +50,18 @@ extension Seeded {
 }
 
 @Suite struct TourTests {
+    @Test func smoothWayBetweenOppositePlacesGoesEastAndNoFartherThanItsEnd() throws {
+        let camera = Camera(position: Self.at(0, 0))
+        let tour = try #require(Tour([Tour.Stop(Self.at(0, 180), .smooth(duration: 1000))], of: camera))
+        var last = 0.0
+        for time in stride(from: 10.0, to: 1000, by: 10) {
+            let target = try #require(tour.pose(at: time).target)
+            let longitude = target.longitude < 0 ? target.longitude + 360 : target.longitude
+            #expect(abs(target.latitude) < 1e-9 && longitude > last && longitude < 180, "\(target) at \(time) ms")
+            last = longitude
+        }
+    }
+
     private static let paris = CameraPosition(
         target: LatLng(latitude: 48.85, longitude: 2.35), zoom: 11, bearing: 350, viewingAngle: 10)
     private static let camera = Camera(position: paris, viewport: Viewport(width: 390, height: 844))

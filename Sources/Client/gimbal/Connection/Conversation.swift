@@ -77,9 +77,10 @@ final class Conversation {
         connection.hasAnswered()
     }
 
-    /// Takes a lease; waits for it as long as the request does.
+    /// Takes a lease, or has a part in the one that is held for this command; waits for it as long as the request does.
     func lease(_ request: LeaseRequest) throws -> CameraLease {
-        try ask(.takeLease(request), timeout: request.wait ? .infinity : nil).holds
+        try connection.joinLeases(of: camera?.text ?? CameraName.main.text)
+        return try ask(.takeLease(request), timeout: request.wait ? .infinity : nil).holds
     }
 
     /// The state of the camera that is about to be changed.

@@ -65,6 +65,11 @@ public struct LeaseEnd: Equatable, Sendable {
 
 // MARK: Members
 
+extension ClosedRange<Double> {
+    /// How long a lease lasts, in milliseconds.
+    package static var leases: Self { 1...durations.upperBound }
+}
+
 extension MemberRule where Self == IntegerRule {
     /// The number of a lease.
     static var lease: Self { IntegerRule(wanted: "must be a lease's number: an integer from 0") }
@@ -74,7 +79,7 @@ extension LeaseRequest: Described {
     package static let blank = LeaseRequest(forMs: 1)
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
-        try visitor.member(.forMs, &forMs, .number(in: 1...ClosedRange.durations.upperBound))
+        try visitor.member(.forMs, &forMs, .number(in: .leases))
         try visitor.member(.label, &label, .markerLabel)
         try visitor.member(.wait, &wait, .flag, unless: false)
     }

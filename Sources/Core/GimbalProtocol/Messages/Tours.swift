@@ -57,6 +57,11 @@ extension TourKeyframe {
         keyframes = list ?? []
         let isEmpty = keyframes.isEmpty
         try visitor.check(!isEmpty) { path in .wrong(path / .keyframes, rule.wanted) }
+        // What is cut short is played to its end at once.
+        let lasting = keyframes.reduce(0) { $0 + ($1.durationMs ?? 0) + $1.waitMs }
+        try visitor.check(lasting <= ClosedRange.durations.upperBound) { path in
+            .wrong(path / .keyframes, "must last an hour at the most, durations and waits together")
+        }
     }
 
     /// The stop of the camera's tour.

@@ -49,7 +49,9 @@ extension Hub {
     ) throws(StateDecoder.Damage) -> [(key: UInt64, peer: Peer)] {
         var replays = record.replays
         for index in replays.indices { try replays[index].adopt(parts.limits) }
-        guard -1e15...1e15 ~= record.started, record.lastNumber >= 0 else { throw StateDecoder.Damage() }
+        guard -1e15...1e15 ~= record.started, record.lastNumber >= 0, record.lastLease ?? 0 >= 0 else {
+            throw StateDecoder.Damage()
+        }
         var cameras: [String: HostedCamera] = [:]
         for record in record.cameras {
             let camera = try parts.registry.camera(record)

@@ -31,6 +31,7 @@ extension HostedCamera {
         guard Request.isCameraName(record.name.utf8), record.epoch.utf8.count <= 64, -1e15...1e15 ~= record.clockStart
         else { throw StateDecoder.Damage() }
         let (limits, memory) = (environment.limits, environment.memory)
+        guard record.leases?.isPossible != false else { throw StateDecoder.Damage() }
         var moment = record.moment
         try moment.adopt(limits)
         let log = try EventLog(record.log, limits: limits, memory: memory)

@@ -66,6 +66,10 @@ final class Leases {
     func take(_ request: LeaseRequest, of camera: HostedCamera, _ id: Span<UInt8>, by peer: Peer, at now: Double) {
         let id = (0..<id.count).map { id[$0] }
         if let lease = camera.leases.current, lease.includes(peer) {
+            // Who has joined it changes nothing of it.
+            guard lease.holder === peer else {
+                return sender.reply(.lease(camera.message(of: lease, at: now)), id.span, to: peer)
+            }
             lease.deadline = now + request.forMs
             lease.label = request.label ?? lease.label
             tell(camera, lease, id, to: peer, at: now)
@@ -113,6 +117,7 @@ final class Leases {
             end(lease, of: camera, .ended, at: now)
         } else {
             leave(camera, peer)
+            if !camera.leases.allow(peer) { runner.cancelGestures(on: camera, at: now) { $0 == peer.number } }
         }
         update(camera, at: now)
     }
@@ -217,10 +222,10 @@ final class Leases {
         }
     }
 
-    /// Goes on with the lease of another process, as far as its peers are still there and may still move the camera.
+    /// Goes on with the lease of another process, which is a possible one, as far as its peers are still there and may still move the camera.
     func restore(_ record: Record, of camera: HostedCamera, peers: [Int: Peer], at now: Double) {
         for waiting in record.waiting {
-            guard let peer = peers[waiting.peer], !peer.isGone else { continue }
+            guard let peer = peers[waiting.peer], !peer.isGone, !camera.leases.hasWaiting(peer) else { continue }
             let request = LeaseRequest(forMs: waiting.forMs, label: waiting.label, wait: true)
             camera.leases.waiting.append(.init(peer: peer, request: request, id: waiting.id, line: waiting.line))
             note(camera, in: peer)
@@ -228,7 +233,8 @@ final class Leases {
         if let number = record.number, let holder = record.holder.flatMap({ peers[$0] }), let deadline = record.deadline
         {
             let lease = Lease(number, of: holder, label: record.label, deadline: deadline)
-            lease.members = record.members.compactMap { peers[$0] }
+            lease.members = Set(record.members).subtracting([holder.number]).sorted().compactMap { peers[$0] }
+                .filter { !camera.leases.hasWaiting($0) }
             for peer in lease.members + [holder] { note(camera, in: peer) }
             camera.leases.current = lease
             leased.append(camera)
@@ -240,6 +246,16 @@ final class Leases {
 
     /// Goes on counting behind the leases of another process.
     func goOn(from number: Int) { lastNumber = number }
+}
+
+extension Leases.Record {
+    /// Whether a process can leave it.
+    var isPossible: Bool {
+        let labels = [label] + waiting.map(\.label)
+        return (number ?? 0) >= 0 && -1e15...1e15 ~= deadline ?? 0
+            && labels.allSatisfy { 1...RequestDecoder.longestMarker ~= $0?.utf8.count ?? 1 }
+            && waiting.allSatisfy { ClosedRange.leases ~= $0.forMs }
+    }
 }
 
 extension CameraLeases {
@@ -276,7 +292,7 @@ extension HostedCamera {
     }
 
     /// Whether a trace of a peer's plays on it, and has not come to its end.
-    fileprivate func isPlayed(by peer: Peer) -> Bool { replay.map { $0.peer === peer && !$0.isAtEnd } ?? false }
+    func isPlayed(by peer: Peer) -> Bool { replay.map { $0.peer === peer && !$0.isAtEnd } ?? false }
 
     /// Whether no trace of another peer's plays on it.
     func isFree(for peer: Peer) -> Bool { replay.map { $0.peer === peer || $0.isAtEnd } ?? true }

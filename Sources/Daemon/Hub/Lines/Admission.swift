@@ -148,13 +148,16 @@ struct Admission {
                 throw Refusal(index, .invalidValue, "type", message)
             }
             if camera?.replay?.isCut != false { throw noReplay() }
-            // A replay is steered from any connection, as long as its own may move the camera.
-            if let owner = camera?.replay?.peer { try admitLeased(index, camera, by: owner) }
+            // A replay is steered from any connection as long as its own may move the camera, and by those that may.
+            if let owner = camera?.replay?.peer, camera?.publicCamera.leases.allow(peer) == false {
+                try admitLeased(index, camera, by: owner)
+            }
         case .takeLease(let request):
             try admit(request, index, camera)
         case .joinLease(let number):
             try admitLease(number, index, camera)
             guard let lease = camera?.leases.current, !lease.includes(peer) else { break }
+            try admitNoWait(index, camera)
             try admitOneMoreLease(index)
             guard lease.members.count >= limits.leaseMembers else { break }
             throw Refusal(
@@ -162,10 +165,15 @@ struct Admission {
         case .endLease(let number?):
             try admitLease(number, index, camera)
         case .endLease(nil):
-            guard peer.leasedCameras.contains(where: { $0 === camera }) else {
+            let leased = camera?.publicCamera
+            guard peer.leasedCameras.contains(where: { $0 === leased }) else {
                 throw Refusal(
                     index, .noLease, "camera",
                     "this connection has no part in a lease of this camera, and waits for none")
+            }
+            // A member's trace would go on without a part in the lease.
+            if let lease = leased?.leases.current, lease.holder !== peer, leased?.isPlayed(by: peer) == true {
+                throw Refusal(index, .busy, "camera", "this connection's trace plays on this camera; wait for its end")
             }
         case .getReplay:
             if camera?.replay == nil { throw noReplay() }
@@ -203,9 +211,7 @@ struct Admission {
             throw Refusal(index, .invalidValue, "type", "a trace takes no lease: take it before the trace's header")
         }
         if let lease = camera?.leases.current, lease.includes(peer) { return }
-        if camera?.leases.hasWaiting(peer) == true {
-            throw Refusal(index, .limitReached, "type", "this connection waits for the camera's lease already")
-        }
+        try admitNoWait(index, camera)
         try admitOneMoreLease(index)
         guard !request.wait, let camera else { return }
         try admitLeased(index, camera, by: peer)
@@ -225,6 +231,12 @@ struct Admission {
         guard camera?.publicCamera.leases.current?.number == number else {
             throw Refusal(index, .noLease, "lease", "this camera has no lease of that number")
         }
+    }
+
+    /// A connection has one part at the most in what becomes of a camera's leases.
+    private func admitNoWait(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
+        guard camera?.leases.hasWaiting(peer) == true else { return }
+        throw Refusal(index, .limitReached, "type", "this connection waits for the camera's lease already")
     }
 
     private func admitOneMoreLease(_ index: Int) throws(Refusal) {

@@ -155,7 +155,90 @@ import TestSupport
         #expect(try code(host.connect(), join) == nil)
     }
 
+    @Test func whoWaitsForALeaseDoesNotJoinIt() throws {
+        let (guide, next) = (host.connect(), host.connect())
+        guide.send(#"{"type":"take-lease","forMs":1000}"#)
+        next.send(#"{"type":"take-lease","forMs":1000,"wait":true}"#)
+        #expect(try code(next, #"{"type":"join-lease","lease":1}"#) == "limit-reached")
+        guide.close()
+        host.turn()
+        #expect(try code(next, #"{"type":"end-lease"}"#) == nil)
+    }
+
+    @Test func whoHasJoinedProlongsNothingAndTakesItsGesturesAlong() throws {
+        let (guide, helper, watcher) = (host.connect(), host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe","events":["camera-changed","idle"]}"#)
+        guide.send(#"{"type":"take-lease","forMs":1000,"label":"guide"}"#)
+        helper.send(#"{"type":"join-lease","lease":1}"#)
+        helper.send(#"{"type":"take-lease","id":1,"forMs":1,"label":"mine"}"#)
+        host.turn()
+        #expect(helper.lines().last?.contains(#""untilMs":1000,"label":"guide"}"#) == true)
+        helper.send(#"{"type":"pan","phase":"began"}"#)
+        helper.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
+        host.turn()
+        #expect(try types(watcher) == ["subscribed", "camera-changed"])
+        helper.send(#"{"type":"end-lease"}"#)
+        host.turn()
+        #expect(try types(watcher) == ["idle"])
+    }
+
+    @Test func traceOfOneThatHasJoinedIsSteeredByTheHolderAndKeepsItThere() throws {
+        let (guide, helper, other) = (host.connect(), host.connect(), host.connect())
+        guide.send(#"{"type":"take-lease","forMs":60000}"#)
+        helper.send(#"{"type":"join-lease","lease":1}"#)
+        helper.send(#"{"type":"trace","version":1,"loop":true}"#)
+        helper.send(#"{"type":"animate","timeMs":0,"durationMs":900,"update":{"kind":"zoom-to","zoom":5}}"#)
+        host.pass(100)
+        #expect(try code(helper, #"{"type":"end-lease","id":1}"#) == "busy")
+        #expect(try code(guide, #"{"type":"pause-replay","id":1}"#) == nil)
+        #expect(try code(other, #"{"type":"resume-replay","id":1}"#) == nil)
+        guide.send(#"{"type":"end-replay"}"#)
+        host.pass(2000)
+        #expect(try code(guide, #"{"type":"move","id":2,"update":{"kind":"zoom-to","zoom":9}}"#) == nil)
+    }
+
+    @Test func holderEndsItsLeaseWhileItsReplaySeeks() throws {
+        let (guide, other) = (host.connect(), host.connect())
+        guide.send(#"{"type":"take-lease","forMs":60000}"#)
+        guide.send(#"{"type":"trace","version":1}"#)
+        guide.send(#"{"type":"move","timeMs":0,"update":{"kind":"zoom-to","zoom":5}}"#)
+        host.turn()
+        other.send(#"{"type":"seek-replay","toMs":50000}"#)
+        host.turn()
+        #expect(try code(guide, #"{"type":"end-lease","id":1}"#) == nil)
+    }
+
     // MARK: In the next process
+
+    @Test func recordThatNoProcessLeavesIsDamage() throws {
+        func restored(_ change: ([UInt8]) -> [UInt8]) throws {
+            let host = HubHost()
+            let guide = host.connect()
+            guide.send(#"{"type":"take-lease","forMs":60000,"label":"guide"}"#)
+            host.turn()
+            try host.handOver(changedBy: change)
+        }
+        try restored { $0 }
+        let time = withUnsafeBytes(of: (61_000.0).bitPattern.littleEndian, Array.init)
+        let never = withUnsafeBytes(of: (1e300).bitPattern.littleEndian, Array.init)
+        #expect(throws: (any Error).self) {
+            try restored { bytes in
+                let start = try? #require(bytes.indices.last { Array(bytes[$0...].prefix(8)) == time })
+                return bytes[..<(start ?? 0)] + never + bytes[((start ?? 0) + 8)...]
+            }
+        }
+    }
+
+    @Test func tourOfNearlyNoTimeGoesOnInTheNextProcess() throws {
+        let client = host.connect()
+        let keyframes = [100, -160].map {
+            #"{"position":{"target":{"latitude":0,"longitude":\#($0)},"zoom":5},"durationMs":5e-324,"waitMs":\#($0 < 0 ? 9e5 : 0)}"#
+        }
+        #expect(try code(client, #"{"type":"tour","id":1,"keyframes":[\#(keyframes.joined(separator: ","))]}"#) == nil)
+        host.pass(100)
+        try host.handOver()
+        #expect(try code(client, #"{"type":"ping","id":2}"#) == nil)
+    }
 
     @Test func leaseAndWhoWaitsForItGoOnInTheNextProcess() throws {
         let (guide, helper, next, watcher) = (host.connect(), host.connect(), host.connect(), host.connect())
