@@ -124,8 +124,8 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         let (guide, other) = (
             Gimbal(path: daemon.socket).camera("main"), Gimbal(path: daemon.socket).camera("main")
         )
-        let lease = try await guide.lease(for: .seconds(60), label: "guide")
-        #expect(lease.untilMs - lease.timeMs == 60_000 && lease.label == "guide")
+        let lease = try await guide.lease(for: .seconds(3600), label: "guide")
+        #expect(lease.untilMs - lease.timeMs == 3_600_000 && lease.label == "guide")
         let refusal = await error { try await other.move(.zoomTo(9)) } as? GimbalError
         #expect(
             refusal?.code == .leased && refusal?.message.hasPrefix("\"guide\" has leased this camera, for ") == true)
@@ -133,7 +133,7 @@ private func error(_ body: () async throws -> Void) async -> (any Error)? {
         try await other.move(.zoomTo(9))
         try await other.endLease()
         #expect(await error { try await other.stop() } as? GimbalError != nil)
-        async let next = other.lease(for: .milliseconds(500), waiting: true)
+        async let next = other.lease(for: .seconds(3600), waiting: true)
         try await guide.endLease()
         #expect(try await next.lease == lease.lease + 1)
         #expect((await error { try await guide.endLease() } as? GimbalError)?.code == .noLease)

@@ -65,7 +65,7 @@ import Testing
             env -u GIMBAL_LEASE '\(program)' move \(socket) --zoom 9 2>/dev/null || echo refused $?
             exit 5
             """
-        let words = ["lease", "--for", "30s", "--label", "guide", "--", "sh", "-c", script]
+        let words = ["lease", "--for", "1h", "--label", "guide", "--", "sh", "-c", script]
         let (status, output, errors) = try gimbal(daemon, words)
         #expect(status == 5 && output == ["main:1", "refused 75"], "\(output) \(errors)")
         #expect(try place(answer("get"))[2] == 7)
@@ -87,7 +87,7 @@ import Testing
         #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(output) \(errors)")
         #expect(try watcher.receive(until: "lease-taken").last?.contains(#""label":"gimbal replay""#) == true)
         #expect(try watcher.receive(until: "lease-ended").contains { $0.contains(#""type":"reset""#) })
-        _ = try watcher.ask(#"{"type":"take-lease","forMs":60000,"label":"guide"}"#)
+        _ = try watcher.ask(#"{"type":"take-lease","forMs":3600000,"label":"guide"}"#)
         let (refused, _, why) = try gimbal(daemon, ["replay", "--lease", "--speed", "max", trace.path])
         #expect(refused == 75 && why.contains(#""guide" has leased this camera"#), "\(why)")
     }
