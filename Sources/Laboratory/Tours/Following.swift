@@ -63,22 +63,19 @@ package struct Following: Sendable {
         for (last, index) in zip([chosen[0]] + chosen, chosen) {
             let (before, sample) = (samples[last], samples[index])
             let lasting = ((sample.timeMs - before.timeMs) / speedUp * 1000).rounded() / 1000
-            guard lasting <= NamedTour.longestMs else {
-                throw TourFileError(
-                    "the line takes more than an hour from one place to the next: --speed-up shortens it")
-            }
             let place = path.coordinate(sample)
             let position = CameraPosition(
                 target: place, zoom: height == nil ? zoom : self.zoom(at: place, viewportHeight),
                 bearing: wrap360(sample.bearing), viewingAngle: viewingAngle)
             // What hardly moves stays where it is.
-            if let stay = keyframes.indices.last, sample.isNear(before), index != chosen.last,
-                keyframes[stay].waitMs + lasting <= NamedTour.longestMs
-            {
+            if let stay = keyframes.indices.last, sample.isNear(before), index != chosen.last {
                 keyframes[stay].waitMs += lasting
             } else {
                 keyframes.append(TourKeyframe(position, durationMs: keyframes.isEmpty ? nil : lasting))
             }
+        }
+        guard TourKeyframe.lastingMs(keyframes) <= TourKeyframe.longestMs else {
+            throw TourFileError("the line takes more than an hour: --speed-up or --speed shortens it")
         }
         return keyframes
     }

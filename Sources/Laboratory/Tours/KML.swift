@@ -70,7 +70,7 @@ struct KMLReader {
                     continue
                 }
                 tour.keyframes[last].waitMs += wait
-                guard tour.keyframes[last].waitMs <= NamedTour.longestMs else {
+                guard tour.keyframes[last].waitMs <= TourKeyframe.longestMs else {
                     throw TourFileError(
                         line: element.line, "the camera would stay for more than an hour: wait for less")
                 }
@@ -97,7 +97,7 @@ struct KMLReader {
 
     /// Reads seconds as milliseconds, to a microsecond.
     private mutating func readDuration(_ element: XMLReader.Element) throws(TourFileError) -> Double {
-        (try xml.readNumber(of: element, in: 0...(NamedTour.longestMs / 1000)) * 1e6).rounded() / 1000
+        (try xml.readNumber(of: element, in: 0...(TourKeyframe.longestMs / 1000)) * 1e6).rounded() / 1000
     }
 
     private mutating func readFlyTo(_ flyTo: XMLReader.Element) throws(TourFileError) -> TourKeyframe? {

@@ -12,9 +12,6 @@ package struct NamedTour: Equatable, Sendable {
     package init(name: String? = nil, _ keyframes: [TourKeyframe]) {
         (self.name, self.keyframes) = (name, keyframes)
     }
-
-    /// How long a tour may take to a keyframe, and stay there, in milliseconds.
-    static let longestMs = 3_600_000.0
 }
 
 extension NamedTour {
@@ -115,6 +112,9 @@ package struct TourFile: Sendable {
                     throw TourFileError(
                         "the tour has \(tour.keyframes.count) places to fly to, and \(TourKeyframe.most) are the most"
                     )
+                }
+                guard TourKeyframe.lastingMs(tour.keyframes) <= TourKeyframe.longestMs else {
+                    throw TourFileError("the tour takes more than an hour, which is the most")
                 }
                 self.tour = tour.rounded
             }

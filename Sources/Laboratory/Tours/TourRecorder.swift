@@ -10,16 +10,26 @@ package struct TourRecorder: Sendable {
     private var startMs: Double?
     /// When the camera came to rest; `nil` before its first movement.
     private var restMs: Double?
+    /// Whether what came would have made the tour longer than one may be.
+    private var isOver = false
 
     package init() {}
 
-    /// Whether it has as many keyframes as a tour may have.
-    package var isFull: Bool { keyframes.count == TourKeyframe.most }
+    /// Whether it has as many keyframes as a tour may have, or lasts as long.
+    package var isFull: Bool { isOver || keyframes.count == TourKeyframe.most }
 
     /// Takes note of an event: of `subscribed`, which is the first place, and of movements. A camera whose clock is set anew, by
     /// a trace that is played into it, is where that puts it at once. A movement whose beginning was missed is a flight as long as
     /// that asks for; one that was going on at first leads to the first place.
     package mutating func read(_ event: CameraEvent) {
+        guard !isOver else { return }
+        let before = keyframes
+        note(event)
+        isOver = TourKeyframe.lastingMs(keyframes) > TourKeyframe.longestMs
+        if isOver { keyframes = before }
+    }
+
+    private mutating func note(_ event: CameraEvent) {
         switch event {
         case .subscribed(let subscribed):
             if keyframes.isEmpty { keyframes.append(TourKeyframe(subscribed.position)) }
@@ -49,6 +59,6 @@ package struct TourRecorder: Sendable {
 
     /// The milliseconds between two times, to a microsecond, within what a keyframe may have.
     private static func duration(from start: Double, to end: Double) -> Double {
-        min(max(((end - start) * 1000).rounded() / 1000, 0), NamedTour.longestMs)
+        min(max(((end - start) * 1000).rounded() / 1000, 0), TourKeyframe.longestMs)
     }
 }

@@ -19,7 +19,10 @@ import Testing
     /// A track in a file as a receiver writes it: a point each second, so many metres further.
     private static func gpx(_ points: [(latitude: Double, longitude: Double, second: Int?)]) -> String {
         let lines = points.map { point in
-            let time = point.second.map { "<time>2026-05-01T10:\(two($0 / 60)):\(two($0 % 60))Z</time>" } ?? ""
+            let time =
+                point.second.map {
+                    "<time>2026-05-01T\(two(10 + $0 / 3600)):\(two($0 / 60 % 60)):\(two($0 % 60))Z</time>"
+                } ?? ""
             return #"<trkpt lat="\#(point.latitude)" lon="\#(point.longitude)"><ele>520.1</ele>\#(time)</trkpt>"#
         }
         return """
@@ -49,6 +52,14 @@ import Testing
         let points = (0...100).map { (48 + Double($0) * 1e-4, 11.0, Int?($0)) }
         let file = try Self.read(Self.gpx(points), .gpx) { $0.following.speedUp = 10 }
         #expect(file.tour.keyframes[1].durationMs == 10_000)
+    }
+
+    @Test func aTrackOfTwoHoursIsAnErrorUnlessItIsSpedUp() throws {
+        let text = Self.gpx([(48, 11, 0), (48.2, 11, 7199)])
+        let error = #expect(throws: TourFileError.self) { try Self.read(text, .gpx) }
+        #expect(error?.message.contains("--speed-up") == true)
+        let keyframes = try Self.read(text, .gpx) { $0.following.speedUp = 2 }.tour.keyframes
+        #expect(TourKeyframe.lastingMs(keyframes) == 3_599_500)
     }
 
     @Test func aPauseOnTheWayIsAWait() throws {

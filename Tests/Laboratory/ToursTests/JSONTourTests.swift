@@ -137,6 +137,16 @@ import Testing
         #expect(recorder.keyframes.map(\.durationMs) == [nil, 500])
     }
 
+    @Test func aRecordingEndsBeforeItsTourWouldLastMoreThanAnHour() throws {
+        var recorder = TourRecorder()
+        for (type, timeMs, zoom) in [
+            ("subscribed", 0, 5), ("move-started", 0, 5), ("idle", 2_000_000, 6), ("move-started", 3_000_000, 6),
+            ("idle", 3_600_001, 7), ("move-started", 3_600_002, 7), ("idle", 3_600_003, 8),
+        ] as [(String, Double, Double)] { recorder.read(try Self.event(type, timeMs, zoom)) }
+        #expect(recorder.isFull && recorder.keyframes.map(\.position.zoom) == [5, 6])
+        #expect(TourKeyframe.lastingMs(recorder.keyframes) == 3_000_000)
+    }
+
     @Test func aRecordingEndsWithAsManyKeyframesAsATourMayHave() throws {
         var recorder = TourRecorder()
         recorder.read(try Self.event("subscribed", 0, 5))

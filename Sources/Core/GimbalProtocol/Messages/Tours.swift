@@ -42,6 +42,13 @@ public struct TourKeyframe: Equatable, Sendable {
 extension TourKeyframe {
     /// How many a tour has at the most.
     package static let most = 256
+    /// How long a tour lasts at the most, in milliseconds: what is cut short is played to its end at once.
+    package static let longestMs = ClosedRange.durations.upperBound
+
+    /// How long keyframes last by what they tell, in milliseconds.
+    package static func lastingMs(_ keyframes: [TourKeyframe]) -> Double {
+        keyframes.reduce(0) { $0 + ($1.durationMs ?? 0) + $1.waitMs }
+    }
 
     private static let tooMany = WireError(
         .limitReached, field: "keyframes", "a tour has at most \(most) keyframes")
@@ -57,9 +64,8 @@ extension TourKeyframe {
         keyframes = list ?? []
         let isEmpty = keyframes.isEmpty
         try visitor.check(!isEmpty) { path in .wrong(path / .keyframes, rule.wanted) }
-        // What is cut short is played to its end at once.
-        let lasting = keyframes.reduce(0) { $0 + ($1.durationMs ?? 0) + $1.waitMs }
-        try visitor.check(lasting <= ClosedRange.durations.upperBound) { path in
+        let lasting = lastingMs(keyframes)
+        try visitor.check(lasting <= longestMs) { path in
             .wrong(path / .keyframes, "must last an hour at the most, durations and waits together")
         }
     }

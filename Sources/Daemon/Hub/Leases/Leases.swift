@@ -19,6 +19,9 @@ final class Lease {
         (self.number, self.holder, self.label, self.deadline) = (number, holder, label, deadline)
     }
 
+    /// All who have a part in it.
+    var peers: [Peer] { members + [holder] }
+
     /// Whether a peer may move the camera.
     func includes(_ peer: Peer) -> Bool { peer === holder || members.contains { $0 === peer } }
 }
@@ -148,7 +151,7 @@ final class Leases {
     }
 
     private func end(_ lease: Lease, of camera: HostedCamera, _ reason: LeaseEndReason, at now: Double) {
-        for peer in lease.members + [lease.holder] { forget(camera, in: peer) }
+        for peer in lease.peers { forget(camera, in: peer) }
         camera.leases.current = nil
         leased.removeAll { $0 === camera }
         tellEnd(of: lease.number, of: camera, reason, at: reason == .time ? min(lease.deadline, now) : now)
@@ -170,7 +173,7 @@ final class Leases {
     /// A camera is about to be removed: its lease goes with it, and those that wait are told.
     func cameraWillBeRemoved(_ camera: HostedCamera) {
         if let lease = camera.leases.current {
-            for peer in lease.members + [lease.holder] { forget(camera, in: peer) }
+            for peer in lease.peers { forget(camera, in: peer) }
             leased.removeAll { $0 === camera }
         }
         for wait in camera.leases.waiting {
@@ -222,7 +225,9 @@ final class Leases {
         }
     }
 
-    /// Goes on with the lease of another process, which is a possible one, as far as its peers are still there and may still move the camera.
+    /// Goes on with the lease of another process, as far as its peers are still there and may still move the camera.
+    ///
+    /// - Parameter record: a possible one.
     func restore(_ record: Record, of camera: HostedCamera, peers: [Int: Peer], at now: Double) {
         for waiting in record.waiting {
             guard let peer = peers[waiting.peer], !peer.isGone, !camera.leases.hasWaiting(peer) else { continue }
@@ -235,7 +240,7 @@ final class Leases {
             let lease = Lease(number, of: holder, label: record.label, deadline: deadline)
             lease.members = Set(record.members).subtracting([holder.number]).sorted().compactMap { peers[$0] }
                 .filter { !camera.leases.hasWaiting($0) }
-            for peer in lease.members + [holder] { note(camera, in: peer) }
+            for peer in lease.peers { note(camera, in: peer) }
             camera.leases.current = lease
             leased.append(camera)
         } else if let number = record.number {

@@ -39,11 +39,11 @@ struct Lease: ParsableCommand {
     var command: [String]
 
     /// The longest lease, in milliseconds.
-    static let longest = 3_600_000.0
+    static let longest = ClosedRange.leases.upperBound
 
     func validate() throws {
         if command.isEmpty { throw ValidationError("Write the command behind --, as in: gimbal lease -- gimbal stop.") }
-        if let time = self.for, !(1...Self.longest).contains(time.milliseconds) {
+        if let time = self.for, !ClosedRange.leases.contains(time.milliseconds) {
             throw ValidationError("--for is 1 millisecond to an hour.")
         }
         if let label, !(1...256).contains(label.utf8.count) { throw ValidationError("--label has 1 to 256 bytes.") }

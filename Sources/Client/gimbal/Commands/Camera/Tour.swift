@@ -273,7 +273,7 @@ private final class TourRecording {
         }
         if recorder.isFull {
             say(
-                "gimbal: a tour has at most \(counted(TourKeyframe.most, "keyframe")), and this one has them: it ends here"
+                "gimbal: a tour has \(counted(TourKeyframe.most, "keyframe")) and lasts an hour at the most: it ends here"
             )
         }
     }
