@@ -81,6 +81,20 @@ final class HTTPClient {
     /// Bytes that have been received and not looked at.
     var waitingCount: Int { waiting.count }
 
+    /// Whether the server's end of the connection is open, as the kernel has it: a client that does not read is told nothing.
+    func isOpenAtServer() throws -> Bool {
+        var own = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &own) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(descriptor, $0, &size) }
+        }
+        let ends = [port, Int(UInt16(bigEndian: own.sin_port))].map { String(format: "0100007F:%04X", $0) }
+        // Of each connection its number, the two ends, and the state: 01 is established.
+        return try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").contains { line in
+            line.split(separator: " ").dropFirst().prefix(3).map(String.init) == ends + ["01"]
+        }
+    }
+
     /// Whether the server has ended the connection, whatever it says before.
     func isEnded() -> Bool {
         while fill() {}
