@@ -100,14 +100,14 @@ import UnixSocket
         say(#"{"type":"subscribed","camera":"*","cameras":1}"#)
         say(#"{"type":"subscribed","camera":"main","epoch":"e","seq":0,"position":\#(position)}"#)
         say(#"{"type":"lease-taken","camera":"main","timeMs":100,"lease":7,"untilMs":60100,"label":"guide"}"#)
-        try await waitUntil("time has gone on") {
+        try await waitUntil("time has gone on") { () async throws in
             let line = news().split(separator: "\n").first { $0.contains("lease-taken") }
             return try line.map { try JSON($0) }?["timeMs"]?.number ?? 100 > 100
         }
         let told = news()
         #expect(told.contains(#""lease":7,"untilMs":60100,"label":"guide"}"#))
         say(#"{"type":"lagged","camera":"main","missed":9,"epoch":"e","seq":9,"position":\#(position)}"#)
-        try await waitUntil("the gap is told") { news().contains("lagged") }
+        try await waitUntil("the gap is told") { () async in news().contains("lagged") }
         #expect(!news().contains("lease-taken"))
     }
 

@@ -131,7 +131,7 @@ import Testing
             #expect(try client.isOpenAtServer())
             client.request("GET", "/map-engine.js")
             #expect(try client.head().status == 200)
-            try await waitUntil("the file is given up") { try !client.isOpenAtServer() }
+            try waitUntil("the file is given up") { try !client.isOpenAtServer() }
             #expect(client.isEnded() && client.waitingCount < size)
             #expect(try server.answer("GET", "/map-engine.js").body.utf8.count == size)
         }

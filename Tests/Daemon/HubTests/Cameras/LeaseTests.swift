@@ -219,14 +219,19 @@ import TestSupport
             try host.handOver(changedBy: change)
         }
         try restored { $0 }
-        let time = withUnsafeBytes(of: (61_000.0).bitPattern.littleEndian, Array.init)
-        let never = withUnsafeBytes(of: (1e300).bitPattern.littleEndian, Array.init)
+        func bytes(_ number: Double) -> [UInt8] { withUnsafeBytes(of: number.bitPattern.littleEndian, Array.init) }
+        var isFound = false
         #expect(throws: (any Error).self) {
-            try restored { bytes in
-                let start = try? #require(bytes.indices.last { Array(bytes[$0...].prefix(8)) == time })
-                return bytes[..<(start ?? 0)] + never + bytes[((start ?? 0) + 8)...]
+            try restored { left in
+                // The deadline, which no lease has from then on.
+                guard let start = left.indices.last(where: { left[$0...].starts(with: bytes(61_000)) }) else {
+                    return left
+                }
+                isFound = true
+                return left[..<start] + bytes(1e300) + left[(start + 8)...]
             }
         }
+        #expect(isFound)
     }
 
     @Test func tourOfNearlyNoTimeGoesOnInTheNextProcess() throws {
