@@ -89,10 +89,14 @@ final class HTTPClient {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(descriptor, $0, &size) }
         }
         let ends = [port, Int(UInt16(bigEndian: own.sin_port))].map { String(format: "0100007F:%04X", $0) }
-        // Of each connection its number, the two ends, and the state: 01 is established.
-        return try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").contains { line in
-            line.split(separator: " ").dropFirst().prefix(3).map(String.init) == ends + ["01"]
+        // Of each connection a line: its two ends, then the state, of which 01 is established. It is read piece by piece.
+        guard let table = fopen("/proc/net/tcp", "r") else { throw Failure() }
+        defer { fclose(table) }
+        var line = [CChar](repeating: 0, count: 512)
+        while fgets(&line, CInt(line.count), table) != nil {
+            if String(cString: line).contains(" \(ends[0]) \(ends[1]) 01 ") { return true }
         }
+        return false
     }
 
     /// Whether the server has ended the connection, whatever it says before.
