@@ -16,6 +16,8 @@ public final class HubHost {
     public let lastPiece = LastPiece()
     /// Those that the hub may still speak to.
     private var peers: [HubPeer] = []
+    /// The traces that the hub, and each that follows it, can play by itself.
+    public var traces: [StoredTrace] = [] { didSet { hub.traces = traces } }
 
     public init(limits: Limits = Limits(), epochSeed: UInt64 = 7, sharesHistories: Bool = true) {
         (self.limits, self.epochSeed, self.sharesHistories) = (limits, epochSeed, sharesHistories)
@@ -75,7 +77,9 @@ public final class HubHost {
     private func nextHub() -> Hub {
         epochSeed += 1
         memory = histories.next()
-        return Self.hub(limits, epochSeed, sharesHistories ? memory : nil, at: now)
+        let hub = Self.hub(limits, epochSeed, sharesHistories ? memory : nil, at: now)
+        hub.traces = traces
+        return hub
     }
 
     /// Another hub goes on with all that this one knows.

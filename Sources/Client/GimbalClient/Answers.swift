@@ -14,6 +14,7 @@ extension ServerMessage {
         case .visibleRegion(let region): region as? Answer
         case .cameras(let names): names as? Answer
         case .stats(let stats): stats as? Answer
+        case .traces(let traces): traces as? Answer
         case .clients(let page): page as? Answer
         case .atRest(let rest): rest as? Answer
         case .replay(let status): status as? Answer

@@ -82,6 +82,9 @@ public final class Gimbal: Sendable {
     /// The daemon's counters.
     public func stats() async throws -> DaemonStats { try await ask(.stats) }
 
+    /// The traces that the daemon can play by itself, sorted by their names.
+    public func traces() async throws -> [StoredTraceInfo] { try await ask(.traces) }
+
     /// Who is connected to the daemon, sorted by ``/GimbalProtocol/Client/number``: this connection, too.
     public func clients() async throws -> [Client] {
         var clients: [Client] = []
@@ -147,7 +150,8 @@ extension ClientRequest {
     /// Whether it changes nothing, and is answered at once.
     fileprivate var isQuestion: Bool {
         switch self {
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .traces,
+            .ping,
             .getReplay, .hello:
             true
         default: false

@@ -149,6 +149,9 @@ public struct RemoteCamera: Sendable {
     /// Sets the size of the screen, 0.001 to 100,000 points, and its padding. The position stays.
     public func setViewport(_ viewport: Viewport) async throws { try await send([.set(.viewport(viewport))]) }
 
+    /// Has the camera do something when nothing has moved it for a time; `nil` is nothing.
+    public func setIdleAction(_ action: IdleAction?) async throws { try await send([.set(.idleAction(action))]) }
+
     /// Frees the camera's name and tells its subscribers.
     public func remove() async throws { try await send([.removeCamera]) }
 

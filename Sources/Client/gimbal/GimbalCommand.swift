@@ -32,9 +32,10 @@ struct GimbalCommand: ParsableCommand {
                     Move.self, Animate.self, TourCommand.self, Fit.self, Wait.self, Stop.self, Get.self, Bounds.self,
                     ZoomRangeCommand.self,
                     ViewportCommand.self, GesturesCommand.self, Project.self, Unproject.self, Region.self, Cameras.self,
-                    Remove.self, Lease.self,
+                    Remove.self, Lease.self, Home.self, Attract.self,
                 ]),
-            CommandGroup(name: "Daemon", subcommands: [Watch.self, Send.self, Stats.self, Clients.self, Web.self]),
+            CommandGroup(
+                name: "Daemon", subcommands: [Watch.self, Send.self, Stats.self, Clients.self, Traces.self, Web.self]),
             CommandGroup(name: "Replay", subcommands: [Replay.self, Player.self, Record.self, Mark.self]),
             CommandGroup(name: "Test", subcommands: [Run.self, Expect.self, Diff.self, Make.self, Shrink.self]),
             CommandGroup(

@@ -16,14 +16,16 @@ public struct CameraSetup: Equatable, Codable, Sendable {
     public var targetBounds: CoordinateBounds?
     /// Which gestures move the camera.
     public var gestures: GestureSettings
+    /// What the camera does once nothing has moved it for a time; `nil` is nothing.
+    public var idleAction: IdleAction?
 
     /// What a camera is set to; what is left out is as a new camera has it.
     public init(
         viewport: Viewport = .standard, zoomRange: ZoomRange = .all, targetBounds: CoordinateBounds? = nil,
-        gestures: GestureSettings = GestureSettings()
+        gestures: GestureSettings = GestureSettings(), idleAction: IdleAction? = nil
     ) {
         (self.viewport, self.zoomRange) = (viewport, zoomRange)
-        (self.targetBounds, self.gestures) = (targetBounds, gestures)
+        (self.targetBounds, self.gestures, self.idleAction) = (targetBounds, gestures, idleAction)
     }
 
     /// The change of one setting: what a command `set-…` says.
@@ -36,13 +38,15 @@ public struct CameraSetup: Equatable, Codable, Sendable {
         case targetBounds(CoordinateBounds?)
         /// Switches gestures on and off.
         case gestures(GestureSwitches)
+        /// Has the camera do something once nothing has moved it for a time; `nil` is nothing.
+        case idleAction(IdleAction?)
     }
 
     /// The changes that make this of any other.
     public var changes: [Change] {
         [
             .viewport(viewport), .zoomRange(min: zoomRange.min, max: zoomRange.max), .targetBounds(targetBounds),
-            .gestures(GestureSwitches(gestures)),
+            .gestures(GestureSwitches(gestures)), .idleAction(idleAction),
         ]
     }
 
@@ -60,6 +64,7 @@ public struct CameraSetup: Equatable, Codable, Sendable {
             setup.zoomRange = ZoomRange(min: min ?? zoomRange.min, max: max ?? zoomRange.max) ?? zoomRange
         case .targetBounds(let bounds): setup.targetBounds = bounds
         case .gestures(let switches): setup.gestures = switches.applied(to: gestures)
+        case .idleAction(let action): setup.idleAction = action
         }
         return setup
     }
@@ -101,6 +106,7 @@ extension CameraSetup: Described {
         try visitor.object(.targetBounds, &targetBounds, .nullable)
         try visitor.object(.viewport, &viewport)
         try visitor.object(.gestures, &gestures)
+        try visitor.object(.idleAction, &idleAction)
     }
 
     /// Shows a visitor the members of a trace's header, where the position stands between, and what is left out is as a new
@@ -113,6 +119,7 @@ extension CameraSetup: Described {
         try zoomRange.describe(&visitor, .optional)
         try visitor.object(.targetBounds, &targetBounds, .optionalOrNull)
         try visitor.object(.gestures, &gestures, default: GestureSettings())
+        try visitor.object(.idleAction, &idleAction)
     }
 }
 
@@ -124,12 +131,14 @@ extension CameraSetup.Change {
         case .zoomRange: "set-zoom-range"
         case .targetBounds: "set-target-bounds"
         case .gestures: "set-gestures"
+        case .idleAction: "set-idle-action"
         }
     }
 
     /// One of each, before its members are read.
     static let blanks: [Self] = [
         .viewport(.blank), .zoomRange(min: nil, max: nil), .targetBounds(nil), .gestures(.blank),
+        .idleAction(.blank),
     ]
 
     mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
@@ -149,6 +158,9 @@ extension CameraSetup.Change {
         case .gestures(var switches):
             try switches.describe(&visitor)
             self = .gestures(switches)
+        case .idleAction(var action):
+            try IdleAction.describe(&visitor, &action)
+            self = .idleAction(action)
         }
     }
 }

@@ -49,6 +49,8 @@ public enum ClientRequest: Equatable, Sendable {
     case stats
     /// Asks for the clients whose ``Client/number`` is greater: 64 of them at the most.
     case clients(after: Int = 0)
+    /// Asks for the traces that the daemon can play by itself: a ``StoredTraceInfo`` for each.
+    case traces
     /// Asks for a ``CameraRest`` when the camera rests; after 0 to 3,600,000 ms for an error, `nil` is never.
     case awaitIdle(timeoutMs: Double? = nil)
     /// Asks for a `pong`.
@@ -192,6 +194,7 @@ extension ClientRequest {
         case .cameras: "cameras"
         case .stats: "stats"
         case .clients: "clients"
+        case .traces: "traces"
         case .awaitIdle: "await-idle"
         case .ping: "ping"
         case .hello: "hello"
@@ -219,7 +222,7 @@ extension ClientRequest {
         + [
             .touch(.blank), .move(.blank), .animate(.blank), .tour([]), .stop, .removeCamera, .getCamera,
             .cameraForBounds(.blank), .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats,
-            .clients(), .awaitIdle(), .ping,
+            .clients(), .traces, .awaitIdle(), .ping,
             .hello(), .subscribe(), .unsubscribe, .trace(.blank), .traceEnd, .pauseReplay, .resumeReplay, .stepReplay(),
             .seekReplay(.time(0)), .setReplaySpeed(1), .endReplay, .getReplay, .marker(label: ""),
             .takeLease(.blank), .joinLease(0), .endLease(),
@@ -237,7 +240,8 @@ extension ClientRequest {
         case .gesture: .gesture
         case .touch: .touch
         case .move, .animate, .fly, .tour, .stop, .set, .removeCamera, .marker: .command
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .ping, .hello,
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .traces, .ping,
+            .hello,
             .awaitIdle, .getReplay:
             .question
         case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .trace, .traceEnd, .pauseReplay, .resumeReplay,
@@ -345,7 +349,8 @@ extension ClientRequest {
         case .endLease(var number):
             try visitor.member(.lease, &number, .lease)
             self = .endLease(number)
-        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .ping, .unsubscribe, .unsubscribeAll,
+        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .traces, .ping, .unsubscribe,
+            .unsubscribeAll,
             .traceEnd, .pauseReplay, .resumeReplay, .endReplay, .getReplay:
             break
         }

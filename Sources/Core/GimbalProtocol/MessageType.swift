@@ -16,7 +16,7 @@ package enum MessageType: String, CaseIterable, Sendable {
     case cameraForBounds = "camera-for-bounds"
     case point, coordinate
     case visibleRegion = "visible-region"
-    case cameras, stats, clients
+    case cameras, stats, clients, traces
     case atRest = "at-rest"
     case traceEnded = "trace-ended"
     case lease
@@ -71,6 +71,8 @@ public enum ServerMessage: Equatable, Sendable {
     case stats(DaemonStats)
     /// Answers ``ClientRequest/clients(after:)``.
     case clients(ClientPage)
+    /// Answers ``ClientRequest/traces``: sorted by their names.
+    case traces([StoredTraceInfo])
     /// Answers ``ClientRequest/awaitIdle(timeoutMs:)``, when the camera rests.
     case atRest(CameraRest)
     /// Answers ``ClientRequest/getReplay``, with the markers.
@@ -166,6 +168,7 @@ extension ServerMessage {
         case .cameras: .cameras
         case .stats: .stats
         case .clients: .clients
+        case .traces: .traces
         case .atRest: .atRest
         case .replay: .replay
         case .traceEnded: .traceEnded
@@ -189,6 +192,7 @@ extension ServerMessage {
         case .cameras: self = .cameras([])
         case .stats: self = .stats(.blank)
         case .clients: self = .clients(.blank)
+        case .traces: self = .traces([])
         case .atRest: self = .atRest(.blank)
         case .traceEnded: self = .traceEnded(.blank)
         case .lease: self = .lease(.blank)
@@ -225,6 +229,9 @@ extension ServerMessage {
             self = .cameras(names)
         case .stats(let value): self = .stats(try described(value, by: &visitor))
         case .clients(let value): self = .clients(try described(value, by: &visitor))
+        case .traces(var traces):
+            try visitor.list(.traces, &traces)
+            self = .traces(traces)
         case .atRest(let value): self = .atRest(try described(value, by: &visitor))
         case .replay(let value): self = .replay(try described(value, by: &visitor))
         case .traceEnded(let value): self = .traceEnded(try described(value, by: &visitor))

@@ -25,6 +25,12 @@ public struct CameraPosition: Equatable, Codable, Sendable {
             && 0...90 ~= viewingAngle
     }
 
+    /// The nearest position that a camera without bounds can have; a number that is not finite stays.
+    package var reachable: CameraPosition {
+        let isFinite = (target.latitude + target.longitude + zoom + bearing + viewingAngle).isFinite
+        return isFinite && !isPossible ? Camera(position: self).position : self
+    }
+
     /// The position of a new camera: the whole world, north up.
     public static let initial = CameraPosition(
         target: LatLng(latitude: 0, longitude: 0), zoom: ZoomRange.limits.lowerBound)

@@ -36,6 +36,12 @@ import GimbalProtocol
         set { parts.observer.receive = newValue }
     }
 
+    /// The traces that it can play by itself. To be set before clients connect.
+    public var traces: [StoredTrace] {
+        get { parts.traces.all }
+        set { parts.traces.all = newValue }
+    }
+
     /// How many cameras there are.
     public var cameraCount: Int { parts.registry.count }
 
@@ -113,8 +119,8 @@ import GimbalProtocol
     public var deadline: Double? {
         if parts.turns.isAnybodyWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
         let earliest = min(
-            parts.runner.deadline, parts.leases.deadline, parts.replays.deadline, parts.waits.deadline,
-            parts.clients.deadline)
+            parts.runner.deadline, parts.runner.idleDeadline, parts.leases.deadline, parts.replays.deadline,
+            parts.waits.deadline, parts.clients.deadline)
         return earliest == .infinity ? nil : earliest
     }
 
@@ -122,6 +128,7 @@ import GimbalProtocol
     public func advance(to now: Double) {
         parts.runner.advance(to: now)
         parts.leases.advance(to: now)
+        parts.idleActions.advance(to: now)
         intake.advanceReplays(to: now)
         parts.waits.advance(to: now)
         for peer in parts.clients.takeOverdue(at: now) { close(peer, at: now) }
@@ -234,6 +241,7 @@ import GimbalProtocol
     /// - Returns: how many there are.
     public func restore(_ saved: SavedState, keepsEpochs: Bool, at now: Double) -> Int {
         parts.registry.restore(saved.cameras, keepsEpochs: keepsEpochs, at: now)
+        parts.runner.scheduleIdleActions()
         return parts.registry.count
     }
 }

@@ -25,6 +25,10 @@ struct HubParts {
     let leases: Leases
     /// The traces that are played.
     let replays: Replays
+    /// The traces that the daemon can play by itself.
+    let traces = StoredTraces()
+    /// What cameras do when nothing moves them.
+    let idleActions: IdleActions
 
     init(limits: Limits, server: String, epochSeed: UInt64, memory: (any HistoryMemory)?) {
         (self.limits, self.server) = (limits, server)
@@ -38,5 +42,6 @@ struct HubParts {
         runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)
         leases = Leases(runner, sender, counters)
         replays = Replays(limits: limits, registry, clients, runner, leases, sender, turns)
+        idleActions = IdleActions(runner, replays, traces, turns)
     }
 }

@@ -62,6 +62,7 @@ final class Daemon {
         hub = Hub(
             limits: options.limits, server: "gimbald \(gimbalVersion)", epochSeed: generator.next(),
             memory: inheritance.file, at: MonotonicClock.now)
+        if let folder = options.traceDirectory { hub.traces = TraceFolder.traces(in: folder, log) }
         let folder =
             options.stateDirectory ?? StateKeeper.standardFolder(environment: SocketPath.environmentValue)
         keeper = try folder.map { [hub, loop] in try StateKeeper($0, of: hub, loop, log) }

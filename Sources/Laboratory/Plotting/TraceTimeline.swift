@@ -79,7 +79,7 @@ package struct TraceTimeline {
     private func cause(of move: CameraMove) -> Cause {
         switch move.reason {
         case .gesture: hadFingers || hasGestures && move.timeMs >= (timeMs * 1000).rounded() / 1000 ? .fingers : .glide
-        case .animation: .animation
+        case .animation, .home, .attract: .animation
         case .command: .command
         }
     }

@@ -64,7 +64,7 @@ extension Trace {
     private func header(of recorder: TraceRecorder) throws -> HeaderLine {
         var header = header
         let camera = try? JSONValue(recorder.header ?? [])
-        let members = ["viewport", "position", "minZoom", "maxZoom", "targetBounds", "gestures"]
+        let members = ["viewport", "position", "minZoom", "maxZoom", "targetBounds", "gestures", "idleAction"]
         try header.set(members.map { ($0, camera?[$0]) })
         try header.set(["fromMs", "untilMs", "durationMs"].map { ($0, nil) })
         return header

@@ -99,8 +99,8 @@ extension Trace {
         position["target"] = .place(place.normalized)
         if position["zoom"] == nil { position["zoom"] = .number(CameraPosition.initial.zoom) }
         members.append(("position", .object(position)))
-        if let bounds = headerMember("targetBounds"), bounds != .null {
-            members.append(("targetBounds", bounds.shifted(by: shift)))
+        for name in ["targetBounds", "idleAction"] {
+            if let member = headerMember(name), member != .null { members.append((name, member.shifted(by: shift))) }
         }
         try header.set(members)
         mapObjects { object in

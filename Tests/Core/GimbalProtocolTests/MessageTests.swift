@@ -66,11 +66,16 @@ private let commands: [ClientRequest] =
         .set(.gestures(GestureSwitches(GestureSettings()))), .set(.zoomRange(min: nil, max: 16.5)),
         .set(.zoomRange(min: 3, max: 16.5)), .set(.targetBounds(bounds)), .set(.targetBounds(nil)),
         .set(.viewport(Viewport(width: 1280.5, height: 720, padding: insets))), .removeCamera,
+        .set(.idleAction(nil)), .set(.idleAction(IdleAction(afterMs: 1000, .flyHome(position)))),
+        .set(.idleAction(IdleAction(afterMs: 60_000.5, .flyHome(.initial, durationMs: 0)))),
+        .set(.idleAction(IdleAction(afterMs: 1000, .play(trace: "a.b")))),
+        .set(.idleAction(IdleAction(afterMs: 86_400_000, .play(trace: "tour.ndjson", loop: false)))),
     ]
 
 private let questions: [ClientRequest] = [
     .getCamera, .cameraForBounds(bounds, insets: insets), .cameraForBounds(bounds), .project(paris),
-    .unproject(point), .visibleRegion, .cameras, .stats, .ping, .getReplay, .clients(), .clients(after: 7), .hello(),
+    .unproject(point), .visibleRegion, .cameras, .stats, .traces, .ping, .getReplay, .clients(), .clients(after: 7),
+    .hello(),
     .hello(about: "a\"é\n"), .awaitIdle(), .awaitIdle(timeoutMs: 0.5),
 ]
 
@@ -82,6 +87,7 @@ private let others: [ClientRequest] = {
     header.zoomRange = present(ZoomRange(min: 3, max: 18))
     header.targetBounds = bounds
     header.gestures.tilt = false
+    header.idleAction = IdleAction(afterMs: 5000, .play(trace: "tour.ndjson", loop: false))
     header.playback.paused = true
     (header.playback.fromMs, header.playback.untilMs) = (1.0 / 3, 65_000.5)
     header.playback.loop = .times(3)

@@ -164,7 +164,10 @@ private let wrong = JSON.array([.array([])])
         let bounds = try #require(
             CoordinateBounds(
                 southWest: LatLng(latitude: -1, longitude: 5), northEast: LatLng(latitude: 1, longitude: 6)))
-        let setup = CameraSetup(targetBounds: bounds)
+        let home = IdleAction(afterMs: 1000, .flyHome(position, durationMs: 5))
+        let setup = CameraSetup(targetBounds: bounds, idleAction: home)
+        let playing = CameraSetup(
+            targetBounds: bounds, idleAction: IdleAction(afterMs: 1000, .play(trace: "a", loop: false)))
         var client = Client(number: 7)
         (client.isSelf, client.user, client.process) = (true, 8, 9)
         (client.about, client.replay, client.followsAll) = ("a \"wall\"", "left", true)
@@ -189,7 +192,9 @@ private let wrong = JSON.array([.array([])])
             .atRest(CameraRest(camera: "left", epoch: "e", seq: 3, position: position)),
             .camera(CameraState(camera: "left", seq: 3, position: position, setup: setup)),
             .cameraForBounds(BoundsFit(position: position, fits: true)), .point(ScreenPoint(x: 1, y: 2)),
-            .coordinate(place), .visibleRegion(region), .cameras(["left"]),
+            .camera(CameraState(camera: "left", seq: 3, position: position, setup: playing)),
+            .traces([StoredTraceInfo(trace: "a", lines: 1, durationMs: 2.5)]), .coordinate(place),
+            .visibleRegion(region), .cameras(["left"]),
             .clients(ClientPage(clients: [client], hasMore: true)), .event(.moveStarted(move)),
             .event(.cameraChanged(move)), .event(.idle(move)),
             .event(.touch(SurfaceTouches(fingers, number: 1, camera: "left", timeMs: 5))),

@@ -18,6 +18,8 @@ struct MirrorGoal {
     func settings(beside local: CameraSetup) -> CameraSetup? {
         guard var goal = settings else { return nil }
         if keepsViewport { goal.viewport = local.viewport }
+        // Where the source goes when nothing moves it, the mirror goes with it.
+        goal.idleAction = local.idleAction
         return goal
     }
 }

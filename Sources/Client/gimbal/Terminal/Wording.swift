@@ -57,6 +57,16 @@ extension GestureSettings {
     }
 }
 
+extension IdleAction {
+    fileprivate var text: PrintableText {
+        let after: PrintableText = "after \(clock(milliseconds: afterMs, 0)) min at rest"
+        return switch action {
+        case .flyHome(let home, _): "\(after), home to \(home.target.text) at zoom \(short(home.zoom))"
+        case .play(let trace, let loops): "\(after), plays \(trace)\(loops ? "" : ", once")"
+        }
+    }
+}
+
 extension CameraState {
     /// A part of a camera's state that is shown as one row.
     enum Row: String, CaseIterable {
@@ -64,6 +74,7 @@ extension CameraState {
         case viewingAngle = "viewing angle"
         case targetBounds = "target bounds"
         case viewport, padding, gestures
+        case idleAction = "when idle"
     }
 
     /// Rows of a table, their names dim.
@@ -83,6 +94,7 @@ extension CameraState {
         case .viewport: "\(short(setup.viewport.width)) by \(short(setup.viewport.height)) points"
         case .padding: setup.viewport.padding.text
         case .gestures: setup.gestures.text
+        case .idleAction: setup.idleAction?.text ?? "nothing"
         }
     }
 }

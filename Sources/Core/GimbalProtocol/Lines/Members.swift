@@ -140,11 +140,11 @@ extension MemberVisitor where Self: ~Copyable {
 
 /// Where a field stands in its request, for error messages.
 package struct FieldPath: CustomStringConvertible, Sendable {
-    private var fields: (Field?, Field?, Field?, Field?)
+    private var fields: (Field?, Field?, Field?, Field?, Field?)
 
     init() {}
 
-    init(_ field: Field) { fields = (field, nil, nil, nil) }
+    init(_ field: Field) { fields = (field, nil, nil, nil, nil) }
 
     static func / (path: FieldPath, field: Field) -> FieldPath {
         var path = path
@@ -154,14 +154,16 @@ package struct FieldPath: CustomStringConvertible, Sendable {
             path.fields.1 = field
         } else if path.fields.2 == nil {
             path.fields.2 = field
-        } else {
+        } else if path.fields.3 == nil {
             path.fields.3 = field
+        } else {
+            path.fields.4 = field
         }
         return path
     }
 
     package var description: String {
-        [fields.0, fields.1, fields.2, fields.3].compactMap { $0?.name }.joined(separator: ".")
+        [fields.0, fields.1, fields.2, fields.3, fields.4].compactMap { $0?.name }.joined(separator: ".")
     }
 }
 
@@ -184,17 +186,19 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case path, curve, maxDurationMs, keyframes, waitMs, turns
     case about
     case forMs, wait, lease
+    case idleAction, afterMs, action, trace
     // What only answers have.
     case reason, moving, number, missed, fits, nearLeft, nearRight, farLeft, farRight
     case cameras, clients, more, user, process, role, replay, subscriptionCount, subscriptions, waits, unreadBytes
     case behind, all, isSelf
     case uptimeMs, connections, connectionsTotal, replays, lines, errors, bytesIn, bytesOut
     case rejected, frames, cut, server, line, code, field, message, state, round, markers
+    case traces
 
     package var name: String { self == .isSelf ? "self" : "\(self)" }
 
     /// The names that the decoder knows.
-    static let ofRequests = WordTable(allCases.prefix(through: .lease).map(\.name))
+    static let ofRequests = WordTable(allCases.prefix(through: .trace).map(\.name))
 
     /// The names as they open a member.
     private static let openings = allCases.map { Array("\"\($0.name)\":".utf8) }

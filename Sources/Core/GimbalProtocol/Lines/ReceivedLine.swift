@@ -53,7 +53,7 @@ package final class ReceivedLine {
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset: true
         case .replay, .marker, .leaseTaken, .leaseEnded, .lease, .subscribed, .lagged, .removed, .camera,
             .cameraForBounds, .point, .coordinate,
-            .visibleRegion, .cameras, .stats, .clients, .atRest, .traceEnded, .hello, .pong, .ok, .error, nil:
+            .visibleRegion, .cameras, .stats, .clients, .traces, .atRest, .traceEnded, .hello, .pong, .ok, .error, nil:
             false
         }
     }

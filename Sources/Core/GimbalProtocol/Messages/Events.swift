@@ -49,6 +49,10 @@ public enum MoveReason: String, CaseIterable, Codable, Sendable, ProtocolWord {
     case animation
     /// A command that takes no time.
     case command
+    /// The camera's way home, once nothing has moved it for a time.
+    case home
+    /// A trace that the daemon plays by itself then, and the way to its beginning.
+    case attract
 }
 
 /// One step of a movement.
@@ -234,6 +238,8 @@ extension LineRoom {
         case .gesture: write(",\"reason\":\"gesture\",\"position\":")
         case .animation: write(",\"reason\":\"animation\",\"position\":")
         case .command: write(",\"reason\":\"command\",\"position\":")
+        case .home: write(",\"reason\":\"home\",\"position\":")
+        case .attract: write(",\"reason\":\"attract\",\"position\":")
         }
         view.write(event.position, to: &self)
         write("}\n")
@@ -340,8 +346,8 @@ extension CameraEvent {
         case .leaseEnded: self = .leaseEnded(.blank)
         case .lagged: self = .lagged(.blank)
         case .removed: self = .removed(camera: "")
-        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .atRest,
-            .traceEnded, .lease, .hello, .pong, .ok, .error:
+        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .traces,
+            .atRest, .traceEnded, .lease, .hello, .pong, .ok, .error:
             return nil
         }
     }

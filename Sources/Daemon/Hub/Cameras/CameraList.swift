@@ -7,6 +7,7 @@ struct CameraList {
         case animating = 1
         case changed = 2
         case recorded = 4
+        case idling = 8
     }
 
     /// The lists that a camera is in. It is kept in the camera, and only lists change it.

@@ -17,6 +17,14 @@ struct CausedMotion: Codable {
 }
 
 extension HostedCamera {
+    /// How far a camera's idle action has come.
+    enum Idling: Codable {
+        /// It is awaited: nothing has been asked of the camera since that time.
+        case since(Double)
+        /// The camera is on its way to where a trace begins.
+        case approachingTrace
+    }
+
     struct Moment: Codable {
         /// What the camera and its gestures are set to: they have it from here.
         private(set) var setup: CameraSetup
@@ -39,6 +47,8 @@ extension HostedCamera {
         var lastTime = 0.0
         /// How many `camera-changed` there have been since the camera was reset.
         var frames: UInt64 = 0
+        /// How far its idle action has come; `nil` once that has begun, until something else is asked of the camera.
+        var idling: Idling? = .since(0)
 
         /// A camera at rest, which subscribers see where it is.
         init(position: CameraPosition = .initial, _ setup: CameraSetup = CameraSetup(), limits: Limits) {
@@ -78,6 +88,28 @@ extension HostedCamera {
 
         /// Whether nothing moves the camera and no gesture is active.
         var isAtRest: Bool { nextTick == nil && !gestures.isActive }
+
+        /// When its idle action goes on, on the camera's clock, if nothing comes before; `nil` if it does not.
+        var idleDue: Double? {
+            guard let action = setup.idleAction, isAtRest, !surfaces.all.contains(where: \.isTouched) else {
+                return nil
+            }
+            return switch idling {
+            case .since(let time): max(time, lastTime) + action.afterMs
+            case .approachingTrace: lastTime
+            case nil: nil
+            }
+        }
+
+        /// Something is asked of the camera: what its idle action has moved stops there, and its idle time begins anew.
+        ///
+        /// - Returns: whether something was stopped.
+        mutating func wasUsed(at time: Double) -> Bool {
+            idling = .since(time)
+            guard let motion, motion.reason == .home || motion.reason == .attract else { return false }
+            self.motion = nil
+            return true
+        }
 
         /// Takes the next step of what moves by itself; says why that moves. `nil` if nothing does.
         mutating func step() -> MoveReason? {

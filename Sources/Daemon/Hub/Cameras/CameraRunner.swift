@@ -2,6 +2,7 @@
 // subscribers, recorders, requests that wait for a rest, and the saved state.
 
 import GimbalProtocol
+import MapCamera
 
 final class CameraRunner {
     private let registry: CameraRegistry
@@ -12,6 +13,10 @@ final class CameraRunner {
     private let observer: ClientObserver
     /// Live cameras that move by themselves.
     private var animating = CameraList(.animating)
+    /// Cameras that do something when nothing moves them.
+    private(set) var idling = CameraList(.idling)
+    /// When the first of them may be due, in the hub's time; none is due before.
+    private(set) var idleDeadline = Double.infinity
 
     /// The work of making or removing a camera, its history included.
     private static let workOfCamera = 12
@@ -117,6 +122,7 @@ final class CameraRunner {
         guard camera.isPublic else { return turns.add(work: 1) }
         registry.markUnsaved(camera)
         if camera.nextTick != nil, camera.replay == nil { animating.insert(camera) }
+        if camera.moment.setup.idleAction != nil { scheduleIdleAction(of: camera) }
         if camera.readers.hasWaiting { subscriptions.scheduleRecorders(of: camera) }
         send(effects, of: camera)
         if !camera.waits.isEmpty { waits.endIfAtRest(camera) }
@@ -158,12 +164,7 @@ final class CameraRunner {
 
     /// Cancels the gestures of a peer.
     func cancelGestures(of peer: Peer, at now: Double) {
-        for camera in peer.fedCameras.cameras where camera.replay == nil {
-            catchUp(camera, at: now)
-            let time = now - camera.clockStart
-            camera.cancelGestures(of: peer.number, at: time)
-            commitBatch(of: camera, at: time)
-        }
+        for camera in peer.fedCameras.cameras { cancelGestures(on: camera, at: now) { $0 == peer.number } }
         peer.fedCameras.removeAll()
         peer.lastCamera = nil
     }
@@ -184,6 +185,7 @@ final class CameraRunner {
     /// Goes on with cameras of another process: what moves by itself moves on, and gestures of clients that are gone are
     /// cancelled.
     func restore(_ cameras: some Sequence<HostedCamera>, at now: Double, isThere: (Int) -> Bool) {
+        scheduleIdleActions()
         for camera in cameras where camera.replay == nil {
             if camera.nextTick != nil { animating.insert(camera) }
             cancelGestures(on: camera, at: now) { !isThere($0) }
@@ -210,6 +212,40 @@ final class CameraRunner {
             while turns.hasRoomForEvents, isDue(camera, at: now) { tick(camera) }
         }
         animating.removeAll { $0.nextTick == nil || $0.replay != nil || $0.isRemoved }
+    }
+
+    // MARK: Idle actions
+
+    /// Begins a camera's way home, or to where a trace begins, at the time at which that is due.
+    func beginIdleFlight(
+        of camera: HostedCamera, to position: CameraPosition, duration: Double?, _ reason: MoveReason, at time: Double
+    ) {
+        commit(camera.beginIdleFlight(to: position, duration: duration, reason, at: time), of: camera)
+    }
+
+    /// What kept a camera from its idle action is over: its idle time begins.
+    func restartIdleTime(of camera: HostedCamera, at now: Double) {
+        camera.restartIdleTime(at: camera.time(at: now))
+        scheduleIdleAction(of: camera)
+    }
+
+    /// Finds the cameras that have an idle action, after they were restored.
+    func scheduleIdleActions() { for camera in registry.sorted { scheduleIdleAction(of: camera) } }
+
+    private func scheduleIdleAction(of camera: HostedCamera) {
+        guard camera.moment.setup.idleAction != nil, !camera.isRemoved else { return }
+        idling.insert(camera)
+        if let due = camera.idleDue { idleDeadline = min(idleDeadline, camera.clockStart + due) }
+    }
+
+    /// Looks anew which idle action is due first.
+    ///
+    /// - Parameter earliest: the hub's time before which none is looked at again: this takes as long as there are cameras.
+    func rescheduleIdleActions(notBefore earliest: Double) {
+        idleDeadline = .infinity
+        idling.removeAll { $0.moment.setup.idleAction == nil || $0.isRemoved }
+        for camera in idling.cameras { scheduleIdleAction(of: camera) }
+        idleDeadline = max(idleDeadline, earliest)
     }
 
     /// Brings every camera to rest where it is.

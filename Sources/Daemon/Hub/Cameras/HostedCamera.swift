@@ -240,13 +240,7 @@ final class HostedCamera {
             }
         case .fly(let update, let flight, let duration, let easing):
             stop()
-            let animation = CameraAnimation(
-                update, of: camera, flight: flight, duration: duration, easing: easing.easing)
-            if let animation, animation.duration == 0 {
-                move(.animation) { $0.camera.apply(update) }
-            } else {
-                moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: .animation) }
-            }
+            fly(update, flight, duration, easing.easing, at: time, .animation)
         case .tour(let keyframes):
             stop()
             let tour = Tour(keyframes.map(\.stop), of: camera)
@@ -272,6 +266,18 @@ final class HostedCamera {
         moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: reason) }
     }
 
+    private func fly(
+        _ update: CameraUpdate, _ flight: Flight, _ duration: Double?, _ easing: Easing, at time: Double,
+        _ reason: MoveReason
+    ) {
+        let animation = CameraAnimation(update, of: camera, flight: flight, duration: duration, easing: easing)
+        if let animation, animation.duration == 0 {
+            move(reason) { $0.camera.apply(update) }
+        } else {
+            moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: reason) }
+        }
+    }
+
     private func move(_ reason: MoveReason, _ change: (inout Moment) -> Void) {
         let before = camera.position
         change(&moment)
@@ -280,6 +286,12 @@ final class HostedCamera {
 
     /// Ends a batch: what it changed is one event, and what it set free comes to rest or flies on.
     func endBatch(at time: Double) -> Effects {
+        // In a recording the flight is a client's, which not everything would end.
+        if moment.wasUsed(at: time) { inputLog?.addFirst(.stop) }
+        return commitBatch(at: time)
+    }
+
+    private func commitBatch(at time: Double) -> Effects {
         let before = log.end
         let release = moment.gestures.takeRelease()
         inputLog?.writeBatch(at: time, velocity: velocity(of: release), gestures)
@@ -339,6 +351,33 @@ final class HostedCamera {
         return effects(since: before)
     }
 
+    // MARK: Idle action
+
+    /// When its idle action goes on, on the camera's clock, if nothing comes before; `nil` if it does not.
+    var idleDue: Double? { replay == nil && leases.current == nil && !isRemoved ? moment.idleDue : nil }
+
+    /// Whether it has come to where a trace begins, and that is to be played.
+    var hasApproachedTrace: Bool { if case .approachingTrace = moment.idling { idleDue != nil } else { false } }
+
+    /// Flies to where its idle action begins or ends. Recorders are sent the flight, for a trace has no idle action.
+    ///
+    /// - Parameter time: when the action is due, on the camera's clock.
+    func beginIdleFlight(to position: CameraPosition, duration: Double?, _ reason: MoveReason, at time: Double)
+        -> Effects
+    {
+        let update = CameraUpdate.setCamera(position)
+        inputLog?.add(.fly(update, durationMs: duration))
+        fly(update, Flight(), duration, EasingName.default.easing, at: time, reason)
+        moment.idling = reason == .attract ? .approachingTrace : nil
+        return commitBatch(at: time)
+    }
+
+    /// Ends its idle action before it has begun.
+    func passOverIdleAction() { moment.idling = nil }
+
+    /// Its idle time begins.
+    func restartIdleTime(at time: Double) { moment.idling = .since(time) }
+
     // MARK: Events
 
     private func effects(since entry: UInt64) -> Effects {
@@ -348,6 +387,7 @@ final class HostedCamera {
     private func publish(_ newReason: MoveReason, at time: Double) {
         let position = PrintedPosition(camera.position)
         guard position != moment.published else { return }
+        let newReason = replay?.isAttract == true ? .attract : newReason
         if moment.reason != newReason { emit(.moveStarted, newReason, at: time) }
         moment.reason = newReason
         moment.published = position

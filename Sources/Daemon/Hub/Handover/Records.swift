@@ -143,9 +143,13 @@ extension Replay {
         let feed: Int
         let id: [UInt8]
         let playback: TracePlayback
+        /// What an earlier process hands over lacks it.
+        let isAttract: Bool?
         let clock: ReplayClock
         let phase: Phase
         let round: Int
+        /// What an earlier process hands over lacks it.
+        let roundStart: Double?
         let rejected: UInt64
         let passesOver: Bool
         let run: ReplayRun
@@ -163,17 +167,20 @@ extension Replay {
 
     var record: Record {
         Record(
-            camera: cameraName, peer: peer?.number, feed: feed, id: id, playback: playback, clock: clock, phase: phase,
-            round: round, rejected: rejected, passesOver: passesOver, run: run,
+            camera: cameraName, peer: peer?.number, feed: feed, id: id, playback: playback,
+            isAttract: isAttract ? true : nil, clock: clock, phase: phase, round: round,
+            roundStart: roundStart.isFinite ? roundStart : nil, rejected: rejected, passesOver: passesOver, run: run,
             seek: seek.map { Record.Seek(target: $0.target, run: $0.run, moment: $0.camera.moment) }, lines: lines,
             checkpoints: checkpoints.all, markers: markers)
     }
 
     convenience init(_ record: Record, of camera: HostedCamera, from peer: Peer?) {
         self.init(
-            of: camera, from: peer, feed: record.feed, id: record.id, record.playback, record.clock, record.phase,
-            rejected: record.rejected, passesOver: record.passesOver)
+            of: camera, from: peer, feed: record.feed, id: record.id, record.playback,
+            isAttract: record.isAttract ?? false, record.clock, record.phase, rejected: record.rejected,
+            passesOver: record.passesOver)
         (round, run, lines, markers) = (record.round, record.run, record.lines, record.markers)
+        roundStart = record.roundStart ?? -.infinity
         checkpoints = Checkpoints(record.checkpoints.filter { lines.have($0.run) })
     }
 }
@@ -183,7 +190,7 @@ extension Replay.Record {
     mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
         if case .over = phase { throw StateDecoder.Damage() }
         guard playback.isPossible, clock.isPossible, lines.isPossible, run.isPossible, seek?.run.isPossible ?? true,
-            checkpoints.allSatisfy(\.run.isPossible)
+            checkpoints.allSatisfy(\.run.isPossible), -1e15...1e15 ~= roundStart ?? 0
         else { throw StateDecoder.Damage() }
         try seek?.moment.adopt(limits)
         for index in checkpoints.indices { try checkpoints[index].moment.adopt(limits) }
@@ -224,7 +231,7 @@ extension Replays {
             return abandon(replay)
         }
         // Its owner went meanwhile.
-        guard let peer else { return abandon(replay) }
+        guard let peer else { return replay.isAttract ? () : abandon(replay) }
         // Nor may its owner feed any more, by the options of this process.
         if peer.isWatchOnly { cutShort(replay) }
     }

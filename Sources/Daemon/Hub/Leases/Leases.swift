@@ -154,6 +154,7 @@ final class Leases {
         for peer in lease.peers { forget(camera, in: peer) }
         camera.leases.current = nil
         leased.removeAll { $0 === camera }
+        runner.restartIdleTime(of: camera, at: now)
         tellEnd(of: lease.number, of: camera, reason, at: reason == .time ? min(lease.deadline, now) : now)
     }
 
@@ -300,5 +301,5 @@ extension HostedCamera {
     func isPlayed(by peer: Peer) -> Bool { replay.map { $0.peer === peer && !$0.isAtEnd } ?? false }
 
     /// Whether no trace of another peer's plays on it.
-    func isFree(for peer: Peer) -> Bool { replay.map { $0.peer === peer || $0.isAtEnd } ?? true }
+    func isFree(for peer: Peer) -> Bool { replay.map { $0.peer === peer || $0.makesWay } ?? true }
 }

@@ -27,6 +27,7 @@ struct Admission {
     private let meant: [MeantCamera]
     private let peer: Peer
     private let registry: CameraRegistry
+    private let traces: StoredTraces
     private let limits: Limits
     private let now: Double
     /// The names of cameras that the objects so far make.
@@ -37,11 +38,11 @@ struct Admission {
     private var fingers = 0
 
     init(
-        _ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ registry: CameraRegistry, _ limits: Limits,
-        at now: Double
+        _ requests: [Request], _ meant: [MeantCamera], from peer: Peer, _ registry: CameraRegistry,
+        _ traces: StoredTraces, _ limits: Limits, at now: Double
     ) {
         (self.requests, self.meant, self.peer) = (requests, meant, peer)
-        (self.registry, self.limits) = (registry, limits)
+        (self.registry, self.traces, self.limits) = (registry, traces, limits)
         self.now = now
     }
 
@@ -109,7 +110,7 @@ struct Admission {
     }
 
     private mutating func admitBody(_ index: Int, _ camera: HostedCamera?) throws(Refusal) {
-        let isBusy = camera?.replay.map { $0 !== peer.replay && !$0.isAtEnd } ?? false
+        let isBusy = camera?.replay.map { $0 !== peer.replay && !$0.makesWay } ?? false
         func busy() -> Refusal {
             Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         }
@@ -187,7 +188,8 @@ struct Admission {
         case .marker:
             guard let replay = peer.replay, replay.markers.count + index >= limits.markers else { break }
             throw Refusal(index, .limitReached, "label", "a replay knows at most \(limits.markers) markers")
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .traces,
+            .ping,
             .unsubscribe, .unsubscribeAll, .hello:
             break
         }
@@ -311,7 +313,13 @@ struct Admission {
                 throw Refusal(index, error.code, min == nil ? "maxZoom" : "minZoom", error.message)
             }
             zoomRanges[name] = range
-        case .removeCamera where camera?.replay?.isAtEnd == false:
+        case .set(.idleAction(let setting)):
+            // A trace may have been recorded where there are other ones.
+            guard case .play(let trace, _)? = setting?.action, !peer.sendsTrace, traces[trace] == nil else { break }
+            throw Refusal(
+                index, .invalidValue, "action.trace",
+                "action.trace must be one of the daemon's, which traces lists: there is no \"\(trace)\"")
+        case .removeCamera where camera?.replay?.makesWay == false:
             throw Refusal(index, .busy, "camera", "a replay runs on this camera; wait for its trace-ended")
         default: break  // Nothing can be wrong with another but its own members.
         }
@@ -342,12 +350,15 @@ extension ClientRequest {
         case .gesture, .touch, .move, .animate, .fly, .tour, .stop, .set, .marker, .getCamera, .cameraForBounds,
             .project, .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace, .takeLease:
             true
-        case .removeCamera, .cameras, .stats, .clients, .ping, .getReplay, .hello, .traceEnd, .pauseReplay,
+        case .removeCamera, .cameras, .stats, .clients, .traces, .ping, .getReplay, .hello, .traceEnd, .pauseReplay,
             .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .unsubscribe, .subscribeAll,
             .unsubscribeAll, .joinLease, .endLease:
             false
         }
     }
+
+    /// Whether it is to have its camera for a time.
+    var leasesCamera: Bool { if case .takeLease = self { true } else { false } }
 
     /// Whether it is to move its camera, so that no replay of another client's may any more.
     var takesCamera: Bool {

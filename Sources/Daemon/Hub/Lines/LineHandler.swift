@@ -6,6 +6,7 @@ import GimbalProtocol
 final class LineHandler {
     private let limits: Limits
     private let registry: CameraRegistry
+    private let traces: StoredTraces
     private let clients: ClientRegistry
     private let runner: CameraRunner
     private let leases: Leases
@@ -22,6 +23,7 @@ final class LineHandler {
 
     init(_ hub: HubParts, _ applier: RequestApplier) {
         (limits, registry, clients, runner) = (hub.limits, hub.registry, hub.clients, hub.runner)
+        traces = hub.traces
         (leases, replays, errors, sender, turns) = (hub.leases, hub.replays, hub.errors, hub.sender, hub.turns)
         (counters, self.applier) = (hub.counters, applier)
         decoder = RequestDecoder(longestLine: limits.line, largestFrame: limits.frame)
@@ -138,7 +140,7 @@ final class LineHandler {
         do throws(Refusal) {
             time = try traceTime(requests, of: peer)
             for case .present(let camera) in meant where camera.leases.current != nil { leases.update(camera, at: now) }
-            var admission = Admission(requests, meant, from: peer, registry, limits, at: now)
+            var admission = Admission(requests, meant, from: peer, registry, traces, limits, at: now)
             try admission.admit()
         } catch {
             let isHeader = if case .trace = requests[error.index].body { !peer.sendsTrace } else { false }

@@ -9,6 +9,7 @@ final class Queries {
     private let clients: ClientRegistry
     private let subscriptions: Subscriptions
     private let replays: Replays
+    private let traces: StoredTraces
     private let errors: ErrorReplies
     private let sender: Sender
     private let turns: Turns
@@ -19,6 +20,7 @@ final class Queries {
     init(_ hub: HubParts, started: Double) {
         (registry, clients, subscriptions, replays) = (hub.registry, hub.clients, hub.subscriptions, hub.replays)
         (errors, sender, turns, counters) = (hub.errors, hub.sender, hub.turns, hub.counters)
+        traces = hub.traces
         (server, self.started) = (hub.server, started)
     }
 
@@ -42,6 +44,10 @@ final class Queries {
         case .cameras:
             let names = registry.namesAsJSON()
             sender.reply(to: peer) { $0.cameras(names.span, id) }
+        case .traces:
+            let infos = traces.infos
+            turns.add(events: infos.count)
+            sender.reply(.traces(infos), id, to: peer)
         case .stats:
             sender.putEventsFirst(for: peer)
             sender.reply(.stats(stats(at: line.now)), id, to: peer)

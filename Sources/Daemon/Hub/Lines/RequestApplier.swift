@@ -32,7 +32,9 @@ final class RequestApplier {
         if peer.sendsBehindTheEnd, request.body.isOfTraces {
             return sender.acknowledge(id, to: peer)
         }
-        if request.body.takesCamera, let camera = registry.camera(meant) {
+        if let camera = registry.camera(meant), let replay = camera.replay, replay.makesWay,
+            request.body.takesCamera || replay.isAttract && request.body.leasesCamera
+        {
             replays.makeWay(on: camera, for: peer, at: now)
         }
         switch request.body {
@@ -48,8 +50,8 @@ final class RequestApplier {
         case .marker(let label):
             let camera = move(request, meant, id, &line)
             peer.replay?.markers.append(ReplayMarker(timeMs: camera.time(at: now), label: label))
-        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .ping,
-            .getReplay:
+        case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .clients, .traces,
+            .ping, .getReplay:
             let camera = request.body.needsCamera ? cameraAsked(meant, request, line) : registry.camera(meant)
             queries.answer(request.body, camera, id, in: line)
         case .hello(_, let about):

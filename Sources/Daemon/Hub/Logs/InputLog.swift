@@ -100,6 +100,9 @@ final class InputLog {
 
     func add(_ command: ClientRequest) { if isRecording { batch.append(command) } }
 
+    /// Adds what comes before all else of the batch.
+    func addFirst(_ command: ClientRequest) { if isRecording { batch.insert(command, at: 0) } }
+
     /// Shows the fingers of a surface and records them as they are. If they landed before the recording, it records
     /// the gestures that they make instead: a replay would not recognize the same.
     func add(_ fingers: Fingers, _ outcome: TouchSurfaces.Outcome, at time: Double) {
@@ -247,7 +250,7 @@ final class InputLog {
         _ header: TraceHeader, _ active: [(key: GestureKey, event: GestureEvent)], at time: Double,
         to line: inout LineWriter
     ) {
-        let time = max(lastTime, time)
+        let time = advance(to: time)
         line.input(header, camera: camera, timeMs: time)
         forEachFrame(of: active) { line.input($0, camera: camera, timeMs: time) }
     }

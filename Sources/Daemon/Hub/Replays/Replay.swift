@@ -51,6 +51,8 @@ final class Replay {
     /// The header's id as it was written.
     let id: [UInt8]
     let playback: TracePlayback
+    /// Whether the daemon plays it by itself, as a camera's idle action: then it makes way for any client.
+    let isAttract: Bool
 
     var phase = Phase.playing
     var wait = Wait.line
@@ -77,6 +79,7 @@ final class Replay {
     ) {
         (self.camera, cameraName, self.peer, feed, self.id) = (camera, camera.name, peer, peer.number, id)
         playback = header.playback
+        isAttract = false
         clock = ReplayClock(speed: header.speed, longestWait: playback.idleTimeLimitMs, at: now)
         if playback.paused {
             phase = .paused
@@ -87,12 +90,26 @@ final class Replay {
         ])
     }
 
+    /// A trace that the daemon plays by itself on a camera as that is set.
+    convenience init(_ trace: StoredTrace, loops: Bool, of camera: HostedCamera, limits: Limits, at now: Double) {
+        var playback = TracePlayback()
+        playback.loop = loops ? .forever : .times(1)
+        let clock = ReplayClock(speed: trace.header.speed, longestWait: trace.header.playback.idleTimeLimitMs, at: now)
+        self.init(
+            of: camera, from: nil, feed: 0, id: [], playback, isAttract: true, clock, .playing, rejected: 0,
+            passesOver: false)
+        lines = trace.lines
+        let moment = HostedCamera.Moment(position: trace.header.position, camera.moment.setup, limits: limits)
+        checkpoints = Checkpoints([.init(run: run, moment: moment)])
+    }
+
     /// A replay that goes on where another process left off.
     init(
-        of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
+        of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback, isAttract: Bool,
         _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
     ) {
         (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
+        self.isAttract = isAttract
         (self.playback, self.clock, self.rejected) = (playback, clock, rejected)
         (self.phase, self.passesOver) = (phase, passesOver)
         wait = .turn
@@ -116,6 +133,9 @@ final class Replay {
 
     /// Whether all of it has been played, and it is only kept.
     var isAtEnd: Bool { if case .atEnd = phase { true } else { false } }
+
+    /// Whether it ends for whatever else is to move its camera.
+    var makesWay: Bool { isAtEnd || isAttract }
 
     var isPlaying: Bool { if case .playing = phase { true } else { false } }
 

@@ -82,6 +82,13 @@ final class Replays {
         begin(replay, at: now)
     }
 
+    /// Plays a trace that the daemon has, as a camera's idle action.
+    func play(_ trace: StoredTrace, loops: Bool, on camera: HostedCamera, at now: Double) {
+        let replay = Replay(trace, loops: loops, of: camera, limits: limits, at: now)
+        addRunning(replay)
+        begin(replay, at: now)
+    }
+
     /// From now on what a peer sends is of a replay.
     func assign(_ replay: Replay, to peer: Peer) { peer.sentTrace.state = .playing(replay) }
 
@@ -205,7 +212,7 @@ final class Replays {
     private func due(_ step: ReplayRun.Step, in replay: Replay) -> Double {
         // A round may take no time at all: for ever, such ones would leave none to anything else.
         if case .finished = step, replay.hasAnotherRound, replay.playback.loop == .forever {
-            return replay.roundStart + Self.shortestRound
+            return replay.roundStart + (replay.isAttract ? 1000 : 1) * Self.shortestRound
         }
         guard replay.seek == nil, replay.isPlaying, let time = step.time else { return -.infinity }
         return replay.clock.due(time)
@@ -343,9 +350,16 @@ final class Replays {
         }
     }
 
-    /// A replay that has been played to its end makes way for what is to move its camera.
+    /// A replay that has been played to its end, or that the daemon plays by itself, makes way for what is to move its camera,
+    /// where that is.
     func makeWay(on camera: HostedCamera, for peer: Peer, at now: Double) {
-        if let replay = camera.replay, replay.isAtEnd, replay !== peer.replay { finish(replay, at: now) }
+        guard let replay = camera.replay, replay.makesWay, replay !== peer.replay else { return }
+        if replay.isAttract {
+            replay.cut()
+            replay.camera.apply(.stop, at: replay.run.time)
+            runner.commitBatch(of: replay.camera, at: replay.run.time)
+        }
+        finish(replay, at: now)
     }
 
     private func pause(_ replay: Replay, at now: Double) {
@@ -437,6 +451,7 @@ final class Replays {
         camera.clockStart = now - time
         running.removeAll { $0 === replay }
         defer { leases.update(camera, at: now) }
+        runner.restartIdleTime(of: camera, at: now)
         guard let peer = replay.peer else { return }
         // What is passed over goes on until its end has been read.
         peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none

@@ -77,6 +77,9 @@ extension Options {
           cameras.ndjson.new  The same while it is written. It replaces cameras.ndjson when it is on the disk.
           cameras.ndjson.damaged  A file that could not be read. It is moved out of the way, in the place of an
               older one, and the daemon begins without cameras.
+          /etc/gimbal/traces  The traces that the system's daemon can play by itself, each a file that "gimbal run" plays; a
+              user's are in ~/.config/gimbal/traces, others' where --trace-dir says. They are read when the daemon starts,
+              and by a restart in place.
           /etc/systemd/system/gimbald.service.d/override.conf  The administrator's options, by systemctl edit.
 
         State:

@@ -39,6 +39,7 @@ struct Options {
 
     var access = Access()
     var stateDirectory: String?
+    var traceDirectory: String?
     var limits = Limits()
     var logLevel = LogLevel.info
     var only: Only?
@@ -238,6 +239,16 @@ extension Options {
         ) { options, value throws(UsageError) in
             guard !value.isEmpty else { throw UsageError(message: "--state-dir needs a folder") }
             options.stateDirectory = value
+        },
+        Option(
+            names: ["--trace-dir"], value: .path("DIR"),
+            help: """
+                read traces from DIR, which cameras can play when nothing moves them
+                (set-idle-action; a restart in place reads them anew)
+                """
+        ) { options, value throws(UsageError) in
+            guard !value.isEmpty else { throw UsageError(message: "--trace-dir needs a folder") }
+            options.traceDirectory = value
         },
     ]
 

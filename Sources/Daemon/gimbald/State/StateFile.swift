@@ -33,42 +33,15 @@ struct StateFile {
 
     /// What the file holds; `nil` if there is none.
     func read() throws(SystemError) -> [UInt8]? {
-        let file = unsafe openat(folder, Self.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        if file < 0, errno == ENOENT { return nil }
-        guard file >= 0 else { throw SystemError("open \(Self.name)") }
-        defer { _ = Glibc.close(file) }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.longest
-        else {
-            throw SystemError("\(Self.name) is no file of the daemon's", code: EINVAL)
-        }
-        let size = Int(status.st_size)
-        let beginning = try read(file, from: 0, min(size, SavedState.edge))
-        let end = try read(file, from: max(size - SavedState.edge, 0), min(size, SavedState.edge))
+        guard let file = try ReadFile(Self.name, in: folder, atMost: Self.longest) else { return nil }
+        let beginning = try file.read(from: 0, min(file.size, SavedState.edge))
+        let end = try file.read(from: max(file.size - SavedState.edge, 0), min(file.size, SavedState.edge))
         do {
-            try SavedState.checkEdges(beginning.span, end.span, size: size)
+            try SavedState.checkEdges(beginning.span, end.span, size: file.size)
         } catch {
             throw SystemError("\(Self.name): \(error)", code: EINVAL)
         }
-        return try read(file, from: 0, size)
-    }
-
-    /// Reads so many bytes, or less where the file ends.
-    private func read(_ file: CInt, from start: Int, _ count: Int) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            while done < count {
-                let rest = unsafe UnsafeMutableRawBufferPointer(
-                    rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
-                let more = unsafe pread(file, rest.baseAddress, rest.count, start + done)
-                if more < 0, errno == EINTR { continue }
-                if more < 0 { failure = SystemError("read \(Self.name)") }
-                guard more > 0 else { return }
-                done += more
-            }
-        }
-        if let failure { throw failure }
-        return bytes
+        return try file.read(from: 0, file.size)
     }
 
     /// Puts bytes in the place of what the file held. It takes as long as the disk does.

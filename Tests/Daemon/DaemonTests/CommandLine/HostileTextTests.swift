@@ -110,6 +110,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "bounds": ["1,2", "3,4"], "zoom-range": ["3", "4"], "viewport": ["300x400"], "gestures": ["--no-tilt"],
         "project": ["1,2"], "unproject": ["1,2"], "region": [], "cameras": [], "remove": ["a"], "watch": [],
         "send": ["{}"], "lease": ["--label", "a", "--", "true"],
+        "home": ["1,2,3"], "attract": ["a"], "traces": [],
         "stats": [], "clients": [], "replay": ["--follow", "FILE"], "player": ["status"], "record": [], "mark": ["a"],
         "expect": ["--camera", "a", "--zoom", "3", "--timeout", "200ms"],
     ]

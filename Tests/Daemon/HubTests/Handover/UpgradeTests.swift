@@ -49,6 +49,7 @@ private struct Layout: Decodable {
     ///   the rest.
     private func furnished(sharesHistories: Bool = true) -> (host: HubHost, watcher: HubPeer) {
         let host = HubHost(sharesHistories: sharesHistories)
+        furnishAttractLoop(host)
         let (watcher, recorder, slow) = (host.connect(), host.connect(), host.connect())
         let late = host.connect()
         late.send(#"{"type":"trace","version":2}"#)
@@ -130,6 +131,17 @@ private struct Layout: Decodable {
         host.turn()
     }
 
+    /// A camera that plays a trace of the hub's by itself.
+    private func furnishAttractLoop(_ host: HubHost) {
+        let lines = [#"{"type":"trace","version":1}"#, #"{"type":"animate","timeMs":9,"update":{"kind":"zoom-in"}}"#]
+        host.traces = [try? StoredTrace("a", Array(lines.joined(separator: "\n").utf8))].compactMap { $0 }
+        let peer = host.connect()
+        peer.send(
+            #"{"type":"set-idle-action","camera":"left","afterMs":1000,"action":{"kind":"play","trace":"a"}}"#)
+        host.pass(1500)
+        peer.close()
+    }
+
     private var folder: String { "Tests/Daemon/HubTests/Golden" }
 
     /// What is at a path, after it has been written if it is to be recorded.
@@ -173,7 +185,7 @@ private struct Layout: Decodable {
         try host.takeOver(left)
         let told = try cameras(host)
         #expect(try golden("cameras.ndjson", told) == told)
-        #expect(told.split(separator: "\n").count == 11)
+        #expect(told.split(separator: "\n").count == 12)
         others[0].makeRoom(nil)
         others[0].send(#"ng"}"#)
         #expect(others[0].messages.contains { $0["type"]?.string == "pong" })

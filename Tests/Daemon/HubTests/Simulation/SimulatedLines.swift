@@ -115,13 +115,14 @@ enum SimulatedLine {
     }
 
     private static func command(_ random: inout Seeded) -> String {
-        switch random.integer(0...11) {
+        switch random.integer(0...12) {
         case 0...2: return #""type":"move","update":\#(update(&random))"#
         case 3...4:
             return #""type":"animate","durationMs":\#(random.number(0...800)),"easing":"\#(easing(&random))","#
                 + #""update":\#(update(&random))"#
         case 10: return flight(&random)
         case 11: return tour(&random)
+        case 12: return idleAction(&random)
         case 5:
             if random.chance(0.9) { return #""type":"stop""# }
             return random.chance(0.5) ? #""type":"remove-camera""# : #""type":"end-replay""#
@@ -166,6 +167,34 @@ enum SimulatedLine {
             return members + "}"
         }
         return #""type":"tour","keyframes":[\#(keyframes.joined(separator: ","))]"#
+    }
+
+    /// The names of the traces that the hub can play by itself, and what they are.
+    static let traces = [
+        "pan": [
+            #"{"type":"trace","version":1,"position":{"target":{"latitude":40,"longitude":20},"zoom":6},"maxZoom":7}"#,
+            #"{"type":"pan","timeMs":5,"phase":"began"}"#, #"{"type":"marker","timeMs":50,"label":"m1"}"#,
+            #"[{"type":"pan","timeMs":90,"phase":"changed","translation":{"x":40,"y":9}},{"type":"rotate","phase":"began"}]"#,
+            #"{"type":"pan","timeMs":120,"phase":"ended","velocity":{"x":900,"y":0}}"#,
+        ],
+        "tour": [
+            #"{"type":"trace","version":1,"speed":3,"idleTimeLimitMs":200}"#,
+            #"{"type":"animate","timeMs":0,"path":"flight","update":{"kind":"zoom-to","zoom":9},"maxDurationMs":900}"#,
+            #"{"type":"touch","timeMs":4000,"surface":"table","touches":[{"id":1,"x":90,"y":90}]}"#,
+        ],
+    ]
+
+    /// What a camera does when nothing moves it; now and then that is not there.
+    static func idleAction(_ random: inout Seeded) -> String {
+        let after = #""type":"set-idle-action","afterMs":\#(random.number(950...4000))"#
+        let trace = ["pan", "tour", "none"][random.integer(0...2)]
+        return switch random.integer(0...6) {
+        case 0: #""type":"set-idle-action","action":null"#
+        case 1...3: #"\#(after),"action":{"kind":"play","trace":"\#(trace)","loop":\#(random.chance(0.7))}"#
+        case 4:
+            #"\#(after),"action":{"kind":"fly-home","position":{"target":\#(place(&random)),"zoom":4},"durationMs":0}"#
+        default: #"\#(after),"action":{"kind":"fly-home","position":{"target":\#(place(&random)),"zoom":14}}"#
+        }
     }
 
     private static func update(_ random: inout Seeded) -> String {

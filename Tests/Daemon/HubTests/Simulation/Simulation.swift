@@ -38,6 +38,10 @@ struct Simulation {
         self.keepsLines = keepsLines
         isTight = seed.isMultiple(of: 2) && !isRecorded
         host = HubHost(limits: Self.limits(isTight: isTight))
+        host.traces = SimulatedLine.traces.compactMap { name, lines in
+            try? StoredTrace(name, Array(lines.joined(separator: "\n").utf8))
+        }
+        precondition(host.traces.count == SimulatedLine.traces.count, "a trace of the simulation is refused")
         inspector = Inspector(host)
         saved = host.hub.savedState(isLast: false).bytes
         for camera in Self.tastes.keys.sorted() { pairs[camera] = newPair(camera) }
@@ -95,6 +99,7 @@ struct Simulation {
         case 7 where !recorders.isEmpty && random.chance(0.2): recorders[random.integer(0...2)].begin()
         case 10 where random.chance(0.3): if let index = anyClient() { wait(index) }
         case 11: if let index = anyClient() { steer(index) }
+        case 13 where random.chance(0.15): if let index = anyClient() { leaveAlone(index) }
         case 12 where random.chance(0.5): if let index = anyClient() { removeUnderReplay(of: index) }
         default: if let index = anyClient() { say(index) }
         }
@@ -206,6 +211,17 @@ struct Simulation {
             return clients[index].say(#"{"camera":"\#(camera)",\#(SimulatedLine.lease(&random))}"#)
         }
         clients[index].say(#"{"camera":"\#(camera)","id":"\#(id)",\#(SimulatedLine.steering(&random))}"#, ids: [id])
+    }
+
+    /// A camera rests, and nothing is asked of it for a time.
+    private mutating func leaveAlone(_ index: Int) {
+        guard !clients[index].isReplaying else { return }
+        let camera = SimulatedLine.anyCamera(&random)
+        for line in [SimulatedLine.idleAction(&random), #""type":"stop""#] {
+            clients[index].say(#"{"camera":"\#(camera)",\#(line)}"#)
+        }
+        clients[index].send(&random, host)
+        host.pass(random.number(0...9000))
     }
 
     /// Another client removes the camera of a client's trace, whatever has become of that; then its owner asks for the camera
@@ -389,6 +405,7 @@ struct Simulation {
         let steerer = host.connect()
         for attempt in 0..<50 {
             for camera in SimulatedLine.cameras {
+                steerer.send(#"{"type":"set-idle-action","camera":"\#(camera)","action":null}"#)
                 steerer.send(#"{"type":"set-replay-speed","camera":"\#(camera)","speed":"max"}"#)
                 steerer.send(#"{"type":"resume-replay","camera":"\#(camera)"}"#)
             }

@@ -39,7 +39,7 @@ import Testing
             #"{"type":"at-rest""#, #""code":"timeout""#, #""camera":"*""#, #""cut":true"#, #"{"type":"marker""#,
             #""state":"seeking""#, #""state":"paused""#, #""moving":""#,
             #"{"type":"lease""#, #"{"type":"lease-taken""#, #""reason":"time""#,
-            #""code":"leased""#,
+            #""code":"leased""#, #""reason":"home""#, #""reason":"attract""#,
         ] { #expect(lines.contains { $0.contains(wanted) }, "the simulation has no \(wanted)") }
         #expect(try Schema.complaints(lines, from: .server) == "")
         #expect(total > 3000)

@@ -170,7 +170,8 @@ private final class WatchSession {
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker, .leaseTaken, .leaseEnded:
             output.show(message)
             left -= 1
-        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .atRest, .traceEnded,
+        case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .traces, .atRest,
+            .traceEnded,
             .lease, .hello, .pong, .ok, nil:
             break
         }

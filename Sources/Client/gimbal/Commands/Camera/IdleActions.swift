@@ -1,0 +1,147 @@
+// `gimbal home`, `attract` and `traces`: what a camera does when nothing moves it.
+
+import ArgumentParser
+import GimbalClient
+import GimbalProtocol
+
+/// When an idle action begins.
+struct IdleOptions: ParsableArguments {
+    @Option("How long the camera rests before (default: as it is set, else 60s).", "time")
+    var after: Milliseconds?
+
+    @Flag(help: "From now on, nothing.")
+    var none = false
+
+    @OptionGroup var options: QuestionOptions
+
+    func validate() throws {
+        if let after, !ClosedRange.idleTimes.contains(after.milliseconds) {
+            throw ValidationError("--after is a second to a day.")
+        }
+    }
+
+    /// Checks that an action is not both set and removed.
+    func check(_ action: String?) throws {
+        if action != nil, none { throw ValidationError("Either --none or an action.") }
+        if action == nil, after != nil { throw ValidationError("--after goes with an action.") }
+    }
+
+    /// Sets an action, or removes it, where that is asked for; then shows which there is.
+    func run(_ action: IdleAction.Action?) throws {
+        let daemon = try Conversation(options)
+        if let action {
+            let afterMs = try after?.milliseconds ?? daemon.state().idleAction?.afterMs ?? 60_000
+            try daemon.command(.set(.idleAction(IdleAction(afterMs: afterMs, action))))
+        } else if none {
+            try daemon.command(.set(.idleAction(nil)))
+        }
+        try daemon.showState { $0.table([.idleAction]) }
+    }
+}
+
+struct Home: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have a camera fly home when nothing moves it.",
+        discussion: """
+            When the camera has rested for a time, without a finger, a command or a lease, it flies home; any finger or command \
+            takes over where it is then. Without a place it shows what the camera does; it takes the place of what \
+            "gimbal attract" sets.
+
+            Examples:
+              gimbal home 48.8584,2.2945,14 --after 60s
+              gimbal home 48.8584,2.2945,16,30,45 --after 5m --duration 3s
+              gimbal home
+              gimbal home --none
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "Latitude, longitude and zoom, and perhaps bearing and viewing angle, with commas between.",
+            valueName: "position"),
+        transform: HomePosition.init(typed:))
+    var position: HomePosition?
+
+    @Option("How long the flight takes (default: as its length asks for).", "time")
+    var duration: Milliseconds?
+
+    @OptionGroup var idle: IdleOptions
+
+    func validate() throws {
+        try idle.check(position.map { _ in "" })
+        try gimbal.check("--duration", duration?.milliseconds, 0...3_600_000, " ms")
+    }
+
+    func run() throws {
+        try idle.run(position.map { .flyHome($0.position, durationMs: duration?.milliseconds) })
+    }
+}
+
+struct Attract: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have a camera play a trace when nothing moves it.",
+        discussion: """
+            The trace is one of the daemon's own, in its --trace-dir; "gimbal traces" lists them. When the camera has rested for \
+            a time, without a finger, a command or a lease, it flies to where the trace begins and plays it, over and over; any \
+            finger or command takes over where it is then. Without a name it shows what the camera does; it takes the place \
+            of what "gimbal home" sets.
+
+            Examples:
+              gimbal attract tour.ndjson --after 60s
+              gimbal attract tour.ndjson --after 5m --once
+              gimbal attract --none
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The trace's name.", valueName: "trace"))
+    var trace: String?
+
+    @Flag(help: "Play it once, and again when the camera has rested as long once more.")
+    var once = false
+
+    @OptionGroup var idle: IdleOptions
+
+    func validate() throws { try idle.check(trace) }
+
+    func run() throws { try idle.run(trace.map { .play(trace: $0, loop: !once) }) }
+}
+
+struct Traces: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the traces that the daemon can play by itself.",
+        discussion: """
+            Those of its --trace-dir, which "gimbal attract" has a camera play: names, lines and how long they take. In a pipe or \
+            with --json, the daemon's line.
+
+            Examples:
+              gimbal traces
+              gimbal traces --json | jq -r '.traces[].trace'
+            """
+    )
+
+    @OptionGroup var options: AnswerOptions
+
+    func run() throws {
+        try Conversation(options).show(.traces) { (traces: [StoredTraceInfo]) in
+            traces.map { "\($0.trace)  \(grouped($0.lines)) lines, \(clock(milliseconds: $0.durationMs, 0))" }
+        }
+    }
+}
+
+/// Where a camera is at home, as it is typed.
+struct HomePosition: TypedArgument {
+    let position: CameraPosition
+
+    /// Reads a place and a zoom such as `48.8584,2.2945,14`, and perhaps bearing and viewing angle.
+    init(typed text: String) throws {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 || parts.count == 5 else {
+            throw ValidationError(
+                "write latitude, longitude and zoom, such as 48.8584,2.2945,14; or bearing and viewing angle behind.")
+        }
+        let rest = try parts[2...].map { try Number(typed: $0).value } + [0, 0]
+        position = CameraPosition(
+            target: try LatLng(typed: parts[0] + "," + parts[1]), zoom: rest[0], bearing: rest[1], viewingAngle: rest[2]
+        )
+    }
+}

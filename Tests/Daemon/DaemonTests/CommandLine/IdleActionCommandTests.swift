@@ -1,0 +1,69 @@
+// `gimbal home`, `attract` and `traces` with a real daemon that has a folder of traces.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite final class IdleActionCommandTests {
+    private let folder = Files.temporary()
+    private let daemon: DaemonProcess
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let header =
+            #"{"type":"trace","version":1,"position":{"target":{"latitude":30,"longitude":20},"zoom":7}}"# + "\n"
+        let zoom = #"{"type":"animate","timeMs":0,"update":{"kind":"zoom-to","zoom":9},"durationMs":600000}"# + "\n"
+        for (name, text) in [
+            ("tour.ndjson", header + zoom), ("bad.ndjson", header + "{}\n"), (".hidden", header),
+            ("not a name", header),
+        ] {
+            try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        }
+        #expect(mkfifo(folder.appendingPathComponent("pipe").path, 0o600) == 0)
+        daemon = try DaemonProcess(["--trace-dir", folder.path])
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func answer(_ words: String) throws -> JSON {
+        let (status, output, errors) = try gimbal(daemon, words.split(separator: " ").map(String.init))
+        #expect(status == 0 && output.count == 1 && errors.isEmpty, "\(words): \(status) \(output) \(errors)")
+        return try JSON(output.first ?? "")
+    }
+
+    @Test func homeIsSetShownKeptAndRemoved() throws {
+        let set = try answer("home 48.8584,2.2945,14 --after 5m --duration 2s")["idleAction"]
+        #expect(set?["afterMs"]?.number == 300_000 && set?["action"]?["durationMs"]?.number == 2000)
+        #expect(set?["action"]?["position"]?["zoom"]?.number == 14)
+        // The time stays as it was set.
+        let next = try answer("home -33.9,151.2,9,-30,25")["idleAction"]
+        #expect(next?["afterMs"]?.number == 300_000)
+        #expect(next?["action"]?["position"]?["viewingAngle"]?.number == 25)
+        #expect(try answer("home")["idleAction"] == next)
+        #expect(try answer("home --none")["idleAction"] == nil)
+    }
+
+    @Test(arguments: ["home 1,2", "home 1,2,3 --none", "home --after 5s", "home 1,2,3 --after 1ms", "attract a --none"])
+    func whatCannotBeMeantIsAUsageError(_ words: String) throws {
+        #expect(try gimbal(daemon, words.split(separator: " ").map(String.init)).status == 64)
+    }
+
+    @Test func tracesOfTheFolderArePlayedAndARestartInPlaceReadsThemAnew() throws {
+        #expect(try answer("traces")["traces"]?.array?.compactMap { $0["trace"]?.string } == ["tour.ndjson"])
+        #expect(daemon.logs("bad.ndjson is left out: line 2: ") && daemon.logs("pipe is left out: "))
+        #expect(try gimbal(daemon, ["attract", "bad.ndjson"]).status == 1)
+        let watcher = try SocketClient(daemon.socket)
+        try watcher.send(#"{"type":"subscribe"}"#)
+        #expect(
+            try answer("attract tour.ndjson --after 1s")["idleAction"]?["action"]?["trace"]?.string == "tour.ndjson")
+        let way = try watcher.receive(until: "reset").dropFirst().map { try JSON($0) }
+        #expect(way.dropLast().allSatisfy { $0["reason"]?.string == "attract" })
+        #expect(way.last?["position"]?["zoom"]?.number == 7)
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("tour.ndjson"))
+        kill(daemon.process.processIdentifier, SIGUSR2)
+        try waitUntil("the next process has no traces") { try answer("traces")["traces"]?.array?.isEmpty == true }
+        // What plays goes on.
+        #expect(try answer("player status")["state"]?.string == "playing")
+        #expect(try answer("move --zoom 5")["position"]?["zoom"]?.number == 5)
+    }
+}

@@ -1,0 +1,278 @@
+// What cameras do when nothing moves them: when it begins, what it does, and what ends it.
+
+import Hub
+import TestSupport
+import Testing
+
+@Suite struct IdleActionTests {
+    private let host = HubHost()
+    private let visitor: HubPeer
+    private let watcher: HubPeer
+
+    private static let home =
+        #"{"type":"set-idle-action","afterMs":5000,"action":{"kind":"fly-home","position":"#
+        + #"{"target":{"latitude":48,"longitude":11},"zoom":9},"durationMs":500}}"#
+    private static let play =
+        #"{"type":"set-idle-action","afterMs":5000,"action":{"kind":"play","trace":"tour.ndjson"}}"#
+    private static let move = #"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#
+
+    /// A pan that begins at zoom 7, and an animation; 900 ms with what its pan does behind.
+    private static let trace = """
+        {"type":"trace","version":1,"position":{"target":{"latitude":30,"longitude":20},"zoom":7},"maxZoom":8}
+        {"type":"pan","timeMs":100,"phase":"began"}
+        {"type":"pan","timeMs":200,"phase":"changed","translation":{"x":40,"y":10}}
+        {"type":"pan","timeMs":300,"phase":"ended","velocity":{"x":0,"y":0}}
+        {"type":"animate","timeMs":500,"update":{"kind":"zoom-to","zoom":9},"durationMs":500}
+
+        """
+
+    init() throws {
+        host.traces = [try StoredTrace("tour.ndjson", Array(Self.trace.utf8))]
+        (visitor, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        _ = watcher.lines()
+    }
+
+    /// The events since the last call: kind, reason, time and zoom of each.
+    private func events() throws -> [(kind: String, reason: String?, timeMs: Double, zoom: Double)] {
+        try watcher.lines().map {
+            let event = try JSON($0)
+            return (
+                try #require(event["type"]?.string), event["reason"]?.string, try #require(event["timeMs"]?.number),
+                try #require(event["position"]?["zoom"]?.number)
+            )
+        }
+    }
+
+    private func zoom() throws -> Double {
+        let peer = host.connect()
+        peer.send(#"{"type":"get-camera"}"#)
+        defer { peer.close() }
+        let answer = try #require(peer.receive())
+        return try #require(JSON(answer)["position"]?["zoom"]?.number)
+    }
+
+    // MARK: Home
+
+    @Test func cameraThatIsLeftAloneFliesHomeOnce() throws {
+        visitor.send(Self.home)
+        visitor.send(Self.move)
+        _ = watcher.lines()
+        host.pass(4999)
+        #expect(try events().isEmpty)
+        host.pass(600)
+        let flight = try events()
+        #expect(flight.first?.kind == "move-started" && flight.last?.kind == "idle")
+        #expect(flight.allSatisfy { $0.reason == "home" })
+        #expect(flight.first?.timeMs == 5016.667 && flight.last?.timeMs == 5500)
+        #expect(flight.last?.zoom == 9)
+        host.pass(60_000)
+        #expect(try events().isEmpty)
+        visitor.send(Self.move)
+        host.pass(5600)
+        #expect(try events().last?.zoom == 9)
+    }
+
+    @Test(arguments: [
+        #"{"type":"pan","phase":"changed","translation":{"x":1,"y":1}}"#,
+        #"{"type":"touch","touches":[{"id":1,"x":100,"y":100}]}"#,
+        #"{"type":"set-gestures","tilt":true}"#, #"{"type":"stop"}"#,
+        #"{"type":"animate","update":{"kind":"set-bearing","bearing":3},"durationMs":1}"#,
+    ])
+    func whateverIsAskedOfItOnItsWayEndsThatWithoutAJump(_ line: String) throws {
+        visitor.send(Self.home)
+        host.pass(5250)
+        let before = try #require(try events().last?.zoom)
+        #expect(2 < before && before < 9)
+        visitor.send(line)
+        host.pass(4000)
+        let rest = try events()
+        #expect(rest.allSatisfy { $0.zoom == before && ($0.reason != "home" || $0.kind == "idle") })
+        host.pass(60_000)
+        // A gesture, or a finger that stays, keeps it there.
+        #expect(try zoom() == (line.contains("phase") || line.contains("touches") ? before : 9))
+    }
+
+    @Test func fingersThatStayKeepTheCameraUntilTheyLift() throws {
+        visitor.send(Self.home)
+        visitor.send(#"{"type":"touch","touches":[{"id":1,"x":100,"y":100}]}"#)
+        host.pass(60_000)
+        #expect(try events().isEmpty)
+        visitor.send(#"{"type":"touch","touches":[]}"#)
+        host.pass(4900)
+        #expect(try events().isEmpty)
+        host.pass(700)
+        #expect(try events().last?.zoom == 9)
+    }
+
+    @Test func timeCountsFromTheEndOfAGlide() throws {
+        visitor.send(Self.home)
+        visitor.send(#"{"type":"pan","phase":"began"}"#)
+        visitor.send(#"{"type":"pan","phase":"ended","velocity":{"x":900,"y":0}}"#)
+        host.pass(4000)
+        let rest = try #require(try events().last)
+        #expect(rest.kind == "idle" && rest.timeMs > 500)
+        host.pass(5000)
+        #expect(try abs(#require(try events().first).timeMs - (rest.timeMs + 5000 + 1000.0 / 60)) < 0.002)
+    }
+
+    @Test func leasedCameraStaysAndItsTimeCountsFromTheEndOfTheLease() throws {
+        visitor.send(Self.home)
+        host.pass(1000)
+        visitor.send(#"{"type":"take-lease","forMs":20000}"#)
+        host.pass(24_900)
+        #expect(try events().isEmpty)
+        host.pass(700)
+        #expect(try events().last?.zoom == 9)
+    }
+
+    @Test func itGoesOnInTheNextProcess() throws {
+        visitor.send(Self.home)
+        host.pass(3000)
+        try host.handOver()
+        host.pass(2250)
+        try host.handOver()
+        host.pass(300)
+        #expect(try events().last?.zoom == 9)
+        host.pass(60_000)
+        #expect(try events().isEmpty)
+    }
+
+    @Test func savedCameraGoesHomeInTheNextRun() throws {
+        visitor.send(Self.home)
+        visitor.send(Self.move)
+        host.hub.end(at: host.now)
+        host.restart(with: try SavedState(host.hub.savedState(isLast: true).bytes))
+        #expect(try zoom() == 5)
+        host.pass(5600)
+        #expect(try zoom() == 9)
+    }
+
+    @Test func nothingBeginsInATraceAndARecordingHasTheFlight() throws {
+        let recorder = host.connect()
+        recorder.send(#"{"type":"subscribe","events":["gesture"]}"#)
+        visitor.send(Self.home)
+        host.pass(6000)
+        let flown = try events()
+        visitor.send(Self.move)
+        host.pass(1)
+        var tape = TraceTape()
+        for line in recorder.lines() { #expect(try tape.take(line) == nil) }
+        let lines = try #require(tape.traces.first).lines
+        #expect(lines.contains { $0.contains(#""type":"animate""#) && $0.contains(#""path":"flight""#) })
+        let (again, errors) = try TraceTape.play(lines)
+        #expect(errors.isEmpty)
+        #expect(again.count == flown.count + 3)
+        #expect(!again.contains { $0.contains("home") })
+    }
+
+    // MARK: The attract loop
+
+    @Test func cameraThatIsLeftAlonePlaysATraceOverAndOver() throws {
+        visitor.send(Self.play)
+        host.pass(60_000)
+        let all = try events()
+        #expect(all.allSatisfy { $0.reason == nil && $0.kind == "reset" || $0.reason == "attract" })
+        let resets = all.indices.filter { all[$0].kind == "reset" }
+        #expect(resets.count > 20)
+        // It has flown to where the trace begins, which sets it there without a jump.
+        #expect(all[resets[0] - 1].kind == "idle" && all[resets[0] - 1].zoom == 7 && all[resets[0]].zoom == 7)
+        let rounds = zip(resets, resets.dropFirst()).map { all[$0..<$1].map(\.zoom) }
+        #expect(Set(rounds).count == 1)
+        // The trace's own limits are not the camera's.
+        #expect(rounds[0].last == 9)
+    }
+
+    @Test func traceThatIsPlayedOnceIsPlayedAgainAfterAsLongARest() throws {
+        visitor.send(Self.play.replacing(#""tour.ndjson""#, with: #""tour.ndjson","loop":false"#))
+        host.pass(30_000)
+        #expect(3...5 ~= (try events().count { $0.kind == "reset" }))
+    }
+
+    @Test(
+        arguments: [true, false],
+        [
+            #"{"type":"pan","phase":"began"}"#, #"{"type":"move","update":{"kind":"zoom-by","amount":0}}"#,
+            #"{"type":"touch","touches":[{"id":1,"x":100,"y":100}]}"#, #"{"type":"take-lease","forMs":1000000}"#,
+            #"{"type":"set-idle-action","action":null}"#,
+        ])
+    func visitorTakesOverWhereTheTraceIs(handsOver: Bool, _ line: String) throws {
+        visitor.send(Self.play)
+        // It is in the middle of the trace's animation.
+        repeat { host.pass(10) } while try events().last.map { $0.zoom > 7.5 && $0.zoom < 8.5 } != true
+        if handsOver { try host.handOver() }
+        let before = try zoom()
+        visitor.send(line.dropLast() + #","id":1}"#)
+        host.pass(line.contains("\"move\"") ? 4900 : 30_000)
+        #expect(visitor.messages.allSatisfy { $0["type"]?.string != "error" })
+        #expect(try zoom() == before)
+        let rest = try events()
+        #expect(rest.allSatisfy { $0.zoom == before && $0.kind != "camera-changed" })
+        #expect(host.hub.isAtRest)
+    }
+
+    @Test func clientsTraceTakesThePlaceOfOneThatTheDaemonPlays() throws {
+        visitor.send(Self.play)
+        host.pass(8000)
+        visitor.send(#"{"type":"trace","version":1,"speed":"max","id":1}"#)
+        visitor.send(#"{"type":"trace-end","id":2}"#)
+        host.pass(1)
+        #expect(visitor.messages.contains { $0["type"]?.string == "trace-ended" && $0["id"]?.number == 1 })
+        #expect(try zoom() == 2)
+    }
+
+    @Test func loopGoesOnInTheNextProcessAtTheSamePlace() throws {
+        visitor.send(Self.play)
+        host.pass(8000)
+        let other = HubHost(), peers = (other.connect(), other.connect())
+        other.traces = host.traces
+        peers.1.send(#"{"type":"subscribe"}"#)
+        _ = peers.1.lines()
+        peers.0.send(Self.play)
+        other.pass(8000)
+        try host.handOver()
+        // What the next process can play by name does not matter to what it plays.
+        host.traces = []
+        for host in [host, other] { host.pass(20_000) }
+        let told = [watcher, peers.1].map { peer in peer.lines().map { $0.replacing(/"epoch":"[^"]*"/, with: "") } }
+        #expect(told[0] == told[1])
+        #expect(told[0].count > 800)
+    }
+
+    @Test func unknownTraceIsRefusedAndOneThatIsGoneIsNotPlayed() throws {
+        visitor.send(Self.play.replacing("tour.ndjson", with: "none.ndjson"))
+        let error = try #require(visitor.messages.last)
+        #expect(error["code"]?.string == "invalid-value" && error["field"]?.string == "action.trace")
+        visitor.send(Self.play)
+        host.traces = []
+        host.pass(60_000)
+        #expect(try events().isEmpty)
+    }
+
+    @Test func tracesAreListedByTheirNames() throws {
+        let plain = Array(#"{"type":"trace","version":1}"#.utf8)
+        host.traces = [try StoredTrace("b", plain), host.traces[0], try StoredTrace("a", plain)]
+        visitor.send(#"{"type":"traces","id":1}"#)
+        #expect(
+            visitor.lines() == [
+                #"{"type":"traces","id":1,"traces":[{"trace":"a","lines":0,"durationMs":0},"#
+                    + #"{"trace":"b","lines":0,"durationMs":0},"#
+                    + #"{"trace":"tour.ndjson","lines":4,"durationMs":900}]}"#
+            ])
+    }
+
+    @Test(arguments: [
+        ("", 1), (#"{"type":"pan","phase":"began"}"#, 1), (#"{"type":"trace","version":2}"#, 1),
+        ("{\"type\":\"trace\",\"version\":1}\n{\"type\":\"pan\",\"phase\":\"began\"}", 2),
+        ("{\"type\":\"trace\",\"version\":1}\n\n{\"type\":\"stop\",\"timeMs\":2}\n{\"type\":\"stop\",\"timeMs\":1}", 4),
+        ("{\"type\":\"trace\",\"version\":1}\n{\"type\":\"stop\",\"timeMs\":2,\"camera\":\"other\"}", 2),
+        (
+            "{\"type\":\"trace\",\"version\":1}\n{\"type\":\"marker\",\"timeMs\":0,\"label\":\"a\"}\n"
+                + "{\"type\":\"marker\",\"timeMs\":1e9,\"label\":\"b\"}", 1
+        ),
+    ])
+    func fileThatADaemonWouldRefuseIsNoTrace(_ text: String, line: Int) throws {
+        let problem = #expect(throws: StoredTrace.Problem.self) { _ = try StoredTrace("a", Array(text.utf8)) }
+        #expect(problem?.line == line)
+    }
+}
