@@ -294,6 +294,74 @@ def check_styles(page):
         expect(max(errors) < 1e-4, f"before it has loaded, and with another style, MapLibre is {errors} px off")
 
 
+# MARK: Flights
+
+def at(latitude, longitude, zoom, bearing=0, viewing_angle=0):
+    return {"target": {"latitude": latitude, "longitude": longitude}, "zoom": zoom, "bearing": bearing,
+            "viewingAngle": viewing_angle}
+
+
+SCREEN = {"width": 400, "height": 300}
+TILTED = {"width": 390, "height": 844, "padding": {"top": 100, "left": 0, "bottom": 40, "right": 30}}
+FLIGHTS = {
+    "through a city": (SCREEN, at(48.8584, 2.2945, 14), at(48.8606, 2.3376, 14), {}),
+    "across a continent": (SCREEN, at(48.8584, 2.2945, 11), at(55.7558, 37.6173, 11), {}),
+    "across the date line": (SCREEN, at(35.6812, 139.7671, 9, 30), at(37.7749, -122.4194, 10, 340), {"duration": 3000}),
+    "to a street, turned and tilted": (TILTED, at(47.3769, 8.5417, 8, 200), at(46.9481, 7.4474, 16, 350, 50),
+                                       {"curve": 1.2, "speed": 0.8}),
+    "out, in the south": (TILTED, at(-33.8568, 151.2153, 17, 90, 60), at(-37.8136, 144.9631, 6), {"speed": 3}),
+    "low and far": (SCREEN, at(51.5074, -0.1278, 13), at(52.52, 13.405, 12), {"curve": 0.6, "speed": 20}),
+    "straight up": (SCREEN, at(40.7128, -74.006, 15), at(40.7128, -74.006, 5, 45, 30), {}),
+}
+# What is not as MapLibre does it, and in how many frames each of the two does it: MapLibre jumps where a flight would be too
+# long, and where there is no way at all it takes half a second, and a daemon a quarter.
+UNLIKE = {
+    "too long": (*FLIGHTS["across a continent"][:3], {"maxDuration": 100}, 6, 0),
+    "of the bearing": (SCREEN, at(10, 10, 10), at(10, 10, 10, 90), {}, 15, 30),
+}
+
+
+def flown(viewport, start, end, options):
+    """The frames of a flight as a daemon makes them, and when the last one comes, in milliseconds."""
+    names = {"duration": "durationMs", "maxDuration": "maxDurationMs"}
+    request = {"type": "animate", "timeMs": 0, "update": {"kind": "set-camera", "position": end}, "path": "flight",
+               "easing": "linear", **{names.get(name, name): value for name, value in options.items()}}
+    trace = [{"type": "trace", "version": 1, "viewport": viewport, "position": start}, request]
+    events = subprocess.run([GIMBALD.with_name("gimbal"), "run", "-"], input="\n".join(map(json.dumps, trace)), text=True,
+                            capture_output=True, check=True).stdout.splitlines()
+    frames = [event for event in map(json.loads, events) if event["type"] == "camera-changed"]
+    return [event["position"] for event in frames], frames[-1]["timeMs"]
+
+
+def check_flights(page):
+    """Flights beside MapLibre's own, frame for frame. What differs by definition is only how zooms are counted: the world has
+    512 points at MapLibre's zoom 0, and 256 here. Both are straight in Mercator."""
+    if "maplibre" in MISSING:
+        return None
+
+    def both(viewport, start, end, options):
+        frames, last = flown(viewport, start, end, options)
+        theirs = page.run("return await checks.mapLibreFlight(...values)",
+                          {"viewport": viewport, "from": start, "to": end, **options}, frames)
+        return frames, last, theirs
+
+    worst = 0
+    for name, (_, _, end, _) in FLIGHTS.items():
+        frames, last, theirs = both(*FLIGHTS[name])
+        print(f"flight {name}: {theirs}", flush=True)
+        expect(frames[-1] == end, f"the flight {name} ends at {frames[-1]}")
+        expect(len(frames) == theirs["frames"] > 20 and last - 1000 / 60 < theirs["duration"] < last + 0.001,
+               f"the flight {name} takes {last} ms in {len(frames)} frames, MapLibre's {theirs}")
+        for part, limit in {"points": 0.001, "zoom": 1e-6, "bearing": 1e-6, "viewingAngle": 1e-6}.items():
+            expect(theirs[part] <= limit, f"the {part} of the flight {name} differ by {theirs[part]}")
+        worst = max(worst, theirs["points"])
+    for name, (*flight, ours, wanted) in UNLIKE.items():
+        frames, _, theirs = both(*flight)
+        expect([len(frames), theirs["frames"]] == [ours, wanted],
+               f"a flight {name} takes {len(frames)} frames, and {theirs['frames']} of MapLibre's")
+    return worst
+
+
 # MARK: Leading
 
 SIZE = 230
@@ -789,6 +857,7 @@ def main():
         results = dict(check_cases(page, cases()))
         check_numbers(page)
         check_styles(page)
+        flights = check_flights(page)
         page = Page(browser, server.origin)
         check_leading(page, server)
         check_return(browser, daemon)
@@ -801,7 +870,8 @@ def main():
     if FAILURES:
         sys.exit(1)
     worst = ", ".join(f"{name} {result['project']:.2g} px" for name, result in results.items())
-    print(f"adapters: {worst}; {len(MAPS)} engines lead")
+    flights = "" if flights is None else f"; {len(FLIGHTS)} flights are MapLibre's to {flights:.2g} px"
+    print(f"adapters: {worst}; {len(MAPS)} engines lead{flights}")
 
 
 main()

@@ -245,6 +245,48 @@ export async function mapLibreScaled(cases) {
     });
 }
 
+/**
+ * A flight of MapLibre's own beside one of the daemon's, whose `frames` come each 1/60 s: how many milliseconds MapLibre's
+ * takes, and how far the two cameras are apart at the worst. MapLibre's clock is set by hand, and its time goes on evenly.
+ */
+export async function mapLibreFlight({ from, to, viewport, ...options }, frames) {
+    const { width, height } = viewport, element = document.createElement("div");
+    element.style.cssText = `position: absolute; left: 0; top: 0; width: ${width}px; height: ${height}px`;
+    document.body.append(element);
+    const map = await mapLibre(element, { interactive: false });
+    // Its limits would move a camera that sees beyond the edge of the world.
+    map.setTransformConstrain((lngLat, zoom) => ({ center: lngLat, zoom: zoom ?? 0 }));
+    map.setMaxPitch(65);
+    const result = { duration: 0, frames: 0, points: 0, zoom: 0, bearing: 0, viewingAngle: 0 };
+    let share, isThere = false;
+    map.jumpTo(maplibre.jumpOptions({ position: from, viewport }, height));
+    map.once("moveend", () => { isThere = true; });
+    maplibregl.setNow(0);
+    map.flyTo({
+        ...maplibre.jumpOptions({ position: to, viewport }, height), ...options, essential: true,
+        easing: (part) => (share = part),
+    });
+    while (!isThere) {
+        result.frames += 1;
+        const now = result.frames * 1000 / 60, known = frames[result.frames - 1] ?? frames.at(-1);
+        maplibregl.setNow(now);
+        map.redraw();
+        if (share < 1) result.duration = now / share;
+        const { lat, lng } = map.getCenter(), turn = Math.abs(map.getBearing() - known.bearing) % 360;
+        const flat = { position: { ...known, bearing: 0, viewingAngle: 0 }, viewport: { width, height } };
+        const errors = {
+            points: apart(project(flat, { latitude: lat, longitude: lng }), { x: width / 2, y: height / 2 }),
+            zoom: Math.abs(map.getZoom() + 1 - known.zoom), bearing: Math.min(turn, 360 - turn),
+            viewingAngle: Math.abs(map.getPitch() - known.viewingAngle),
+        };
+        for (const [name, error] of Object.entries(errors)) result[name] = Math.max(result[name], error);
+    }
+    maplibregl.restoreNow();
+    map.remove();
+    element.remove();
+    return result;
+}
+
 // MARK: Numbers of engines that are not here
 
 /** Google's flat maps, by their documented numbers: a world of 256 · 2^zoom pixels, seen from above. */
