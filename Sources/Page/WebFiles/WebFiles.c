@@ -79,6 +79,12 @@ static const unsigned char surface_js[] = {
 static const unsigned char theme_js[] = {
 #embed "page/theme.js"
 };
+static const unsigned char tour_js[] = {
+#embed "page/tour.js"
+};
+static const unsigned char tour_file_js[] = {
+#embed "page/tour-file.js"
+};
 static const unsigned char pan_fling_ndjson[] = {
 #embed "../../../Protocols/examples/traces/pan-fling.ndjson"
 };
@@ -119,6 +125,8 @@ static const struct web_file files[] = {
     {"/player.js", SCRIPT, player_js, sizeof player_js},
     {"/surface.js", SCRIPT, surface_js, sizeof surface_js},
     {"/theme.js", SCRIPT, theme_js, sizeof theme_js},
+    {"/tour.js", SCRIPT, tour_js, sizeof tour_js},
+    {"/tour-file.js", SCRIPT, tour_file_js, sizeof tour_file_js},
     {"/samples/pan-fling.ndjson", TRACE, pan_fling_ndjson, sizeof pan_fling_ndjson},
     {"/samples/pinch-and-rotate.ndjson", TRACE, pinch_and_rotate_ndjson, sizeof pinch_and_rotate_ndjson},
     {"/samples/tilt.ndjson", TRACE, tilt_ndjson, sizeof tilt_ndjson},

@@ -10,6 +10,7 @@ import base64
 import faulthandler
 import http.client
 import json
+import math
 import os
 import random
 import re
@@ -888,6 +889,213 @@ def locked(path, page, watcher):
     check(other.ask(type="move", camera="main", update={"kind": "zoom-in"})["type"] == "ok", "and others may move the camera")
 
 
+# --- Tours
+
+def mark(page):
+    """Where the chosen keyframe is on the overview, once that stands still: the middle of its disc, in points of the page."""
+    before, here = None, []
+    while before != here:
+        page.asynchronously("for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame);")
+        before, here = here, disc(page)
+    return here
+
+
+def disc(page):
+    return page.run("""
+        const canvas = document.querySelector("#overview canvas"), box = canvas.getBoundingClientRect();
+        const copy = document.createElement("canvas"), context = copy.getContext("2d", {willReadFrequently: true});
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const {color} = document.querySelector("#tabs [aria-selected=true]").dataset;
+        context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(`--camera-${color}`);
+        context.fillRect(0, 0, 1, 1);
+        const [r, g, b] = context.getImageData(0, 0, 1, 1).data;
+        context.drawImage(canvas, 0, 0);
+        const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
+        const isDisc = (x, y) => {
+            const at = 4 * (y * canvas.width + x);
+            return data[at] === r && data[at + 1] === g && data[at + 2] === b;
+        };
+        let [left, right, top, bottom] = [Infinity, 0, Infinity, 0];
+        for (let y = 3; y < canvas.height - 3; y++) for (let x = 3; x < canvas.width - 3; x++) {
+            // Lines are thinner.
+            if (![-3, 0, 3].every((by) => isDisc(x + by, y) && isDisc(x, y + by))) continue;
+            [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+        }
+        return [box.left + (left + right) / 2, box.top + (top + bottom) / 2];""")
+
+
+def saved(page):
+    """The file that the page's tour is downloaded as; the next one leaves it as it is."""
+    click(page, "[data-tour=save]")
+    # Its name is taken by an empty file first.
+    [file] = eventually(lambda: [file for file in FOLDER.glob("tours/*.json") if file.stat().st_size], "a tour is downloaded")
+    return file.rename(FOLDER / f"{time.monotonic_ns()} {file.name}")
+
+
+def toured(daemon, path, page):
+    """Keyframes are added, dragged, timed, removed; a camera goes through them; their file is that of `gimbal tour`."""
+    page.size(1400, 900)
+    page.devtools("Emulation.setTouchEmulationEnabled", enabled=False)
+    page.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(FOLDER / "tours"))
+    shown = lambda: page.run("return document.querySelector('#tour').checkVisibility()")
+    bars = lambda: page.run("return [...document.querySelectorAll('#tour li button')].map(({ariaLabel}) => ariaLabel)")
+    chosen = lambda: page.run("return [...document.querySelectorAll('#tour li button')].findIndex(({ariaPressed}) => ariaPressed === 'true')")
+    value = lambda name: page.run("return document.querySelector(`[data-tour=${arguments[0]}]`).value", name)
+    pressed = lambda key, code, modifiers=0: page.devtools(
+        "Input.dispatchKeyEvent", type="rawKeyDown", key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
+
+    def drag(start, end, *, touch=False):
+        steps = [(start[0] + (end[0] - start[0]) * part / 8, start[1] + (end[1] - start[1]) * part / 8) for part in range(9)]
+        for index, (x, y) in enumerate(steps):
+            if touch:
+                page.devtools("Input.dispatchTouchEvent", type="touchMove" if index else "touchStart", touchPoints=[{"x": x, "y": y}])
+            else:
+                page.devtools("Input.dispatchMouseEvent", type="mouseMoved" if index else "mousePressed", x=x, y=y, button="left",
+                              buttons=1, clickCount=1)
+        if touch:
+            page.devtools("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        else:
+            page.devtools("Input.dispatchMouseEvent", type="mouseReleased", x=end[0], y=end[1], button="left", clickCount=1)
+
+    def place_of_edge(number):
+        return page.run("""
+            const box = document.querySelector(`#tour li:nth-child(${arguments[0]}) .edge`).getBoundingClientRect();
+            return [box.left + box.width / 2, box.top + box.height / 2];""", number)
+
+    def fill(name, text):
+        page.run("""
+            const part = document.querySelector(`[data-tour=${arguments[0]}]`);
+            part.value = arguments[1];
+            part.dispatchEvent(new Event("change"));""", name, text)
+
+    check(not shown(), "who makes no tour sees nothing of one")
+    click(page, "#open-tour")
+    check(shown(), "a tour is opened")
+    for latitude, longitude, bearing in [(46.5, 8.9, 0), (46.55, 9.1, 40), (46.4, 9.2, 80)]:
+        daemon.ask(type="move", update={"kind": "set-camera", "position": {
+            "target": {"latitude": latitude, "longitude": longitude}, "zoom": 11, "bearing": bearing, "viewingAngle": 20}})
+        eventually(lambda: page.camera()["seq"] == daemon.camera()["seq"], "the page follows")
+        click(page, "[data-tour=add]")
+    check(bars() == ["Keyframe 1: flight", "Keyframe 2: smooth 2 s", "Keyframe 3: smooth 2 s"], f"keyframes are bars: {bars()}")
+    check(chosen() == 2, "the newest is the chosen one")
+
+    # By hand: a mark on the map, which does not follow meanwhile, and an edge of a bar; by keys both, too.
+    click(page, "[data-overview=out]")
+    click(page, "#tour li:nth-child(2) button")
+    before = mark(page)
+    first = json.loads(saved(page).read_text())["keyframes"]
+    check([round(each["position"]["target"]["longitude"], 6) for each in first] == [8.9, 9.1, 9.2], f"keyframes are in order: {first}")
+    drag((before[0] + 4, before[1] - 4), (before[0] + 44, before[1] + 26))
+    after = mark(page)
+    check(math.dist(after, (before[0] + 40, before[1] + 30)) < 3, f"a mark is dragged from {before} to {after}")
+    tour = json.loads(saved(page).read_text())["keyframes"]
+    target, old = tour[1]["position"]["target"], first[1]["position"]["target"]
+    check(target["longitude"] > old["longitude"] and target["latitude"] < old["latitude"], f"to {target} from {old}")
+    check([tour[0], tour[2]] == [first[0], first[2]] and {**tour[1]["position"], "target": old} == first[1]["position"], "and no other")
+    edge = place_of_edge(3)
+    drag(edge, (edge[0] - 60, edge[1]))
+    check(chosen() == 2 and 0 < float(value("time")) < 1900, f"a bar's edge is dragged: {value('time')}")
+    page.run("document.querySelector('#tour li:nth-child(2) button').focus()")
+    for _ in range(3):
+        pressed("ArrowLeft", 37, modifiers=8)
+    eventually(lambda: "smooth 1.7 s" in bars()[1], f"keys make it shorter: {bars()}")
+    pressed("ArrowUp", 38)
+    moved = mark(page)
+    check(math.dist(moved, (after[0], after[1] - 10)) < 3, f"keys move a mark from {after} to {moved}")
+
+    # It is played, and seen by another client.
+    fill("time", "600")
+    fill("wait", "200")
+    click(page, "#tour li:nth-child(3) button")
+    fill("time", "")
+    check(float(value("time")) > 0, "only a flight may be without a time")
+    fill("path", "straight")
+    fill("time", "500")
+    check(bars() == ["Keyframe 1: flight", "Keyframe 2: smooth 0.6 s, wait 0.2 s", "Keyframe 3: straight 0.5 s"], f"{bars()}")
+    tour = json.loads(saved(page).read_text())["keyframes"]
+    other = Daemon(path)
+    check(other.ask(type="subscribe", camera="main")["type"] == "subscribed", "another client follows")
+    told = page.text("#toast")
+    click(page, "[data-tour=play]")
+    seen = []
+    while not seen or seen[-1]["type"] != "idle":
+        seen.append(json.loads(other.lines.readline()))
+    frames = [event["position"] for event in seen if event["type"] == "camera-changed"]
+    check(any(same(frame, tour[1]["position"]) for frame in frames), "the camera goes through the keyframe that was dragged")
+    check(same(frames[-1], tour[2]["position"]), f"and comes to the last one: {frames[-1]}")
+    near = min(math.dist(frame["target"].values(), tour[0]["position"]["target"].values()) for frame in frames)
+    check(near < 0.01, f"and is near the first one: {near}")
+    eventually(lambda: page.camera()["seq"] == seen[-1]["seq"], "the page sees it")
+    check(page.text("#toast") == told, f"and says that nothing is wrong: {page.text('#toast')}")
+    click(page, "#tour li:nth-child(1) button")
+    click(page, "[data-tour=go]")
+    eventually(lambda: same(daemon.camera()["position"], tour[0]["position"]), "the camera goes to one keyframe")
+    eventually(lambda: page.text("[data-tour=play]") == "Play", "which ends")
+    fill("time", "60000")
+    click(page, "[data-tour=play]")
+    eventually(lambda: page.text("[data-tour=play]") == "Stop", "a tour can be stopped")
+    click(page, "[data-tour=play]")
+    check(daemon.rest()["type"] != "error", "and is")
+    eventually(lambda: page.text("[data-tour=play]") == "Play", "and can be played again")
+    fill("time", "")
+
+    # Its file is that of `gimbal tour`, byte for byte, and opens again.
+    file = saved(page)
+    written = subprocess.run([PROGRAMS / "gimbal", "tour", file, "--to", "json"], capture_output=True, text=True, check=True)
+    check(written.stdout == file.read_text() and not written.stderr, f"`gimbal tour` reads {file.read_text()} as {written}")
+    labels = bars()
+    page.run("document.querySelector('#tour li:nth-child(2) button').focus()")
+    for _ in range(3):
+        pressed("Delete", 46)
+    check(bars() == [] and page.run("return document.querySelector('[data-tour=play]').disabled"), f"keyframes are removed: {bars()}")
+    click(page, "[data-tour=close]")
+    check(not shown() and page.run("return document.activeElement.id") == "open-tour", "it is closed, and the focus goes back")
+    bad = FOLDER / "bad.json"
+    bad.write_text('{"type":"gimbal-tour","version":1,"keyframes":[{"position":{"target":{"latitude":"<b>","longitude":0},"zoom":3}}]}')
+    page.find("#file").send_keys(str(bad))
+    eventually(lambda: page.text("#toast") == "bad.json: keyframe 1 is none.", "a tour that is none is told")
+    check(not shown(), "and not opened")
+    page.find("#file").send_keys(str(file))
+    eventually(lambda: shown() and bars() == labels, "a file is opened by the chooser")
+    check(saved(page).read_text() == file.read_text(), "as it was downloaded")
+    alps = ROOT / "Protocols/examples/tours/alps.json"
+    data = {"items": [], "files": [str(alps)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        page.devtools("Input.dispatchDragEvent", type=kind, x=400, y=300, data=data)
+    eventually(lambda: len(bars()) == 5, "or dropped")
+    file = saved(page)
+    check(file.name.endswith(" Three lakes.json") and file.read_text() == alps.read_text(), f"as it is: {file.read_text()}")
+
+    # What can be touched is large enough, and there on all screens.
+    for width, height in ((1400, 900), (820, 1180), (390, 844)):
+        for dark in (False, True):
+            page.size(width, height, dark, mobile=width < 1400)
+            page.devtools("Emulation.setTouchEmulationEnabled", enabled=width < 1400, maxTouchPoints=5)
+            found = page.run("""
+                return [...document.querySelectorAll("#tour :is(button, select, input)")].map((part) => {
+                    const {left, right, width, height} = part.getBoundingClientRect();
+                    return {name: part.ariaLabel ?? part.dataset.tour, left, right, width, height, isBar: Boolean(part.closest("li"))};
+                });""")
+            lost = [each for each in found if not each["isBar"] and (each["left"] < 0 or each["right"] > width)]
+            check(lost == [], f"in {width} x {height} all of a tour is within reach: {lost}")
+            small = [each for each in found if min(each["width"], each["height"]) < (30 if width == 1400 else 44)]
+            check(len(found) == 16 and small == [], f"in {width} x {height} it is large enough for fingers: {small}")
+            if PICTURES:
+                page.asynchronously("for (let i = 0; i < 30; i++) await new Promise(requestAnimationFrame);")
+                page.browser.save_screenshot(f"{PICTURES}/tour-{width}-{'dark' if dark else 'light'}.png")
+    page.run("""
+        for (const part of ["#tour li:nth-child(4) button", "[data-overview=out]"]) document.querySelector(part).click();""")
+    before = mark(page)
+    drag(before, (before[0] - 25, before[1] + 10), touch=True)
+    after = mark(page)
+    check(math.dist(after, (before[0] - 25, before[1] + 10)) < 3, f"a finger drags a mark from {before} to {after}")
+    edge = place_of_edge(4)
+    drag(edge, (edge[0] + 30, edge[1]), touch=True)
+    check(float(value("time")) > 2500, f"a finger drags an edge: {value('time')}")
+    page.run("for (const part of ['[data-tour=close]', '[data-overview=fit]']) document.querySelector(part).click()")
+    page.size(1280, 800)
+
+
 def watching(daemon, link, page):
     """A link that only watches moves nothing."""
     watch = page.run("""
@@ -900,7 +1108,8 @@ def watching(daemon, link, page):
     check(watch != link, "the link to look only is another one")
     other = Page(watch)
     eventually(lambda: other.is_shown() and other.run("return document.body.dataset.role") == "watch", "a watching page follows")
-    check(other.run("return document.querySelector('#open-commands').disabled"), "its commands are off")
+    for part in ("commands", "tour"):
+        check(other.run("return document.querySelector(arguments[0]).disabled", f"#open-{part}"), f"it is offered no {part}")
     before = daemon.camera()["seq"]
     other.touch("touchStart", (100, 300))
     other.touch("touchMove", (200, 500))
@@ -1065,8 +1274,8 @@ def keyboard(page):
         reached.append(here)
         press("Tab", 9)
     names = {each["name"] for each in reached}
-    wanted = {"skip", "main", "file", "open-commands", "open-surface", "open-share", "view", "Lock", "in", "out", "fit", "grid", "of",
-              "search", "stop", "copy", "clear", "log", "moves", "errors"}
+    wanted = {"skip", "main", "file", "open-commands", "open-surface", "open-share", "view", "Lock", "in", "out", "fit", "open-tour", "grid",
+              "of", "search", "stop", "copy", "clear", "log", "moves", "errors"}
     check(wanted <= names, f"keys do not get to {wanted - names}")
     check(all(each["isSeen"] for each in reached), f"it is not seen where one is: {[each for each in reached if not each['isSeen']]}")
     focused = lambda: page.run("return document.activeElement.id || document.activeElement.name")
@@ -1152,6 +1361,7 @@ def main():
         sample(daemon, a)
         dropped(daemon, a)
         locked(path, a, b)
+        toured(daemon, path, a)
         # A tab that DevTools has frozen once draws no more frames here.
         hidden(daemon, path, b)
         frozen(daemon, b)

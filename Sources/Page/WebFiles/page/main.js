@@ -15,6 +15,7 @@ import {Projection} from "./projection.js";
 import {Surface} from "./surface.js";
 import {Theme} from "./theme.js";
 import {Timeline} from "./timeline.js";
+import {Tour} from "./tour.js";
 import {View} from "./view.js";
 import {loadWorld} from "./world.js";
 
@@ -38,8 +39,8 @@ const send = (line) => {
 };
 // While another client holds the camera's lease, the daemon would refuse what moves it.
 const ask = async (request) => {
-    const message = lock.refusal(camera());
-    return message ? {type: "error", message} : connection.ask({...request, camera: chosen});
+    const message = connection.mayFeed ? lock.refusal(camera()) : "The page cannot ask the daemon now.";
+    return message ? {type: "error", message} : connection.ask({camera: chosen, ...request});
 };
 
 // MARK: What is drawn
@@ -55,6 +56,8 @@ const lock = new Lock($("#lock"), {
 });
 const surface = new Surface($("#surface"), {send: (line) => { if (!lock.refusal(camera())) send(line); }, ask, camera, theme, ground});
 const commands = new Commands($("#commands"), {ask, camera, overviewBounds: () => overview.bounds});
+const tour = new Tour($("#tour"), $("#open-tour"), {ask, camera, tell: toast, changed: draw});
+overview.tour = tour;
 overview.hit = (point) => overview.cameraAt(cameras.all, point);
 surface.changed = draw;
 overview.changed = () => {
@@ -100,6 +103,7 @@ function paint() {
     goesOn = overview.paint(cameras.all, chosen, ghost) || goesOn;
     log.paint();
     player.show(shown, now);
+    tour.show(shown);
     $("#whole").hidden = !timeline.part;
     if (goesOn || shown?.replay?.state === "playing" || shown?.activeGestures.length) draw();
 }
@@ -298,7 +302,7 @@ function showRole(page) {
     if (page.map) showStyle(page.map);
     document.body.dataset.role = page.role;
     const isWatch = page.role === "watch";
-    for (const id of ["#open-commands", "#open-surface", "#file"]) $(id).disabled = isWatch;
+    for (const id of ["#open-commands", "#open-surface", "#open-tour", "#file"]) $(id).disabled = isWatch;
     $("#view").setAttribute("aria-readonly", String(isWatch));
     if (link.has("surface") && !isWatch) surface.open();
 }
@@ -462,6 +466,7 @@ function showReading({ahead, progress}) {
 async function play(file) {
     const limit = connection.page?.limits.recordingBytes ?? 0;
     if (!connection.mayFeed) return toast("This link may only watch.");
+    if (await tour.open(file)) return overview.release();
     const refusal = lock.refusal(camera());
     if (refusal) return toast(refusal);
     if (file.size > limit) return toast(`${file.name} is larger than ${limit >> 20} MiB.`);
@@ -483,6 +488,7 @@ $("#file").onchange = async () => {
     if (file) await play(file);
     $("#file").value = "";
 };
+$("[data-tour=open]").onclick = () => $("#file").click();
 addEventListener("dragover", (event) => {
     event.preventDefault();
     $("#drop").hidden = false;

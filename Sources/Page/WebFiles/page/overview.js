@@ -1,5 +1,5 @@
-// All cameras on one map: what each sees, where it may go, the way that it went. The map shows them all, unless a person has
-// moved it.
+// All cameras on one map: what each sees, where it may go, the way that it went; and the marks of a tour. The map shows them all,
+// unless a person has moved it.
 
 import {fit} from "./theme.js";
 import {Projection, latitudeOf, longitudeOf, mercatorX, mercatorY, wrapped} from "./projection.js";
@@ -16,6 +16,8 @@ export class Overview {
         this.view = null;
         this.backdrop = document.createElement("canvas");
         this.isHeld = false;
+        // What has marks on the map that can be dragged: see Tour.
+        this.tour = null;
         this.listen(choose);
     }
 
@@ -45,15 +47,26 @@ export class Overview {
                 box.bottom = Math.max(box.bottom, Math.min(y, 1));
             }
         }
+        for (const {latitude, longitude} of this.tour?.places ?? []) {
+            const x = mercatorX(longitude), near = x - Math.round(x - (box.left + box.right) / 2);
+            const y = mercatorY(latitude);
+            Object.assign(box, {
+                left: Math.min(box.left, near), right: Math.max(box.right, near), top: Math.min(box.top, y), bottom: Math.max(box.bottom, y),
+            });
+        }
         if (!(box.left < box.right)) Object.assign(box, {left: 0, right: 1, top: 0.2, bottom: 0.7});
         return box;
     }
+
+    // How many points at the top are the controls', under which no mark could be dragged.
+    get covered() { return this.tour?.places.length ? 44 : 0; }
 
     // The narrowest view of a box, a little wider than it.
     enclosing(box) {
         const {width, height} = this.size;
         const scale = Math.min(
-            Math.max(width - 2 * MARGIN, 50) / (box.right - box.left), Math.max(height - 2 * MARGIN, 50) / (box.bottom - box.top));
+            Math.max(width - 2 * MARGIN, 50) / (box.right - box.left),
+            Math.max(height - this.covered - 2 * MARGIN, 50) / (box.bottom - box.top));
         return {
             x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2,
             zoom: Math.min(Math.log2(scale / 256), MOST_ZOOM),
@@ -62,13 +75,14 @@ export class Overview {
 
     // Brings the map where the cameras are, in steps that are seen; whether it is still on its way.
     follow(cameras, name) {
-        if (this.isHeld || !this.size.width) return false;
+        if (this.isHeld || this.isMarkHeld || !this.size.width) return false;
         const box = this.wanted(cameras);
         const {x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2} = cameras.find((each) => each.name === name)?.projection ?? {};
         const chosen = {x: x - Math.round(x - (box.left + box.right) / 2), y};
         const goal = this.enclosing(box);
         // In half steps of zoom, so that it does not breathe with each movement.
         goal.zoom = Math.floor(goal.zoom * 2) / 2;
+        goal.y -= this.covered / (512 * 2 ** goal.zoom);
         this.keepWithin(goal);
         if (!this.view) {
             this.view = goal;
@@ -79,7 +93,7 @@ export class Overview {
         const half = {x: this.size.width / 2, y: this.size.height / 2};
         const scale = 256 * 2 ** this.view.zoom;
         const isInside = (box.left - this.view.x) * scale > -half.x + 8 && (box.right - this.view.x) * scale < half.x - 8
-            && (box.top - this.view.y) * scale > -half.y + 8 && (box.bottom - this.view.y) * scale < half.y - 8;
+            && (box.top - this.view.y) * scale > -half.y + 8 + this.covered && (box.bottom - this.view.y) * scale < half.y - 8;
         if (isInside && Math.abs(goal.zoom - this.view.zoom) < 1.2 && !this.isGoing) return false;
         const part = this.theme.isStill ? 1 : 0.18;
         this.view.x += (goal.x - this.view.x) * part;
@@ -130,6 +144,7 @@ export class Overview {
         for (const camera of ordered) this.camera(context, projection, camera, camera.name === chosen);
         const seen = cameras.find(({name}) => name === chosen);
         if (ghost && seen) this.ghost(context, projection, seen, ghost);
+        if (seen) this.tour?.paint(context, projection, this.theme, this.color(seen));
         return isGoing;
     }
 
@@ -140,12 +155,16 @@ export class Overview {
         const context = this.backdrop.getContext("2d", {alpha: false});
         // What the controls and the source cover has no labels.
         const taken = [
-            {left: width - 100, right: width, top: height - 20, bottom: height}, {left: 0, right: 250, top: 0, bottom: 44},
+            {left: width - 100, right: width, top: height - 20, bottom: height}, {left: 0, right: 310, top: 0, bottom: 44},
         ];
         for (const camera of cameras) {
             const {x, y} = camera.projection;
             const point = projection.screen(projection.ground(x - this.shift(camera), y));
             taken.push({left: point.x - 6, right: point.x + 16 + 7 * camera.name.length, top: point.y - 8, bottom: point.y + 8});
+        }
+        for (const place of this.tour?.places ?? []) {
+            const {x, y} = projection.project(place);
+            taken.push({left: x - 12, right: x + 12, top: y - 12, bottom: y + 12});
         }
         const key = [
             x, y, zoom, width, height, ratio, this.theme.version, this.ground.version,
@@ -211,7 +230,7 @@ export class Overview {
         context.beginPath();
         for (let index = newest; index >= 0; index--) {
             const {timeMs, position} = samples[index];
-            if (last - timeMs > WAY_MS) break;
+            if (last - timeMs > WAY_MS && !(timeMs >= camera.wayFrom)) break;
             const x = mercatorX(position.target.longitude);
             // The short way around the world.
             const near = before === null ? x : x + Math.round(before - x);
@@ -274,29 +293,39 @@ export class Overview {
             const box = canvas.getBoundingClientRect();
             return {x: event.clientX - box.left, y: event.clientY - box.top};
         };
+        const end = () => {
+            drag = null;
+            this.isMarkHeld = false;
+            this.changed?.();
+        };
         canvas.addEventListener("pointerdown", (event) => {
             if (event.button !== 0 || !this.view) return;
             canvas.setPointerCapture(event.pointerId);
-            drag = {...at(event), moved: 0};
+            const point = at(event);
+            const mark = this.tour?.take(point, event.pointerType === "mouse" ? 12 : 22);
+            this.isMarkHeld = Boolean(mark);
+            drag = {...point, moved: 0, mark};
         });
         canvas.addEventListener("pointermove", (event) => {
             if (!drag) return;
             const point = at(event);
             drag.moved += Math.hypot(point.x - drag.x, point.y - drag.y);
-            if (drag.moved > 4) {
+            if (drag.moved > 4 && drag.mark) {
+                this.tour.drag({x: point.x + drag.mark.x, y: point.y + drag.mark.y});
+            } else if (drag.moved > 4) {
                 const scale = 256 * 2 ** this.view.zoom;
                 this.hold({...this.view, x: this.view.x - (point.x - drag.x) / scale, y: this.view.y - (point.y - drag.y) / scale});
             }
             Object.assign(drag, point);
         });
         canvas.addEventListener("pointerup", (event) => {
-            if (drag && drag.moved <= 4) {
+            if (drag && drag.moved <= 4 && !drag.mark) {
                 const name = this.hit?.(at(event));
                 if (name) choose(name);
             }
-            drag = null;
+            end();
         });
-        canvas.addEventListener("pointercancel", () => { drag = null; });
+        canvas.addEventListener("pointercancel", end);
         canvas.addEventListener("wheel", (event) => {
             if (!this.view) return;
             event.preventDefault();

@@ -1,0 +1,42 @@
+// Tours in files, in Gimbal's own form. What a daemon would refuse of them, the daemon says.
+
+export const PATHS = ["smooth", "straight", "flight"];
+
+// Whatever is longer is no tour that a request could hold.
+const MOST_BYTES = 1 << 20;
+
+export const pathOf = ({path, durationMs}) => path ?? (durationMs === undefined ? "flight" : "smooth");
+
+// A tour as `gimbal tour --to json` writes it: what goes without saying is not said.
+export function written({name, keyframes}) {
+    const head = JSON.stringify({type: "gimbal-tour", version: 1, name}).slice(0, -1);
+    const lines = keyframes.map(({position, durationMs, waitMs, path, ...more}) => JSON.stringify({
+        position, durationMs, waitMs: waitMs || undefined, path: path === pathOf({durationMs}) ? undefined : path, ...more,
+    }));
+    return `${head},"keyframes":[\n  ${lines.join(",\n  ")}\n]}\n`;
+}
+
+// The name and the keyframes of a file, or the `message` of what is wrong with it; `null` where it is no tour.
+export async function read(file) {
+    if (file.size > MOST_BYTES) return null;
+    let tour;
+    try {
+        tour = JSON.parse(await file.text());
+    } catch {
+        return null;
+    }
+    if (tour?.type !== "gimbal-tour") return null;
+    const {version, name, keyframes} = tour;
+    if (version !== 1) return {message: "a tour of another version."};
+    const wrong = Array.isArray(keyframes) && keyframes.length ? keyframes.findIndex((keyframe) => !isKeyframe(keyframe)) : 0;
+    if (wrong >= 0) return {message: `keyframe ${wrong + 1} is none.`};
+    return {name: typeof name === "string" ? name : undefined, keyframes};
+}
+
+const isTime = (value) => value === undefined || value >= 0 && Number.isFinite(value);
+
+function isKeyframe(keyframe) {
+    const {target, zoom} = keyframe?.position ?? {};
+    return [target?.latitude, target?.longitude, zoom].every(Number.isFinite) && PATHS.includes(pathOf(keyframe))
+        && isTime(keyframe.durationMs) && isTime(keyframe.waitMs);
+}
