@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # The adapters of Protocols/examples/adapters in Debian's chromium: MapLibre, deck.gl and Leaflet beside the camera
 # cases and leading a daemon's camera, the numbers of engines that are not here, and flights frame for frame beside
-# MapLibre's. MapLibre and deck.gl are taken
-# out of wheels of the Python registry, into a temporary folder. It says what fails, and a last line with the worst
-# errors.
+# MapLibre's. MapLibre and deck.gl are taken out of wheels of the Python registry, into a temporary folder. It says
+# what fails, and a last line with the worst errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 programs=$PWD/${SCRATCH:-.build}/release

@@ -21,7 +21,7 @@ export class Camera {
         this.isMoving = false;
         this.reason = null;
         this.timeMs = null;
-        // Since when all of its way is to be seen, as the page's tour has it.
+        // Since when all of its way is to be seen, as long as a tour is.
         this.wayFrom = Infinity;
         // What the camera did, by time, for the timeline and the way: {timeMs, position, isFirst}. What lies before an
         // `isFirst` is not known.

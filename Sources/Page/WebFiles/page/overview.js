@@ -230,7 +230,7 @@ export class Overview {
         context.beginPath();
         for (let index = newest; index >= 0; index--) {
             const {timeMs, position} = samples[index];
-            if (last - timeMs > WAY_MS && !(timeMs >= camera.wayFrom)) break;
+            if (last - timeMs > WAY_MS && !(this.tour?.isOpen && timeMs >= camera.wayFrom)) break;
             const x = mercatorX(position.target.longitude);
             // The short way around the world.
             const near = before === null ? x : x + Math.round(before - x);
