@@ -14,8 +14,8 @@ const lengthOf = ({durationMs = UNKNOWN_MS}) => durationMs;
 const seconds = (milliseconds) => `${+(milliseconds / 1000).toFixed(2)} s`;
 
 export class Tour {
-    // `ask` sends a request to the chosen camera, or the one it names, and waits for its answer; `tell` says what is wrong; `changed` is told when
-    // something else is to be drawn.
+    // `ask` sends a request to the chosen camera, or the one it names, and waits for its answer; `tell` says what is wrong;
+    // `changed` is told when something else is to be drawn.
     constructor(root, opener, {ask, camera, tell, changed}) {
         Object.assign(this, {root, opener, ask, camera, tell, changed});
         this.keyframes = [];
