@@ -70,7 +70,7 @@ public struct StoredTrace: Sendable {
 
         func send(_ pieces: [UnsafeRawBufferPointer]) -> Int {
             var bytes: [UInt8] = []
-            for unsafepiece in unsafe pieces { unsafe bytes.append(contentsOf: piece) }
+            for index in unsafe pieces.indices { unsafe bytes.append(contentsOf: pieces[index]) }
             for line in bytes.split(separator: UInt8(ascii: "\n")) where error == nil {
                 error = ReceivedLine(line).error
             }
