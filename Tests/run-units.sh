@@ -9,7 +9,8 @@ trap 'rm -f "$log"' EXIT
 
 if swift test --skip-build "$@" >"$log" 2>&1; then
     sed -En 's/^➜ (Test|Suite) (.*) skipped: "?([^"]*)"?$/\2: skipped: \3/p' "$log"
-    echo "${NAME:-unit tests}: $(grep -E '^✔ Test .* passed after' "$log" | grep -cv 'Test run with') passed"
+    # A line may begin with what a program wrote behind no line feed.
+    echo "${NAME:-unit tests}: $(grep -E '✔ Test .* passed after' "$log" | grep -cv 'Test run with') passed"
 elif grep -q 'Test run with' "$log"; then
     # An event can have several lines: where an argument of its test has.
     awk '/^(◇|✔|➜|Test (Case|Suite) )/ { shows = 0 } /^✘/ { shows = 1 } shows' "$log"
