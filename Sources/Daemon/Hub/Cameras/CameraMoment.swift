@@ -27,7 +27,11 @@ extension HostedCamera {
 
     struct Moment: Codable {
         /// What the camera and its gestures are set to: they have it from here.
-        private(set) var setup: CameraSetup
+        private(set) var setup: CameraSetup {
+            didSet { idleAfterMs = setup.idleAction?.afterMs }
+        }
+        /// How long it rests before its idle action; `nil` where it has none. Each line asks, and the setup is long.
+        private(set) var idleAfterMs: Double?
         var camera: Camera
         var gestures = GestureTracker()
         /// The surfaces whose fingers are recognized here, in traces too.
@@ -61,6 +65,7 @@ extension HostedCamera {
             motion: CausedMotion? = nil
         ) {
             (self.setup, self.camera, self.gestures, self.surfaces) = (setup, camera, gestures, surfaces)
+            idleAfterMs = setup.idleAction?.afterMs
             (self.motion, nextTick) = (motion, motion?.motion.nextFrame)
             published = PrintedPosition(camera.position)
         }
@@ -74,7 +79,7 @@ extension HostedCamera {
         /// Goes on in this process, with its limits; throws if no process leaves such a moment.
         mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
             guard setup.viewport.isPossible, surfaces.isPossible, -1e15...1e15 ~= lastTime,
-                nextTick == motion?.motion.nextFrame
+                nextTick == motion?.motion.nextFrame, idleAfterMs == setup.idleAction?.afterMs
             else { throw StateDecoder.Damage() }
             surfaces.limit = limits.cameraSurfaces
         }
@@ -91,11 +96,11 @@ extension HostedCamera {
 
         /// When its idle action goes on, on the camera's clock, if nothing comes before; `nil` if it does not.
         var idleDue: Double? {
-            guard let action = setup.idleAction, isAtRest, !surfaces.all.contains(where: \.isTouched) else {
+            guard let idleAfterMs, isAtRest, !surfaces.all.contains(where: \.isTouched) else {
                 return nil
             }
             return switch idling {
-            case .since(let time): max(time, lastTime) + action.afterMs
+            case .since(let time): max(time, lastTime) + idleAfterMs
             case .approachingTrace: lastTime
             case nil: nil
             }
@@ -104,10 +109,13 @@ extension HostedCamera {
         /// Something is asked of the camera: what its idle action has moved stops there, and its idle time begins anew.
         ///
         /// - Returns: whether something was stopped.
+        @inline(__always)
         mutating func wasUsed(at time: Double) -> Bool {
             idling = .since(time)
-            guard let motion, motion.reason == .home || motion.reason == .attract else { return false }
-            self.motion = nil
+            guard nextTick != nil, let reason = motion?.reason, reason == .home || reason == .attract else {
+                return false
+            }
+            motion = nil
             return true
         }
 

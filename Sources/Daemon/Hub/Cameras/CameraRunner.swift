@@ -122,7 +122,7 @@ final class CameraRunner {
         guard camera.isPublic else { return turns.add(work: 1) }
         registry.markUnsaved(camera)
         if camera.nextTick != nil, camera.replay == nil { animating.insert(camera) }
-        if camera.moment.setup.idleAction != nil { scheduleIdleAction(of: camera) }
+        if camera.hasIdleAction { scheduleIdleAction(of: camera) }
         if camera.readers.hasWaiting { subscriptions.scheduleRecorders(of: camera) }
         send(effects, of: camera)
         if !camera.waits.isEmpty { waits.endIfAtRest(camera) }
@@ -233,7 +233,7 @@ final class CameraRunner {
     func scheduleIdleActions() { for camera in registry.sorted { scheduleIdleAction(of: camera) } }
 
     private func scheduleIdleAction(of camera: HostedCamera) {
-        guard camera.moment.setup.idleAction != nil, !camera.isRemoved else { return }
+        guard camera.hasIdleAction, !camera.isRemoved else { return }
         idling.insert(camera)
         if let due = camera.idleDue { idleDeadline = min(idleDeadline, camera.clockStart + due) }
     }
@@ -243,7 +243,7 @@ final class CameraRunner {
     /// - Parameter earliest: the hub's time before which none is looked at again: this takes as long as there are cameras.
     func rescheduleIdleActions(notBefore earliest: Double) {
         idleDeadline = .infinity
-        idling.removeAll { $0.moment.setup.idleAction == nil || $0.isRemoved }
+        idling.removeAll { !$0.hasIdleAction || $0.isRemoved }
         for camera in idling.cameras { scheduleIdleAction(of: camera) }
         idleDeadline = max(idleDeadline, earliest)
     }

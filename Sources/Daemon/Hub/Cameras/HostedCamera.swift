@@ -353,6 +353,8 @@ final class HostedCamera {
 
     // MARK: Idle action
 
+    var hasIdleAction: Bool { moment.idleAfterMs != nil }
+
     /// When its idle action goes on, on the camera's clock, if nothing comes before; `nil` if it does not.
     var idleDue: Double? { replay == nil && leases.current == nil && !isRemoved ? moment.idleDue : nil }
 
