@@ -177,7 +177,7 @@ private let wrong = JSON.array([.array([])])
         let touch = Touch(id: 1, position: ScreenPoint(x: 2, y: 3))
         let fingers = Fingers([touch], surface: .text("a"), isCancelled: true)
         let status = ReplayStatus(
-            camera: "left", state: .paused, timeMs: 4.5, durationMs: 60, speed: 2, round: 1,
+            camera: "left", state: .paused, timeMs: 4.5, durationMs: 60, speed: 2, round: 1, trace: "a.b",
             markers: [ReplayMarker(timeMs: 1, label: "a")])
         let move = CameraMove(camera: "left", seq: 3, timeMs: 4.5, reason: .animation, position: position)
         let messages: [ServerMessage] = [

@@ -94,7 +94,8 @@ final class HTTPClient {
         defer { fclose(table) }
         var line = [CChar](repeating: 0, count: 512)
         while fgets(&line, CInt(line.count), table) != nil {
-            if String(cString: line).contains(" \(ends[0]) \(ends[1]) 01 ") { return true }
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if text.contains(" \(ends[0]) \(ends[1]) 01 ") { return true }
         }
         return false
     }

@@ -24,7 +24,7 @@ public struct IdleAction: Equatable, Codable, Sendable {
 }
 
 /// A trace that the daemon can play by itself. (Of the message `traces`.)
-public struct StoredTraceInfo: Equatable, Sendable {
+public struct StoredTraceInfo: Equatable, Codable, Sendable {
     /// The file's name.
     public package(set) var trace: String
     /// How many lines it has, between its first and its last.

@@ -54,15 +54,17 @@ public struct ReplayStatus: Equatable, Sendable {
     public package(set) var speed: Double
     /// Which time it plays, from 1.
     public package(set) var round: Int
+    /// The name of the daemon's trace that it plays by itself: then it makes way for whatever moves the camera.
+    public package(set) var trace: String?
     /// The markers that have been read, in their order; `nil` where the line only tells of a change.
     public package(set) var markers: [ReplayMarker]?
 
     package init(
         camera: String, state: ReplayState, timeMs: Double, durationMs: Double?, speed: Double, round: Int,
-        markers: [ReplayMarker]?
+        trace: String? = nil, markers: [ReplayMarker]?
     ) {
         (self.camera, self.state, self.timeMs, self.durationMs) = (camera, state, timeMs, durationMs)
-        (self.speed, self.round, self.markers) = (speed, round, markers)
+        (self.speed, self.round, self.trace, self.markers) = (speed, round, trace, markers)
     }
 }
 
@@ -141,6 +143,7 @@ extension ReplayStatus: Described {
         try visitor.member(.durationMs, &durationMs, .number(places: 3))
         try visitor.member(.speed, &speed, SpeedRule())
         try visitor.member(.round, &round, .count)
+        try visitor.member(.trace, &trace, .traceName)
         try visitor.list(.markers, &markers, ListRule(), .optional)
     }
 }

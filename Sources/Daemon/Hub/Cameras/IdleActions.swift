@@ -8,6 +8,8 @@ final class IdleActions {
     private let turns: Turns
     /// Milliseconds between two looks at all cameras.
     private static let frame = 1000.0 / 60
+    /// The work of beginning one, in events.
+    private static let workOfBeginning = 8
 
     init(_ runner: CameraRunner, _ replays: Replays, _ traces: StoredTraces, _ turns: Turns) {
         (self.runner, self.replays, self.traces, self.turns) = (runner, replays, traces, turns)
@@ -23,6 +25,7 @@ final class IdleActions {
     }
 
     private func begin(_ camera: HostedCamera, due: Double, at now: Double) {
+        turns.add(events: Self.workOfBeginning)
         switch camera.moment.setup.idleAction?.action {
         case .flyHome(let home, let duration):
             runner.beginIdleFlight(of: camera, to: home, duration: duration, .home, at: due)

@@ -69,7 +69,7 @@ extension Hub {
             if let camera = record.endedTrace { parts.replays.assign(Replays.EndedTrace(camera: camera), to: peer) }
         }
         let numbered = Dictionary(peers.map { ($0.number, $0) }) { first, _ in first }
-        for replay in replays { parts.replays.restore(replay, peers: numbered) }
+        for replay in replays { parts.replays.restore(replay, peers: numbered, parts.traces) }
         parts.runner.restore(cameras.values, at: now) { numbered[$0] != nil }
         for peer in peers {
             parts.subscriptions.restore(peer)

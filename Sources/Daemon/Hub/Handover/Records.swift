@@ -144,7 +144,7 @@ extension Replay {
         let id: [UInt8]
         let playback: TracePlayback
         /// What an earlier process hands over lacks it.
-        let isAttract: Bool?
+        let storedTrace: StoredTraceInfo?
         let clock: ReplayClock
         let phase: Phase
         let round: Int
@@ -154,6 +154,7 @@ extension Replay {
         let passesOver: Bool
         let run: ReplayRun
         fileprivate(set) var seek: Seek?
+        /// None of a stored trace, which the next process has by itself.
         let lines: KeptLines
         fileprivate(set) var checkpoints: [Checkpoints.Checkpoint]
         let markers: [ReplayMarker]
@@ -168,18 +169,19 @@ extension Replay {
     var record: Record {
         Record(
             camera: cameraName, peer: peer?.number, feed: feed, id: id, playback: playback,
-            isAttract: isAttract ? true : nil, clock: clock, phase: phase, round: round,
+            storedTrace: storedTrace, clock: clock, phase: phase, round: round,
             roundStart: roundStart.isFinite ? roundStart : nil, rejected: rejected, passesOver: passesOver, run: run,
-            seek: seek.map { Record.Seek(target: $0.target, run: $0.run, moment: $0.camera.moment) }, lines: lines,
+            seek: seek.map { Record.Seek(target: $0.target, run: $0.run, moment: $0.camera.moment) },
+            lines: isAttract ? KeptLines() : lines,
             checkpoints: checkpoints.all, markers: markers)
     }
 
-    convenience init(_ record: Record, of camera: HostedCamera, from peer: Peer?) {
+    convenience init(_ record: Record, _ lines: KeptLines, of camera: HostedCamera, from peer: Peer?) {
         self.init(
             of: camera, from: peer, feed: record.feed, id: record.id, record.playback,
-            isAttract: record.isAttract ?? false, record.clock, record.phase, rejected: record.rejected,
+            record.storedTrace, record.clock, record.phase, rejected: record.rejected,
             passesOver: record.passesOver)
-        (round, run, lines, markers) = (record.round, record.run, record.lines, record.markers)
+        (round, run, self.lines, markers) = (record.round, record.run, lines, record.markers)
         roundStart = record.roundStart ?? -.infinity
         checkpoints = Checkpoints(record.checkpoints.filter { lines.have($0.run) })
     }
@@ -214,14 +216,15 @@ extension Replays {
     /// Goes on with a replay that another process has left.
     ///
     /// - Parameter peers: those that are still there, by their numbers.
-    func restore(_ record: Replay.Record, peers: [Int: Peer]) {
+    func restore(_ record: Replay.Record, peers: [Int: Peer], _ traces: StoredTraces) {
         let peer = record.peer.flatMap { peers[$0] }
         guard let camera = camera(named: record.camera), camera.replay == nil else {
             // Nothing of a trace is ever taken for live input.
             if let peer { discardInput(of: peer) }
             return
         }
-        let replay = Replay(record, of: camera, from: peer)
+        let stored = record.storedTrace.flatMap { info in traces[info.trace].flatMap { $0.info == info ? $0 : nil } }
+        let replay = Replay(record, stored?.lines ?? record.lines, of: camera, from: peer)
         if let peer { assign(replay, to: peer) }
         addRunning(replay)
         if let seek = record.seek, replay.lines.have(seek.run) {
@@ -231,7 +234,7 @@ extension Replays {
             return abandon(replay)
         }
         // Its owner went meanwhile.
-        guard let peer else { return replay.isAttract ? () : abandon(replay) }
+        guard let peer else { return stored != nil ? () : abandon(replay) }
         // Nor may its owner feed any more, by the options of this process.
         if peer.isWatchOnly { cutShort(replay) }
     }

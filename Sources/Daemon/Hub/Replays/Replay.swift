@@ -51,8 +51,8 @@ final class Replay {
     /// The header's id as it was written.
     let id: [UInt8]
     let playback: TracePlayback
-    /// Whether the daemon plays it by itself, as a camera's idle action: then it makes way for any client.
-    let isAttract: Bool
+    /// The trace that the daemon plays by itself, as a camera's idle action: then it makes way for any client.
+    let storedTrace: StoredTraceInfo?
 
     var phase = Phase.playing
     var wait = Wait.line
@@ -79,7 +79,7 @@ final class Replay {
     ) {
         (self.camera, cameraName, self.peer, feed, self.id) = (camera, camera.name, peer, peer.number, id)
         playback = header.playback
-        isAttract = false
+        storedTrace = nil
         clock = ReplayClock(speed: header.speed, longestWait: playback.idleTimeLimitMs, at: now)
         if playback.paused {
             phase = .paused
@@ -94,9 +94,10 @@ final class Replay {
     convenience init(_ trace: StoredTrace, loops: Bool, of camera: HostedCamera, limits: Limits, at now: Double) {
         var playback = TracePlayback()
         playback.loop = loops ? .forever : .times(1)
+        playback.durationMs = trace.info.durationMs
         let clock = ReplayClock(speed: trace.header.speed, longestWait: trace.header.playback.idleTimeLimitMs, at: now)
         self.init(
-            of: camera, from: nil, feed: 0, id: [], playback, isAttract: true, clock, .playing, rejected: 0,
+            of: camera, from: nil, feed: 0, id: [], playback, trace.info, clock, .playing, rejected: 0,
             passesOver: false)
         lines = trace.lines
         let moment = HostedCamera.Moment(position: trace.header.position, camera.moment.setup, limits: limits)
@@ -105,11 +106,11 @@ final class Replay {
 
     /// A replay that goes on where another process left off.
     init(
-        of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback, isAttract: Bool,
-        _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
+        of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
+        _ storedTrace: StoredTraceInfo?, _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
     ) {
         (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
-        self.isAttract = isAttract
+        self.storedTrace = storedTrace
         (self.playback, self.clock, self.rejected) = (playback, clock, rejected)
         (self.phase, self.passesOver) = (phase, passesOver)
         wait = .turn
@@ -133,6 +134,8 @@ final class Replay {
 
     /// Whether all of it has been played, and it is only kept.
     var isAtEnd: Bool { if case .atEnd = phase { true } else { false } }
+
+    var isAttract: Bool { storedTrace != nil }
 
     /// Whether it ends for whatever else is to move its camera.
     var makesWay: Bool { isAtEnd || isAttract }
@@ -202,7 +205,8 @@ final class Replay {
             isOver ? .ended : seek != nil ? .seeking : isAtEnd ? .atEnd : isPaused ? .paused : .playing
         return ReplayStatus(
             camera: cameraName, state: state, timeMs: position(at: now), durationMs: playback.durationMs,
-            speed: clock.speed, round: round, markers: withMarkers ? markers : nil)
+            speed: clock.speed, round: round,
+            trace: storedTrace?.trace, markers: withMarkers ? markers : nil)
     }
 
     /// How it went, for its owner.
@@ -212,8 +216,8 @@ final class Replay {
             durationMs: run.time, position: camera.published, cut: isCut ? true : nil)
     }
 
-    /// How many bytes are kept of it.
-    var keptBytes: Int { lines.byteCount + checkpoints.byteCount }
+    /// How many bytes are kept of it alone.
+    var keptBytes: Int { (isAttract ? 0 : lines.byteCount) + checkpoints.byteCount }
 
     // MARK: Lines
 

@@ -248,10 +248,10 @@ function announce({position}) {
 
 // MARK: Hands and keys
 
-// While a replay moves a camera nothing else does; one that has been played makes way.
+// While a replay moves a camera nothing else does; one that has been played, or that the daemon plays by itself, makes way.
 const move = (line) => {
     const {replay} = camera() ?? {};
-    if (replay && replay.state !== "at-end") toast("A replay moves this camera: End lets it go.");
+    if (replay && replay.state !== "at-end" && !replay.trace) toast("A replay moves this camera: End lets it go.");
     else if (lock.refusal(camera())) toast(lock.refusal(camera()));
     else send(line);
 };

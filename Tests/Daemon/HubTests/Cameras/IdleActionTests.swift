@@ -231,12 +231,42 @@ import Testing
         peers.0.send(Self.play)
         other.pass(8000)
         try host.handOver()
-        // What the next process can play by name does not matter to what it plays.
-        host.traces = []
         for host in [host, other] { host.pass(20_000) }
         let told = [watcher, peers.1].map { peer in peer.lines().map { $0.replacing(/"epoch":"[^"]*"/, with: "") } }
         #expect(told[0] == told[1])
         #expect(told[0].count > 800)
+    }
+
+    @Test(arguments: [true, false]) func loopEndsInAProcessThatHasAnotherTraceOfItsName(_ hasOne: Bool) throws {
+        visitor.send(Self.play)
+        host.pass(8000)
+        let other = Self.trace + #"{"type":"stop","timeMs":2000}"#
+        host.traces = hasOne ? [try StoredTrace("tour.ndjson", Array(other.utf8))] : []
+        try host.handOver()
+        host.pass(4000)
+        #expect(host.hub.isAtRest)
+        _ = watcher.lines()
+        host.pass(8000)
+        #expect(try events().contains { $0.kind == "reset" } == hasOne)
+    }
+
+    @Test func manyCamerasThatAreLeftAloneDoNotTakeATurnForThemselves() throws {
+        for number in 0..<250 {
+            visitor.send(Self.home.dropLast() + #","camera":"c\#(number)"}"#)
+        }
+        host.jump(5001)
+        let begun = (0..<250).count { host.hub.movesByItself("c\($0)") }
+        #expect(0 < begun && begun < 250)
+        host.pass(700)
+        #expect(host.hub.isAtRest && host.hub.deadline == nil)
+    }
+
+    @Test func statusOfALoopNamesItsTrace() throws {
+        visitor.send(Self.play)
+        host.pass(8000)
+        visitor.send(#"{"type":"get-replay","id":1}"#)
+        let status = try #require(visitor.messages.last)
+        #expect(status["trace"]?.string == "tour.ndjson" && status["durationMs"]?.number == 900)
     }
 
     @Test func unknownTraceIsRefusedAndOneThatIsGoneIsNotPlayed() throws {
