@@ -118,9 +118,9 @@ import GimbalProtocol
     /// When to call `advance` next, at the latest; `nil` if nothing is due. Ask at the end of a turn.
     public var deadline: Double? {
         if parts.turns.isAnybodyWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
+        let begins = intake.isStopped ? .infinity : min(parts.runner.idleDeadline, parts.replays.deadline)
         let earliest = min(
-            parts.runner.deadline, parts.runner.idleDeadline, parts.leases.deadline, parts.replays.deadline,
-            parts.waits.deadline, parts.clients.deadline)
+            parts.runner.deadline, begins, parts.leases.deadline, parts.waits.deadline, parts.clients.deadline)
         return earliest == .infinity ? nil : earliest
     }
 
@@ -128,8 +128,10 @@ import GimbalProtocol
     public func advance(to now: Double) {
         parts.runner.advance(to: now)
         parts.leases.advance(to: now)
-        parts.idleActions.advance(to: now)
-        intake.advanceReplays(to: now)
+        if !intake.isStopped {
+            parts.idleActions.advance(to: now)
+            intake.advanceReplays(to: now)
+        }
         parts.waits.advance(to: now)
         for peer in parts.clients.takeOverdue(at: now) { close(peer, at: now) }
     }

@@ -79,6 +79,17 @@ extension IdleAction.Action: Described {
 }
 
 extension IdleAction: Described {
+    /// Whether a client can set it.
+    package var isPossible: Bool {
+        let isKnown =
+            switch action {
+            case .flyHome(let home, let duration):
+                home.isPossible && ClosedRange.durations ~= duration ?? 0
+            case .play(let trace, _): Request.isCameraName(trace.utf8)
+            }
+        return isKnown && ClosedRange.idleTimes ~= afterMs
+    }
+
     package static let blank = IdleAction(afterMs: 60_000, .blank)
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {

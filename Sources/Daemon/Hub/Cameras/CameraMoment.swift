@@ -23,6 +23,9 @@ extension HostedCamera {
         case since(Double)
         /// The camera is on its way to where a trace begins.
         case approachingTrace
+
+        /// Whether it is one that a process leaves.
+        var isPossible: Bool { if case .since(let time) = self { -1e15...1e15 ~= time } else { true } }
     }
 
     struct Moment: Codable {
@@ -79,7 +82,8 @@ extension HostedCamera {
         /// Goes on in this process, with its limits; throws if no process leaves such a moment.
         mutating func adopt(_ limits: Limits) throws(StateDecoder.Damage) {
             guard setup.viewport.isPossible, surfaces.isPossible, -1e15...1e15 ~= lastTime,
-                nextTick == motion?.motion.nextFrame, idleAfterMs == setup.idleAction?.afterMs
+                nextTick == motion?.motion.nextFrame, idleAfterMs == setup.idleAction?.afterMs,
+                setup.idleAction?.isPossible ?? true, idling?.isPossible ?? true
             else { throw StateDecoder.Damage() }
             surfaces.limit = limits.cameraSurfaces
         }

@@ -222,7 +222,8 @@ final class CameraRegistry {
 
     /// Marks a camera as one that may have changed since it was saved.
     func markUnsaved(_ camera: HostedCamera) {
-        guard !camera.registration.isUnsaved else { return }
+        // One that plays by itself would be saved over and over.
+        guard !camera.registration.isUnsaved, camera.replay?.isAttract != true else { return }
         camera.registration.isUnsaved = true
         guard tracksChanges else { return }
         if camera.isRemoved, !inText.contains(camera.name) {

@@ -226,6 +226,7 @@ final class CameraRunner {
     /// What kept a camera from its idle action is over: its idle time begins.
     func restartIdleTime(of camera: HostedCamera, at now: Double) {
         camera.restartIdleTime(at: camera.time(at: now))
+        registry.markUnsaved(camera)
         scheduleIdleAction(of: camera)
     }
 
@@ -234,16 +235,19 @@ final class CameraRunner {
 
     private func scheduleIdleAction(of camera: HostedCamera) {
         guard camera.hasIdleAction, !camera.isRemoved else { return }
-        idling.insert(camera)
+        if idling.insert(camera), idling.cameras.count > 2 * registry.count + 64 { dropIdling() }
         if let due = camera.idleDue { idleDeadline = min(idleDeadline, camera.clockStart + due) }
     }
+
+    /// Lets go of cameras that are gone, or have no idle action any more.
+    private func dropIdling() { idling.removeAll { !$0.hasIdleAction || $0.isRemoved } }
 
     /// Looks anew which idle action is due first.
     ///
     /// - Parameter earliest: the hub's time before which none is looked at again: this takes as long as there are cameras.
     func rescheduleIdleActions(notBefore earliest: Double) {
         idleDeadline = .infinity
-        idling.removeAll { !$0.hasIdleAction || $0.isRemoved }
+        dropIdling()
         for camera in idling.cameras { scheduleIdleAction(of: camera) }
         idleDeadline = max(idleDeadline, earliest)
     }

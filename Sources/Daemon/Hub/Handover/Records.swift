@@ -144,7 +144,7 @@ extension Replay {
         let id: [UInt8]
         let playback: TracePlayback
         /// What an earlier process hands over lacks it.
-        let storedTrace: StoredTraceInfo?
+        let storedTrace: StoredTrace.Identity?
         let clock: ReplayClock
         let phase: Phase
         let round: Int
@@ -223,7 +223,9 @@ extension Replays {
             if let peer { discardInput(of: peer) }
             return
         }
-        let stored = record.storedTrace.flatMap { info in traces[info.trace].flatMap { $0.info == info ? $0 : nil } }
+        let stored = record.storedTrace.flatMap { identity in
+            traces[identity.info.trace].flatMap { peer == nil && $0.identity == identity ? $0 : nil }
+        }
         let replay = Replay(record, stored?.lines ?? record.lines, of: camera, from: peer)
         if let peer { assign(replay, to: peer) }
         addRunning(replay)

@@ -245,6 +245,7 @@ final class Leases {
             camera.leases.current = lease
             leased.append(camera)
         } else if let number = record.number {
+            runner.restartIdleTime(of: camera, at: now)
             tellEnd(of: number, of: camera, .disconnected, at: now)
         }
         update(camera, at: now)

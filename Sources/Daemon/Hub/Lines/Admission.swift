@@ -149,6 +149,12 @@ struct Admission {
                 throw Refusal(index, .invalidValue, "type", message)
             }
             if camera?.replay?.isCut != false { throw noReplay() }
+            if camera?.replay?.isAttract == true {
+                if case .endReplay = requests[index].body { break }
+                throw Refusal(
+                    index, .noReplay, "camera",
+                    "the daemon plays this trace by itself: it can only be ended, by end-replay")
+            }
             // A replay is steered from any connection as long as its own may move the camera, and by those that may.
             if let owner = camera?.replay?.peer, camera?.publicCamera.leases.allow(peer) == false {
                 try admitLeased(index, camera, by: owner)
@@ -357,8 +363,13 @@ extension ClientRequest {
         }
     }
 
-    /// Whether it is to have its camera for a time.
-    var leasesCamera: Bool { if case .takeLease = self { true } else { false } }
+    /// Whether it ends what its camera does by itself, though it moves nothing.
+    var endsIdleAction: Bool {
+        switch self {
+        case .takeLease, .marker: true
+        default: false
+        }
+    }
 
     /// Whether it is to move its camera, so that no replay of another client's may any more.
     var takesCamera: Bool {

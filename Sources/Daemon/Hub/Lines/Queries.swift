@@ -37,7 +37,11 @@ final class Queries {
         switch query {
         case .ping: sender.reply(.pong, id, to: peer)
         case .getReplay:
-            guard let replay = camera?.replay else { return }
+            guard let replay = camera?.replay else {
+                // An earlier object of the line has ended it.
+                let error = WireError(.noReplay, field: "camera", "no replay runs on this camera")
+                return errors.refuse(error, id, about: camera?.name ?? "", to: peer)
+            }
             let status = replay.status(at: line.now, withMarkers: true)
             turns.add(events: status.markers?.count ?? 0)
             sender.reply(.replay(status), id, to: peer)

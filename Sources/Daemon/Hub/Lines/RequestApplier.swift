@@ -33,7 +33,7 @@ final class RequestApplier {
             return sender.acknowledge(id, to: peer)
         }
         if let camera = registry.camera(meant), let replay = camera.replay, replay.makesWay,
-            request.body.takesCamera || replay.isAttract && request.body.leasesCamera
+            request.body.takesCamera || replay.isAttract && request.body.endsIdleAction
         {
             replays.makeWay(on: camera, for: peer, at: now)
         }

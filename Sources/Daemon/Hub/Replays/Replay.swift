@@ -52,7 +52,7 @@ final class Replay {
     let id: [UInt8]
     let playback: TracePlayback
     /// The trace that the daemon plays by itself, as a camera's idle action: then it makes way for any client.
-    let storedTrace: StoredTraceInfo?
+    let storedTrace: StoredTrace.Identity?
 
     var phase = Phase.playing
     var wait = Wait.line
@@ -95,11 +95,12 @@ final class Replay {
         var playback = TracePlayback()
         playback.loop = loops ? .forever : .times(1)
         playback.durationMs = trace.info.durationMs
-        let clock = ReplayClock(speed: trace.header.speed, longestWait: trace.header.playback.idleTimeLimitMs, at: now)
+        let speed = trace.header.speed == .infinity ? 1 : trace.header.speed
+        let clock = ReplayClock(speed: speed, longestWait: trace.header.playback.idleTimeLimitMs, at: now)
         self.init(
-            of: camera, from: nil, feed: 0, id: [], playback, trace.info, clock, .playing, rejected: 0,
+            of: camera, from: nil, feed: 0, id: [], playback, trace.identity, clock, .playing, rejected: 0,
             passesOver: false)
-        lines = trace.lines
+        (lines, markers) = (trace.lines, trace.markers)
         let moment = HostedCamera.Moment(position: trace.header.position, camera.moment.setup, limits: limits)
         checkpoints = Checkpoints([.init(run: run, moment: moment)])
     }
@@ -107,7 +108,7 @@ final class Replay {
     /// A replay that goes on where another process left off.
     init(
         of camera: HostedCamera, from peer: Peer?, feed: Int, id: [UInt8], _ playback: TracePlayback,
-        _ storedTrace: StoredTraceInfo?, _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
+        _ storedTrace: StoredTrace.Identity?, _ clock: ReplayClock, _ phase: Phase, rejected: UInt64, passesOver: Bool
     ) {
         (self.camera, cameraName, self.peer, self.feed, self.id) = (camera, camera.name, peer, feed, id)
         self.storedTrace = storedTrace
@@ -206,7 +207,7 @@ final class Replay {
         return ReplayStatus(
             camera: cameraName, state: state, timeMs: position(at: now), durationMs: playback.durationMs,
             speed: clock.speed, round: round,
-            trace: storedTrace?.trace, markers: withMarkers ? markers : nil)
+            trace: storedTrace?.info.trace, markers: withMarkers ? markers : nil)
     }
 
     /// How it went, for its owner.

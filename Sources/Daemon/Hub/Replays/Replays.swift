@@ -195,7 +195,11 @@ final class Replays {
             replay.playbackRun.time = time
             let requests = replay.lines.requests(of: replay.playbackRun.line, &decoder)
             turns.add(work: requests.count)
-            for request in requests { runner.apply(request.body, of: replay.feed, to: camera, at: time) }
+            for request in requests {
+                // A stored trace plays on a camera as that is set.
+                if replay.isAttract, case .set = request.body { continue }
+                runner.apply(request.body, of: replay.feed, to: camera, at: time)
+            }
             runner.commitBatch(of: camera, at: time)
             lineWasPlayed(requests, in: replay, at: now)
         case .end: endTrace(of: replay)

@@ -14,10 +14,21 @@ public struct StoredTrace: Sendable {
         public let message: String
     }
 
-    /// The longest that a trace may last, in milliseconds: a day.
-    private static let longest = 86_400_000.0
+    /// What tells it from another one.
+    struct Identity: Equatable, Codable {
+        let info: StoredTraceInfo
+        /// Of the whole file.
+        let checksum: Int
+    }
 
-    let info: StoredTraceInfo
+    /// How many lines and frames a trace may have: of frames some two hours.
+    private static let mostSteps: UInt64 = 500_000
+
+    let identity: Identity
+    var info: StoredTraceInfo { identity.info }
+    let markers: [ReplayMarker]
+    /// How many lines and frames it has.
+    public let steps: Int
     let header: TraceHeader
     let lines: KeptLines
 
@@ -39,9 +50,15 @@ public struct StoredTrace: Sendable {
         let peer = hub.connect(outlet)
         let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         var decoder = RequestDecoder()
-        guard let requests = try? decoder.decode(bytes.span.extracting(0..<end)), let first = requests.first,
-            case .trace(let header) = first.body
-        else { throw Problem(line: 1, message: "a trace begins with its header, {\"type\":\"trace\",\"version\":1}") }
+        let requests: [Request]
+        do throws(Rejection) {
+            requests = try decoder.decode(bytes.span.extracting(0..<end))
+        } catch {
+            throw Problem(line: 1, message: error.error.message)
+        }
+        guard let first = requests.first, case .trace(let header) = first.body else {
+            throw Problem(line: 1, message: "a trace begins with its header, {\"type\":\"trace\",\"version\":1}")
+        }
         var whole = TraceHeader(speed: .infinity, position: header.position, setup: header.setup)
         whole.playback.untilMs = header.playback.untilMs
         whole.playback.pauseAtEnd = true
@@ -50,18 +67,21 @@ public struct StoredTrace: Sendable {
         input += bytes[min(end + 1, bytes.count)...]
         hub.receive(input.span, from: peer, at: 0)
         hub.endOfInput(peer, at: 0)
-        while outlet.error == nil, let replay = peer.replay, !replay.isAtEnd, replay.run.time <= Self.longest {
+        while outlet.error == nil, let replay = peer.replay, !replay.isAtEnd, replay.run.steps <= Self.mostSteps {
             hub.advance(to: 0)
             hub.endTurn(at: 0)
         }
         if let error = outlet.error { throw Problem(line: error.line, message: error.message) }
         guard let replay = peer.replay else { throw Problem(line: 1, message: "the trace ends before it is played") }
-        guard replay.run.time <= Self.longest else {
-            throw Problem(line: 1, message: "a trace that is played by name lasts a day at the most")
+        guard replay.run.steps <= Self.mostSteps else {
+            throw Problem(line: 1, message: "it takes more than \(Self.mostSteps) lines and frames")
         }
+        guard replay.camera.frames > 0 else { throw Problem(line: 1, message: "it never moves the camera") }
         self.header = header
-        lines = replay.lines
-        info = StoredTraceInfo(trace: name, lines: lines.end, durationMs: replay.run.time)
+        (lines, markers, steps) = (replay.lines, replay.markers, Int(replay.run.steps))
+        let info = StoredTraceInfo(trace: name, lines: lines.end, durationMs: replay.run.time)
+        let checksum = bytes.reduce(into: 0xcbf2_9ce4_8422_2325 as UInt64) { $0 = ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        identity = Identity(info: info, checksum: Int(checksum >> 16))
     }
 
     /// What the hub answers while it plays a trace, of which only errors matter.

@@ -9,6 +9,8 @@ import UnixSocket
 enum TraceFolder {
     /// The largest file that is read, all of them together, and how many: they are read before clients are served.
     private static let (longest, longestOfAll, most) = (4 << 20, 16 << 20, 256)
+    /// And all their lines and frames, since each is played once for that.
+    private static let mostSteps = 2_000_000
 
     /// The traces in a folder; what cannot be played is left out, and logged. Where there is no folder, there are none.
     static func traces(in path: String, _ log: Log) -> [StoredTrace] {
@@ -17,19 +19,25 @@ enum TraceFolder {
             return []
         }
         defer { _ = unsafe closedir(folder) }
-        var (traces, size) = ([StoredTrace](), 0)
+        var (traces, size, steps) = ([StoredTrace](), 0, 0)
         for name in unsafe names(in: folder) {
             func leaveOut(_ why: String) { log(.warning, "the trace \(name) is left out: \(why)") }
+            guard StoredTrace.isName(name) else {
+                leaveOut("a name has 1 to 64 of A-Z a-z 0-9 . _ -")
+                continue
+            }
             do throws(SystemError) {
                 guard let file = try unsafe ReadFile(name, in: dirfd(folder), atMost: longest) else { continue }
-                guard traces.count < most, size + file.size <= longestOfAll else {
-                    leaveOut("\(most) traces of \(longestOfAll) bytes are taken at the most")
+                guard traces.count < most, size + file.size <= longestOfAll, steps < mostSteps else {
+                    leaveOut("\(most) traces of \(longestOfAll) bytes and \(mostSteps) lines and frames are the most")
                     continue
                 }
                 size += file.size
                 let bytes = try file.read(from: 0, file.size)
                 do throws(StoredTrace.Problem) {
-                    traces.append(try StoredTrace(name, bytes))
+                    let trace = try StoredTrace(name, bytes)
+                    traces.append(trace)
+                    steps += trace.steps
                 } catch {
                     leaveOut("line \(error.line): \(error.message)")
                 }
@@ -41,14 +49,14 @@ enum TraceFolder {
         return traces
     }
 
-    /// The names of what can be traces, sorted: others, as those that begin with a dot, are passed over.
+    /// The names of its files, sorted, but for those that begin with a dot.
     private static func names(in folder: OpaquePointer) -> [String] {
         var names: [String] = []
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if StoredTrace.isName(name), !name.hasPrefix(".") { names.append(name) }
+            if !name.hasPrefix(".") { names.append(name) }
         }
         return names.sorted()
     }

@@ -1,8 +1,9 @@
 // What cameras do when nothing moves them: when it begins, what it does, and what ends it.
 
-import Hub
 import TestSupport
 import Testing
+
+@testable import Hub
 
 @Suite struct IdleActionTests {
     private let host = HubHost()
@@ -237,6 +238,55 @@ import Testing
         #expect(told[0].count > 800)
     }
 
+    @Test func settingsOfAStoredTraceArePassedOver() throws {
+        let set = #"{"type":"set-zoom-range","timeMs":0,"minZoom":5}"# + "\n"
+        let header = Self.trace.split(separator: "\n")[0] + "\n"
+        let lines = header + set + Self.trace.dropFirst(header.count)
+        host.traces = [try StoredTrace("tour.ndjson", Array(lines.utf8))]
+        visitor.send(Self.play)
+        host.pass(20_000)
+        #expect(try events().contains { $0.kind == "reset" })
+        visitor.send(#"{"type":"get-camera"}"#)
+        #expect(visitor.messages.last?["minZoom"]?.number == 2)
+    }
+
+    @Test func camerasThatComeAndGoAreNotKept() {
+        weak var kept: HostedCamera?
+        for number in 0..<400 {
+            visitor.send(Self.home.dropLast() + #","camera":"c"}"#)
+            if number == 0 { kept = host.hub.parts.registry.camera(named: "c") }
+            visitor.send(#"{"type":"remove-camera","camera":"c"}"#)
+        }
+        #expect(kept == nil)
+    }
+
+    @Test func daemonThatEndsBeginsNothing() throws {
+        visitor.send(Self.play)
+        host.pass(8000)
+        visitor.send(Self.home.dropLast() + #","camera":"other"}"#)
+        host.hub.end(at: host.now)
+        host.turn()
+        _ = watcher.lines()
+        host.pass(20_000)
+        #expect(try events().isEmpty)
+        #expect(!host.hub.movesByItself("other") && host.hub.deadline == nil)
+    }
+
+    @Test func loopIsEndedByItsRequestAndSteeredByNoOther() throws {
+        visitor.send(Self.play)
+        host.pass(8000)
+        for type in ["pause-replay", "set-replay-speed\",\"speed\":\"max", "seek-replay\",\"toMs\":\"0"] {
+            visitor.send(#"{"type":"\#(type)","id":1}"#)
+            #expect(visitor.messages.last?["type"]?.string == "error")
+        }
+        visitor.send(#"[{"type":"stop","id":2},{"type":"get-replay","id":3}]"#)
+        #expect(visitor.messages.suffix(2).map { $0["code"]?.string } == [nil, "no-replay"])
+        host.pass(8000)
+        visitor.send(#"{"type":"end-replay","id":4}"#)
+        host.pass(4000)
+        #expect(visitor.messages.last?["type"]?.string == "ok" && host.hub.isAtRest)
+    }
+
     @Test(arguments: [true, false]) func loopEndsInAProcessThatHasAnotherTraceOfItsName(_ hasOne: Bool) throws {
         visitor.send(Self.play)
         host.pass(8000)
@@ -280,13 +330,15 @@ import Testing
     }
 
     @Test func tracesAreListedByTheirNames() throws {
-        let plain = Array(#"{"type":"trace","version":1}"#.utf8)
+        let plain = Array(
+            "{\"type\":\"trace\",\"version\":1}\n{\"type\":\"move\",\"timeMs\":0,\"update\":{\"kind\":\"zoom-in\"}}"
+                .utf8)
         host.traces = [try StoredTrace("b", plain), host.traces[0], try StoredTrace("a", plain)]
         visitor.send(#"{"type":"traces","id":1}"#)
         #expect(
             visitor.lines() == [
-                #"{"type":"traces","id":1,"traces":[{"trace":"a","lines":0,"durationMs":0},"#
-                    + #"{"trace":"b","lines":0,"durationMs":0},"#
+                #"{"type":"traces","id":1,"traces":[{"trace":"a","lines":1,"durationMs":0},"#
+                    + #"{"trace":"b","lines":1,"durationMs":0},"#
                     + #"{"trace":"tour.ndjson","lines":4,"durationMs":900}]}"#
             ])
     }

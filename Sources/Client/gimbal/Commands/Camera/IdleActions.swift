@@ -16,7 +16,7 @@ struct IdleOptions: ParsableArguments {
 
     func validate() throws {
         if let after, !ClosedRange.idleTimes.contains(after.milliseconds) {
-            throw ValidationError("--after is a second to a day.")
+            throw ValidationError("--after is 1s to 24h.")
         }
     }
 
@@ -69,6 +69,7 @@ struct Home: ParsableCommand {
 
     func validate() throws {
         try idle.check(position.map { _ in "" })
+        if position == nil, duration != nil { throw ValidationError("--duration goes with a place.") }
         try gimbal.check("--duration", duration?.milliseconds, 0...3_600_000, " ms")
     }
 
@@ -101,7 +102,10 @@ struct Attract: ParsableCommand {
 
     @OptionGroup var idle: IdleOptions
 
-    func validate() throws { try idle.check(trace) }
+    func validate() throws {
+        try idle.check(trace)
+        if trace == nil, once { throw ValidationError("--once goes with a trace.") }
+    }
 
     func run() throws { try idle.run(trace.map { .play(trace: $0, loop: !once) }) }
 }
