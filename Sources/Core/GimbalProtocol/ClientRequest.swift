@@ -241,8 +241,7 @@ extension ClientRequest {
         case .touch: .touch
         case .move, .animate, .fly, .tour, .stop, .set, .removeCamera, .marker: .command
         case .getCamera, .cameraForBounds, .project, .unproject, .visibleRegion, .cameras, .stats, .traces, .ping,
-            .hello,
-            .awaitIdle, .getReplay:
+            .hello, .awaitIdle, .getReplay:
             .question
         case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .trace, .traceEnd, .pauseReplay, .resumeReplay,
             .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients, .takeLease, .joinLease, .endLease:
@@ -350,8 +349,7 @@ extension ClientRequest {
             try visitor.member(.lease, &number, .lease)
             self = .endLease(number)
         case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .traces, .ping, .unsubscribe,
-            .unsubscribeAll,
-            .traceEnd, .pauseReplay, .resumeReplay, .endReplay, .getReplay:
+            .unsubscribeAll, .traceEnd, .pauseReplay, .resumeReplay, .endReplay, .getReplay:
             break
         }
     }

@@ -33,7 +33,8 @@ extension HostedCamera {
         private(set) var setup: CameraSetup {
             didSet { idleAfterMs = setup.idleAction?.afterMs }
         }
-        /// How long it rests before its idle action; `nil` where it has none. Each line asks, and the setup is long.
+        /// How long it rests before its idle action; `nil` where it has none. Each line asks, and asking the setup, which has
+        /// texts, took 160 instructions more.
         private(set) var idleAfterMs: Double?
         var camera: Camera
         var gestures = GestureTracker()

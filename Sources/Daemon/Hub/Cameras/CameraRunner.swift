@@ -226,7 +226,6 @@ final class CameraRunner {
     /// What kept a camera from its idle action is over: its idle time begins.
     func restartIdleTime(of camera: HostedCamera, at now: Double) {
         camera.restartIdleTime(at: camera.time(at: now))
-        registry.markUnsaved(camera)
         scheduleIdleAction(of: camera)
     }
 

@@ -32,7 +32,7 @@ final class RequestApplier {
         if peer.sendsBehindTheEnd, request.body.isOfTraces {
             return sender.acknowledge(id, to: peer)
         }
-        if let camera = registry.camera(meant), let replay = camera.replay, replay.makesWay,
+        if let camera = registry.camera(meant), let replay = camera.replay,
             request.body.takesCamera || replay.isAttract && request.body.endsIdleAction
         {
             replays.makeWay(on: camera, for: peer, at: now)

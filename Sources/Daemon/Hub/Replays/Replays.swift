@@ -354,8 +354,8 @@ final class Replays {
         }
     }
 
-    /// A replay that has been played to its end, or that the daemon plays by itself, makes way for what is to move its camera,
-    /// where that is.
+    /// Ends a replay that has been played to its end, or that the daemon plays by itself, for what is to move its camera, which
+    /// stays where it is.
     func makeWay(on camera: HostedCamera, for peer: Peer, at now: Double) {
         guard let replay = camera.replay, replay.makesWay, replay !== peer.replay else { return }
         if replay.isAttract {
@@ -456,6 +456,7 @@ final class Replays {
         running.removeAll { $0 === replay }
         defer { leases.update(camera, at: now) }
         runner.restartIdleTime(of: camera, at: now)
+        registry.markUnsaved(camera)
         guard let peer = replay.peer else { return }
         // What is passed over goes on until its end has been read.
         peer.sentTrace.state = replay.passesOver ? .passedOver(EndedTrace(camera: replay.cameraName)) : .none

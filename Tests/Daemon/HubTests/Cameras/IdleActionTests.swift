@@ -250,6 +250,26 @@ import Testing
         #expect(visitor.messages.last?["minZoom"]?.number == 2)
     }
 
+    @Test func loopHasTheMarkersOfItsTraceAndIsSavedOnlyWhenItEnds() throws {
+        let marked = Self.trace + #"{"type":"marker","timeMs":700,"label":"there"}"#
+        let host = HubHost()
+        host.traces = [try StoredTrace("tour.ndjson", Array(marked.utf8))]
+        host.hub.tracksChanges = true
+        let visitor = host.connect()
+        visitor.send(Self.play)
+        host.pass(8000)
+        visitor.send(#"{"type":"get-replay","id":1}"#)
+        #expect(visitor.messages.last?["markers"]?.array?.compactMap { $0["label"]?.string } == ["there"])
+        var text = SavedText()
+        host.hub.beginSaving(&text)
+        #expect(host.hub.continueSaving(&text, atMost: 10))
+        host.pass(8000)
+        #expect(!host.hub.hasUnsaved)
+        visitor.send(#"{"type":"end-replay","id":2}"#)
+        host.pass(100)
+        #expect(host.hub.hasUnsaved)
+    }
+
     @Test func camerasThatComeAndGoAreNotKept() {
         weak var kept: HostedCamera?
         for number in 0..<400 {
