@@ -18,6 +18,8 @@ public final class HubHost {
     private var peers: [HubPeer] = []
     /// The traces that the hub, and each that follows it, can play by itself.
     public var traces: [StoredTrace] = [] { didSet { hub.traces = traces } }
+    /// What the wall clock shows at a time, in milliseconds since 1970.
+    public var wallTime: (Double) -> Double = { $0 }
 
     public init(limits: Limits = Limits(), epochSeed: UInt64 = 7, sharesHistories: Bool = true) {
         (self.limits, self.epochSeed, self.sharesHistories) = (limits, epochSeed, sharesHistories)
@@ -38,9 +40,12 @@ public final class HubHost {
 
     /// Ends a turn: what is due at the present time is done, and everything is sent.
     public func turn() {
+        tellWallTime()
         hub.advance(to: now)
         hub.endTurn(at: now)
     }
+
+    fileprivate func tellWallTime() { hub.setWallTime(Int((wallTime(now) * 1000).rounded()), at: now) }
 
     /// Lets time pass, turn by turn, stopping at every deadline.
     public func pass(_ milliseconds: Double) {
@@ -189,7 +194,10 @@ public final class HubPeer: ConformancePeer {
     }
 
     /// Sends bytes without ending the turn.
-    public func put(_ bytes: [UInt8]) { host.hub.receive(bytes.span, from: peer, at: host.now) }
+    public func put(_ bytes: [UInt8]) {
+        host.tellWallTime()
+        host.hub.receive(bytes.span, from: peer, at: host.now)
+    }
 
     public func send(_ bytes: [UInt8]) {
         put(bytes)

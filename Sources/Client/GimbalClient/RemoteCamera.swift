@@ -188,7 +188,7 @@ public struct RemoteCamera: Sendable {
     // MARK: Queries
 
     /// All that is to be known of the camera.
-    public func state() async throws -> CameraState { try await ask(.getCamera) }
+    public func state(at time: WallTime? = nil) async throws -> CameraState { try await ask(.getCamera(at: time)) }
 
     /// Where the camera would be to show bounds inside of insets, without going there.
     ///

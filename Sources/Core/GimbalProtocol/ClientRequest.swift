@@ -14,6 +14,8 @@ import Touches
 public enum ClientRequest: Equatable, Sendable {
     /// A report of a gesture.
     case gesture(Gesture)
+    /// Where the camera is to be at a time of the wall clock: 256 such positions wait at the most.
+    case present(Presentation)
     /// All fingers that are on a surface now, for the daemon to recognize gestures.
     case touch(Fingers)
 
@@ -33,8 +35,8 @@ public enum ClientRequest: Equatable, Sendable {
     /// Frees the camera's name.
     case removeCamera
 
-    /// Asks for a ``CameraState``.
-    case getCamera
+    /// Asks for a ``CameraState``: of the present, or with where the camera is at a time of the wall clock.
+    case getCamera(at: WallTime? = nil)
     /// Asks for the ``BoundsFit`` of bounds inside of insets.
     case cameraForBounds(CoordinateBounds, insets: EdgeInsets = EdgeInsets())
     /// Asks for the point of the screen that shows a place.
@@ -179,6 +181,7 @@ extension ClientRequest {
     public var type: String {
         switch self {
         case .gesture(let gesture): gesture.event.kind.type
+        case .present: "present"
         case .touch: "touch"
         case .move: "move"
         case .animate, .fly: "animate"
@@ -220,8 +223,9 @@ extension ClientRequest {
     package static let blanks: [ClientRequest] =
         GestureKind.allCases.map { .gesture(GestureEvent($0, .changed)) } + CameraSetup.Change.blanks.map { .set($0) }
         + [
-            .touch(.blank), .move(.blank), .animate(.blank), .tour([]), .stop, .removeCamera, .getCamera,
-            .cameraForBounds(.blank), .project(.blank), .unproject(.blank), .visibleRegion, .cameras, .stats,
+            .present(.blank), .touch(.blank), .move(.blank), .animate(.blank), .tour([]), .stop, .removeCamera,
+            .getCamera(), .cameraForBounds(.blank), .project(.blank), .unproject(.blank), .visibleRegion, .cameras,
+            .stats,
             .clients(), .traces, .awaitIdle(), .ping,
             .hello(), .subscribe(), .unsubscribe, .trace(.blank), .traceEnd, .pauseReplay, .resumeReplay, .stepReplay(),
             .seekReplay(.time(0)), .setReplaySpeed(1), .endReplay, .getReplay, .marker(label: ""),
@@ -244,7 +248,8 @@ extension ClientRequest {
             .hello, .awaitIdle, .getReplay:
             .question
         case .subscribe, .subscribeAll, .unsubscribe, .unsubscribeAll, .trace, .traceEnd, .pauseReplay, .resumeReplay,
-            .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients, .takeLease, .joinLease, .endLease:
+            .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .clients, .takeLease, .joinLease, .endLease,
+            .present:
             .connection
         }
     }
@@ -277,6 +282,7 @@ extension ClientRequest {
             try gesture.describe(&visitor)
             gesture.event.time = timeMs
             self = .gesture(gesture)
+        case .present(let value): self = .present(try described(value, by: &visitor))
         case .touch(var fingers):
             try fingers.describe(&visitor)
             fingers.timeMs = timeMs
@@ -294,6 +300,9 @@ extension ClientRequest {
         case .set(var change):
             try change.describe(&visitor)
             self = .set(change)
+        case .getCamera(var time):
+            try visitor.member(.atWallTime, &time, .wallTime)
+            self = .getCamera(at: time)
         case .cameraForBounds(var bounds, var insets):
             try visitor.object(.bounds, &bounds)
             try visitor.object(.insets, &insets, default: EdgeInsets())
@@ -348,7 +357,7 @@ extension ClientRequest {
         case .endLease(var number):
             try visitor.member(.lease, &number, .lease)
             self = .endLease(number)
-        case .stop, .removeCamera, .getCamera, .visibleRegion, .cameras, .stats, .traces, .ping, .unsubscribe,
+        case .stop, .removeCamera, .visibleRegion, .cameras, .stats, .traces, .ping, .unsubscribe,
             .unsubscribeAll, .traceEnd, .pauseReplay, .resumeReplay, .endReplay, .getReplay:
             break
         }

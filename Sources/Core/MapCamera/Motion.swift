@@ -5,6 +5,8 @@
 public struct Motion: Codable, Sendable {
     /// Frames a second. The time of each is a multiple of 1000 / 60, so that no error adds up.
     private static let framesPerSecond = 60.0
+    /// From one frame to the next, in milliseconds.
+    package static let frameDuration = 1000 / framesPerSecond
 
     private enum Course: Codable, Sendable {
         case animation(CameraAnimation)
@@ -164,5 +166,15 @@ public struct CameraAnimation: Codable, Sendable {
             viewingAngle: start.view.viewingAngle + share * (end.viewingAngle - start.view.viewingAngle))
         let target = MercatorPoint(x: start.target.x + way.ground * path.x, y: start.target.y + way.ground * path.y)
         return Pose(view: view, anchor: anchor ?? .target(target.coordinate))
+    }
+}
+
+extension CameraPosition {
+    /// The position at a share of the time, from 0 to 1, in which a linear animation goes from here to another one.
+    package func toward(_ other: CameraPosition, _ share: Double) -> CameraPosition {
+        var camera = Camera(position: self)
+        let animation = CameraAnimation(from: camera, to: Camera(position: other), duration: 1, easing: .linear)
+        camera.settle(animation.pose(at: share))
+        return camera.position
     }
 }

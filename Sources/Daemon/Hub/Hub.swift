@@ -115,18 +115,25 @@ import GimbalProtocol
 
     // MARK: Time
 
+    /// Tells what the wall clock shows, in microseconds since 1970; to be told in each turn, before anything else of it.
+    public func setWallTime(_ microseconds: Int, at now: Double) {
+        parts.clock.set(WallTime(microseconds: microseconds), at: now)
+    }
+
     /// When to call `advance` next, at the latest; `nil` if nothing is due. Ask at the end of a turn.
     public var deadline: Double? {
         if parts.turns.isAnybodyWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
         let begins = intake.isStopped ? .infinity : min(parts.runner.idleDeadline, parts.replays.deadline)
         let earliest = min(
-            parts.runner.deadline, begins, parts.leases.deadline, parts.waits.deadline, parts.clients.deadline)
+            parts.runner.deadline, parts.playOuts.deadline, begins, parts.leases.deadline, parts.waits.deadline,
+            parts.clients.deadline)
         return earliest == .infinity ? nil : earliest
     }
 
     /// Does what is due.
     public func advance(to now: Double) {
         parts.runner.advance(to: now)
+        parts.playOuts.advance(to: now)
         parts.leases.advance(to: now)
         if !intake.isStopped {
             parts.idleActions.advance(to: now)

@@ -5,6 +5,8 @@ struct HubParts {
     let server: String
     let counters = Counters()
     let observer = ClientObserver()
+    /// What the wall clock shows.
+    let clock = WallClock()
     /// Whose turn it is.
     let turns: Turns
     /// Which cameras there are.
@@ -21,6 +23,8 @@ struct HubParts {
     let waits: RestWaits
     /// Cameras in time.
     let runner: CameraRunner
+    /// Where cameras are to be at times of the wall clock.
+    let playOuts: PlayOuts
     /// Who alone may move a camera.
     let leases: Leases
     /// The traces that are played.
@@ -37,9 +41,10 @@ struct HubParts {
         clients = ClientRegistry(limits: limits)
         sender = Sender(limits: limits, turns, counters)
         errors = ErrorReplies(sender, turns, counters, observer)
-        subscriptions = Subscriptions(limits: limits, registry, sender, turns)
+        subscriptions = Subscriptions(limits: limits, registry, sender, turns, clock)
         waits = RestWaits(limits: limits, sender, turns, counters)
-        runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer)
+        runner = CameraRunner(registry, subscriptions, waits, sender, turns, observer, clock)
+        playOuts = PlayOuts(runner, clock)
         leases = Leases(runner, sender, counters)
         replays = Replays(limits: limits, registry, clients, runner, leases, sender, turns)
         idleActions = IdleActions(runner, replays, traces, turns)

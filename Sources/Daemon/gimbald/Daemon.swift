@@ -107,7 +107,7 @@ final class Daemon {
 
     /// Does what is due, sends, frees, and says how long the next turn may wait.
     private func endTurn() throws {
-        let now = now()
+        let now = present()
         hub.advance(to: now)
         hub.endTurn(at: now)
         clients.releaseRetired()
@@ -118,6 +118,13 @@ final class Daemon {
 
     /// Milliseconds of the monotonic clock.
     func now() -> Double { MonotonicClock.now }
+
+    /// The same, and the hub is told what the wall clock shows then.
+    func present() -> Double {
+        let now = now()
+        hub.setWallTime(RealtimeClock.microseconds, at: now)
+        return now
+    }
 
     /// Makes the loop wait no longer than until the next deadline; a far one is checked again every hour.
     private func armDeadline() throws {

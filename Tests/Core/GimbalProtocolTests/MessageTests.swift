@@ -73,7 +73,8 @@ private let commands: [ClientRequest] =
     ]
 
 private let questions: [ClientRequest] = [
-    .getCamera, .cameraForBounds(bounds, insets: insets), .cameraForBounds(bounds), .project(paris),
+    .getCamera(), .getCamera(at: WallTime(microseconds: 1_764_158_400_000_001)),
+    .cameraForBounds(bounds, insets: insets), .cameraForBounds(bounds), .project(paris),
     .unproject(point), .visibleRegion, .cameras, .stats, .traces, .ping, .getReplay, .clients(), .clients(after: 7),
     .hello(),
     .hello(about: "a\"é\n"), .awaitIdle(), .awaitIdle(timeoutMs: 0.5),
@@ -107,6 +108,8 @@ private let others: [ClientRequest] = {
         .unsubscribeAll, .pauseReplay, .resumeReplay, .stepReplay(), .stepReplay(count: 30),
         .seekReplay(.time(1.0 / 3)), .seekReplay(.offset(-5000)), .seekReplay(.marker("a\"é\n")),
         .setReplaySpeed(0.25), .setReplaySpeed(.infinity), .endReplay, .marker(label: "lost the corner"), .traceEnd,
+        .present(Presentation(.initial, at: WallTime(microseconds: 1), isMoving: true)),
+        .present(Presentation(.initial, at: WallTime(microseconds: 1_764_158_400_000_001), isMoving: false)),
         .takeLease(LeaseRequest(forMs: 5000, label: "guide", wait: true)), .takeLease(LeaseRequest(forMs: 1)),
         .joinLease(7),
         .endLease(), .endLease(7),
@@ -166,7 +169,7 @@ let everyRequest = gestures + touches + commands + questions + others
     }
 
     @Test func aFrameIsOneLine() throws {
-        let frame = [ClientRequest.move(.zoomIn), .getCamera, .gesture(GestureEvent(.pan, .began))]
+        let frame = [ClientRequest.move(.zoomIn), .getCamera(), .gesture(GestureEvent(.pan, .began))]
         let read = try decoded(try ClientRequest.line(frame: frame, camera: "left", ids: [1, "b"], timeMs: 5))
         #expect(read.count == 3 && read.allSatisfy { $0.camera == "left" && $0.timeMs == 5 })
         #expect(read.map { $0.id != nil } == [true, true, false])

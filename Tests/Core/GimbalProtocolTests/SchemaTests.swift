@@ -179,6 +179,7 @@ private let wrong = JSON.array([.array([])])
         let status = ReplayStatus(
             camera: "left", state: .paused, timeMs: 4.5, durationMs: 60, speed: 2, round: 1, trace: "a.b",
             markers: [ReplayMarker(timeMs: 1, label: "a")])
+        let noon = WallTime(microseconds: 1_764_158_400_000_001)
         let move = CameraMove(camera: "left", seq: 3, timeMs: 4.5, reason: .animation, position: position)
         let messages: [ServerMessage] = [
             .ok, .error(GimbalError(WireError(.busy, field: "camera", "wait"), line: 3)),
@@ -190,9 +191,9 @@ private let wrong = JSON.array([.array([])])
             .traceEnded(
                 TraceEnded(events: 1, rejected: 2, frames: 3, durationMs: 4.5, position: position, cut: true)),
             .atRest(CameraRest(camera: "left", epoch: "e", seq: 3, position: position)),
-            .camera(CameraState(camera: "left", seq: 3, position: position, setup: setup)),
+            .camera(CameraState(camera: "left", seq: 3, position: position, setup: setup, wallTime: noon)),
             .cameraForBounds(BoundsFit(position: position, fits: true)), .point(ScreenPoint(x: 1, y: 2)),
-            .camera(CameraState(camera: "left", seq: 3, position: position, setup: playing)),
+            .camera(CameraState(camera: "left", seq: 3, position: position, setup: playing, wallTime: noon)),
             .traces([StoredTraceInfo(trace: "a", lines: 1, durationMs: 2.5)]), .coordinate(place),
             .visibleRegion(region), .cameras(["left"]),
             .clients(ClientPage(clients: [client], hasMore: true)), .event(.moveStarted(move)),
@@ -205,6 +206,7 @@ private let wrong = JSON.array([.array([])])
             .lease(CameraLease(camera: "left", timeMs: 4.5, lease: 7, untilMs: 5004.5, label: "guide")),
             .event(.leaseTaken(CameraLease(camera: "left", timeMs: 4.5, lease: 7, untilMs: 5004.5, label: "guide"))),
             .event(.leaseEnded(LeaseEnd(camera: "left", timeMs: 4.5, lease: 7, reason: .disconnected))),
+            .event(.clock(CameraClock(camera: "left", timeMs: 4.5, wallTime: noon))),
         ]
         var line = LineWriter()
         for message in messages {
@@ -282,7 +284,7 @@ private let wrong = JSON.array([.array([])])
         // Each of these has a section of its own.
         let told: Set = [
             "move", "animate", "tour", "subscribe", "unsubscribe", "hello", "trace", "trace-end", "touch", "marker",
-            "await-idle",
+            "await-idle", "present",
         ]
         let asked = try [
             "| Command |", "| Request | Fields | Reply |", "| Request | Fields | What", "| Of a lease |",

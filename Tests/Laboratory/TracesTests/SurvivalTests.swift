@@ -24,7 +24,7 @@ private struct Course: Equatable {
         run.play(try trace.header.asAWhole().bytes + [0x0a]) { messages += $0.messages }
         for line in trace.lines { run.play(line.bytes + [0x0a]) { messages += $0.messages } }
         run.finish { messages += $0.messages }
-        let answer = try #require(run.ask(.getCamera).first { $0.type == .camera })
+        let answer = try #require(run.ask(.getCamera()).first { $0.type == .camera })
         self.init(try JSON(String(decoding: answer.bytes, as: UTF8.self)), try Self.events(messages))
     }
 

@@ -132,7 +132,7 @@ import Traces
             """
         run.play(Array(lines.utf8)) { types.append($0.messages.map(\.type)) }
         #expect(types == [[.reset], [.moveStarted, .cameraChanged, .idle], [.error]])
-        guard case .camera(let state)? = try run.ask(.getCamera).first?.content else {
+        guard case .camera(let state)? = try run.ask(.getCamera()).first?.content else {
             Issue.record("no answer")
             return
         }

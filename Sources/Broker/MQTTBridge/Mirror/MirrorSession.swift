@@ -188,7 +188,7 @@ final class MirrorSession {
             nextSetting = now + Self.longestRetryDelay
             settings = .asked
             // What it has come to is the last answer; the camera may have moved by it.
-            return try send(wanted.changes.map(ClientRequest.set) + [.getCamera], nil)
+            return try send(wanted.changes.map(ClientRequest.set) + [.getCamera()], nil)
         }
         if goal.isMoving, let position = goal.position {
             guard !isHolding || lastSent != position else { return }
@@ -255,7 +255,7 @@ final class MirrorSession {
             nextLook = now + NodeSettings.interval
             // A daemon that does not read gets no more questions.
             if connection.unsentBytes == 0 {
-                connection.send(try ClientRequest.getCamera.line(camera: name, creates: false))
+                connection.send(try ClientRequest.getCamera().line(camera: name, creates: false))
             }
         }
         if let end = endOfWaiting, end <= now { try bring(to: goal, at: now) }

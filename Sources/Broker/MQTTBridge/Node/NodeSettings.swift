@@ -32,7 +32,7 @@ final class NodeSettings {
     /// Asks for the settings of a camera, unless the answer is on its way.
     func ask(_ name: String, by connection: any DaemonConnection) {
         guard asked.insert(name).inserted,
-            let line = try? ClientRequest.getCamera.line(camera: name, id: .text(name), creates: false)
+            let line = try? ClientRequest.getCamera().line(camera: name, id: .text(name), creates: false)
         else { return }
         connection.send(line)
     }

@@ -84,7 +84,7 @@ final class Conversation {
     }
 
     /// The state of the camera that is about to be changed.
-    func state() throws -> CameraState { try ask(.getCamera).holds }
+    func state() throws -> CameraState { try ask(.getCamera()).holds }
 
     /// What the daemon says next.
     ///
@@ -173,7 +173,7 @@ final class Conversation {
     func showPosition() throws { try showState { [$0.position.text] } }
 
     /// Prints the camera's state, or what a person wants of it.
-    func showState(_ rows: (CameraState) -> [PrintableText]) throws { try show(.getCamera, rows) }
+    func showState(_ rows: (CameraState) -> [PrintableText]) throws { try show(.getCamera(), rows) }
 
     /// Waits until the camera rests, at most for the time given to the daemon, and prints where.
     func showRest(timeoutMs: Double?) throws {

@@ -168,7 +168,7 @@ final class PlayerControl {
         else { return }
         (lastAsked, question) = (now, .asked)
         try send(.getReplay, id: Self.statusID)
-        try send(.getCamera)
+        try send(.getCamera())
     }
 
     // MARK: ^Z

@@ -66,6 +66,9 @@ struct EventTable {
             return [aside(lease.camera, at: lease.timeMs, "lease \(lease.lease) taken\(holder), for \(left)")]
         case .leaseEnded(let end):
             return [aside(end.camera, at: end.timeMs, "lease \(end.lease) ended: \(end.reason.rawValue)")]
+        case .clock(let told):
+            let milliseconds = Double(told.wallTime.microseconds) / 1000
+            return [aside(told.camera, at: told.timeMs, "wall clock \(fixed(milliseconds, 3)) ms")]
         case .lagged, .removed, .subscribedToAll: return []
         case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
         }

@@ -187,18 +187,19 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case about
     case forMs, wait, lease
     case idleAction, afterMs, action, trace
+    case presentAt, moving, atWallTime
     // What only answers have.
-    case reason, moving, number, missed, fits, nearLeft, nearRight, farLeft, farRight
+    case reason, number, missed, fits, nearLeft, nearRight, farLeft, farRight
     case cameras, clients, more, user, process, role, replay, subscriptionCount, subscriptions, waits, unreadBytes
     case behind, all, isSelf
     case uptimeMs, connections, connectionsTotal, replays, lines, errors, bytesIn, bytesOut
     case rejected, frames, cut, server, line, code, field, message, state, round, markers
-    case traces
+    case traces, wallTime
 
     package var name: String { self == .isSelf ? "self" : "\(self)" }
 
     /// The names that the decoder knows.
-    static let ofRequests = WordTable(allCases.prefix(through: .trace).map(\.name))
+    static let ofRequests = WordTable(allCases.prefix(through: .atWallTime).map(\.name))
 
     /// The names as they open a member.
     private static let openings = allCases.map { Array("\"\($0.name)\":".utf8) }

@@ -16,9 +16,14 @@ public struct CameraState: Equatable, Sendable {
     public package(set) var position: CameraPosition
     /// What it is set to.
     public package(set) var setup: CameraSetup
+    /// The time of the wall clock at which it is at the position, where one was asked for.
+    public package(set) var wallTime: WallTime?
 
-    package init(camera: String, seq: Int, position: CameraPosition, setup: CameraSetup) {
+    package init(
+        camera: String, seq: Int, position: CameraPosition, setup: CameraSetup, wallTime: WallTime? = nil
+    ) {
         (self.camera, self.seq, self.position, self.setup) = (camera, seq, position, setup)
+        self.wallTime = wallTime
     }
 
     /// One of its settings, such as ``CameraSetup/viewport``.
@@ -44,6 +49,7 @@ extension CameraState: Described {
         try visitor.member(.camera, &camera, .cameraName)
         try visitor.member(.seq, &seq, .seq)
         try visitor.object(.position, &position)
+        try visitor.member(.wallTime, &wallTime, .wallTime)
         try setup.describe(&visitor)
     }
 }

@@ -35,6 +35,8 @@ public enum CameraEvent: Equatable, Sendable {
     case leaseTaken(CameraLease)
     /// The lease of the camera has ended; only for subscribers to ``EventKind/lease``.
     case leaseEnded(LeaseEnd)
+    /// Which time of the wall clock a time of the camera's clock is; only for subscribers to ``EventKind/clock``.
+    case clock(CameraClock)
     /// Events were missed; the next ones follow from now.
     case lagged(Lagged)
     /// The camera of this name is no more, and the subscription is over.
@@ -109,6 +111,7 @@ extension CameraEvent {
         case .marker(let marker): marker.camera
         case .leaseTaken(let lease): lease.camera
         case .leaseEnded(let end): end.camera
+        case .clock(let clock): clock.camera
         case .lagged(let lagged): lagged.camera
         case .removed(let camera): camera
         }
@@ -121,7 +124,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .removed, .subscribedToAll: nil
         }
     }
 
@@ -132,7 +135,7 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .removed, .subscribedToAll: nil
         }
     }
 
@@ -146,6 +149,7 @@ extension CameraEvent {
         case .touch(let touch): touch.timeMs
         case .leaseTaken(let lease): lease.timeMs
         case .leaseEnded(let end): end.timeMs
+        case .clock(let clock): clock.timeMs
         default: move?.timeMs
         }
     }
@@ -179,6 +183,7 @@ extension CameraEvent {
         case .marker: .marker
         case .touch: .touch
         case .leaseTaken, .leaseEnded: .lease
+        case .clock: .clock
         case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
         }
     }
@@ -325,6 +330,7 @@ extension CameraEvent {
         case .marker: .marker
         case .leaseTaken: .leaseTaken
         case .leaseEnded: .leaseEnded
+        case .clock: .clock
         case .lagged: .lagged
         case .removed: .removed
         }
@@ -344,6 +350,7 @@ extension CameraEvent {
         case .marker: self = .marker(.blank)
         case .leaseTaken: self = .leaseTaken(.blank)
         case .leaseEnded: self = .leaseEnded(.blank)
+        case .clock: self = .clock(.blank)
         case .lagged: self = .lagged(.blank)
         case .removed: self = .removed(camera: "")
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .traces,
@@ -374,6 +381,7 @@ extension CameraEvent {
         case .marker(let value): self = .marker(try described(value, by: &visitor))
         case .leaseTaken(let value): self = .leaseTaken(try described(value, by: &visitor))
         case .leaseEnded(let value): self = .leaseEnded(try described(value, by: &visitor))
+        case .clock(let value): self = .clock(try described(value, by: &visitor))
         case .lagged(let value): self = .lagged(try described(value, by: &visitor))
         case .removed(var camera):
             try visitor.member(.camera, &camera, .cameraName)

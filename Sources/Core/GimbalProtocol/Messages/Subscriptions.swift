@@ -24,6 +24,8 @@ public enum EventKind: String, CaseIterable, Sendable, ProtocolWord {
     case marker
     /// A client takes a lease of the camera, prolongs it, or it ends. The one that there is comes first.
     case lease
+    /// Which time of the wall clock a camera's time is: at the beginning, and whenever that has changed by 1 ms.
+    case clock
 
     /// The kinds that tell what the camera does.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
@@ -47,6 +49,7 @@ extension EventKinds {
             case .marker: .marker
             case .touch: .touch
             case .lease: .lease
+            case .clock: .clock
             }
     }
 }
@@ -63,12 +66,13 @@ extension EventKinds {
     @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
     /// Goes to every subscriber, whatever it chose.
     @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
-    /// The state of a replay, markers, and leases: only for subscribers that name them. They have no `seq`.
+    /// The state of a replay, markers, leases, and clocks: only for subscribers that name them. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
     @inlinable package static var lease: EventKinds { EventKinds(rawValue: 256) }
+    @inlinable package static var clock: EventKinds { EventKinds(rawValue: 512) }
     /// The kinds that have no `seq`, and stand in a camera's history only while a subscriber has asked for them.
-    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease] }
+    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease, .clock] }
     /// The fingers that feed the camera: only for subscribers that name it.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
     /// Kinds only for subscribers that name them, in a log of their own.

@@ -8,6 +8,7 @@ struct CameraList {
         case changed = 2
         case recorded = 4
         case idling = 8
+        case presenting = 16
     }
 
     /// The lists that a camera is in. It is kept in the camera, and only lists change it.

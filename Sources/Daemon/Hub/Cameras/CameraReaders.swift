@@ -8,6 +8,8 @@ struct CameraReaders {
     private(set) var subscriptions: [Subscription] = []
     /// How many of them ask for what the camera is sent, and how many to see the fingers.
     private var (recorders, onlookers) = (0, 0)
+    /// How many ask for its clock.
+    private var clockReaders = 0
     /// Recorders that wait for the camera to rest, so that the hub can tell them how their trace begins.
     private var waiting: [Subscription] = []
 
@@ -16,6 +18,10 @@ struct CameraReaders {
     var record: Bool { recorders > 0 }
     var readInputs: Bool { record || showTouches }
     var hasWaiting: Bool { !waiting.isEmpty }
+    var readClock: Bool { clockReaders > 0 }
+    var clockReaderIsAlone: Bool { clockReaders == 1 }
+    /// Whether there is one that waits for its rest or asks for its clock: what is to be done for them after each batch.
+    private(set) var wantMore = false
 
     /// Those that record it and have been told how their trace begins.
     var startedRecorders: [Subscription] { subscriptions.filter(\.hasTraceHeader) }
@@ -31,7 +37,11 @@ struct CameraReaders {
         subscriptions.append(subscription)
         if subscription.showsTouches { onlookers += 1 }
         if subscription.isRecorder { recorders += 1 }
+        if subscription.kinds.contains(.clock) { clockReaders += 1 }
+        noteWants()
     }
+
+    private mutating func noteWants() { wantMore = hasWaiting || readClock }
 
     /// Removes one; says whether it was there.
     mutating func detach(_ subscription: Subscription) -> Bool {
@@ -44,15 +54,23 @@ struct CameraReaders {
         }
         if subscription.showsTouches { onlookers -= 1 }
         if subscription.isRecorder { recorders -= 1 }
+        if subscription.kinds.contains(.clock) { clockReaders -= 1 }
         if subscription.readsInputs { waiting.removeAll { $0 === subscription } }
+        noteWants()
         return true
     }
 
     /// Has a recorder wait until the camera rests.
-    mutating func wait(_ recorder: Subscription) { waiting.append(recorder) }
+    mutating func wait(_ recorder: Subscription) {
+        waiting.append(recorder)
+        noteWants()
+    }
 
     mutating func takeWaiting() -> [Subscription] {
-        defer { waiting = [] }
+        defer {
+            waiting = []
+            noteWants()
+        }
         return waiting
     }
 }

@@ -11,6 +11,7 @@ final class CameraRunner {
     private let sender: Sender
     private let turns: Turns
     private let observer: ClientObserver
+    private let clock: WallClock
     /// Live cameras that move by themselves.
     private var animating = CameraList(.animating)
     /// Cameras that do something when nothing moves them.
@@ -25,10 +26,10 @@ final class CameraRunner {
 
     init(
         _ registry: CameraRegistry, _ subscriptions: Subscriptions, _ waits: RestWaits, _ sender: Sender,
-        _ turns: Turns, _ observer: ClientObserver
+        _ turns: Turns, _ observer: ClientObserver, _ clock: WallClock
     ) {
         (self.registry, self.subscriptions, self.waits) = (registry, subscriptions, waits)
-        (self.sender, self.turns, self.observer) = (sender, turns, observer)
+        (self.sender, self.turns, self.observer, self.clock) = (sender, turns, observer, clock)
     }
 
     // MARK: They come and go
@@ -123,9 +124,17 @@ final class CameraRunner {
         registry.markUnsaved(camera)
         if camera.nextTick != nil, camera.replay == nil { animating.insert(camera) }
         if camera.hasIdleAction { scheduleIdleAction(of: camera) }
-        if camera.readers.hasWaiting { subscriptions.scheduleRecorders(of: camera) }
+        if camera.readers.wantMore { serveReaders(of: camera) }
         send(effects, of: camera)
         if !camera.waits.isEmpty { waits.endIfAtRest(camera) }
+    }
+
+    /// Does what readers want beside events.
+    private func serveReaders(of camera: HostedCamera) {
+        if camera.readers.hasWaiting { subscriptions.scheduleRecorders(of: camera) }
+        if camera.readers.readClock, let news = camera.clockNews(clock) {
+            send(.clock, of: camera) { $0.answer(.event(.clock(news)), Span()) }
+        }
     }
 
     /// Does what waits for the end of a line or a turn: requests for a rest, recorders, cameras that go unwatched.
@@ -164,7 +173,10 @@ final class CameraRunner {
 
     /// Cancels the gestures of a peer.
     func cancelGestures(of peer: Peer, at now: Double) {
-        for camera in peer.fedCameras.cameras { cancelGestures(on: camera, at: now) { $0 == peer.number } }
+        for camera in peer.fedCameras.cameras {
+            if camera.playOut?.peer === peer { camera.playOut = nil }
+            cancelGestures(on: camera, at: now) { $0 == peer.number }
+        }
         peer.fedCameras.removeAll()
         peer.lastCamera = nil
     }

@@ -58,6 +58,10 @@ final class HostedCamera {
     /// The replay that moves this camera; while there is one, no other client may.
     var replay: Replay? { assignment.replay }
     var leases = CameraLeases()
+    /// Where it is to be when, if a client has said so.
+    var playOut: PlayOut?
+    /// When its clock was 0 on the wall clock, as subscribers have been told.
+    private var toldClockStart: WallTime?
     /// Live: the hub's time at which the camera's clock was 0.
     var clockStart: Double
 
@@ -170,6 +174,33 @@ final class HostedCamera {
         CameraState(camera: name, seq: Int(seq), position: camera.position, setup: moment.setup)
     }
 
+    /// How far ahead of the present it is known where it is, in milliseconds.
+    private static let foresight = 250.0
+
+    /// Where it is at a time of the wall clock, as far as that is known, and the time at which it is there.
+    func position(at wanted: WallTime, _ clock: WallClock) -> (position: CameraPosition, time: WallTime) {
+        if let position = playOut?.position(at: wanted) {
+            var camera = camera
+            camera.apply(.setCamera(position))
+            return (camera.position, wanted)
+        }
+        guard replay == nil, wanted > clock.present.wall, nextTick != nil else {
+            return (camera.position, clock.present.wall)
+        }
+        let end = min(wanted, clock.present.wall.adding(milliseconds: Self.foresight))
+        let time = clock.time(at: end) - clockStart
+        var (here, next) = (moment, moment)
+        var due = next.nextTick ?? .infinity
+        while due <= time {
+            _ = next.step()
+            here = next
+            due = next.nextTick ?? .infinity
+        }
+        let share = 1 - (due - time) / Motion.frameDuration
+        guard share > 0, next.step() != nil else { return (here.camera.position, end) }
+        return (here.camera.position.toward(next.camera.position, share), end)
+    }
+
     // MARK: Who waits for its rest
 
     func addWait(_ wait: RestWait) { waits.append(wait) }
@@ -202,6 +233,12 @@ final class HostedCamera {
         let update = moment.gestures.handle(event, of: key, at: time, viewport: camera.viewport)
         if nextTick != nil, gestures.isActive { moment.motion = nil }
         if let update { move(.gesture) { $0.camera.apply(update) } }
+    }
+
+    /// Brings it to where it is to be at a time of the wall clock: what shows it so moves it as a map of its own does.
+    func apply(_ presentation: Presentation, of feed: Int, at time: Double) {
+        apply(.init(GestureEvent(.position, .changed, .position(presentation.position))), of: feed, at: time)
+        if !presentation.isMoving { apply(.init(GestureEvent(.position, .ended)), of: feed, at: time) }
     }
 
     /// Follows the fingers of one of a feed's surfaces: what is recognized of them moves the camera as any gesture does.
@@ -427,6 +464,30 @@ final class HostedCamera {
         inputLog?.add(marker: label)
         let marker = CameraMarker(camera: name, timeMs: time, label: label)
         return append(.marker) { $0.answer(.event(.marker(marker)), Span()) }
+    }
+
+    // MARK: The wall clock
+
+    /// What subscribers are to be told of its clock: `nil` if they know, to the millisecond.
+    func clockNews(_ clock: WallClock) -> CameraClock? {
+        let message = message(of: clock)
+        let start = message.wallTime(of: 0)
+        if let told = toldClockStart, abs(start.milliseconds(since: told)) < 1 { return nil }
+        toldClockStart = start
+        return message
+    }
+
+    private func message(of clock: WallClock) -> CameraClock {
+        CameraClock(camera: name, timeMs: time(at: clock.present.hub), wallTime: clock.present.wall)
+    }
+
+    /// Writes what its subscribers know of its clock, for one that has not been told.
+    func writeClock(to line: inout LineWriter) {
+        guard let toldClockStart else { return }
+        let time = moment.lastTime
+        let message = CameraClock(
+            camera: name, timeMs: time, wallTime: toldClockStart.adding(milliseconds: time))
+        line.answer(.event(.clock(message)), Span())
     }
 
     // MARK: Moments

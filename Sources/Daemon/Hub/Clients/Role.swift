@@ -20,7 +20,7 @@ public enum Role: Equatable, Sendable {
 extension ClientRequest {
     fileprivate var changesSomething: Bool {
         switch self {
-        case .trace, .traceEnd, .takeLease, .joinLease, .endLease: true
+        case .present, .trace, .traceEnd, .takeLease, .joinLease, .endLease: true
         default: isOfTraces || steersReplay
         }
     }

@@ -123,6 +123,16 @@ struct Admission {
         case .touch(let fingers):
             if isBusy { throw busy() }
             try admit(fingers, index, camera)
+        case .present:
+            if isBusy { throw busy() }
+            if peer.sendsTrace {
+                throw Refusal(
+                    index, .invalidValue, "type", "a trace has times of its own: present comes by another connection")
+            }
+            guard let playOut = camera?.playOut, playOut.peer === peer,
+                playOut.waitingCount + index >= PlayOut.most
+            else { break }
+            throw Refusal(index, .limitReached, "presentAt", "at most \(PlayOut.most) positions wait for their time")
         case .move, .animate, .fly, .tour, .stop, .set, .removeCamera:
             if isBusy { throw busy() }
             try admit(command: requests[index].body, index, camera)
@@ -353,8 +363,8 @@ extension ClientRequest {
     /// Whether it is about a camera, so that one is made if it is not there.
     var needsCamera: Bool {
         switch self {
-        case .gesture, .touch, .move, .animate, .fly, .tour, .stop, .set, .marker, .getCamera, .cameraForBounds,
-            .project, .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace, .takeLease:
+        case .gesture, .touch, .present, .move, .animate, .fly, .tour, .stop, .set, .marker, .getCamera,
+            .cameraForBounds, .project, .unproject, .visibleRegion, .subscribe, .awaitIdle, .trace, .takeLease:
             true
         case .removeCamera, .cameras, .stats, .clients, .traces, .ping, .getReplay, .hello, .traceEnd, .pauseReplay,
             .resumeReplay, .stepReplay, .seekReplay, .setReplaySpeed, .endReplay, .unsubscribe, .subscribeAll,
@@ -374,7 +384,7 @@ extension ClientRequest {
     /// Whether it is to move its camera, so that no replay of another client's may any more.
     var takesCamera: Bool {
         switch self {
-        case .gesture, .touch, .trace: true
+        case .gesture, .touch, .present, .trace: true
         default: isCommand
         }
     }

@@ -14,13 +14,14 @@ final class Queries {
     private let sender: Sender
     private let turns: Turns
     private let counters: Counters
+    private let clock: WallClock
     /// When the first process of this hub started.
     var started: Double
 
     init(_ hub: HubParts, started: Double) {
         (registry, clients, subscriptions, replays) = (hub.registry, hub.clients, hub.subscriptions, hub.replays)
         (errors, sender, turns, counters) = (hub.errors, hub.sender, hub.turns, hub.counters)
-        traces = hub.traces
+        (traces, clock) = (hub.traces, hub.clock)
         (server, self.started) = (hub.server, started)
     }
 
@@ -52,6 +53,13 @@ final class Queries {
             let infos = traces.infos
             turns.add(events: infos.count)
             sender.reply(.traces(infos), id, to: peer)
+        case .getCamera(let time?):
+            guard let camera else { return }
+            // As much as the frames that it looks ahead.
+            turns.add(work: 16)
+            var state = camera.state
+            (state.position, state.wallTime) = camera.position(at: time, clock)
+            sender.reply(.camera(state), id, to: peer)
         case .stats:
             sender.putEventsFirst(for: peer)
             sender.reply(.stats(stats(at: line.now)), id, to: peer)

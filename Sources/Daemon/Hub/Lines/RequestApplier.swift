@@ -6,6 +6,7 @@ import GimbalProtocol
 final class RequestApplier {
     private let registry: CameraRegistry
     private let runner: CameraRunner
+    private let playOuts: PlayOuts
     private let leases: Leases
     private let replays: Replays
     private let subscriptions: Subscriptions
@@ -17,6 +18,7 @@ final class RequestApplier {
 
     init(_ hub: HubParts, _ queries: Queries) {
         (registry, runner, leases, replays) = (hub.registry, hub.runner, hub.leases, hub.replays)
+        playOuts = hub.playOuts
         (subscriptions, waits, errors, sender, turns) = (
             hub.subscriptions, hub.waits, hub.errors, hub.sender, hub.turns
         )
@@ -46,6 +48,10 @@ final class RequestApplier {
         case .gesture, .touch:
             let camera = move(request, meant, id, &line)
             if camera.replay == nil { peer.fedCameras.insert(camera) }
+        case .present(let presentation):
+            let camera = runner.camera(meant, for: peer, at: now)
+            sender.acknowledge(id, to: peer)
+            playOuts.add(presentation, to: camera, by: peer)
         case .move, .animate, .fly, .tour, .stop, .set: _ = move(request, meant, id, &line)
         case .marker(let label):
             let camera = move(request, meant, id, &line)

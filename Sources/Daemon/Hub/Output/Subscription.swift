@@ -185,6 +185,7 @@ final class Subscription {
             if missedCount > 0 { camera.writeGap(of: missedCount, to: &line) }
             if showsTouches { camera.writeTouches(at: nil, to: &line) }
             if kinds.contains(.lease) { camera.writeLease(at: nil, to: &line) }
+            if kinds.contains(.clock) { camera.writeClock(to: &line) }
             cursor = log.end
             unnumberedBefore = log.unnumbered
         case .latest:
@@ -255,17 +256,18 @@ final class Subscription {
     private func gatherLatest(_ add: (EventLog.Run) -> Void) {
         var reset: UInt64?
         var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
-        var (replay, marker): (UInt64?, UInt64?)
+        // Of what has no seq, by kind.
+        var others: [UInt16: UInt64] = [:]
         for entry in cursor..<log.end {
-            switch log.kind(of: entry) {
+            let kind = log.kind(of: entry)
+            switch kind {
             case .reset:
                 reset = entry
                 (started, changed, idle) = (nil, nil, nil)
             case .moveStarted: (started, changed, idle) = (entry, nil, nil)
             case .cameraChanged: changed = entry
-            case .replay: replay = entry
-            case .marker: marker = entry
             case .idle: idle = entry
+            case _ where !EventKinds.unnumbered.isDisjoint(with: kind): others[kind.rawValue] = entry
             default: break  // What the camera is fed: for readers of every line alone.
             }
         }
@@ -276,14 +278,14 @@ final class Subscription {
             add(log.run(from: entry, to: entry + 1))
             isEmpty = false
         }
-        if replay == nil, marker == nil {
+        if others.isEmpty {
             // In this order they stand in the log; nothing is allocated.
             addIfAsked(reset)
             addIfAsked(started)
             addIfAsked(changed)
             addIfAsked(idle)
         } else {
-            let newest = [reset, started, changed, idle, replay, marker].compactMap { $0 }
+            let newest = [reset, started, changed, idle].compactMap { $0 } + others.values
             for entry in newest.sorted() { addIfAsked(entry) }
         }
         if isEmpty { sent(upTo: log.end) }

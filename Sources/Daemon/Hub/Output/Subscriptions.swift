@@ -28,6 +28,7 @@ final class Subscriptions {
     private let registry: CameraRegistry
     private let sender: Sender
     private let turns: Turns
+    private let clock: WallClock
     private(set) var count = 0
     /// How many there have been.
     private var total = 0
@@ -38,8 +39,9 @@ final class Subscriptions {
 
     private static let workOfSubscription = 4
 
-    init(limits: Limits, _ registry: CameraRegistry, _ sender: Sender, _ turns: Turns) {
+    init(limits: Limits, _ registry: CameraRegistry, _ sender: Sender, _ turns: Turns, _ clock: WallClock) {
         (self.limits, self.registry, self.sender, self.turns) = (limits, registry, sender, turns)
+        self.clock = clock
     }
 
     // MARK: To one camera
@@ -62,6 +64,7 @@ final class Subscriptions {
             }
             if subscription.showsTouches { camera.writeTouches(at: camera.time(at: now), to: &reply) }
             if subscription.kinds.contains(.lease) { camera.writeLease(at: now, to: &reply) }
+            writeClock(subscription, to: &reply)
         }
     }
 
@@ -211,7 +214,15 @@ final class Subscriptions {
             Self.write(subscription, Span(), to: &reply)
             began(subscription, &reply)
             if subscription.kinds.contains(.lease) { camera.writeLease(at: nil, to: &reply) }
+            writeClock(subscription, to: &reply)
         }
+    }
+
+    private func writeClock(_ subscription: Subscription, to line: inout LineWriter) {
+        guard subscription.kinds.contains(.clock) else { return }
+        // Others learn of a change with the next event.
+        if subscription.camera.readers.clockReaderIsAlone { _ = subscription.camera.clockNews(clock) }
+        subscription.camera.writeClock(to: &line)
     }
 
     // MARK: Cameras come and go

@@ -250,10 +250,10 @@ extension Follower.State {
         switch event {
         case .subscribedToAll: return answered()
         case .subscribed:
-            // It first comes for all cameras, with movements, replays and markers; then subscribe to this one, with all kinds.
+            // It first comes for all cameras, with movements, replays and markers; then subscribe to this one, with all kinds that a page shows.
             if !isAnswer {
-                ask(.subscribe(kinds: Set(EventKind.allCases)), name)
-                ask(.getCamera, name)
+                ask(.subscribe(kinds: Set(EventKind.allCases).subtracting([.clock])), name)
+                ask(.getCamera(), name)
                 ask(.getReplay, name)
             }
             if cameras[name] == nil { cameras[name] = Follower.Camera() }
@@ -273,7 +273,7 @@ extension Follower.State {
             switch event {
             case .reset:
                 cameras[name]?.fingers = [:]
-                ask(.getCamera, name)
+                ask(.getCamera(), name)
             case .lagged: return forgetInput(of: name, behind: line)
             default: break
             }
@@ -288,7 +288,7 @@ extension Follower.State {
         case .replay(let status):
             line.subject = .replay(camera: name)
             cameras[name]?.replay = status.state == .ended ? nil : line
-        case .marker: break
+        case .marker, .clock: break
         case .leaseTaken(let lease):
             line.subject = .lease(camera: name)
             cameras[name]?.lease = (lease, .now)
@@ -308,7 +308,7 @@ extension Follower.State {
         guard let requests = try? decoder.decode(Array(input.line.utf8).span),
             let before = cameras[input.camera]?.activeTypes
         else { return }
-        if cameras[input.camera]?.follow(requests) == true { ask(.getCamera, input.camera) }
+        if cameras[input.camera]?.follow(requests) == true { ask(.getCamera(), input.camera) }
         guard let types = cameras[input.camera]?.activeTypes, types != before else { return }
         cameras[input.camera]?.toldGestures = (types, input.timeMs)
         tell(.gestures(types, camera: input.camera, timeMs: input.timeMs))
@@ -318,7 +318,7 @@ extension Follower.State {
     /// settings, and gestures start over.
     private mutating func forgetInput(of name: String, behind gap: PageLine) {
         tell(gap)
-        ask(.getCamera, name)
+        ask(.getCamera(), name)
         ask(.getReplay, name)
         guard var camera = cameras[name] else { return }
         (camera.fingers, camera.replay, camera.lease) = ([:], nil, nil)

@@ -182,7 +182,7 @@ struct SimulatedStream {
     /// Takes a line; says what is wrong with it.
     mutating func take(_ line: JSON) -> String? {
         switch line["type"]?.string {
-        case "gesture", "touch", "replay", "marker", "lease-taken", "lease-ended": return nil
+        case "gesture", "touch", "replay", "marker", "lease-taken", "lease-ended", "clock": return nil
         case "lagged":
             guard let seq = line["seq"]?.number, let missed = line["missed"]?.number else { return "no seq" }
             // Right behind a reset, what was missed is counted over both epochs.

@@ -103,6 +103,14 @@ enum SimulatedLine {
         }
     }
 
+    /// The members of a request for a time of the wall clock, which is the host's own.
+    static func presentation(_ random: inout Seeded, at now: Double) -> String {
+        let time = now + random.number(-200...800)
+        if random.chance(0.3) { return #""type":"get-camera","atWallTime":\#(time)"# }
+        return #""type":"present","presentAt":\#(time),"position":{"target":\#(place(&random)),"zoom":9},"#
+            + #""moving":\#(random.chance(0.7))"#
+    }
+
     private static func place(_ random: inout Seeded) -> String {
         "{\"latitude\":\(random.number(-100...100)),\"longitude\":\(random.number(-200...200))}"
     }

@@ -210,6 +210,10 @@ struct Simulation {
         if random.chance(0.3) {
             return clients[index].say(#"{"camera":"\#(camera)",\#(SimulatedLine.lease(&random))}"#)
         }
+        if random.chance(0.2) {
+            let line = SimulatedLine.presentation(&random, at: host.now)
+            return clients[index].say(#"{"camera":"\#(camera)","id":"\#(id)",\#(line)}"#, ids: [id])
+        }
         clients[index].say(#"{"camera":"\#(camera)","id":"\#(id)",\#(SimulatedLine.steering(&random))}"#, ids: [id])
     }
 
@@ -420,13 +424,17 @@ struct Simulation {
             }
             collect()
         }
-        steerer.close()
         for (index, client) in clients.enumerated() {
             if !client.asked.isEmpty, client.appetite != .broken {
                 complain("client \(index): no answer to \(client.asked)")
             }
             client.peer.close()
         }
+        // What the header of a trace set that had not ended.
+        for camera in SimulatedLine.cameras {
+            steerer.send(#"{"type":"set-idle-action","camera":"\#(camera)","action":null}"#)
+        }
+        steerer.close()
         host.pass(20_000)
         collect()
         for pair in pairs.values { pair.leave() }

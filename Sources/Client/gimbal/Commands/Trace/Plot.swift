@@ -81,7 +81,7 @@ private final class PlotSession {
             let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
             for case .touch(let fingers) in requests.map(\.body) { follow(fingers) }
             try timeline.follow(requests, played.messages) {
-                for message in try session.run.ask(.getCamera) {
+                for message in try session.run.ask(.getCamera()) {
                     if case .camera(let state)? = message.content { return state }
                 }
                 return nil

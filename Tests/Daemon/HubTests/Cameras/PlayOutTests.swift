@@ -1,0 +1,199 @@
+// Positions that a camera is told before their time, and questions about a time.
+
+import TestSupport
+import Testing
+
+@testable import Hub
+
+@Suite struct PlayOutTests {
+    private let host = HubHost()
+    private let mirror: HubPeer
+    private let watcher: HubPeer
+
+    /// The wall clock at the host's beginning: a multiple of 1/60 s.
+    private static let start = 1_764_115_264_000.0
+
+    init() {
+        host.wallTime = { Self.start + $0 - 1000 }
+        (mirror, watcher) = (host.connect(), host.connect())
+        watcher.send(#"{"type":"subscribe"}"#)
+        _ = watcher.lines()
+    }
+
+    /// Has the camera be at a zoom so many milliseconds after the beginning.
+    private func present(zoom: Double, at time: Double, moving: Bool = true, longitude: Double = 0) {
+        mirror.send(
+            #"{"type":"present","presentAt":\#(Self.start + time),"position":{"target":{"latitude":0,"longitude":\#(longitude)},"#
+                + #""zoom":\#(zoom)},"moving":\#(moving)}"#)
+    }
+
+    /// What the watcher has read since the last call: kind, time and zoom of each event.
+    private func events() throws -> [String] {
+        try watcher.lines().map {
+            let event = try JSON($0)
+            let zoom = try #require(event["position"]?["zoom"]?.number)
+            return "\(event["type"]?.string ?? "") \(event["timeMs"]?.number ?? -1) \(zoom)"
+        }
+    }
+
+    /// Where the camera is at a time, and the time that the answer is for, both since the beginning.
+    private func state(at time: Double, of peer: HubPeer? = nil) throws -> (zoom: Double, time: Double) {
+        let peer = peer ?? mirror
+        _ = peer.lines()
+        peer.send(#"{"type":"get-camera","atWallTime":\#(Self.start + time)}"#)
+        let answer = try JSON(try #require(peer.lines().last))
+        return (
+            try #require(answer["position"]?["zoom"]?.number), try #require(answer["wallTime"]?.number) - Self.start
+        )
+    }
+
+    @Test func cameraIsAtEachPositionAtItsTimeAndBetweenThemInFramesOfTheWallClock() throws {
+        present(zoom: 4, at: 100)
+        present(zoom: 6, at: 150)
+        present(zoom: 7, at: 175, moving: false)
+        #expect(try events().isEmpty)
+        host.pass(300)
+        #expect(
+            try events() == [
+                "move-started 100.0 2.0", "camera-changed 100.0 4.0", "camera-changed 116.666 4.66664",
+                "camera-changed 133.333 5.33332", "camera-changed 150.0 6.0", "camera-changed 166.666 6.66664",
+                "camera-changed 175.0 7.0", "idle 175.0 7.0",
+            ])
+    }
+
+    @Test func positionThatComesLateIsThereAtOnce() throws {
+        host.pass(500)
+        present(zoom: 4, at: 100, moving: false)
+        #expect(try events().last == "idle 500.0 4.0")
+        #expect(host.hub.deadline == nil)
+    }
+
+    @Test func positionTakesThePlaceOfLaterOnes() throws {
+        present(zoom: 4, at: 100)
+        present(zoom: 8, at: 200)
+        present(zoom: 5, at: 150, moving: false)
+        host.pass(400)
+        #expect(try events().last == "idle 150.0 5.0")
+    }
+
+    @Test func cameraWaitsAtTheLastPositionAndGoesOnWhenTheNextComes() throws {
+        present(zoom: 4, at: 100)
+        host.pass(300)
+        #expect(try events() == ["move-started 100.0 2.0", "camera-changed 100.0 4.0"])
+        present(zoom: 5, at: 400, moving: false)
+        #expect(try state(at: 250).zoom == 4.5)
+        host.pass(200)
+        #expect(try events().last == "idle 400.0 5.0")
+    }
+
+    @Test func standstillIsOneStep() throws {
+        present(zoom: 3, at: 0)
+        present(zoom: 9, at: 60_000, moving: false)
+        host.pass(100)
+        _ = try events()
+        host.jump(30_000)
+        #expect(try events().count == 1)
+    }
+
+    @Test func clockThatIsSetMovesTheTimesWithIt() throws {
+        present(zoom: 4, at: 5000, moving: false)
+        host.pass(10)
+        host.wallTime = { Self.start + 4900 + $0 - 1000 }
+        host.pass(89)
+        #expect(try events().isEmpty)
+        host.pass(12)
+        #expect(try events().last?.hasPrefix("idle") == true)
+    }
+
+    @Test func questionAboutATimeIsAnsweredTheSameWheneverItIsAsked() throws {
+        present(zoom: 4, at: 100)
+        present(zoom: 6, at: 200, longitude: 1)
+        present(zoom: 6, at: 300, moving: false, longitude: 2)
+        let ahead = try state(at: 137.125)
+        #expect(ahead.time == 137.125)
+        for _ in 0..<9 {
+            host.pass(100)
+            #expect(try state(at: 137.125, of: watcher) == ahead)
+        }
+        #expect(try state(at: 100).zoom == 4)
+        #expect(try state(at: 250).zoom == 6)
+        // Behind the last one only the present is known.
+        #expect(try state(at: 950).time == 900)
+    }
+
+    @Test func animationIsKnownAheadOfItsTime() throws {
+        mirror.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":5},"durationMs":1000,"easing":"linear"}"#)
+        host.pass(500)
+        _ = mirror.lines()
+        #expect(try state(at: 550) == (3.65, 550))
+        #expect(try state(at: 5000) == (4.25, 750))
+        #expect(try state(at: 100).time == 500)
+        host.pass(400)
+        #expect(try state(at: 1100).zoom == 5)
+    }
+
+    @Test func leaseAReplayAndTheEndOfTheConnectionEndIt() throws {
+        let other = host.connect()
+        for end in [#"{"type":"take-lease","forMs":150}"#, #"{"type":"trace","version":1}"#] {
+            present(zoom: 4, at: host.now - 1000 + 100, moving: false)
+            other.send(end)
+            host.pass(200)
+            #expect(watcher.lines().allSatisfy { !$0.contains(#""zoom":4"#) })
+            other.send(#"{"type":"trace-end"}"#)
+        }
+        let (now, third) = (host.now - 1000, host.connect())
+        _ = third.lines()
+        present(zoom: 4, at: now + 50)
+        host.pass(100)
+        #expect(try events().last?.hasPrefix("camera-changed") == true)
+        present(zoom: 6, at: now + 200)
+        mirror.close()
+        host.pass(300)
+        #expect(try events().last?.hasPrefix("idle") == true)
+        #expect(try state(at: now + 400, of: third).zoom < 6)
+    }
+
+    @Test func tooManyPositionsAreRefused() throws {
+        for index in 0..<256 { present(zoom: 4, at: 1000 + Double(index)) }
+        #expect(mirror.lines().isEmpty)
+        present(zoom: 4, at: 9000)
+        let error = try JSON(try #require(mirror.lines().last))
+        #expect(error["code"]?.string == "limit-reached" && error["field"]?.string == "presentAt")
+        host.pass(1100)
+        present(zoom: 4, at: 9000)
+        #expect(mirror.lines().isEmpty)
+    }
+
+    @Test func traceHasNoPresent() throws {
+        mirror.send(#"{"type":"trace","version":1}"#)
+        present(zoom: 4, at: 100)
+        #expect(mirror.lines().contains { $0.contains("invalid-value") && $0.contains("present comes by") })
+    }
+
+    @Test(arguments: ["every", "latest"]) func subscriberIsToldWhatTheWallClockShows(delivery: String) throws {
+        let reader = host.connect()
+        host.pass(250)
+        reader.send(#"{"type":"subscribe","events":["camera-changed","clock"],"delivery":"\#(delivery)"}"#)
+        #expect(
+            reader.lines().last
+                == #"{"type":"clock","camera":"main","timeMs":0,"wallTime":1764115264000}"#)
+        mirror.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        #expect(reader.lines().count == 1)
+        host.wallTime = { Self.start + 5000 + $0 - 1000 }
+        host.pass(50)
+        mirror.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":6}}"#)
+        #expect(
+            reader.lines().last
+                == #"{"type":"clock","camera":"main","timeMs":300,"wallTime":1764115269300}"#)
+    }
+
+    @Test func subscriberThatSkipsPositionsIsToldOfLeases() throws {
+        let reader = host.connect()
+        reader.send(#"{"type":"subscribe","events":["lease"],"delivery":"latest"}"#)
+        _ = reader.lines()
+        mirror.send(#"{"type":"take-lease","forMs":100}"#)
+        #expect(reader.lines().count == 1)
+        host.pass(200)
+        #expect(reader.lines().last?.contains("lease-ended") == true)
+    }
+}
