@@ -87,7 +87,7 @@ let package = Package(
         .target(name: "UnixSocket", swiftSettings: strict),
 
         // What programs that run as services have in common: a log, a clock, and what the service manager passes.
-        .target(name: "Service", dependencies: ["GimbalProtocol", "UnixSocket"], swiftSettings: strict),
+        .target(name: "Service", dependencies: ["GimbalProtocol", "UnixSocket", "CLinux"], swiftSettings: strict),
         .target(
             name: "ProgramOptions",
             dependencies: [
@@ -161,6 +161,7 @@ let package = Package(
             sources: ["CameraTests.swift"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
+        .testTarget(name: "ServiceTests", dependencies: ["Service", "CLinux"]),
         .testTarget(
             name: "MQTTBridgeTests", dependencies: ["EarthViews", "MQTTBridge", "Hub", "Service", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),

@@ -32,7 +32,8 @@ let package = Package(
         source("Laboratory", "CameraStreams", ["GimbalProtocol", "MapCamera"]),
         source("Laboratory", "Tours", ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera"]),
         source("Support", "UnixSocket"),
-        source("Support", "Service", ["GimbalProtocol", "UnixSocket"]),
+        .systemLibrary(name: "CLinux", path: "Sources/Support/CLinux"),
+        source("Support", "Service", ["GimbalProtocol", "UnixSocket", "CLinux"]),
         source("Client", "GimbalClient", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "UnixSocket"]),
         .target(
             name: "TestSupport", dependencies: ["Hub", "Service", "UnixSocket"], path: "TestSupport",

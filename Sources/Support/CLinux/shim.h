@@ -1,4 +1,5 @@
-// Linux's own calls that Swift's Glibc leaves out: it is made without _GNU_SOURCE, and Swift does not see vfork(2) and prctl(2).
+// Linux's own calls that Swift's Glibc leaves out: it is made without _GNU_SOURCE, and Swift does not see vfork(2), prctl(2) and
+// adjtimex(2).
 #ifndef GIMBAL_CLINUX_H
 #define GIMBAL_CLINUX_H
 
@@ -6,6 +7,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/timex.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
