@@ -82,6 +82,8 @@ package protocol Surroundings: AnyObject {
     /// Subscribes; subscribing again sends the retained messages once more.
     func subscribe(_ filter: String)
     func unsubscribe(_ filter: String)
+    /// How good the machine's wall clock is now; `nil` where the system does not say.
+    var clockQuality: ClockQuality? { get }
     func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText)
     /// The process must end: what it is to do, another does.
     func refuse(_ reason: String)

@@ -41,7 +41,8 @@ struct GimbalMQTT: ParsableCommand {
             out, it is the file mqtt in $CREDENTIALS_DIRECTORY, which systemd's LoadCredential= fills
 
             Exit status:
-              0    ended by SIGTERM or SIGINT
+              0    ended by SIGTERM or SIGINT; with --status, this machine's clock is synchronized
+              1    with --status, it is not
               64   an option is wrong
               69   another bridge has the name of this node
               71   the system refuses what it must do
@@ -53,7 +54,7 @@ struct GimbalMQTT: ParsableCommand {
             "The broker: mqtt://HOST[:PORT], or mqtts:// for TLS; repeated for the others of a cluster.",
             valueName: "url"
         ))
-    var broker: [BrokerAddress]
+    var broker: [BrokerAddress] = []
 
     @Option("Publish this daemon's cameras as a node of this name.", "name")
     var node: String?
@@ -132,9 +133,13 @@ struct GimbalMQTT: ParsableCommand {
     @Option(help: "What is logged: error, warning, info or debug.")
     var logLevel = LogLevel.info
 
+    @Flag(help: "Print how good this machine's clock is, and do nothing else.")
+    var status = false
+
     // MARK: Checking
 
     func validate() throws {
+        if status { return }
         guard node != nil || !follow.isEmpty else { throw ValidationError("--node or --follow says what to do") }
         guard node != nil || (camera.isEmpty && !events && !watchOnly) else {
             throw ValidationError("--camera, --events and --watch-only go with --node")
@@ -236,6 +241,14 @@ struct GimbalMQTT: ParsableCommand {
     mutating func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let log = Log(of: "gimbal-mqtt", level: logLevel)
+        if status {
+            do {
+                Glibc.exit(try ClockStatus.tell())
+            } catch {
+                log(.error, "\(error)")
+                Glibc.exit(Program.osError)
+            }
+        }
         let instance = String(UInt64.random(in: .min ... .max), radix: 16)
         var settings = Broker.Settings(addresses: broker, clientID: "gimbal-\(instance)")
         settings.certificates = Certificates(authority: ca, own: certificate, key: key)

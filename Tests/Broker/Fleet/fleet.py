@@ -7,6 +7,7 @@ that comes later on the same way.
 import contextlib
 import glob
 import json
+import os
 import re
 import shutil
 import signal
@@ -23,6 +24,8 @@ from machines import BIN, FOLDER, Daemon, Machine, Process, WallClock, can_make_
 from machines import listens, nats_cluster, nats_server, open_mosquitto, run, wait_for
 
 PATIENCE = 30
+# What chronyc prints of a server in the same network, but for its reference and the leap status.
+CHRONY = "%s,,2,1795651709.986240685,-0.000012000,0.000003021,0.000008112,-6.123,0.002,0.031,0.000020000,0.000013000,16.2,%s"
 failed = checks = 0
 
 
@@ -575,8 +578,29 @@ def try_limits():
             ("far", "1 to 65535", "--broker", "mqtt://127.0.0.1", "--follow", "a/b", "--viewsync", "127.0.0.1:70000")):
         wrong = Process(f"wrong-{name}", BIN / "gimbal-mqtt", *options)
         check(wrong.process.wait(PATIENCE) in (64, 71) and wrong.said(reason), f"{name}: {wrong.log.read_text()}")
+    try_status()
     for process in (node, broker, guide):
         process.end()
+
+
+def try_status():
+    """What `--status` says of the clock, with a chronyc that says what the test wants, and with none that answers."""
+    folder = FOLDER / "chronyc"
+    folder.mkdir()
+    for name, script, status, text in (
+            ("kept", f"echo {CHRONY % ('C0A80001', 'Normal')}", 0, "synchronized, off by 35 µs at the most, as chronyd says"),
+            ("its own clock", f"echo {CHRONY % ('7F7F0101', 'Normal')}", 1, "is not synchronized, as chronyd says"),
+            ("alone", f"echo {CHRONY % ('00000000', 'Not synchronised')}", 1, "is not synchronized, as chronyd says"),
+            ("no chronyd", "echo 506 Cannot talk to daemon; exit 1", None, "as the kernel says")):
+        (folder / "chronyc").write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "chronyc").chmod(0o755)
+        told = subprocess.run(
+            [BIN / "gimbal-mqtt", "--status"], capture_output=True, text=True,
+            env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+        # Where a sandbox keeps the program from asking the kernel, it says so.
+        is_refused = status is None and told.returncode == 71 and "adjtimex" in told.stderr
+        is_told = told.returncode == status or status is None and told.returncode == (1 if "not synchronized" in told.stdout else 0)
+        check(is_refused or is_told and text in told.stdout, f"the clock: {name}: {told}")
 
 
 PARTS = {

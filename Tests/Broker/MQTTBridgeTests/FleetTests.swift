@@ -5,6 +5,7 @@ import Foundation
 import GimbalProtocol
 import Hub
 import MQTTBridge
+import Service
 import TestSupport
 import Testing
 
@@ -854,6 +855,98 @@ import Testing
         source.hasDaemon = true
         fleet.pass(6000)
         #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .ready)
+    }
+
+    // MARK: The clock
+
+    private func clock(_ fleet: SimulatedFleet) -> NodeState.Clock? {
+        fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.clock
+    }
+
+    private func quality(_ isSynchronized: Bool, _ microseconds: Double) -> ClockQuality {
+        ClockQuality(isSynchronized: isSynchronized, estimatedError: 0, maximumError: microseconds)
+    }
+
+    @Test func aNodeTellsHowGoodItsClockIsEachTimeThatItTellsItsState() {
+        let fleet = SimulatedFleet(seed: 1)
+        fleet.hosts = [HubHost()]
+        let bridge = SimulatedBridge(fleet, fleet.hosts[0], node: settings("left"))
+        bridge.clockQuality = quality(true, 35)
+        fleet.connect(bridge)
+        fleet.pass(5000)
+        #expect(clock(fleet) == NodeState.Clock(isSynchronized: true, maximumError: 0.035))
+        let text = String(decoding: fleet.retained["gimbal/left/$state"] ?? [], as: UTF8.self)
+        #expect(text.hasSuffix(#""intervalMs":30000,"clock":{"synchronized":true,"errorMs":0.035}}"#))
+        // An error that changes is no reason to tell it at once.
+        let spy = foreign(fleet, "gimbal/left/$state")
+        fleet.pass(50)
+        _ = texts(spy)
+        bridge.clockQuality = quality(true, 70)
+        fleet.pass(5000)
+        #expect(texts(spy).isEmpty)
+        fleet.pass(25_000)
+        #expect(clock(fleet) == NodeState.Clock(isSynchronized: true, maximumError: 0.07))
+    }
+
+    @Test func aNodeTellsAtOnceThatItsClockIsSynchronizedNoMore() {
+        let (fleet, source, _) = pair()
+        #expect(clock(fleet) == nil)
+        for (told, wanted) in [
+            (quality(true, 500), NodeState.Clock(isSynchronized: true, maximumError: 0.5)),
+            // What an error means there is not known.
+            (quality(false, 16_000_000), NodeState.Clock(isSynchronized: false, maximumError: nil)), (nil, nil),
+        ] {
+            source.clockQuality = told
+            fleet.pass(1200)
+            #expect(clock(fleet) == wanted)
+        }
+    }
+
+    @Test func aClockIsLookedAtOnceASecondAtMostAndIsNoReasonToWake() throws {
+        let (fleet, source, _) = pair()
+        source.clockQuality = quality(true, 35)
+        fleet.pass(2000)
+        let before = source.looksAtClock
+        fleet.pass(10_000)
+        #expect(8...11 ~= source.looksAtClock - before)
+        // Where a node has nothing to do, it waits until it is to tell its state.
+        source.hasDaemon = false
+        source.loseDaemon()
+        fleet.pass(100)
+        let node = try #require(source.node)
+        var longest = 0.0
+        for _ in 0..<20 {
+            fleet.pass(max((node.deadline ?? 0) - fleet.now, 0) + 5)
+            longest = max(longest, (node.deadline ?? 0) - fleet.now)
+        }
+        #expect(node.isOwner && longest > 2000)
+    }
+
+    @Test func whoIsNotThereTellsNoClock() {
+        let (fleet, source, _) = pair()
+        source.clockQuality = quality(true, 35)
+        fleet.pass(1200)
+        #expect(clock(fleet) != nil)
+        fleet.cut(source)
+        fleet.pass(1000)
+        #expect(fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.word == .lost && clock(fleet) == nil)
+        fleet.connect(source)
+        fleet.pass(5000)
+        #expect(clock(fleet) != nil)
+        source.node?.end(at: fleet.now)
+        fleet.pass(100)
+        let state = fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }
+        #expect(state?.word == .disconnected && state?.clock == nil)
+    }
+
+    @Test func aClockThatMakesNoSenseIsNone() {
+        func clock(_ text: String) -> NodeState.Clock? {
+            NodeState(
+                Array(#"{"type":"node","state":"ready","instance":"x","generation":1,"clock":\#(text)}"#.utf8))?.clock
+        }
+        #expect(clock(#"{"synchronized":true,"errorMs":0.035}"#)?.maximumError == 0.035)
+        #expect(clock(#"{"synchronized":true,"errorMs":-1}"#) == .init(isSynchronized: true, maximumError: nil))
+        for text in ["7", "{}", "[]", "null", #"{"synchronized":1,"errorMs":1}"#] { #expect(clock(text) == nil) }
     }
 
     // MARK: Mirrors

@@ -241,6 +241,11 @@ final class SimulatedBridge: SimulatedProcess {
         func subscribe(_ filter: String) { bridge.fleet.subscribe(filter, bridge) }
         func unsubscribe(_ filter: String) { bridge.fleet.unsubscribe(filter, bridge) }
 
+        var clockQuality: ClockQuality? {
+            bridge.looksAtClock += 1
+            return bridge.clockQuality
+        }
+
         func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText) {
             bridge.log.append(text().description)
         }
@@ -261,6 +266,10 @@ final class SimulatedBridge: SimulatedProcess {
     var refusal: String?
     /// Whether connections to the daemon can be made.
     var hasDaemon = true
+    /// The clock of its machine; `nil` where that is not known.
+    var clockQuality: ClockQuality?
+    /// How often the bridge has asked for it.
+    var looksAtClock = 0
     private var world: World?
 
     convenience init(

@@ -43,6 +43,9 @@ package final class Node {
     private var nextState: Double?
     /// The cameras' change count when the state was last published; `nil` to publish it again.
     private var toldChanges: Int?
+    /// Whether the machine's clock was synchronized when the state was last published, if it said so, and when to look again.
+    private var toldSynchronized: Bool?
+    private var nextLookAtClock = -Double.infinity
     /// When to publish all retained messages again, since the broker has refused some.
     private var nextRetelling: Double?
     private var refusals = Backoff(first: 1000, longest: 60_000)
@@ -83,7 +86,7 @@ package final class Node {
         NodeState(
             word, node: settings.name, instance: settings.instance, generation: claim.generation,
             version: settings.version, cameras: cameras.names.filter(isWanted), interval: settings.interval,
-            reason: reason)
+            clock: outside.clockQuality.map(NodeState.Clock.init), reason: reason)
     }
 
     private func isWanted(_ name: String) -> Bool { settings.cameras.isEmpty || settings.cameras.contains(name) }
@@ -188,6 +191,15 @@ package final class Node {
         // If there is no room, a later turn publishes it.
         let isSent = outbox.send(Publication(topics.state, state.payload, isRetained: true))
         toldChanges = isSent ? cameras.changes : nil
+        toldSynchronized = state.clock?.isSynchronized
+    }
+
+    /// Has the state published again if the clock has been synchronized since, or is no more. It is looked at once a second at
+    /// most, where the node does something anyway: no timer wakes the process for it.
+    private func lookAtClock(at now: Double) {
+        guard isOwner, nextLookAtClock <= now else { return }
+        nextLookAtClock = now + 1000
+        if outside.clockQuality?.isSynchronized != toldSynchronized { toldChanges = nil }
     }
 
     // MARK: Time
@@ -213,6 +225,7 @@ package final class Node {
         cameras.advance(to: now)
         feeds.advance(to: now)
         tellDropped(at: now)
+        lookAtClock(at: now)
         if toldChanges != cameras.changes || nextState.map({ $0 <= now }) == true { tellState(at: now) }
     }
 
@@ -223,7 +236,7 @@ package final class Node {
         if claim.isOwner {
             cameras.tellRest(at: now)
             var state = state(.disconnected, reason: "the bridge has ended")
-            state.interval = nil
+            (state.interval, state.clock) = (nil, nil)
             outbox.send(Publication(topics.state, state.payload, isRetained: true))
         }
         close()
