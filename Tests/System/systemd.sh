@@ -200,6 +200,7 @@ bridge() {
     check 'it runs as a user of its own' [ "$(ps -o user= -p "$first")" != root ]
     check 'it has no capabilities' grep -Pq '^CapBnd:\t0+$' "/proc/$first/status"
     check 'its system calls are filtered' grep -Pq '^Seccomp:\t2$' "/proc/$first/status"
+    check 'it may ask how good the clock is' within 5 node_says '"clock":{"synchronized":'
     check 'its own secret is for it alone' bash -c "$(declare -f as_other)
         ! as_other nogroup cat /run/credentials/gimbal-mqtt.service/mqtt 2>/dev/null"
     check 'a camera of the daemon is at the broker' within 5 kept_is kiosk/main/camera '"moving":false'
@@ -331,8 +332,8 @@ analyse() {
         make --no-print-directory --silent install-mqtt DESTDIR= PREFIX="$root"
         check "systemd-analyze verify: the bridge's unit" silent env MANPATH="$root/share/man" \
             systemd-analyze verify "$units/system/gimbal-mqtt.service" "$units/system/gimbald.socket"
-        check "systemd-analyze security: the bridge's 1.5 or better" systemd-analyze security --no-pager --offline=true \
-            --threshold=15 "$units/system/gimbal-mqtt.service"
+        check "systemd-analyze security: the bridge's 1.6 or better" systemd-analyze security --no-pager --offline=true \
+            --threshold=16 "$units/system/gimbal-mqtt.service"
         check "the bridge's man page and completions are installed" has_files "$root/share" man/man8/gimbal-mqtt.8 \
             bash-completion/completions/gimbal-mqtt zsh/site-functions/_gimbal-mqtt fish/vendor_completions.d/gimbal-mqtt.fish
     fi
