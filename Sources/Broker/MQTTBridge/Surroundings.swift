@@ -82,6 +82,8 @@ package protocol Surroundings: AnyObject {
     /// Subscribes; subscribing again sends the retained messages once more.
     func subscribe(_ filter: String)
     func unsubscribe(_ filter: String)
+    /// What the machine's wall clock shows now.
+    var wallTime: WallTime { get }
     /// How good the machine's wall clock is now; `nil` where the system does not say.
     var clockQuality: ClockQuality? { get }
     func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText)

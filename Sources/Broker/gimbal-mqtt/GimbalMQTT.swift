@@ -109,6 +109,9 @@ struct GimbalMQTT: ParsableCommand {
     )
     var offsetBearing = 0.0
 
+    @Option("Show what is followed so long after it was so, whatever the network does: 10ms to 10000ms.", "time")
+    var playOut: Milliseconds?
+
     @Flag(help: "Keep the viewport of the local camera: its screen has another size.")
     var keepViewport = false
 
@@ -190,6 +193,12 @@ struct GimbalMQTT: ParsableCommand {
         }
         if let viewsync, Views.parts(of: viewsync) == nil {
             throw ValidationError("--viewsync \(viewsync): HOST:PORT was expected, with a port from 1 to 65535")
+        }
+        if let playOut {
+            guard playOut.count == 0 || 10...10_000 ~= playOut.count else {
+                throw ValidationError("--play-out must be 0, or from 10ms to 10000ms")
+            }
+            guard !local.isEmpty, !isShownElsewhere else { throw ValidationError("--play-out is for --as alone") }
         }
         _ = try wallTile()
     }
@@ -301,6 +310,7 @@ struct GimbalMQTT: ParsableCommand {
             var settings = CameraMirror.Settings(
                 node: source.node, camera: source.camera, local: local.isEmpty ? nil : local[index])
             settings.bearingOffset = offsetBearing
+            settings.playOut = playOut.flatMap { $0.count > 0 ? $0.count : nil }
             settings.keepsViewport = keepViewport
             settings.tile = tile
             return CameraMirror(
@@ -318,6 +328,16 @@ struct Pair: ExpressibleByArgument {
         let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
         guard parts.count == 2, let x = parts[0], let y = parts[1], x.isFinite, y.isFinite else { return nil }
         (self.x, self.y) = (x, y)
+    }
+}
+
+/// A time such as 50ms, or 50.
+struct Milliseconds: ExpressibleByArgument {
+    let count: Double
+
+    init?(argument: String) {
+        guard let count = Double(argument.hasSuffix("ms") ? String(argument.dropLast(2)) : argument) else { return nil }
+        self.count = count
     }
 }
 

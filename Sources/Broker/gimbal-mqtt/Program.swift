@@ -192,6 +192,8 @@ final class Program: Surroundings {
         broker.unsubscribe(filter)
     }
 
+    var wallTime: WallTime { WallTime(microseconds: RealtimeClock.microseconds) }
+
     var clockQuality: ClockQuality? { try? ClockQuality.kernel() }
 
     func say(_ level: LogLevel, _ text: @autoclosure () -> PrintableText) { log(level, text()) }

@@ -18,6 +18,8 @@ struct Weather {
     var disorder = 0.0
     /// How often a bridge finds that the broker has not taken yet what was sent before.
     var congestion = 0.0
+    /// How long a message takes on either way, at the most, in milliseconds.
+    var delay = 3.0
 
     static let fair = Weather()
     static let foul = Weather(
@@ -106,7 +108,7 @@ final class SimulatedFleet {
         guard let session = process.session else { return }
         if publication.qos == .atMostOnce, random.chance(weather.loss) { return }
         // One connection keeps its order.
-        session.lastUp = max(session.lastUp, now + Double.random(in: 0...3, using: &random))
+        session.lastUp = max(session.lastUp, now + Double.random(in: 0...weather.delay, using: &random))
         session.up.append(
             (
                 session.lastUp,
@@ -138,7 +140,7 @@ final class SimulatedFleet {
         if unreadable.contains(delivery.topic) { return }
         let loss = byQoS1 ? weather.lossOfAcknowledged : weather.lossToQoS0
         if random.chance(isAcknowledged ? loss : weather.loss) { return }
-        var due = max(session.lastDown, now + Double.random(in: 0...3, using: &random))
+        var due = max(session.lastDown, now + Double.random(in: 0...weather.delay, using: &random))
         if random.chance(weather.disorder) {
             due = now + Double.random(in: 0...80, using: &random)
         } else {
@@ -240,6 +242,10 @@ final class SimulatedBridge: SimulatedProcess {
 
         func subscribe(_ filter: String) { bridge.fleet.subscribe(filter, bridge) }
         func unsubscribe(_ filter: String) { bridge.fleet.unsubscribe(filter, bridge) }
+
+        var wallTime: WallTime {
+            WallTime(microseconds: Int((bridge.host.wallTime(bridge.fleet.now) * 1000).rounded()))
+        }
 
         var clockQuality: ClockQuality? {
             bridge.looksAtClock += 1

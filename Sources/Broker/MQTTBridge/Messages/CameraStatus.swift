@@ -12,6 +12,8 @@ package struct CameraStatus: Equatable, Sendable {
     package var seq: Int
     /// What that event says of time and reason, where it says something.
     package var timeMs: Double?
+    /// The same time of the node's wall clock.
+    package var wallTime: WallTime?
     package var reason: MoveReason?
     package var isMoving: Bool
     package var position: CameraPosition
@@ -32,6 +34,10 @@ extension CameraStatus {
         if let timeMs {
             line.write(",\"timeMs\":")
             line.write(FixedDecimal(timeMs, places: 3))
+        }
+        if let wallTime {
+            line.write(",\"wallTime\":")
+            line.write(FixedDecimal(Double(wallTime.microseconds) / 1000, places: 3))
         }
         line.write(",\"moving\":")
         line.write(isMoving)
@@ -58,6 +64,7 @@ extension CameraStatus {
         else { return nil }
         let status = CameraStatus(
             camera: camera, epoch: epoch, seq: seq, timeMs: members["timeMs"]?.number,
+            wallTime: members["wallTime"]?.number.flatMap(WallTime.init(milliseconds:)),
             reason: (members["reason"]?.string).flatMap(MoveReason.init(rawValue:)), isMoving: isMoving,
             position: position, follows: follows)
         return (status, stamp)

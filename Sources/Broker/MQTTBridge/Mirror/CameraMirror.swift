@@ -32,6 +32,8 @@ package final class CameraMirror: DaemonReader {
         package var keepsViewport = false
         /// The screen's part of a wall.
         package var tile: WallTile?
+        /// How long behind its source the camera is, in milliseconds, whatever the network does; `nil` is as soon as can be.
+        package var playOut: Double?
         /// After how long without news the mirror asks the broker again for retained messages, in milliseconds.
         package var refresh = 60_000.0
 
@@ -84,6 +86,14 @@ package final class CameraMirror: DaemonReader {
     /// Receives where the camera is, for outputs beside the daemon.
     private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
 
+    /// What the daemon was last told to show, and when.
+    private var presented: Presentation?
+    /// When to see whether the camera is where it was to rest.
+    private var nextCheck: Double?
+    private var lateness = Lateness()
+    /// Whether the source's machine has told that its clock is not synchronized.
+    private var hasWrongClock = false
+
     private var daemon = Daemon.none
     private var backoff = Backoff(first: 100, longest: 5000)
     /// Why there was no daemon, as last logged.
@@ -114,8 +124,12 @@ package final class CameraMirror: DaemonReader {
             return MirrorGoal(position: nil, settings: nil, isMoving: false, keepsViewport: keepsViewport)
         }
         return MirrorGoal(
-            position: goalPosition, settings: source.settings, isMoving: source.isMoving, keepsViewport: keepsViewport)
+            position: isShown ? goalPosition : nil, settings: source.settings, isMoving: source.isMoving,
+            keepsViewport: keepsViewport)
     }
+
+    /// Whether the camera is to be at its goal by now.
+    private var isShown: Bool { settings.playOut == nil || nextCheck == nil && presented?.isMoving == false }
 
     private var goalPosition: CameraPosition? {
         guard var position = source.status?.position else { return nil }
@@ -132,6 +146,9 @@ package final class CameraMirror: DaemonReader {
 
     package func connected(at now: Double) {
         source.connected(at: now)
+        if settings.playOut != nil, outside.clockQuality?.isSynchronized == false {
+            outside.say(.warning, "this machine's clock is not synchronized, so it is not in step with others")
+        }
         noteChain(at: now)
         outside.subscribe(topics.state)
         ask(at: now)
@@ -156,7 +173,7 @@ package final class CameraMirror: DaemonReader {
 
     package func received(_ delivery: Delivery, at now: Double) {
         if delivery.topic == topics.state {
-            if let state = NodeState(delivery.payload) { source.saw(state, at: now) }
+            if let state = NodeState(delivery.payload) { note(state, at: now) }
         } else if delivery.topic == topics.camera(settings.camera) {
             handle(delivery, at: now)
             if !delivery.isRetained {
@@ -167,6 +184,17 @@ package final class CameraMirror: DaemonReader {
             handle(settings: delivery, at: now)
         }
         bring(at: now)
+    }
+
+    private func note(_ state: NodeState, at now: Double) {
+        source.saw(state, at: now)
+        let isWrong = state.clock?.isSynchronized == false
+        if settings.playOut != nil, isWrong, !hasWrongClock {
+            outside.say(
+                .warning,
+                "the clock of node \"\(settings.node)\" is not synchronized: what it tells comes at the wrong time")
+        }
+        hasWrongClock = isWrong
     }
 
     private func handle(settings delivery: Delivery, at now: Double) {
@@ -203,11 +231,39 @@ package final class CameraMirror: DaemonReader {
             return logGarbage("\(delivery.topic): what came is no state of a camera", at: now)
         }
         switch source.saw(status, stamp, isRetained: delivery.isRetained, at: now) {
-        case .news: session?.goalHasChanged()
+        case .news:
+            session?.goalHasChanged()
+            if let end = presentationTime, !delivery.isRetained { lateness.note(end, at: outside.wallTime, now) }
         case .nothing: break
         case .doubt: askSoon(at: now)
         }
     }
+
+    // MARK: Ahead of time
+
+    /// When the source's position is to be shown; `nil` where that is as soon as can be.
+    private var presentationTime: WallTime? {
+        settings.playOut.flatMap { source.status?.wallTime?.adding(milliseconds: $0) }
+    }
+
+    /// Tells the daemon ahead of time where the camera is to be.
+    private func present(_ playOut: Double, at now: Double) throws {
+        guard let session else { return presented = nil }
+        let wall = outside.wallTime
+        var next = presented
+        if obstacle == nil, let position = goalPosition {
+            next = Presentation(position, at: presentationTime ?? wall, isMoving: source.isMoving)
+            if presentationTime == nil, let presented { next?.presentAt = presented.presentAt }
+        } else {
+            next?.isMoving = false
+        }
+        guard let next, next != presented, try session.present(next) else { return }
+        presented = next
+        nextCheck = next.isMoving ? nil : now + max(next.presentAt.milliseconds(since: wall), 0) + Self.checkDelay
+    }
+
+    /// As long after its time a camera that does not rest in its place is brought there, in milliseconds.
+    private static let checkDelay = 200.0
 
     // MARK: What follows what
 
@@ -259,6 +315,7 @@ package final class CameraMirror: DaemonReader {
             let session = try MirrorSession(connection, name, viewport: settings.tile?.viewport, at: now)
             try session.tell(chain)
             daemon = .here(session)
+            presented = nil
         } catch {
             lost("\(error)", at: now)
         }
@@ -299,7 +356,10 @@ package final class CameraMirror: DaemonReader {
     /// Brings this side's camera, and what shows it elsewhere, where the source is.
     private func bring(at now: Double) {
         noteChain(at: now)
-        attempt { try session?.bring(to: goal, at: now) }
+        attempt {
+            if let playOut = settings.playOut { try present(playOut, at: now) }
+            try session?.bring(to: goal, at: now)
+        }
         guard let show, let position = goalPosition else { return }
         let isMoving = source.isMoving
         guard shown?.position != position || shown?.isMoving != isMoving else { return }
@@ -326,7 +386,7 @@ package final class CameraMirror: DaemonReader {
             case .here(let session): session.deadline(goal)
             }
         let line = obstacle == loggedObstacle ? nil : nextLine
-        return .earliest(nextQuestion, source.silenceDeadline, line, ofDaemon)
+        return .earliest(nextQuestion, source.silenceDeadline, line, ofDaemon, nextCheck, lateness.deadline)
     }
 
     /// When to ask the broker again.
@@ -339,6 +399,11 @@ package final class CameraMirror: DaemonReader {
             outside.say(.warning, "node \"\(settings.node)\" has said nothing for long: it is taken for lost")
             bring(at: now)
         }
+        if let check = nextCheck, check <= now {
+            nextCheck = nil
+            bring(at: now)
+        }
+        if let text = lateness.takeText(at: now) { outside.say(.warning, "\(settings.local ?? ""): \(text)") }
         attempt { try session?.advance(to: goal, at: now) }
         logObstacle(at: now)
     }

@@ -80,6 +80,9 @@ final class MirrorSession {
     private var nextViewport: Double?
     /// Other requests count from 1.
     private static let (viewportID, aboutID) = (RequestID.number(0), RequestID.number(-1))
+    private static let presentationID = RequestID.number(-2)
+    /// Of so many bytes that the daemon has not taken, positions on the way are left out.
+    private static let mostUnsent = 64 << 10
     private static let longestRetryDelay = 10_000.0
 
     /// Begins a connection.
@@ -120,7 +123,7 @@ final class MirrorSession {
         switch read.message {
         case .event(let event): return note(event)
         case .camera(let state): settings = .known(state.setup)
-        case .error(let error) where read.id == Self.aboutID: return .refused(error)
+        case .error(let error) where read.id == Self.aboutID || read.id == Self.presentationID: return .refused(error)
         case .error(let error) where read.id == Self.viewportID && error.code == .leased:
             nextViewport = now + refusalDelay.next()
             return .refused(error)
@@ -208,6 +211,13 @@ final class MirrorSession {
                     .gesture(GestureEvent(.position, .ended, nil)),
                 ], position, retry: retry)
         }
+    }
+
+    /// Tells where the camera is to be when; `false` if the daemon does not know the camera yet, or does not read.
+    func present(_ presentation: Presentation) throws -> Bool {
+        guard position != nil, !presentation.isMoving || connection.unsentBytes < Self.mostUnsent else { return false }
+        connection.send(try ClientRequest.present(presentation).line(camera: name, id: Self.presentationID))
+        return true
     }
 
     private var position: PrintedPosition? {

@@ -9,6 +9,8 @@ final class NodeCameras: DaemonReader {
     /// A camera's state, and when it was last published.
     private struct Published {
         var status: CameraStatus
+        /// What the wall clock shows beside the camera's; `nil` while that is not known.
+        var clock: CameraClock?
         var lastSent = -Double.infinity
     }
 
@@ -90,7 +92,7 @@ final class NodeCameras: DaemonReader {
             daemon = .connected(connection, absence: absence ?? "")
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.status.seq, epoch: $0.status.epoch) })
             let request = ClientRequest.subscribeAll(
-                kinds: EventKind.movements.union([.lease]), delivery: publishesEvents ? .every : .latest,
+                kinds: EventKind.movements.union([.lease, .clock]), delivery: publishesEvents ? .every : .latest,
                 since: publishesEvents ? points.forAllCameras() : [:])
             // The answer comes before any camera is told of.
             connection.send(try ClientRequest.clients().line() + request.line())
@@ -147,6 +149,10 @@ final class NodeCameras: DaemonReader {
         if case .subscribedToAll(let count) = event { return begin(count) }
         guard wanted.isEmpty || wanted.contains(event.camera) else { return countListed(event) }
         if leases.handle(event) { return readOn() }
+        if case .clock(let clock) = event {
+            cameras[event.camera]?.clock = clock
+            return readOn()
+        }
         let gap = points.note(event)
         note(event, at: now)
         if publishesEvents {
@@ -200,6 +206,9 @@ final class NodeCameras: DaemonReader {
                 status: CameraStatus(camera: name, epoch: "", seq: seq, isMoving: false, position: position))
         (published.status.seq, published.status.position) = (seq, position)
         (published.status.timeMs, published.status.reason) = (event.timeMs, event.move?.reason)
+        // Where the camera's clock is another from here on, the wall clock's time is told next.
+        if event.move == nil { published.clock = nil }
+        published.status.wallTime = event.timeMs.flatMap { published.clock?.wallTime(of: $0) }
         if let isMoving = event.isMoving { published.status.isMoving = isMoving }
         switch event {
         case .subscribed(let present):

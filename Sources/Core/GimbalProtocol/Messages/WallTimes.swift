@@ -13,6 +13,12 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
     /// A time of so many microseconds since 1970.
     public init(microseconds: Int) { self.microseconds = microseconds }
 
+    /// A time of so many milliseconds since 1970; `nil` for one that no message has.
+    package init?(milliseconds: Double) {
+        guard ClosedRange.ofTraces ~= milliseconds else { return nil }
+        microseconds = Int((milliseconds * 1000).rounded())
+    }
+
     /// The milliseconds from another time to this one.
     public func milliseconds(since other: WallTime) -> Double { Double(microseconds - other.microseconds) / 1000 }
 

@@ -14,39 +14,52 @@ struct PlayOut {
     /// How long those are kept that have been shown: a question about a time comes behind it.
     private static let kept = 1000.0
     private static let framesPerSecond = 60
+    /// How long it is on its way from one position to the next, at the most: where a finger has rested, it waits at the first.
+    private static let longestWay = 50.0
 
     /// Who sends them.
     let peer: Peer
-    /// By their times.
-    private var positions: [Presentation] = []
+    /// By their times; the first is that from which the camera began, or has been shown long ago.
+    private var positions: [Presentation]
     /// Up to when the camera is where it is to be.
     private var shown = WallTime(microseconds: .min)
 
-    init(of peer: Peer) { self.peer = peer }
+    /// Nothing is told yet to a camera that is at a position.
+    init(of peer: Peer, from position: CameraPosition) {
+        self.peer = peer
+        positions = [Presentation(position, at: shown, isMoving: false)]
+    }
 
     /// How many wait for their time.
-    var waitingCount: Int { positions.count - (last(upTo: shown).map { $0 + 1 } ?? 0) }
+    var waitingCount: Int { positions.count - 1 - last(upTo: shown) }
 
-    private func last(upTo time: WallTime) -> Int? { positions.lastIndex { $0.presentAt <= time } }
+    private func last(upTo time: WallTime) -> Int { positions.lastIndex { $0.presentAt <= time } ?? 0 }
 
     /// Adds a position, in place of all that were to be there at its time or later.
     mutating func insert(_ presentation: Presentation, at now: WallTime) {
         positions.removeAll { $0.presentAt >= presentation.presentAt }
-        let past = now.adding(milliseconds: -Self.kept)
-        if let first = last(upTo: past) { positions.removeFirst(first) }
+        positions.removeFirst(last(upTo: now.adding(milliseconds: -Self.kept)))
         positions.append(presentation)
         shown = min(shown, WallTime(microseconds: presentation.presentAt.microseconds - 1))
     }
 
-    /// Where the camera is at a time; `nil` if that is not known.
+    /// Where the camera is at a time; `nil` if others may have moved it since.
     func position(at time: WallTime) -> CameraPosition? {
-        guard let index = last(upTo: time) else { return nil }
+        let index = last(upTo: time)
         let here = positions[index]
-        guard here.isMoving else { return index == positions.count - 1 ? nil : here.position }
+        guard here.isMoving else {
+            return index == positions.count - 1 && here.presentAt <= shown ? nil : here.position
+        }
         guard index + 1 < positions.count else { return here.position }
-        let next = positions[index + 1]
-        let share = time.milliseconds(since: here.presentAt) / next.presentAt.milliseconds(since: here.presentAt)
+        let (next, start) = (positions[index + 1], wayStart(behind: index))
+        guard time > start else { return here.position }
+        let share = time.milliseconds(since: start) / next.presentAt.milliseconds(since: start)
         return here.position.toward(next.position, share)
+    }
+
+    /// When the camera leaves a position for the next.
+    private func wayStart(behind index: Int) -> WallTime {
+        max(positions[index].presentAt, positions[index + 1].presentAt.adding(milliseconds: -Self.longestWay))
     }
 
     // MARK: Frames
@@ -66,11 +79,11 @@ struct PlayOut {
     /// When the camera is to move next.
     var due: WallTime? {
         let before = last(upTo: shown)
-        let index = before.map { $0 + 1 } ?? 0
-        guard index < positions.count else { return nil }
-        let next = positions[index]
-        if let before, positions[before].isMoving {
-            let frame = Self.frame(notBefore: WallTime(microseconds: shown.microseconds + 1))
+        guard before + 1 < positions.count else { return nil }
+        let next = positions[before + 1]
+        if positions[before].isMoving {
+            let earliest = max(shown, wayStart(behind: before)).microseconds + 1
+            let frame = Self.frame(notBefore: WallTime(microseconds: earliest))
             return next.isMoving ? frame : min(frame, next.presentAt)
         }
         return next.isMoving ? Self.frame(notBefore: next.presentAt) : next.presentAt
@@ -78,8 +91,8 @@ struct PlayOut {
 
     /// Where the camera is to move now, and for which time; `nil` if nothing is due. After a standstill that is one step.
     mutating func step(to now: WallTime) -> Presentation? {
-        guard let due, due <= now, let index = last(upTo: now) else { return nil }
-        let here = positions[index]
+        guard let due, due <= now else { return nil }
+        let here = positions[last(upTo: now)]
         if !here.isMoving {
             shown = here.presentAt
             return here
@@ -102,10 +115,8 @@ final class PlayOuts {
 
     /// Has a camera be at a position when it is time; at once if that is over.
     func add(_ presentation: Presentation, to camera: HostedCamera, by peer: Peer) {
-        var playOut = camera.playOut ?? PlayOut(of: peer)
-        if playOut.peer !== peer { playOut = PlayOut(of: peer) }
-        playOut.insert(presentation, at: clock.present.wall)
-        camera.playOut = playOut
+        if camera.playOut?.peer !== peer { camera.playOut = PlayOut(of: peer, from: camera.camera.position) }
+        camera.playOut?.insert(presentation, at: clock.present.wall)
         peer.fedCameras.insert(camera)
         playing.insert(camera)
     }

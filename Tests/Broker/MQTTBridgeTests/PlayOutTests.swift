@@ -1,0 +1,182 @@
+// Mirrors that show what they follow a fixed time later: whatever the network does in between, all show the same at one time.
+
+import Foundation
+import GimbalProtocol
+import Hub
+import MQTTBridge
+import Service
+import TestSupport
+import Testing
+
+@Suite struct PlayOutTests {
+    /// A wall: a node, and mirrors of its camera that play out so many milliseconds behind it.
+    private final class Wall {
+        let fleet: SimulatedFleet
+        let mirrors: [SimulatedBridge]
+        private let askers: [HubPeer]
+        private let watchers: [HubPeer]
+        private static let start = 1_764_115_264_000.0
+
+        /// - Parameter clocks: how far the wall clocks of the mirrors' machines are from the source's, in milliseconds.
+        init(_ clocks: [Double], playOut: Double, delay: Double, seed: UInt64) {
+            fleet = SimulatedFleet(seed: seed)
+            fleet.weather.delay = delay
+            fleet.hosts = (0...clocks.count).map { HubHost(epochSeed: UInt64($0) + 7) }
+            for (host, error) in zip(fleet.hosts, [0] + clocks) {
+                // It drifts by as many parts of a million as it is off by milliseconds.
+                host.wallTime = { Self.start + $0 * (1 + error * 1e-6) + error }
+            }
+            let source = SimulatedBridge(fleet, fleet.hosts[0], node: Node.Settings("left", instance: "a1"))
+            mirrors = fleet.hosts.dropFirst().map { [fleet] host in
+                var settings = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
+                settings.playOut = playOut
+                return SimulatedBridge(fleet, host, node: nil, mirror: settings)
+            }
+            for process in [source] + mirrors { fleet.connect(process) }
+            fleet.pass(2500)
+            askers = fleet.hosts.dropFirst().map { $0.connect() }
+            watchers = fleet.hosts.dropFirst().map { $0.connect() }
+            for watcher in watchers { watcher.send(#"{"type":"subscribe","camera":"copy"}"#) }
+            _ = movements()
+        }
+
+        /// What the source's wall clock shows.
+        var wallTime: Double { Self.start + fleet.now }
+
+        /// The positions that each mirror's subscriber has read since the last call.
+        func movements() -> [[String]] {
+            watchers.map { watcher in
+                watcher.lines().filter { $0.contains("camera-changed") }.map { line in
+                    String(line[(line.range(of: #""position""#)?.lowerBound ?? line.startIndex)...])
+                }
+            }
+        }
+
+        /// Where each mirror's camera is at a time of the wall clock, in the digits of its answer.
+        func positions(at time: Double) throws -> [String] {
+            try askers.map { asker in
+                asker.send(#"{"type":"get-camera","camera":"copy","atWallTime":\#(time)}"#)
+                let answer = try JSON(try #require(asker.lines().last))
+                return try #require(answer["position"]).text
+            }
+        }
+
+        func position(of camera: String, on host: Int) throws -> String {
+            let peer = fleet.hosts[host].connect()
+            defer { peer.close() }
+            peer.send(#"{"type":"get-camera","camera":"\#(camera)"}"#)
+            let answer = try JSON(try #require(peer.lines().last))
+            return try #require(answer["position"]).text
+        }
+    }
+
+    /// What hands and commands do to the source's camera, in so many milliseconds.
+    private func perform(_ wall: Wall, _ milliseconds: Double, each: () throws -> Void) throws {
+        let feeder = wall.fleet.hosts[0].connect()
+        let end = wall.fleet.now + milliseconds
+        while wall.fleet.now < end {
+            switch wall.fleet.random.integer(0...3) {
+            case 0:
+                feeder.send(#"{"type":"pan","phase":"began"}"#)
+                var x = 0.0
+                for _ in 0..<wall.fleet.random.integer(5...40) {
+                    x += wall.fleet.random.number(-20...30)
+                    feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":\#(x),"y":\#(x / 3)}}"#)
+                    wall.fleet.pass(8)
+                    try each()
+                }
+                feeder.send(#"{"type":"pan","phase":"ended"}"#)
+            case 1:
+                let zoom = wall.fleet.random.number(3...15)
+                feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":\#(zoom)},"durationMs":900}"#)
+            case 2: feeder.send(#"{"type":"move","update":{"kind":"scroll-by","x":30,"y":-20}}"#)
+            default: break
+            }
+            for _ in 0..<wall.fleet.random.integer(1...150) {
+                wall.fleet.pass(8)
+                try each()
+            }
+        }
+    }
+
+    @Test(arguments: UInt64(1)...3) func mirrorsAnswerTheSameDigitsForOneTimeWhateverTheNetworkDoes(seed: UInt64) throws
+    {
+        let wall = Wall([0, 1, -1, 3, -3, 20, -20, 500], playOut: 120, delay: 15, seed: seed)
+        var (asked, positions) = (0, Set<String>())
+        try perform(wall, 20_000) {
+            // What a screen shows now, soon and a moment ago.
+            let time = wall.wallTime - wall.fleet.random.number(0...100)
+            let told = try wall.positions(at: time)
+            #expect(Set(told).count == 1, "at \(time): \(told)")
+            asked += 1
+            positions.formUnion(told)
+        }
+        #expect(asked > 1000 && positions.count > 300)
+        wall.fleet.pass(5000)
+        let source = try wall.position(of: "main", on: 0)
+        for mirror in 1...8 { #expect(try wall.position(of: "copy", on: mirror) == source) }
+        // The last mirror's clock is early: to it everything comes late, and it says so.
+        #expect(wall.mirrors[7].log.contains { $0.contains("came late, by up to") })
+        #expect(!wall.mirrors[0].log.contains { $0.contains("came late") }, "\(wall.mirrors[0].log)")
+    }
+
+    @Test func mirrorsWithRightClocksSendTheSameEventsAtTheSameTime() throws {
+        let wall = Wall([0, 0, 0, 0], playOut: 120, delay: 15, seed: 4)
+        var count = 0
+        try perform(wall, 10_000) {
+            let movements = wall.movements()
+            #expect(Set(movements).count == 1)
+            count += movements[0].count
+        }
+        #expect(count > 300)
+    }
+
+    @Test func mirrorSaysWhereAClockIsNotSynchronized() {
+        for (own, other) in [(false, true), (true, false), (true, true)] {
+            let fleet = SimulatedFleet(seed: 1)
+            fleet.hosts = [HubHost(), HubHost(epochSeed: 99)]
+            let source = SimulatedBridge(fleet, fleet.hosts[0], node: Node.Settings("left", instance: "a1"))
+            var settings = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
+            settings.playOut = 100
+            let mirror = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: settings)
+            func quality(_ isRight: Bool) -> ClockQuality {
+                ClockQuality(isSynchronized: isRight, estimatedError: 0, maximumError: 0)
+            }
+            (source.clockQuality, mirror.clockQuality) = (quality(other), quality(own))
+            for process in [source, mirror] { fleet.connect(process) }
+            fleet.pass(100_000)
+            #expect(mirror.log.filter { $0.hasPrefix("this machine's clock") }.count == (own ? 0 : 1))
+            #expect(mirror.log.filter { $0.hasPrefix("the clock of node \"left\"") }.count == (other ? 0 : 1))
+        }
+    }
+
+    @Test func mirrorThatWasCutOffIsInStepAgain() throws {
+        let wall = Wall([0, 0], playOut: 120, delay: 15, seed: 5)
+        let feeder = wall.fleet.hosts[0].connect()
+        feeder.send(#"{"type":"animate","update":{"kind":"zoom-to","zoom":15},"durationMs":8000}"#)
+        wall.fleet.pass(1000)
+        wall.fleet.cut(wall.mirrors[1])
+        wall.fleet.pass(1000)
+        // It rests where it was.
+        let (first, second) = (try wall.positions(at: wall.wallTime), try wall.positions(at: wall.wallTime - 500))
+        #expect(first[0] != first[1] && first[1] == second[1])
+        wall.fleet.connect(wall.mirrors[1])
+        wall.fleet.pass(300)
+        for _ in 0..<100 {
+            wall.fleet.pass(20)
+            let told = try wall.positions(at: wall.wallTime)
+            #expect(told[0] == told[1])
+        }
+    }
+
+    @Test func mirrorWhoseCameraIsMovedByAnotherIsThereAgainAtRest() throws {
+        let wall = Wall([0], playOut: 50, delay: 3, seed: 6)
+        wall.fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        wall.fleet.pass(1000)
+        let hand = wall.fleet.hosts[1].connect()
+        hand.send(#"{"type":"move","camera":"copy","update":{"kind":"zoom-to","zoom":7}}"#)
+        wall.fleet.pass(1000)
+        #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+        #expect(wall.movements()[0].count == 3)
+    }
+}
