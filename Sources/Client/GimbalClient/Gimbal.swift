@@ -31,7 +31,7 @@ public final class Gimbal: Sendable {
     ///   - path: the socket's path; `nil` is `$GIMBAL_SOCKET`, else the first of these that is there and may be used:
     ///     gimbal.sock in `$RUNTIME_DIRECTORY`, in `$XDG_RUNTIME_DIR` and in /tmp/gimbal-UID, and the system's
     ///     /run/gimbal/gimbal.sock and /run/gimbal/watch.sock.
-    ///   - timeout: how long the daemon may take to answer what only asks, as ``stats()`` and ``RemoteCamera/state()`` do,
+    ///   - timeout: how long the daemon may take to answer what only asks, as ``stats()`` and ``RemoteCamera/state(at:)`` do,
     ///     before they throw ``GimbalConnectionError/noAnswer(within:)``; `nil` is for ever.
     public init(path: String? = nil, timeout: Duration? = .seconds(30)) {
         socket = DaemonSocket(candidates: SocketPath.candidates(path))

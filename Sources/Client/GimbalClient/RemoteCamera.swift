@@ -187,7 +187,7 @@ public struct RemoteCamera: Sendable {
 
     // MARK: Queries
 
-    /// All that is to be known of the camera.
+    /// All that is to be known of the camera: now, or with where it is at a time of the wall clock.
     public func state(at time: WallTime? = nil) async throws -> CameraState { try await ask(.getCamera(at: time)) }
 
     /// Where the camera would be to show bounds inside of insets, without going there.

@@ -56,7 +56,7 @@ extension LineWriter {
 public enum ServerMessage: Equatable, Sendable {
     /// Tells what a camera does, or of the subscription to it.
     case event(CameraEvent)
-    /// Answers ``ClientRequest/getCamera``.
+    /// Answers ``ClientRequest/getCamera(at:)``.
     case camera(CameraState)
     /// Answers ``ClientRequest/cameraForBounds(_:insets:)``.
     case cameraForBounds(BoundsFit)

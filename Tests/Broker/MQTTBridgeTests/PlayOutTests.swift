@@ -169,6 +169,13 @@ import Testing
         }
     }
 
+    @Test func mirrorWhoseClockIsFarBehindShowsAtOnceWhatComes() throws {
+        let wall = Wall([-60_000], playOut: 120, delay: 15, seed: 6)
+        wall.fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
+        wall.fleet.pass(500)
+        #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+    }
+
     @Test func mirrorWhoseCameraIsMovedByAnotherIsThereAgainAtRest() throws {
         let wall = Wall([0], playOut: 50, delay: 3, seed: 6)
         wall.fleet.hosts[0].connect().send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)

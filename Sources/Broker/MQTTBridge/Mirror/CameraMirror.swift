@@ -230,10 +230,14 @@ package final class CameraMirror: DaemonReader {
         guard let (status, stamp) = CameraStatus.read(delivery.payload) else {
             return logGarbage("\(delivery.topic): what came is no state of a camera", at: now)
         }
+        let before = source.status
         switch source.saw(status, stamp, isRetained: delivery.isRetained, at: now) {
         case .news:
             session?.goalHasChanged()
-            if let end = presentationTime, !delivery.isRetained { lateness.note(end, at: outside.wallTime, now) }
+            // A node also tells again how a camera rests, and late where it has just become the node.
+            if let before, before.isMoving || status.isMoving, !delivery.isRetained, let time = presentationTime {
+                lateness.note(time, at: outside.wallTime, now)
+            }
         case .nothing: break
         case .doubt: askSoon(at: now)
         }
@@ -241,10 +245,16 @@ package final class CameraMirror: DaemonReader {
 
     // MARK: Ahead of time
 
-    /// When the source's position is to be shown; `nil` where that is as soon as can be.
+    /// When the source's position is to be shown; `nil` where that is as soon as can be: its clock is not known, or far ahead.
     private var presentationTime: WallTime? {
-        settings.playOut.flatMap { source.status?.wallTime?.adding(milliseconds: $0) }
+        guard let playOut = settings.playOut, let time = source.status?.wallTime,
+            time.milliseconds(since: outside.wallTime) < Self.farAhead
+        else { return nil }
+        return time.adding(milliseconds: playOut)
     }
+
+    /// Nothing comes before it has happened: a source's clock that is ahead by more milliseconds is wrong.
+    private static let farAhead = 1000.0
 
     /// Tells the daemon ahead of time where the camera is to be.
     private func present(_ playOut: Double, at now: Double) throws {

@@ -27,6 +27,7 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
         WallTime(microseconds: microseconds + Int((milliseconds * 1000).rounded()))
     }
 
+    /// Whether a time is before another.
     public static func < (a: WallTime, b: WallTime) -> Bool { a.microseconds < b.microseconds }
 }
 

@@ -190,12 +190,12 @@ final class HostedCamera {
         let end = min(wanted, clock.present.wall.adding(milliseconds: Self.foresight))
         let time = clock.time(at: end) - clockStart
         var (here, next) = (moment, moment)
-        var due = next.nextTick ?? .infinity
-        while due <= time {
+        // No more frames than there are in that time, even if the hub has stood still.
+        for _ in 0..<Int(Self.foresight / Motion.frameDuration) + 2 where next.nextTick ?? .infinity <= time {
             _ = next.step()
             here = next
-            due = next.nextTick ?? .infinity
         }
+        let due = next.nextTick ?? .infinity
         let share = 1 - (due - time) / Motion.frameDuration
         guard share > 0, next.step() != nil else { return (here.camera.position, end) }
         return (here.camera.position.toward(next.camera.position, share), end)

@@ -23,6 +23,8 @@ struct PlayOut {
     private var positions: [Presentation]
     /// Up to when the camera is where it is to be.
     private var shown = WallTime(microseconds: .min)
+    /// When the camera is to move next; each turn asks.
+    private(set) var due: WallTime?
 
     /// Nothing is told yet to a camera that is at a position.
     init(of peer: Peer, from position: CameraPosition) {
@@ -38,9 +40,10 @@ struct PlayOut {
     /// Adds a position, in place of all that were to be there at its time or later.
     mutating func insert(_ presentation: Presentation, at now: WallTime) {
         positions.removeAll { $0.presentAt >= presentation.presentAt }
-        positions.removeFirst(last(upTo: now.adding(milliseconds: -Self.kept)))
+        positions.removeFirst(max(last(upTo: now.adding(milliseconds: -Self.kept)), positions.count - 2 * Self.most))
         positions.append(presentation)
         shown = min(shown, WallTime(microseconds: presentation.presentAt.microseconds - 1))
+        due = next
     }
 
     /// Where the camera is at a time; `nil` if others may have moved it since.
@@ -76,8 +79,7 @@ struct PlayOut {
         return frame(number)
     }
 
-    /// When the camera is to move next.
-    var due: WallTime? {
+    private var next: WallTime? {
         let before = last(upTo: shown)
         guard before + 1 < positions.count else { return nil }
         let next = positions[before + 1]
@@ -92,6 +94,7 @@ struct PlayOut {
     /// Where the camera is to move now, and for which time; `nil` if nothing is due. After a standstill that is one step.
     mutating func step(to now: WallTime) -> Presentation? {
         guard let due, due <= now else { return nil }
+        defer { self.due = next }
         let here = positions[last(upTo: now)]
         if !here.isMoving {
             shown = here.presentAt
@@ -115,10 +118,20 @@ final class PlayOuts {
 
     /// Has a camera be at a position when it is time; at once if that is over.
     func add(_ presentation: Presentation, to camera: HostedCamera, by peer: Peer) {
-        if camera.playOut?.peer !== peer { camera.playOut = PlayOut(of: peer, from: camera.camera.position) }
+        if let other = camera.playOut?.peer, other !== peer { end(other, on: camera) }
+        if camera.playOut == nil { camera.playOut = PlayOut(of: peer, from: camera.camera.position) }
         camera.playOut?.insert(presentation, at: clock.present.wall)
         peer.fedCameras.insert(camera)
         playing.insert(camera)
+    }
+
+    /// Another one shows the camera from now on.
+    private func end(_ peer: Peer, on camera: HostedCamera) {
+        camera.playOut = nil
+        runner.catchUp(camera, at: clock.present.hub)
+        let time = camera.time(at: clock.present.hub)
+        camera.apply(.init(GestureEvent(.position, .cancelled)), of: peer.number, at: time)
+        runner.commitBatch(of: camera, at: time)
     }
 
     /// When the next camera is to move, in the hub's time; infinite if none is.

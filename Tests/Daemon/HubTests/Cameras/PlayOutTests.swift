@@ -153,6 +153,27 @@ import Testing
         #expect(try state(at: now + 400, of: third).zoom < 6)
     }
 
+    @Test func positionsOfAnotherConnectionTakeThePlaceOfThese() throws {
+        present(zoom: 4, at: 100)
+        present(zoom: 9, at: 900, moving: false)
+        host.pass(200)
+        let other = host.connect()
+        other.send(
+            #"{"type":"present","presentAt":\#(Self.start + 300),"position":{"target":{"latitude":0,"longitude":0},"zoom":5}}"#
+        )
+        #expect(try events().last == "idle 200.0 4.0")
+        host.pass(1000)
+        #expect(try events().last == "idle 300.0 5.0")
+    }
+
+    @Test func positionsWhoseTimeIsOverDoNotPileUp() throws {
+        host.pass(2000)
+        for index in 0..<1000 { present(zoom: 4 + Double(index) / 1000, at: 1500 + Double(index) / 8) }
+        // Of the first there are no more than the last 512.
+        #expect(try state(at: 1600).zoom == 4.8)
+        #expect(try abs(state(at: 1510).zoom - 4.08) > 0.1)
+    }
+
     @Test func tooManyPositionsAreRefused() throws {
         for index in 0..<256 { present(zoom: 4, at: 1000 + Double(index)) }
         #expect(mirror.lines().isEmpty)
