@@ -187,7 +187,7 @@ libraries = MapCamera Gestures GimbalProtocol GimbalClient
 docs = $(SCRATCH)/docs
 
 docs: swift ## render the documentation of the libraries
-	$(call quietly,swift build --quiet --disable-index-store --target GimbalClient $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)')
+	$(call quietly,swift build --quiet --target GimbalClient $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)')
 	$(call quietly,$(make_docs))
 	@echo "rendered into $(docs); to read it: python3 -m http.server --directory '$(docs)'"
 	@echo 'and open http://localhost:8000/documentation'
@@ -212,7 +212,7 @@ endef
 # What is built only by who asks for it is built, too: so it does not rot. The page's server is tried as the unit tests have
 # it: for release, its libraries would take minutes more. Of its packages only what it uses is built, which a build of
 # all tests would not leave at. What the scripts of Tests/System try is built while the unit tests run.
-build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet --disable-index-store --scratch-path '$(SCRATCH)'
+build_debug = GIMBAL_FAST_TESTS=1 GIMBAL_BENCH=1 GIMBAL_MQTT=1 GIMBAL_WEB=1 swift build --quiet --scratch-path '$(SCRATCH)'
 
 test: swift deps-test ## run all tests: the unit tests, and the programs as they run on a system
 	$(call quietly,$(build_debug) --product gimbalPackageTests)

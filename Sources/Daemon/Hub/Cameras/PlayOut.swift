@@ -28,18 +28,25 @@ struct PlayOut {
 
     /// Nothing is told yet to a camera that is at a position.
     init(of peer: Peer, from position: CameraPosition) {
-        self.peer = peer
-        positions = [Presentation(position, at: shown, isMoving: false)]
+        (self.peer, positions) = (peer, [Self.beginning(position)])
+    }
+
+    private static func beginning(_ position: CameraPosition) -> Presentation {
+        Presentation(position, at: WallTime(microseconds: .min), isMoving: false)
     }
 
     /// How many wait for their time.
     var waitingCount: Int { positions.count - 1 - last(upTo: shown) }
 
+    /// The last position up to a time; the first, if all are later.
     private func last(upTo time: WallTime) -> Int { positions.lastIndex { $0.presentAt <= time } ?? 0 }
 
     /// Adds a position, in place of all that were to be there at its time or later.
     mutating func insert(_ presentation: Presentation, at now: WallTime) {
+        let first = positions[0].position
         positions.removeAll { $0.presentAt >= presentation.presentAt }
+        // A clock that is set back has all of them begin anew.
+        if positions.isEmpty { positions = [Self.beginning(first)] }
         positions.removeFirst(max(last(upTo: now.adding(milliseconds: -Self.kept)), positions.count - 2 * Self.most))
         positions.append(presentation)
         shown = min(shown, WallTime(microseconds: presentation.presentAt.microseconds - 1))

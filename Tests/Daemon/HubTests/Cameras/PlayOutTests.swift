@@ -153,6 +153,17 @@ import Testing
         #expect(try state(at: now + 400, of: third).zoom < 6)
     }
 
+    @Test func positionFromBeforeAllThatAreKnownIsThereAtOnce() throws {
+        for time in [100.0, 5000, 5040] {
+            present(zoom: 4, at: time)
+            host.pass(2500)
+        }
+        _ = try events()
+        present(zoom: 6, at: 10, moving: false)
+        #expect(try events().last?.hasPrefix("idle") == true)
+        #expect(try state(at: 10).zoom == 6)
+    }
+
     @Test func positionsOfAnotherConnectionTakeThePlaceOfThese() throws {
         present(zoom: 4, at: 100)
         present(zoom: 9, at: 900, moving: false)
