@@ -109,7 +109,7 @@ struct GimbalMQTT: ParsableCommand {
     )
     var offsetBearing = 0.0
 
-    @Option("Show what is followed so long after it was so, whatever the network does: 10ms to 10000ms.", "time")
+    @Option("Show what is followed so long after it was so, whatever the network does: 10ms to 5000ms.", "time")
     var playOut: Milliseconds?
 
     @Flag(help: "Keep the viewport of the local camera: its screen has another size.")
@@ -195,8 +195,8 @@ struct GimbalMQTT: ParsableCommand {
             throw ValidationError("--viewsync \(viewsync): HOST:PORT was expected, with a port from 1 to 65535")
         }
         if let playOut {
-            guard playOut.count == 0 || 10...10_000 ~= playOut.count else {
-                throw ValidationError("--play-out must be 0, or from 10ms to 10000ms")
+            guard playOut.count == 0 || 10...5000 ~= playOut.count else {
+                throw ValidationError("--play-out must be 0, or from 10ms to 5000ms")
             }
             guard !local.isEmpty, !isShownElsewhere else { throw ValidationError("--play-out is for --as alone") }
         }

@@ -123,9 +123,13 @@ import GimbalProtocol
     /// When to call `advance` next, at the latest; `nil` if nothing is due. Ask at the end of a turn.
     public var deadline: Double? {
         if parts.turns.isAnybodyWaiting && !intake.isStopped || parts.sender.hasUnfinished { return -.infinity }
-        let begins = intake.isStopped ? .infinity : min(parts.runner.idleDeadline, parts.replays.deadline)
+        let begins =
+            intake.isStopped
+            ? .infinity
+            : min(
+                parts.runner.idleDeadline, parts.replays.deadline, parts.playOuts.deadline)
         let earliest = min(
-            parts.runner.deadline, parts.playOuts.deadline, begins, parts.leases.deadline, parts.waits.deadline,
+            parts.runner.deadline, begins, parts.leases.deadline, parts.waits.deadline,
             parts.clients.deadline)
         return earliest == .infinity ? nil : earliest
     }
@@ -133,9 +137,9 @@ import GimbalProtocol
     /// Does what is due.
     public func advance(to now: Double) {
         parts.runner.advance(to: now)
-        parts.playOuts.advance(to: now)
         parts.leases.advance(to: now)
         if !intake.isStopped {
+            parts.playOuts.advance(to: now)
             parts.idleActions.advance(to: now)
             intake.advanceReplays(to: now)
         }
@@ -210,6 +214,7 @@ import GimbalProtocol
     /// Stops everything where it is, in the middle of things: no line is handled any more, and no time passes.
     public func pause() {
         intake.stop()
+        parts.playOuts.endAll(parts.registry.sorted)
         parts.waits.answerAll()
     }
 

@@ -179,7 +179,9 @@ final class HostedCamera {
 
     /// Where it is at a time of the wall clock, as far as that is known, and the time at which it is there.
     func position(at wanted: WallTime, _ clock: WallClock) -> (position: CameraPosition, time: WallTime) {
-        if let position = playOut?.position(at: wanted) {
+        if wanted >= clock.present.wall.adding(milliseconds: -PlayOut.kept),
+            let position = playOut?.position(at: wanted, seq: seq)
+        {
             var camera = camera
             camera.apply(.setCamera(position))
             return (camera.position, wanted)
@@ -477,7 +479,7 @@ final class HostedCamera {
         return message
     }
 
-    private func message(of clock: WallClock) -> CameraClock {
+    func message(of clock: WallClock) -> CameraClock {
         CameraClock(camera: name, timeMs: time(at: clock.present.hub), wallTime: clock.present.wall)
     }
 

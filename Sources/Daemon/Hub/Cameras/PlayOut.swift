@@ -12,7 +12,7 @@ struct PlayOut {
     /// Positions that wait, at the most.
     static let most = 256
     /// How long those are kept that have been shown: a question about a time comes behind it.
-    private static let kept = 1000.0
+    static let kept = 1000.0
     private static let framesPerSecond = 60
     /// How long it is on its way from one position to the next, at the most: where a finger has rested, it waits at the first.
     private static let longestWay = 50.0
@@ -23,20 +23,24 @@ struct PlayOut {
     private var positions: [Presentation]
     /// Up to when the camera is where it is to be.
     private var shown = WallTime(microseconds: .min)
+    /// The camera's last event when that was last moved so: another one since is of others.
+    var seq: UInt64
     /// When the camera is to move next; each turn asks.
     private(set) var due: WallTime?
 
     /// Nothing is told yet to a camera that is at a position.
-    init(of peer: Peer, from position: CameraPosition) {
-        (self.peer, positions) = (peer, [Self.beginning(position)])
+    init(of peer: Peer, from camera: HostedCamera) {
+        (self.peer, positions, seq) = (peer, [Self.beginning(camera.camera.position)], camera.seq)
     }
 
     private static func beginning(_ position: CameraPosition) -> Presentation {
         Presentation(position, at: WallTime(microseconds: .min), isMoving: false)
     }
 
-    /// How many wait for their time.
-    var waitingCount: Int { positions.count - 1 - last(upTo: shown) }
+    /// How many wait for a time before one.
+    func waitingCount(before time: WallTime) -> Int {
+        max(last(upTo: WallTime(microseconds: time.microseconds - 1)) - last(upTo: shown), 0)
+    }
 
     /// The last position up to a time; the first, if all are later.
     private func last(upTo time: WallTime) -> Int { positions.lastIndex { $0.presentAt <= time } ?? 0 }
@@ -47,20 +51,24 @@ struct PlayOut {
         positions.removeAll { $0.presentAt >= presentation.presentAt }
         // A clock that is set back has all of them begin anew.
         if positions.isEmpty { positions = [Self.beginning(first)] }
-        positions.removeFirst(max(last(upTo: now.adding(milliseconds: -Self.kept)), positions.count - 2 * Self.most))
+        // Those that have not been shown stay, with the one before.
+        let past = min(shown, now.adding(milliseconds: -Self.kept))
+        positions.removeFirst(max(last(upTo: past), positions.count - 2 * Self.most))
         positions.append(presentation)
         shown = min(shown, WallTime(microseconds: presentation.presentAt.microseconds - 1))
         due = next
     }
 
-    /// Where the camera is at a time; `nil` if others may have moved it since.
-    func position(at time: WallTime) -> CameraPosition? {
+    /// Where the camera is at a time; `nil` if these do not say, or others have moved it since.
+    ///
+    /// - Parameter seq: of the camera's last event.
+    func position(at time: WallTime, seq: UInt64) -> CameraPosition? {
         let index = last(upTo: time)
-        let here = positions[index]
-        guard here.isMoving else {
-            return index == positions.count - 1 && here.presentAt <= shown ? nil : here.position
+        let (here, isLast) = (positions[index], index == positions.count - 1)
+        guard here.presentAt <= time else { return nil }
+        guard here.isMoving, !isLast else {
+            return here.presentAt <= shown && (isLast || seq != self.seq) ? nil : here.position
         }
-        guard index + 1 < positions.count else { return here.position }
         let (next, start) = (positions[index + 1], wayStart(behind: index))
         guard time > start else { return here.position }
         let share = time.milliseconds(since: start) / next.presentAt.milliseconds(since: start)
@@ -109,8 +117,7 @@ struct PlayOut {
         }
         let frame = Self.frame(notBefore: WallTime(microseconds: now.microseconds - 1_000_000 / Self.framesPerSecond))
         shown = max(due, frame)
-        guard let position = position(at: shown) else { return nil }
-        return Presentation(position, at: shown, isMoving: true)
+        return Presentation(position(at: shown, seq: seq) ?? here.position, at: shown, isMoving: true)
     }
 }
 
@@ -126,13 +133,18 @@ final class PlayOuts {
     /// Has a camera be at a position when it is time; at once if that is over.
     func add(_ presentation: Presentation, to camera: HostedCamera, by peer: Peer) {
         if let other = camera.playOut?.peer, other !== peer { end(other, on: camera) }
-        if camera.playOut == nil { camera.playOut = PlayOut(of: peer, from: camera.camera.position) }
+        if camera.playOut == nil { camera.playOut = PlayOut(of: peer, from: camera) }
         camera.playOut?.insert(presentation, at: clock.present.wall)
         peer.fedCameras.insert(camera)
         playing.insert(camera)
     }
 
-    /// Another one shows the camera from now on.
+    /// Positions do not outlive the process: what they hold is let go of.
+    func endAll(_ cameras: some Sequence<HostedCamera>) {
+        for camera in cameras { if let peer = camera.playOut?.peer { end(peer, on: camera) } }
+    }
+
+    /// The camera is shown by this peer no more.
     private func end(_ peer: Peer, on camera: HostedCamera) {
         camera.playOut = nil
         runner.catchUp(camera, at: clock.present.hub)
@@ -158,14 +170,16 @@ final class PlayOuts {
     }
 
     private func show(_ camera: HostedCamera, at now: Double) {
-        guard let peer = camera.playOut?.peer, camera.replay == nil, camera.leases.allow(peer), !camera.isRemoved else {
-            // It is another's now.
-            return camera.playOut = nil
+        if camera.isRemoved { camera.playOut = nil }
+        guard let peer = camera.playOut?.peer, let step = camera.playOut?.step(to: clock.wallTime(at: now)) else {
+            return
         }
-        guard let step = camera.playOut?.step(to: clock.wallTime(at: now)) else { return }
+        // Where it is another's now, that is all.
+        guard camera.replay == nil, camera.leases.allow(peer) else { return camera.playOut = nil }
         runner.catchUp(camera, at: now)
         let time = camera.time(at: now)
         camera.apply(step, of: peer.number, at: time)
         runner.commitBatch(of: camera, at: time)
+        camera.playOut?.seq = camera.seq
     }
 }

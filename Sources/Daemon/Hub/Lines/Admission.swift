@@ -123,14 +123,14 @@ struct Admission {
         case .touch(let fingers):
             if isBusy { throw busy() }
             try admit(fingers, index, camera)
-        case .present:
+        case .present(let presentation):
             if isBusy { throw busy() }
             if peer.sendsTrace {
                 throw Refusal(
                     index, .invalidValue, "type", "a trace has times of its own: present comes by another connection")
             }
             guard let playOut = camera?.playOut, playOut.peer === peer,
-                playOut.waitingCount + index >= PlayOut.most
+                playOut.waitingCount(before: presentation.presentAt) + index >= PlayOut.most
             else { break }
             throw Refusal(index, .limitReached, "presentAt", "at most \(PlayOut.most) positions wait for their time")
         case .move, .animate, .fly, .tour, .stop, .set, .removeCamera:

@@ -51,6 +51,7 @@ final class RequestApplier {
         case .present(let presentation):
             let camera = runner.camera(meant, for: peer, at: now)
             sender.acknowledge(id, to: peer)
+            turns.add(work: 1)
             playOuts.add(presentation, to: camera, by: peer)
         case .move, .animate, .fly, .tour, .stop, .set: _ = move(request, meant, id, &line)
         case .marker(let label):

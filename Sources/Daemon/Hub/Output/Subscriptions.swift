@@ -222,7 +222,7 @@ final class Subscriptions {
         guard subscription.kinds.contains(.clock) else { return }
         // Others learn of a change with the next event.
         if subscription.camera.readers.clockReaderIsAlone { _ = subscription.camera.clockNews(clock) }
-        subscription.camera.writeClock(to: &line)
+        line.answer(.event(.clock(subscription.camera.message(of: clock))), Span())
     }
 
     // MARK: Cameras come and go

@@ -164,6 +164,45 @@ import Testing
         #expect(try state(at: 10).zoom == 6)
     }
 
+    @Test func positionWhoseTimeIsOverIsShownThoughTheNextWaits() throws {
+        host.pass(5000)
+        mirror.put(
+            Array(
+                #"{"type":"present","presentAt":\#(Self.start + 1000),"position":{"target":{"latitude":5,"longitude":0},"zoom":6}}"#
+                    .utf8) + [10])
+        present(zoom: 9, at: 3_600_000, moving: false)
+        #expect(try events().last?.hasPrefix("idle 5000.0 6") == true)
+    }
+
+    @Test func restartInPlaceBringsTheCameraToRest() throws {
+        present(zoom: 4, at: 100)
+        present(zoom: 4, at: 900, moving: false)
+        host.pass(200)
+        try host.handOver()
+        #expect(try events().last == "idle 200.0 4.0")
+        present(zoom: 6, at: 400, moving: false)
+        host.pass(300)
+        #expect(try events().last == "idle 400.0 6.0")
+    }
+
+    @Test func questionIsAnsweredByThePresentWhereOthersHaveMovedTheCamera() throws {
+        let other = host.connect()
+        present(zoom: 4, at: 100, moving: false)
+        host.pass(200)
+        other.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":12}}"#)
+        present(zoom: 6, at: 60_000)
+        #expect(try state(at: 200).zoom == 12)
+        #expect(try state(at: 60_000).zoom == 6)
+        #expect(try state(at: -5000) == (12, 200))
+    }
+
+    @Test func leaseOfAnotherThatEndsBeforeTheTimeChangesNothing() throws {
+        present(zoom: 4, at: 1000, moving: false)
+        host.connect().send(#"{"type":"take-lease","forMs":200}"#)
+        host.pass(1100)
+        #expect(try events().last == "idle 1000.0 4.0")
+    }
+
     @Test func positionsOfAnotherConnectionTakeThePlaceOfThese() throws {
         present(zoom: 4, at: 100)
         present(zoom: 9, at: 900, moving: false)
@@ -208,7 +247,7 @@ import Testing
         reader.send(#"{"type":"subscribe","events":["camera-changed","clock"],"delivery":"\#(delivery)"}"#)
         #expect(
             reader.lines().last
-                == #"{"type":"clock","camera":"main","timeMs":0,"wallTime":1764115264000}"#)
+                == #"{"type":"clock","camera":"main","timeMs":250,"wallTime":1764115264250}"#)
         mirror.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":5}}"#)
         #expect(reader.lines().count == 1)
         host.wallTime = { Self.start + 5000 + $0 - 1000 }
