@@ -243,6 +243,8 @@ private final class TourRecording {
             try listen()
         } catch let interrupt as Interrupt {
             interrupt.accept()
+            // What the daemon has told before the signal counts.
+            try? read(timeout: 0)
         } catch {
             try? conclude()
             throw error
@@ -257,25 +259,30 @@ private final class TourRecording {
         connection.expectAnswer()
         while !recorder.isFull, end.map({ $0 > .now }) ?? true {
             let left = end.map { Int(min(max(($0 - .now) / .milliseconds(1), 0), 1e6).rounded(.up)) }
-            let turn = try connection.turn(timeout: left) { line in
-                let message = try ReceivedLine(fromDaemon: line)
-                if let error = message.error { throw Failure(error) }
-                connection.hasAnswered()
-                guard let event = message.event else { return }
-                recorder.read(event)
-                switch event {
-                case .lagged(let lagged): say("gimbal: \(lagged.text)")
-                case .removed: throw Failure(.unavailable, "camera \(camera.text) was removed; the tour ends there")
-                default: break
-                }
-            }
-            if turn.end != nil { throw Failure.daemonWentAway }
+            try read(timeout: left)
         }
         if recorder.isFull {
             say(
                 "gimbal: a tour has \(counted(TourKeyframe.most, "keyframe")) and lasts an hour at the most: it ends here"
             )
         }
+    }
+
+    /// Reads what has come, or comes within so many milliseconds.
+    private func read(timeout: Int?) throws {
+        let turn = try connection.turn(timeout: timeout) { line in
+            let message = try ReceivedLine(fromDaemon: line)
+            if let error = message.error { throw Failure(error) }
+            connection.hasAnswered()
+            guard let event = message.event else { return }
+            recorder.read(event)
+            switch event {
+            case .lagged(let lagged): say("gimbal: \(lagged.text)")
+            case .removed(let camera): throw Failure(.unavailable, "camera \(camera) was removed; the tour ends there")
+            default: break
+            }
+        }
+        if turn.end != nil { throw Failure.daemonWentAway }
     }
 
     private func conclude() throws {
