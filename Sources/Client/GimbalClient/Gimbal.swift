@@ -33,10 +33,11 @@ public final class Gimbal: Sendable {
     ///     /run/gimbal/gimbal.sock and /run/gimbal/watch.sock.
     ///   - timeout: how long the daemon may take to answer what only asks, as ``stats()`` and ``RemoteCamera/state(at:)`` do,
     ///     before they throw ``GimbalConnectionError/noAnswer(within:)``; `nil` is for ever.
-    public init(path: String? = nil, timeout: Duration? = .seconds(30)) {
-        socket = DaemonSocket(candidates: SocketPath.candidates(path))
-        self.timeout = timeout
+    public convenience init(path: String? = nil, timeout: Duration? = .seconds(30)) {
+        self.init(DaemonSocket(candidates: SocketPath.candidates(path)), timeout: timeout)
     }
+
+    package init(_ socket: DaemonSocket, timeout: Duration?) { (self.socket, self.timeout) = (socket, timeout) }
 
     deinit { close() }
 
@@ -100,12 +101,26 @@ public final class Gimbal: Sendable {
     /// Returns when the daemon has answered this and everything sent before it.
     public func ping() async throws { try await ask(.ping) as Void }
 
+    /// What the daemon tells of its work, as a monitoring system reads it.
+    package func metrics() async throws -> OpenMetrics {
+        var metrics = OpenMetrics(try await stats())
+        metrics.add(try await clients())
+        for camera in try await cameras().prefix(OpenMetrics.mostCameras) {
+            do {
+                metrics.add(try await ask(.getCamera(), camera: camera, creates: false) as CameraState)
+            } catch let error as GimbalError where error.code == .unknownCamera {}
+        }
+        return metrics
+    }
+
     // MARK: Asking
 
     /// Sends a request; returns what its answer holds.
-    func ask<Answer: Sendable>(_ request: ClientRequest, camera: String? = nil) async throws -> Answer {
+    func ask<Answer: Sendable>(
+        _ request: ClientRequest, camera: String? = nil, creates: Bool = true
+    ) async throws -> Answer {
         let answers = try await openConnection().answers(
-            to: [request], camera: camera, within: request.isQuestion ? timeout : nil)
+            to: [request], camera: camera, within: request.isQuestion ? timeout : nil, creates: creates)
         if case .error(let error)? = answers.first { throw error }
         return try Self.last(of: answers)
     }

@@ -77,11 +77,13 @@ final class RequestConnection: Sendable {
 
     /// Sends requests in one line and waits for their answers, which stand in their order.
     ///
-    /// - Parameter limit: how long it waits; `nil` is for ever.
+    /// - Parameters:
+    ///   - limit: how long it waits; `nil` is for ever.
+    ///   - creates: whether a single request makes the camera if that is not there.
     func answers(
-        to requests: [ClientRequest], camera: String?, within limit: Duration? = nil
+        to requests: [ClientRequest], camera: String?, within limit: Duration? = nil, creates: Bool = true
     ) async throws -> [ServerMessage] {
-        let question = try question(requests, camera, within: limit)
+        let question = try question(requests, camera, within: limit, creates)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
@@ -97,7 +99,7 @@ final class RequestConnection: Sendable {
 
     /// Requests as a line, with a ticket that no other line has.
     private func question(
-        _ requests: [ClientRequest], _ camera: String?, within limit: Duration?
+        _ requests: [ClientRequest], _ camera: String?, within limit: Duration?, _ creates: Bool
     ) throws -> Question {
         let ticket = shared.withLock { shared in
             shared.lastTicket += 1
@@ -106,7 +108,7 @@ final class RequestConnection: Sendable {
         let ids = requests.indices.map { RequestID.number(ticket * Self.idsOfLine + $0) }
         let line =
             requests.count == 1
-            ? try requests[0].line(camera: camera, id: ids[0])
+            ? try requests[0].line(camera: camera, id: ids[0], creates: creates)
             : try ClientRequest.line(frame: requests, camera: camera, ids: ids)
         guard line.count <= Self.longestRequest + 1 else { throw GimbalConnectionError.requestTooLong }
         return Question(ticket: ticket, line: line, requests: requests.count, limit: limit)

@@ -48,13 +48,14 @@ final class Conversation {
     /// Sends a request and waits for its answer; earlier messages are dropped.
     ///
     /// - Parameters:
+    ///   - name: the camera that it is about, if not the one of all requests.
     ///   - creates: whether it makes the camera if that is not there.
     ///   - timeout: how long it may take, in milliseconds; `nil` is the usual time.
     /// - Returns: the answer as it came, and what it holds.
     private func ask<Answer>(
-        _ request: ClientRequest, creates: Bool = true, timeout: Double? = nil
+        _ request: ClientRequest, of name: String? = nil, creates: Bool = true, timeout: Double? = nil
     ) throws -> (line: ReceivedLine, holds: Answer) {
-        connection.queue(try request.line(camera: camera?.text, creates: creates))
+        connection.queue(try request.line(camera: name ?? camera?.text, creates: creates))
         if let timeout { connection.expectAnswer(within: timeout) } else { connection.expectAnswer() }
         while true {
             let message = try next()
@@ -106,6 +107,23 @@ final class Conversation {
 
     /// The names of all cameras.
     func cameraNames() throws -> [String] { try ask(.cameras).holds }
+
+    /// What the daemon tells of its work, as a monitoring system reads it: printed.
+    func showMetrics() throws {
+        var metrics = OpenMetrics(try ask(.stats).holds)
+        var page = ClientPage(clients: [], hasMore: true)
+        repeat {
+            page = try ask(.clients(after: page.clients.last?.number ?? 0)).holds
+            metrics.add(page.clients)
+        } while page.hasMore && !page.clients.isEmpty
+        for name in try cameraNames().prefix(OpenMetrics.mostCameras) {
+            do {
+                metrics.add(try ask(.getCamera(), of: name, creates: false).holds as CameraState)
+            } catch let failure as Failure where failure.status == .rejected {}  // It has been removed since.
+        }
+        for line in metrics.text.split(separator: "\n") { output.add(Array(line.utf8)[...]) }
+        try output.flush()
+    }
 
     // MARK: Moving
 

@@ -30,10 +30,13 @@ package protocol MemberRule {
     var wanted: String { get }
     /// What an error says of a value that is missing.
     var hint: String { get }
+    /// What it is to a monitoring system; `nil` where it is nothing to that.
+    var metric: Metric? { get }
 }
 
 extension MemberRule {
     package static var asksForIntegers: Bool { true }
+    package var metric: Metric? { nil }
     package func allows(_ value: Value) -> Bool { true }
     package var hint: String { "it \(wanted)" }
 }

@@ -85,10 +85,15 @@ extension Client: Described {
         try visitor.member(.about, &about, .text())
         try visitor.member(.replay, &replay, .cameraName)
         try visitor.member(.all, &followsAll, .flag, unless: false)
-        try visitor.member(.subscriptionCount, &subscriptionCount, .count)
+        try visitor.member(
+            .subscriptionCount, &subscriptionCount,
+            .count.gauge("subscriptions", "Subscriptions of the user's clients now."))
         try visitor.list(.subscriptions, &subscriptions)
-        try visitor.member(.waits, &waits, .count)
-        try visitor.member(.unreadBytes, &unreadBytes, .count)
+        try visitor.member(
+            .waits, &waits, .count.gauge("waits", "Requests of the user's clients that wait for a camera's rest."))
+        try visitor.member(
+            .unreadBytes, &unreadBytes,
+            .count.gauge("unread_bytes", "Bytes of answers that the user's clients have not been sent yet."))
     }
 }
 

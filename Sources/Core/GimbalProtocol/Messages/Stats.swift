@@ -45,16 +45,19 @@ extension DaemonStats: Described {
     }
 
     package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
-        try visitor.member(.uptimeMs, &uptimeMs, .number(places: 0))
-        try visitor.member(.connections, &connections, .count)
-        try visitor.member(.connectionsTotal, &connectionsTotal, .count)
-        try visitor.member(.cameras, &cameras, .count)
-        try visitor.member(.subscriptions, &subscriptions, .count)
-        try visitor.member(.replays, &replays, .count)
-        try visitor.member(.lines, &lines, .count)
-        try visitor.member(.errors, &errors, .count)
-        try visitor.member(.events, &events, .count)
-        try visitor.member(.bytesIn, &bytesIn, .count)
-        try visitor.member(.bytesOut, &bytesOut, .count)
+        try visitor.member(
+            .uptimeMs, &uptimeMs, .number(places: 0).gauge("uptime_seconds", "How long the daemon has been running."))
+        try visitor.member(.connections, &connections, .count.gauge("connections", "Connections now."))
+        try visitor.member(
+            .connectionsTotal, &connectionsTotal, .count.counter("accepted_connections", "Connections that there were.")
+        )
+        try visitor.member(.cameras, &cameras, .count.gauge("cameras", "Cameras now."))
+        try visitor.member(.subscriptions, &subscriptions, .count.gauge("subscriptions", "Subscriptions now."))
+        try visitor.member(.replays, &replays, .count.gauge("replays", "Replays that run now."))
+        try visitor.member(.lines, &lines, .count.counter("received_lines", "Lines that came in."))
+        try visitor.member(.errors, &errors, .count.counter("errors", "Errors that were answered."))
+        try visitor.member(.events, &events, .count.counter("events", "Events that cameras emitted."))
+        try visitor.member(.bytesIn, &bytesIn, .count.counter("received_bytes", "Bytes that came in."))
+        try visitor.member(.bytesOut, &bytesOut, .count.counter("sent_bytes", "Bytes that went out."))
     }
 }
