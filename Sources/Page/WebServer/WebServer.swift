@@ -3,6 +3,7 @@
 // small, so that a page that does not read costs little here and in the kernel.
 
 import Dispatch
+import class GimbalClient.Gimbal
 import HummingbirdCore
 import HummingbirdTLS
 import Logging
@@ -43,6 +44,8 @@ package struct ServerOptions: Sendable {
     /// Whether others may connect where there is no certificate.
     package var isOpenWithoutTLS = false
     package var tokens = Tokens()
+    /// The token for metrics; `nil` where they are not served.
+    package var metricsToken: String?
     package var limits = Limits()
     /// Makes traces of recordings.
     var convert: Conversions.Converter = Recording.trace
@@ -66,6 +69,8 @@ package enum WebServer {
     private static let kernelBuffer = 64 << 10
     /// How often a stream sends a sign of life.
     private static let aliveInterval = Duration.seconds(10)
+    /// How long the daemon may take for an answer that metrics are made of.
+    private static let patience = Duration.seconds(5)
 
     /// Serves until its task is cancelled.
     ///
@@ -108,7 +113,8 @@ package enum WebServer {
             handler.withLock {
                 $0 = Responder(
                     access: access, limits: limits, pages: pages, places: places, conversions: conversions,
-                    follower: follower, socket: options.daemon, group: group, links: links, map: options.map)
+                    follower: follower, socket: options.daemon, group: group, links: links, map: options.map,
+                    metered: options.metricsToken.map { _ in Gimbal(options.daemon, timeout: patience) })
             }
             try ready(links)
         }
@@ -233,6 +239,9 @@ package enum WebServer {
         let links = Links(
             local: origin(options.certificate == nil ? local : own ?? local),
             network: (isLocal ? nil : own ?? outside.first).map(origin), tokens: options.tokens)
-        return (links, Access(hosts: hosts, guests: options.guests, scheme: scheme, tokens: options.tokens))
+        let access = Access(
+            hosts: hosts, guests: options.guests, scheme: scheme, tokens: options.tokens,
+            metricsToken: options.metricsToken)
+        return (links, access)
     }
 }

@@ -91,6 +91,12 @@ struct GimbalWeb: AsyncParsableCommand {
         completion: .file())
     var tokens: String?
 
+    @Option(
+        "Serve /metrics, for Prometheus, to those who show the token in a file, which is made if it is not there.",
+        "file",
+        completion: .file())
+    var metricsToken: String?
+
     @Flag(help: "Open the page in the browser, too.")
     var open = false
 
@@ -178,6 +184,7 @@ struct GimbalWeb: AsyncParsableCommand {
                 style: mapStyle, engine: mapEngine, others: mapOrigin.compactMap(Origin.init))
         }
         if let tokens { options.tokens = try Tokens(file: tokens) }
+        if let metricsToken { options.metricsToken = try Tokens.forMetrics(file: metricsToken) }
         return options
     }
 

@@ -13,6 +13,7 @@ struct Running: Sendable {
     let port: Int
     let tokens: Tokens
     let socket: String
+    var endDaemon: @Sendable () -> Void = {}
 
     /// Blocking calls of a test must not hold one of the threads that tasks share.
     static func onAThread(_ body: @escaping @Sendable () throws -> Void) async throws {
@@ -24,7 +25,8 @@ struct Running: Sendable {
 
     static func with(
         _ limits: Limits = Limits(), guests: [String] = [], map: StyledMap? = nil,
-        certificate: ServerOptions.Certificate? = nil, convert: @escaping Conversions.Converter = Recording.trace,
+        certificate: ServerOptions.Certificate? = nil, metricsToken: String? = nil,
+        convert: @escaping Conversions.Converter = Recording.trace,
         _ body: @escaping @Sendable (Running) throws -> Void
     ) async throws {
         let daemon = try DaemonProcess()
@@ -34,6 +36,7 @@ struct Running: Sendable {
         options.map = map
         options.guests = Set(guests.compactMap(Origin.init))
         options.certificate = certificate
+        options.metricsToken = metricsToken
         options.convert = convert
         let (links, ready) = AsyncStream<Links>.makeStream()
         let server = Task { [options] in
@@ -43,7 +46,8 @@ struct Running: Sendable {
         var iterator = links.makeAsyncIterator()
         let first = try #require(await iterator.next())
         let port = try #require(first.local.split(separator: ":").last.flatMap { Int($0) })
-        let running = Running(port: port, tokens: options.tokens, socket: daemon.socket)
+        let process = daemon.process.processIdentifier
+        let running = Running(port: port, tokens: options.tokens, socket: daemon.socket) { kill(process, SIGTERM) }
         var failure: (any Error)?
         do { try await onAThread { try body(running) } } catch { failure = error }
         server.cancel()

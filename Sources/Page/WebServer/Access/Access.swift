@@ -47,12 +47,18 @@ package struct Access: Sendable {
     /// `http` or `https`.
     package let scheme: String
     let tokens: Tokens
+    /// Reads metrics; `nil` where they are not served.
+    let metricsToken: String?
 
-    package init(hosts: some Sequence<String>, guests: Set<Origin> = [], scheme: String, tokens: Tokens) {
+    package init(
+        hosts: some Sequence<String>, guests: Set<Origin> = [], scheme: String, tokens: Tokens,
+        metricsToken: String? = nil
+    ) {
         self.hosts = Set(hosts.map { $0.lowercased() })
         self.guests = guests
         self.scheme = scheme
         self.tokens = tokens
+        self.metricsToken = metricsToken
     }
 
     /// Checks that a request means this server. A foreign name that leads here is an attempt to read with a visitor's eyes.
@@ -102,12 +108,24 @@ package struct Access: Sendable {
 
     /// What the token of a request allows.
     package func role(of head: HTTPRequest) throws(HTTPRefusal) -> Role {
+        guard let role = token(of: head).flatMap(tokens.role) else {
+            throw HTTPRefusal(.unauthorized, "a token is needed: open the link that gimbal-web has printed")
+        }
+        return role
+    }
+
+    /// Checks that a request may read metrics.
+    package func checkMetrics(_ head: HTTPRequest) throws(HTTPRefusal) {
+        guard let metricsToken, let token = token(of: head), Tokens.isSame(token, metricsToken) else {
+            throw HTTPRefusal(.unauthorized, "a token is needed: that of gimbal-web --metrics-token")
+        }
+    }
+
+    private func token(of head: HTTPRequest) -> Substring? {
         let fields = head.headerFields[values: .authorization]
         let prefix = "bearer "
-        guard fields.count == 1, fields[0].lowercased().hasPrefix(prefix),
-            let role = tokens.role(of: fields[0].dropFirst(prefix.count))
-        else { throw HTTPRefusal(.unauthorized, "a token is needed: open the link that gimbal-web has printed") }
-        return role
+        guard fields.count == 1, fields[0].lowercased().hasPrefix(prefix) else { return nil }
+        return fields[0].dropFirst(prefix.count)
     }
 }
 

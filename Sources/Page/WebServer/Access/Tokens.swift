@@ -1,5 +1,5 @@
-// The two secrets of a server: the holder of one may watch, the holder of the other may move cameras, too. Invariant:
-// comparing with a secret takes as long for a near miss as for anything else.
+// The secrets of a server: the holder of one may watch, the holder of another may move cameras, too, and that of the third reads
+// metrics, and nothing else. Invariant: comparing with a secret takes as long for a near miss as for anything else.
 
 import Glibc
 
@@ -44,7 +44,7 @@ package struct Tokens: Equatable, Sendable {
         return feeds ? .feed : watches ? .watch : nil
     }
 
-    private static func isSame(_ a: some StringProtocol, _ b: String) -> Bool {
+    static func isSame(_ a: some StringProtocol, _ b: String) -> Bool {
         guard a.utf8.count == b.utf8.count else { return false }
         return zip(a.utf8, b.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
@@ -72,28 +72,42 @@ extension Tokens {
 
     /// Reads the tokens that a file has, or makes the file with new ones, for its owner alone.
     package init(file path: String) throws(FileError) {
-        if let text = try Self.contents(path) {
-            guard let tokens = Tokens(text: text) else {
-                throw FileError(
-                    description:
-                        "\(path) must have two lines, the token that feeds and the one that watches: 16 to 128 "
-                        + "of A-Z a-z 0-9 - _ each, and not the same. Remove it, and new ones are made")
-            }
-            self = tokens
-            return
+        let text = try Self.kept(in: path, new: Tokens().text)
+        guard let tokens = Tokens(text: text) else {
+            throw FileError(
+                description:
+                    "\(path) must have two lines, the token that feeds and the one that watches: 16 to 128 "
+                    + "of A-Z a-z 0-9 - _ each, and not the same. Remove it, and new ones are made")
         }
-        let tokens = Tokens()
+        self = tokens
+    }
+
+    /// Reads the token for metrics that a file has, or makes the file with a new one, for its owner alone.
+    package static func forMetrics(file path: String) throws(FileError) -> String {
+        let lines = try kept(in: path, new: made() + "\n").split(separator: "\n")
+        guard lines.count == 1, isUsable(String(lines[0])) else {
+            throw FileError(
+                description:
+                    "\(path) must have one line, the token that reads metrics: 16 to 128 of A-Z a-z 0-9 - _. "
+                    + "Remove it, and a new one is made")
+        }
+        return String(lines[0])
+    }
+
+    /// The text of a file; one that is not there is made.
+    private static func kept(in path: String, new text: String) throws(FileError) -> String {
+        if let text = try contents(path) { return text }
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Self.error("cannot make", path) }
+        guard descriptor >= 0 else { throw error("cannot make", path) }
         defer { _ = close(descriptor) }
-        let bytes = Array(tokens.text.utf8)
+        let bytes = Array(text.utf8)
         guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
-            let error = Self.error("cannot write", path)
+            let error = error("cannot write", path)
             // Half of the tokens would keep every server from starting that comes later.
             _ = unsafe unlink(path)
             throw error
         }
-        self = tokens
+        return text
     }
 
     /// The beginning of a file; `nil` if there is none.

@@ -1,6 +1,8 @@
 // What is answered to each request. The page's files are for every browser that knows the server's name: the link's fragment never
 // comes here. All else takes a token; and what changes something, a page of this server's own.
 
+import class GimbalClient.Gimbal
+import struct GimbalProtocol.OpenMetrics
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -19,6 +21,8 @@ struct Responder: Sendable {
     let links: Links
     /// What pages draw a map by, if there is something.
     let map: StyledMap?
+    /// Whose metrics are served, if they are.
+    let metered: Gimbal?
 
     /// A page hears of a camera so often: the distance of two pieces of a stream.
     private static let frame = Duration.milliseconds(1000) / 60
@@ -152,6 +156,16 @@ struct Responder: Sendable {
                 throw error
             }
             return .taken
+        case (.get, "/metrics"), (.head, "/metrics"):
+            guard let metered else { fallthrough }
+            try access.checkMetrics(request.head)
+            places.keep(channel)
+            do {
+                let text = try await metered.metrics().text
+                return .file(PageFile(type: OpenMetrics.contentType, bytes: ByteBuffer(string: text)))
+            } catch {
+                throw HTTPRefusal(.serviceUnavailable, "\(error)")
+            }
         case (.get, _), (.head, _):
             guard let file = path == "/map-engine.js" ? map?.engine : PageFile.all[path] else {
                 throw HTTPRefusal(.notFound, "there is no \(path.prefix(100)) here")

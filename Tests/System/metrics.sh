@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Metrics: promtool and the reader of Prometheus' own client find them right, each counter of `stats` is one, and a real
+# Prometheus reads them from gimbal-web by the example of a configuration and answers each query of the dashboard. It says what
+# fails, and a last line.
+set -euo pipefail
+# shellcheck disable=SC2034 # The shared functions have it.
+name=metrics
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
+programs=$(realpath "${SCRATCH:-.build}")/debug
+examples=Protocols/examples/metrics
+for program in prometheus promtool jq; do
+    command -v $program >/dev/null || { echo "metrics: skipped: there is no $program" && exit; }
+done
+
+folder=$(mktemp -d)
+processes=()
+clean_up() {
+    for process in "${processes[@]}"; do kill "$process" && wait "$process" || true; done 2>/dev/null
+    rm -rf "$folder"
+}
+trap clean_up EXIT
+
+# begin NAME PROGRAM…: what it writes is in the file of the name.
+begin() {
+    local file=$folder/$1
+    shift
+    "$@" >"$file" 2>&1 &
+    processes+=($!)
+}
+
+export GIMBAL_SOCKET=$folder/gimbal.sock
+gimbal() { "$programs/gimbal" "$@"; }
+begin daemon "$programs/gimbald" --socket "$GIMBAL_SOCKET"
+within 60 grep -qs ' is ready: ' "$folder/daemon"
+gimbal move --zoom 5 >/dev/null
+gimbal move --zoom 6 --camera left >/dev/null
+begin page "$programs/gimbal-web" --socket "$GIMBAL_SOCKET" --metrics-token "$folder/token"
+within 60 grep -qs 'http://127' "$folder/page"
+port=$(grep -o 'http://127.0.0.1:[0-9]*' "$folder/page" | grep -o '[0-9]*$')
+
+# promtool knows Prometheus' older format, where a counter's description has its whole name.
+older() { awk '$2 ~ /HELP|TYPE/ { if ($2 == "TYPE") is = $4; if (is == "counter") $3 = $3 "_total" } 1'; }
+is_right() { older <"$folder/text" | promtool check metrics; }
+is_read() { /usr/bin/python3 -c '
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as families
+print(len(list(families(sys.stdin.read()))))' <"$folder/text"; }
+has_all() { [ "$(grep -c '^gimbal_[a-z_]* ' "$folder/text")" = "$(gimbal stats --json | jq 'del(.type) | length')" ]; }
+gimbal stats --openmetrics >"$folder/text"
+check 'promtool finds nothing wrong' is_right
+check "it finds what is wrong" bash -c "! echo 'gimbal_lines{ 1' | promtool check metrics"
+if /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null; then
+    check 'the text is OpenMetrics' is_read
+else
+    echo 'metrics: skipped: reading OpenMetrics: there is no prometheus_client'
+fi
+check 'each counter of the daemon is a metric' has_all
+check 'each camera has its events' grep -qx 'gimbal_camera_events_total{camera="left"} 3' "$folder/text"
+check 'each user has connections' grep -qx "gimbal_user_connections{user=\"$(id -u)\"} 2" "$folder/text"
+
+# As an administrator has it, but for the places and how often.
+sed -e "s|/etc/prometheus/gimbal-token|$folder/token|" -e "s|127.0.0.1:7480|127.0.0.1:$port|" -e 's|: 15s|: 200ms|' \
+    $examples/prometheus.yml >"$folder/prometheus.yml"
+check 'promtool finds the configuration right' promtool check config "$folder/prometheus.yml"
+begin prometheus prometheus --config.file "$folder/prometheus.yml" --storage.tsdb.path "$folder/data" \
+    --web.listen-address 127.0.0.1:0
+within 60 grep -qs 'msg="Listening on"' "$folder/prometheus"
+server=http://$(sed -n 's/.*msg="Listening on" address=//p' "$folder/prometheus")
+has_result() { [ -n "$(promtool query instant "$server" "$1")" ]; }
+check 'Prometheus reads it' within 60 has_result 'up{job="gimbal"} == 1'
+queries=0
+while read -r query; do
+    queries=$((queries + 1))
+    check "Prometheus answers $query" within 60 has_result "$query"
+done < <(jq -r '.panels[].targets[].expr' $examples/dashboard.json)
+check 'the dashboard has queries' [ $queries -gt 10 ]
+check 'a query without a result is found' bash -c "! promtool query instant $server gimbal_nothing | grep ."
+
+conclude
