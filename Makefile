@@ -124,6 +124,7 @@ for program in gimbal gimbald; do \
     $$complete zsh >"$$new/zsh/_$$program"; \
     $$complete fish >"$$new/fish/$$program.fish"; \
 done; \
+'$(SCRATCH)/release/gimbald' --generate-config >"$$new/gimbald.conf"; \
 rm -r "$$new/pages"; rm -rf '$(share)'; mv "$$new" '$(share)'
 endef
 
@@ -304,7 +305,7 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 	install -m 644 '$(share)'/bash/* '$(bash)'
 	install -m 644 '$(share)'/zsh/* '$(zsh)'
 	install -m 644 '$(share)'/fish/* '$(fish)'
-	cp -R $(wildcard README.md LICENSE) Protocols '$(doc)'
+	cp -R $(wildcard README.md LICENSE) Protocols '$(share)/gimbald.conf' '$(doc)'
 	chmod -R u=rwX,go=rX '$(doc)'
 	$(call on_this_machine,installed)
 

@@ -36,8 +36,9 @@ users_links() {
     done
 }
 
-# Settings of the administrator's, made by `systemctl edit`.
+# Settings of the administrator's, some made by `systemctl edit`.
 settings() {
+    [ ! -e /etc/gimbal/gimbald.conf ] || echo /etc/gimbal/gimbald.conf
     find /etc/systemd/system /etc/systemd/user -maxdepth 1 \
         \( -name 'gimbald.*.d' -o -name 'gimbald-watch.*.d' \) 2>/dev/null
 }
@@ -83,7 +84,7 @@ uninstalled() {
 }
 
 purge() {
-    settings | while read -r folder; do rm -rf "$folder"; done
+    settings | while read -r path; do rm -rf "$path"; done
     rm -rf $state
     forget
     ! getent passwd gimbal >/dev/null || userdel gimbal

@@ -29,6 +29,7 @@ installing() {
     check 'apt installs it' apt_get install /test/first.deb
     check 'the package has its version' version_is "$first"
     check 'its user is there' getent passwd gimbal
+    check 'nothing is wrong with its settings' gimbald --check-config
     check 'the socket is enabled and listens, and nothing else' states_are \
         'gimbald.socket enabled active' 'gimbald-watch.socket disabled inactive' 'gimbald.service disabled inactive'
     check 'the first client starts the daemon' answers

@@ -75,6 +75,27 @@ ending_and_failing() {
     check 'with the right options it starts for the next client' within 5 answers
 }
 
+# Settings in the file: a reload applies them, and with wrong ones leaves the daemon as it is.
+settings() {
+    mkdir -p /etc/gimbal
+    echo 'allow-group = backup' >/etc/gimbal/gimbald.conf
+    check 'nothing is wrong with the settings' gimbald --check-config
+    check 'it reloads' reloads
+    check 'the settings are in force' answers_to gimbal $socket "$zoom_in" '"denied".*--allow-group'
+    echo 'cameras = many' >>/etc/gimbal/gimbald.conf
+    check 'wrong settings are found' bash -c '! gimbald --check-config'
+    check 'a reload with them returns' systemctl reload gimbald.service
+    check 'the log says what is wrong' within 5 logs_error '/etc/gimbal/gimbald.conf:2: cameras "many" must be 1 to 65536$'
+    check 'the daemon has the settings from before' answers_to gimbal $socket "$zoom_in" '"denied".*--allow-group'
+    rm /etc/gimbal/gimbald.conf
+    check 'it reloads without the file' reloads
+    check 'the settings are gone' answers_to gimbal $socket "$zoom_in" '"ok"'
+}
+
+logs_error() {
+    journalctl --quiet --priority err --output cat "_PID=$(state MainPID)" | tee /dev/stderr | grep -q "$1"
+}
+
 restarts_often() {
     local round
     for round in {1..12}; do restarts || { echo "round $round" && return 1; }; done
@@ -296,6 +317,7 @@ inside() {
     done
     socket_activation
     service
+    settings
     ending_and_failing
     watchdog
     without_socket_unit

@@ -148,7 +148,7 @@ final class Daemon {
         watchers.append(try ClosureWatcher.signal(loop, Signals.restarting) { [unowned self] in askedToRestart() })
         watchers.append(
             try ClosureWatcher.signal(loop, Signals.reloading) { [unowned self] in
-                log(.info, "SIGHUP: there is nothing to reload")
+                log(.info, "SIGHUP: nothing is reloaded; SIGUSR2 restarts in place, with the settings as they are now")
             })
         // It only ends the wait: what is due is done in every turn.
         deadline = ClosureWatcher(loop) { [unowned self] in armedDeadline = nil }

@@ -27,7 +27,9 @@ struct Main {
             let options = try Options(arguments: CommandLine.arguments.dropFirst())
             level = options.logLevel
             if let only = options.only {
-                PrintableText(lines: only.text).write(to: STDOUT_FILENO)
+                let text = only.text
+                PrintableText(lines: text).write(to: STDOUT_FILENO)
+                if case .check = only, !text.isEmpty { exit(1) }
             } else {
                 try run(options, manager)
             }

@@ -19,8 +19,14 @@ extension Daemon {
 
     func askedToRestart() {
         guard case .running = phase else { return }
-        log(.info, "restarting in place")
         manager.notifyReloading(at: now())
+        // The next process reads the settings anew: with wrong ones it would end, and every client with it.
+        do throws(Options.UsageError) { _ = try Options(arguments: CommandLine.arguments.dropFirst()) } catch {
+            log(.error, "no restart in place: \(error.message)")
+            manager.notify("READY=1")
+            return
+        }
+        log(.info, "restarting in place")
         phase = .departing(.restart, by: now() + Self.graceMs)
     }
 

@@ -14,6 +14,8 @@ extension Options.Only {
         case .help: Options.help
         case .version: "gimbald \(gimbalVersion)\n"
         case .toolInfo: Options.toolInfo
+        case .settings: Options.settingsText
+        case .check(let path): Options.problems(in: path)
         case .completions(.bash): Options.bashCompletions
         case .completions(.zsh): Options.zshCompletions
         case .completions(.fish): Options.fishCompletions
@@ -32,7 +34,8 @@ extension Options {
 
     private static let notes = """
         Exit status:
-          0    it was asked to end
+          0    it was asked to end; nothing is wrong with the file that --check-config names
+          1    something is
           64   wrong usage
           69   another daemon has the socket, or keeps its state in the folder
           71   the system refused what it needs
@@ -42,6 +45,7 @@ extension Options {
         Examples:
           gimbald --socket /tmp/map.sock
           gimbald --socket /tmp/map.sock --watch-socket /tmp/watch.sock --allow-group video
+          gimbald --check-config /etc/gimbal/gimbald.conf
           systemctl enable --now gimbald.socket
 
         """
@@ -52,8 +56,9 @@ extension Options {
           SIGTERM, SIGINT  It ends in order: it takes nothing more, sends what was emitted to who reads, for two
               seconds at most, and saves the cameras. A second one ends it at once.
           SIGUSR2  It restarts in place: the same process with the same options, clients and cameras, as the
-              program that is now installed where it was started from. What moves, moves on there.
-          SIGHUP  Nothing: there is no file to read again.
+              program that is now installed where it was started from. What moves, moves on there. The file of
+              --config is read anew; if something is wrong with it, the daemon says so in the log and goes on.
+          SIGHUP  Nothing.
 
         Environment:
           RUNTIME_DIRECTORY, XDG_RUNTIME_DIR  Where the socket is made if neither an option nor the service
@@ -80,7 +85,8 @@ extension Options {
           /etc/gimbal/traces  The traces that the system's daemon can play by itself, each a file that "gimbal run" plays; a
               user's are in ~/.config/gimbal/traces, others' where --trace-dir says. They are read when the daemon starts,
               and by a restart in place.
-          /etc/systemd/system/gimbald.service.d/override.conf  The administrator's options, by systemctl edit.
+          /etc/gimbal/gimbald.conf  The settings of the system's daemon; a user's are in ~/.config/gimbal/gimbald.conf,
+              others' where --config says.
 
         State:
         The state file is text. Its first line says what it is and whether the daemon ended in order; two lines for
@@ -100,12 +106,13 @@ extension Options {
 
         Service:
         systemctl reload gimbald is SIGUSR2, and returns when the daemon is ready again: it starts a program that
-        was installed. systemctl restart gimbald does so too, and applies changed options and units. Neither drops a
-        client or an event. Options are set by systemctl edit gimbald:
+        was installed, and applies changed settings, but for where it listens. systemctl restart gimbald does so too, and
+        applies changed units. Neither drops a client or an event. Settings are options and limits by their names, in /etc/gimbal/gimbald.conf:
 
-          [Service]
-          ExecStart=
-          ExecStart=/usr/bin/gimbald --allow-group video --limit cameras=1000
+          allow-group = video
+          cameras = 1000
+
+        A line that begins with # says nothing. An option that is repeatable may stand on several lines.
 
         With a wrong option the daemon does not start: systemctl status says why, and so does the error that clients
         are answered. It is not started again by itself, but by the next client.

@@ -1,4 +1,4 @@
-// The daemon's command line: one table of options, from which parsing, help, man page and completions come. Swift's
+// The daemon's command line: one table of options, from which parsing, settings, help, man page and completions come. Swift's
 // argument parser would bring Foundation, and C's keeps its state in globals that Swift 6 rightly refuses.
 
 import Glibc
@@ -12,6 +12,10 @@ struct Options {
     enum Only {
         case help, version, toolInfo
         case completions(Shell)
+        /// A file of settings as it is before the administrator changes it.
+        case settings
+        /// What is wrong with the file of a name.
+        case check(String)
     }
 
     struct UsageError: Error {
@@ -46,7 +50,7 @@ struct Options {
 
     private static let standard = Options()
 
-    private init() {}
+    init() {}
 
     /// Reads the arguments, the program's name left out: `--name value` or `--name=value`.
     init(arguments: some Sequence<String>) throws(UsageError) {
@@ -61,11 +65,16 @@ struct Options {
                 try option.apply(&self, "")
                 continue
             }
-            guard let value = parts.count > 1 ? parts[1] : rest.next() else {
+            guard let value = parts.count > 1 ? parts[1] : rest.next() ?? option.usual else {
                 throw UsageError(message: "\(name) needs a value")
             }
             try option.apply(&self, value)
         }
+        try check()
+    }
+
+    /// Checks what must hold of several options.
+    func check() throws(UsageError) {
         guard socket.path == nil || socket.path != watchSocket.path else {
             throw UsageError(message: "--socket and --watch-socket must not be the same")
         }
@@ -92,6 +101,8 @@ struct Option: Sendable {
     var names: [String]
     /// `nil` where the name says all.
     var value: Value?
+    /// The value where none is behind the name.
+    var usual: String?
     /// Whether each of several counts; otherwise the last one does.
     var isRepeating = false
     /// Lines as they stand in the help; empty for an option that is for tools only.
@@ -173,7 +184,7 @@ extension Options {
         try limit.set(parts[1], as: "--limit \(limit.name)", in: &options)
     }
 
-    private static func option(_ name: String) -> Option? {
+    static func option(_ name: String, in table: [Option] = table) -> Option? {
         if let option = table.first(where: { $0.names.contains(name) }) { return option }
         // Each limit is an option, too, as it was before there was --limit.
         return limits.first { ["--max-\($0.name)", "--\($0.name)"].contains(name) }.map { limit in
@@ -183,7 +194,9 @@ extension Options {
         }
     }
 
-    static let table = sockets + [limit] + others
+    static let table = settings + files + others
+    /// Those that a file may have.
+    static let settings = sockets + [limit, logLevel]
 
     private static let sockets = [
         Option(
@@ -252,17 +265,35 @@ extension Options {
         },
     ]
 
-    private static let others = [
-        choice(
-            "--log-level", "LEVEL", LogLevel.allCases.map(\.rawValue),
-            help: { "\($0), to standard error (default: \(standard.logLevel))" }
-        ) { options, word in
-            guard let level = LogLevel(rawValue: word) else { return false }
-            options.logLevel = level
-            return true
+    private static let logLevel = choice(
+        "--log-level", "LEVEL", LogLevel.allCases.map(\.rawValue),
+        help: { "\($0), to standard error (default: \(standard.logLevel))" }
+    ) { options, word in
+        guard let level = LogLevel(rawValue: word) else { return false }
+        options.logLevel = level
+        return true
+    }
+
+    private static let files = [
+        Option(
+            names: ["--config"], value: .path("FILE"),
+            help: """
+                take options from FILE, where there is one: lines of NAME = VALUE, a limit
+                by its name alone; what stands behind --config counts more, what before less
+                """
+        ) { options, value throws(UsageError) in
+            if let problem = options.takeSettings(from: value).first { throw UsageError(message: problem) }
         },
+        Option(
+            names: ["--check-config"], value: .path("FILE"), usual: settingsFile,
+            help: "print what is wrong with FILE, and exit\n(default: \(settingsFile))"
+        ) { options, value in options.only = options.only ?? .check(value) },
+    ]
+
+    private static let others = [
         only("--version", help: "print the version and exit", .version),
         only("-h", "--help", help: "print this and exit", .help),
+        only("--generate-config", help: "", .settings),
         only("--experimental-dump-help", help: "", .toolInfo),
         choice("--generate-completion-script", "SHELL", Shell.allCases.map(\.rawValue), help: { _ in "" }) {
             options, word in

@@ -1,4 +1,5 @@
-// A file that is read. It may be what another user has put there: no link is followed, and no pipe waited for.
+// A file that is read. It may be what another user has put there: no link is followed unless the administrator named the file,
+// and no pipe waited for.
 
 import Glibc
 import UnixSocket
@@ -12,8 +13,11 @@ struct ReadFile: ~Copyable {
     /// Opens a file of a folder; `nil` if there is none.
     ///
     /// - Throws: also for what is no file, and for one that has more than so many bytes.
-    init?(_ name: String, in folder: CInt, atMost longest: Int) throws(SystemError) {
-        let file = unsafe openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    init?(
+        _ name: String, in folder: CInt, atMost longest: Int, followsLinks: Bool = false
+    ) throws(SystemError) {
+        let links = followsLinks ? 0 : O_NOFOLLOW
+        let file = unsafe openat(folder, name, O_RDONLY | links | O_NONBLOCK | O_CLOEXEC)
         if file < 0, errno == ENOENT { return nil }
         guard file >= 0 else { throw SystemError("open \(name)") }
         var status = stat()
