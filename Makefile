@@ -21,7 +21,9 @@ MINIMUM_SWIFT = 6.2
 # What is shared within the hub is changed by one function at a time; tests run with Swift's checks of that. They would be a
 # tenth of a line's cost. That the targets are optimized as one, by the linker that does it, saves another twelfth. (In
 # Package.swift such flags would keep other packages from using the libraries.)
-release_flags = -Xswiftc -enforce-exclusivity=unchecked --experimental-lto-mode full -Xswiftc -use-ld=lld
+release_flags = -Xswiftc -enforce-exclusivity=unchecked --experimental-lto-mode full -Xswiftc -use-ld=lld $(anywhere)
+# What is built is the same in any folder, where SCRATCH lies in it: its path is not in the programs.
+anywhere = -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.' -Xcc '-ffile-prefix-map=$(CURDIR)=.'
 swift_build = swift build -c release --static-swift-stdlib $(release_flags) $(SWIFT_FLAGS) --scratch-path '$(SCRATCH)'
 programs = $(SCRATCH)/release/gimbald $(SCRATCH)/release/gimbal
 # Man pages and completions, a folder for each kind.
