@@ -28,7 +28,7 @@ public final class HubHost {
     }
 
     private static func hub(_ limits: Limits, _ epochSeed: UInt64, _ memory: HubMemory?, at now: Double) -> Hub {
-        Hub(limits: limits, server: "gimbald 0.1.0", epochSeed: epochSeed, memory: memory, at: now)
+        Hub(limits: limits, server: "gimbald of tests", epochSeed: epochSeed, memory: memory, at: now)
     }
 
     public func connect(role: Role = .everything) -> HubPeer {
