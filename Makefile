@@ -50,10 +50,10 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 .NOTPARALLEL:
 .PHONY: help swift deps deps-deb deps-test build demo docs test kernels simulate sanitize fuzz soak bench install uninstall
 .PHONY: purge
-.PHONY: pictures deb package lint format clean mqtt deps-mqtt install-mqtt web deps-web install-web
+.PHONY: pictures deb package release check-release lint format clean mqtt deps-mqtt install-mqtt web deps-web install-web
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo 'Variables: PREFIX ($(PREFIX)), DESTDIR and SCRATCH ($(SCRATCH), where it builds)'
 
 # MARK: What is needed
@@ -307,7 +307,7 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 	install -m 644 '$(share)'/bash/* '$(bash)'
 	install -m 644 '$(share)'/zsh/* '$(zsh)'
 	install -m 644 '$(share)'/fish/* '$(fish)'
-	cp -R $(wildcard README.md LICENSE) Protocols '$(share)/gimbald.conf' '$(doc)'
+	cp -R $(wildcard README.md SECURITY.md LICENSE) Protocols '$(share)/gimbald.conf' '$(doc)'
 	chmod -R u=rwX,go=rX '$(doc)'
 	$(call on_this_machine,installed)
 
@@ -371,3 +371,11 @@ DEB_BUILD_OPTIONS="$(package_options) $$DEB_BUILD_OPTIONS" dpkg-buildpackage $(p
     --buildinfo-file='$(package_folder)/gimbal.buildinfo' --buildinfo-option=-u'$(package_folder)' \
     --changes-file='$(package_folder)/gimbal.changes' --changes-option=-u'$(package_folder)'
 endef
+
+# MARK: Releasing
+
+release: swift deps-deb ## make what is published of a commit tagged vVERSION: archive, packages, SPDX list, checksums
+	@debian/release.py '$(SCRATCH)/gimbal-release'
+
+check-release: swift deps-test ## make a release twice, in different folders, and compare its bytes
+	@Tests/System/release.sh twice
