@@ -6,8 +6,9 @@ usage: release.py FOLDER                    of the tagged commit, into FOLDER, w
        release.py --source FOLDER           the source archive alone, of any commit
        release.py --spdx SCRATCH PACKAGE…   prints the list of packages, files or names, whose programs are in SCRATCH
 
-What is built is the archive, beside FOLDER and from the beginning: nothing else of this tree gets in. The archive has
-Package.resolved, which tells the versions of other packages, so a build of it is the same with these alone.
+What is built is the archive, from the beginning and in a folder of its own: nothing else of this tree gets in. The
+archive has Package.resolved, which tells the versions of other packages, so a build of it is the same with these alone.
+The folder is a temporary one with a path of always the same length, since the page's server knows how long its own was.
 """
 
 import fnmatch
@@ -19,11 +20,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 EVERYTHING = {**os.environ, "GIMBAL_MQTT": "1", "GIMBAL_WEB": "1"}
 PROGRAMS = {"gimbal": ("gimbal", "gimbald"), "gimbal-mqtt": ("gimbal-mqtt",), "gimbal-web": ("gimbal-web",)}
 # What tells that a program has a part of the toolchain's: a name among its symbols.
-TOOLCHAIN = {"Swift": r"\bswift_retain\b", "Foundation": r"\$s20FoundationEssentials", "ICU": r"\bicudt\d+_dat\b"}
+TOOLCHAIN = {"Swift": r"\bswift_retain\b", "Foundation": r"\$s20FoundationEssentials"}
 
 
 def refuse(why):
@@ -59,13 +61,12 @@ def check(version):
         refuse(f"CHANGELOG.md has no section [{version}] - {date}, the date of debian/changelog")
 
 
-def make_source(folder, name):
-    """Makes the archive of what is committed. Its times are the commit's."""
-    tree = pathlib.Path(f"{folder}.build", name)
+def make_source(folder, tree):
+    """Makes the archive of what is committed, in a folder, and what it has, as a tree. Its times are the commit's."""
+    name = tree.name
     archive = ["git", "-c", "tar.umask=0022", "archive", f"--prefix={name}/"]
-    for path in (folder, tree.parent):
-        shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     subprocess.run(["tar", "-x", "-C", tree.parent], check=True, input=subprocess.check_output([*archive, "HEAD"]))
     log = subprocess.run(["swift", "package", "--package-path", tree, "resolve"], env=EVERYTHING, capture_output=True)
     if log.returncode != 0:
@@ -73,7 +74,6 @@ def make_source(folder, name):
     bytes = subprocess.check_output([*archive, f"--add-file={tree}/Package.resolved", "HEAD"])
     with open(folder / f"{name}.tar.xz", "wb") as file:
         subprocess.run(["xz", "-9", "--threads=1"], check=True, input=bytes, stdout=file)
-    return tree
 
 
 # MARK: What is inside
@@ -100,8 +100,6 @@ class List:
         self.rules = list(paragraphs())
         pins = json.loads(pathlib.Path("Package.resolved").read_text())["pins"]
         self.pins = {pin["identity"]: pin for pin in pins}
-        folders = sorted(self.scratch.glob("checkouts/*/Sources/**/")) + sorted(pathlib.Path("Sources").glob("*/*/"))
-        self.folders = {folder.name: folder for folder in reversed(folders)}
 
     def add(self, name, version, location="NOASSERTION", file=None, licence=None, copyright=None, **more):
         key = "SPDXRef-" + re.sub(r"[^\w.-]|_", "-", name)
@@ -121,7 +119,7 @@ class List:
 
     @staticmethod
     def spdx(licence):
-        names = {"Expat": "MIT", "with": "WITH", "and": "AND", "BSD-3-clause": "BSD-3-Clause",
+        names = {"Expat": "MIT", "with": "WITH", "and": "AND",
                  "public-domain": "LicenseRef-public-domain"}
         return " ".join(names.get(word, word) for word in licence.split())
 
@@ -133,22 +131,28 @@ class List:
         fields = self.rule(path)
         return self.add(name, version, licence=fields["License"], copyright=fields["Copyright"])
 
+    def place(self, module):
+        """Where a module is among the packages: as Swift was told, or in a folder of its name; `None` for ours."""
+        told = self.scratch / "release" / f"{module}.build" / "sources"
+        folders = [*self.scratch.glob(f"checkouts/*/*/{module}"), *pathlib.Path("Sources").glob(f"*/{module}")]
+        if not told.exists() and not folders:
+            refuse(f"no package has the module {module}")
+        path = told.read_text().splitlines()[0] if told.exists() else str(folders[0])
+        return path.rpartition("/checkouts/")[2] if "/checkouts/" in path else None
+
     def link(self, key, module):
         """Adds the package that a module is of, and what that has from elsewhere."""
-        folder = self.folders.get(module) or refuse(f"no package has the module {module}")
-        if folder.parts[0] == "Sources":
+        inside = self.place(module)
+        if inside is None:
             if module in ("WebFiles", "WorldMap"):
                 path = "Sources/Page/WebFiles/page/world.json"
                 self.relate(key, "CONTAINS", self.part("Natural Earth", "NOASSERTION", path))
             return
-        inside = folder.relative_to(self.scratch)
-        pin = self.pins[inside.parts[1].lower()]
-        path = f".build/{inside}/x"
-        package = f".build/checkouts/{inside.parts[1]}/x"
-        fields, version = self.rule(package), pin["state"]["version"]
-        text = (self.scratch / "checkouts" / inside.parts[1] / "LICENSE.txt").read_text()
+        name, path = inside.partition("/")[0], f".build/checkouts/{inside}/x"
+        fields, pin = self.rule(f".build/checkouts/{name}/x"), self.pins[name.lower()]
+        text, version = (self.scratch / "checkouts" / name / "LICENSE.txt").read_text(), pin["state"]["version"]
         if "Apache License" not in text or ("Runtime Library Exception" in text) != ("Swift" in fields["License"]):
-            refuse(f"debian/copyright has another licence of {inside.parts[1]} than its LICENSE.txt")
+            refuse(f"debian/copyright has another licence of {name} than its LICENSE.txt")
         location = pin["location"].removesuffix(".git")
         other = self.add(
             pin["identity"], version, f"git+{location}.git@{pin['state']['revision']}", licence=fields["License"],
@@ -209,19 +213,17 @@ def spdx(version, scratch, packages):
 # MARK: A release
 
 
-def make(folder, version):
-    name = f"gimbal-{version}"
-    tree = make_source(folder, name)
+def make(folder, tree):
+    make_source(folder, tree)
     environment = {**EVERYTHING, "SCRATCH": ".build"}
     subprocess.run(["make", "-C", tree, "deb", "WITH=mqtt web"], check=True, env=environment, stdout=sys.stderr)
     for package in tree.glob("*.deb"):
         shutil.move(package, folder)
     files = sorted(path.resolve() for path in folder.iterdir())
-    listing = folder / f"{name}.spdx.json"
+    listing = folder / f"{tree.name}.spdx.json"
     listing.write_text(output("debian/release.py", "--spdx", ".build", *files, cwd=tree) + "\n")
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted([*files, listing])]
     (folder / "SHA256SUMS").write_text("".join(sums))
-    shutil.rmtree(tree.parent)
     print(f"the release is in {folder}")
 
 
@@ -232,12 +234,14 @@ def main():
         case ["--check"]:
             check(version)
         case ["--source", folder]:
-            shutil.rmtree(make_source(pathlib.Path(folder), f"gimbal-{version}").parent)
+            with tempfile.TemporaryDirectory() as place:
+                make_source(pathlib.Path(folder), pathlib.Path(place, f"gimbal-{version}"))
         case ["--spdx", scratch, *packages]:
             sys.stdout.write(spdx(version, scratch, packages))
         case [folder] if not folder.startswith("-"):
             check(version)
-            make(pathlib.Path(folder), version)
+            with tempfile.TemporaryDirectory(prefix="gimbal-", dir="/var/tmp") as place:
+                make(pathlib.Path(folder), pathlib.Path(place, f"gimbal-{version}"))
         case _:
             refuse(f"usage:{__doc__.partition('usage:')[2]}")
 
