@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 EVERYTHING = {**os.environ, "GIMBAL_MQTT": "1", "GIMBAL_WEB": "1"}
 PROGRAMS = {"gimbal": ("gimbal", "gimbald"), "gimbal-mqtt": ("gimbal-mqtt",), "gimbal-web": ("gimbal-web",)}
@@ -56,6 +57,9 @@ def check(version):
         refuse(f"this commit has no tag v{version}")
     if changelog("Version") != version:
         refuse(f"debian/changelog begins with {changelog('Version')}, and the sources say {version}")
+    # Times that are earlier than this one stay in the packages as they are.
+    if int(changelog("Timestamp")) > time.time():
+        refuse("debian/changelog has a date that is still to come")
     date = output("date", "--utc", "--date", f"@{changelog('Timestamp')}", "+%F")
     if f"## [{version}] - {date}\n" not in pathlib.Path("CHANGELOG.md").read_text():
         refuse(f"CHANGELOG.md has no section [{version}] - {date}, the date of debian/changelog")

@@ -68,11 +68,13 @@ refusals() {
     check 'a clean one, dated and tagged, is a release' released
     check 'a file of which git knows nothing' refuses 'this tree is not clean: ?? other' touch other
     rm "$folder/one/other"
+    check 'a date to come' refuses 'debian/changelog has a date that is still to come' later
     check 'two versions' refuses "debian/changelog begins with 9.9.9, and the sources say $version" other_version
 }
 
 undated() { sed -i "/^## \[$version\]/d" CHANGELOG.md && commit_and_tag; }
 released() { (cd "$folder/one" && commit_and_tag) && is_release; }
+later() { sed -i '0,/^ -- /s/>  .*/>  Mon, 01 Jan 2057 00:00:00 +0000/' debian/changelog && commit_and_tag; }
 other_version() { sed -i '1s/([^)]*)/(9.9.9)/' debian/changelog && commit_and_tag; }
 
 # MARK: The same bytes
