@@ -68,6 +68,9 @@ struct GimbalMQTT: ParsableCommand {
     @Flag(help: "Publish every event, too.")
     var events = false
 
+    @Flag(help: "Tell a motion when it begins, in place of the positions on its way: for mirrors.")
+    var motions = false
+
     @Option(help: "Messages a second, at most, about a camera that moves: 0.1 to 1000.")
     var rate = 30.0
 
@@ -144,8 +147,8 @@ struct GimbalMQTT: ParsableCommand {
     func validate() throws {
         if status { return }
         guard node != nil || !follow.isEmpty else { throw ValidationError("--node or --follow says what to do") }
-        guard node != nil || (camera.isEmpty && !events && !watchOnly) else {
-            throw ValidationError("--camera, --events and --watch-only go with --node")
+        guard node != nil || (camera.isEmpty && !events && !motions && !watchOnly) else {
+            throw ValidationError("--camera, --events, --motions and --watch-only go with --node")
         }
         guard !follow.isEmpty || (tile == nil && screen == nil && offsetBearing == 0 && !keepViewport) else {
             throw ValidationError("--tile, --screen, --offset-bearing and --keep-viewport go with --follow")
@@ -198,7 +201,7 @@ struct GimbalMQTT: ParsableCommand {
             guard playOut.count == 0 || 10...5000 ~= playOut.count else {
                 throw ValidationError("--play-out must be 0, or from 10ms to 5000ms")
             }
-            guard !local.isEmpty, !isShownElsewhere else { throw ValidationError("--play-out is for --as alone") }
+            guard !follow.isEmpty else { throw ValidationError("--play-out goes with --follow") }
         }
         _ = try wallTile()
     }
@@ -287,6 +290,7 @@ struct GimbalMQTT: ParsableCommand {
         var settings = Node.Settings(name, instance: instance)
         settings.cameras = Set(camera)
         settings.publishesEvents = events
+        settings.tellsMotions = motions
         settings.acceptsLines = !watchOnly
         settings.rate = rate
         settings.feedTimeout = feedTimeout * 1000

@@ -114,12 +114,19 @@ extension CameraSetup: Described {
     mutating func describe<V: MemberVisitor & ~Copyable>(
         _ visitor: inout V, withPosition position: inout CameraPosition
     ) throws(V.Failure) {
+        try describeView(&visitor, &position)
+        try visitor.object(.gestures, &gestures, default: GestureSettings())
+        try visitor.object(.idleAction, &idleAction)
+    }
+
+    /// Shows a visitor the members that say where the camera is and may be.
+    mutating func describeView<V: MemberVisitor & ~Copyable>(
+        _ visitor: inout V, _ position: inout CameraPosition
+    ) throws(V.Failure) {
         try visitor.object(.viewport, &viewport, default: .standard)
         try visitor.object(.position, &position, default: .initial)
         try zoomRange.describe(&visitor, .optional)
         try visitor.object(.targetBounds, &targetBounds, .optionalOrNull)
-        try visitor.object(.gestures, &gestures, default: GestureSettings())
-        try visitor.object(.idleAction, &idleAction)
     }
 }
 

@@ -65,6 +65,27 @@ public struct Motion: Codable, Sendable {
         }
     }
 
+    /// Takes the last frame before a time in milliseconds at once, but never the end. Only in a glide do frames depend on those
+    /// before them.
+    package mutating func skip(to time: Double, _ camera: inout Camera) {
+        let end = min(time - start, duration)
+        while elapsed(at: frame + 1) < end {
+            if case .glide = course {} else { frame = lastFrame(before: end) - 1 }
+            var (next, moved) = (self, camera)
+            guard next.step(&moved) else { return }
+            (self, camera) = (next, moved)
+        }
+    }
+
+    /// How long it takes, in milliseconds.
+    package var duration: Double {
+        switch course {
+        case .animation(let animation): animation.duration
+        case .glide(let glide): glide.duration
+        case .tour(let tour): tour.duration
+        }
+    }
+
     /// The last frame that comes before a time, in milliseconds since the start.
     private func lastFrame(before time: Double) -> Int {
         var frame = Int((time * Self.framesPerSecond / 1000).rounded(.up))

@@ -9,13 +9,11 @@ import UnixSocket
 package struct ClockQuality: Equatable, Sendable {
     /// Whether a better clock keeps this one.
     package let isSynchronized: Bool
-    /// How far it is off, as estimated, in microseconds from 0 on. Some of what keeps clocks says 0 for all that it does not know.
-    package let estimatedError: Double
     /// How far it is off at the most, in microseconds from 0 on. It means nothing where the clock is not synchronized.
     package let maximumError: Double
 
-    package init(isSynchronized: Bool, estimatedError: Double, maximumError: Double) {
-        (self.isSynchronized, self.estimatedError, self.maximumError) = (isSynchronized, estimatedError, maximumError)
+    package init(isSynchronized: Bool, maximumError: Double) {
+        (self.isSynchronized, self.maximumError) = (isSynchronized, maximumError)
     }
 
     /// For people, as the rest of a sentence: "synchronized, off by 35 µs at the most".
@@ -51,7 +49,7 @@ extension ClockQuality {
     package init(state: CInt, _ answer: timex) {
         self.init(
             isSynchronized: answer.status & STA_UNSYNC == 0 && state != TIME_ERROR,
-            estimatedError: Double(max(answer.esterror, 0)), maximumError: Double(max(answer.maxerror, 0)))
+            maximumError: Double(max(answer.maxerror, 0)))
     }
 }
 
@@ -76,6 +74,6 @@ extension ClockQuality {
         else { return nil }
         self.init(
             isSynchronized: members[13] != "Not synchronised" && reference != 0 && reference != Self.ownClock,
-            estimatedError: seconds[0] * 1e6, maximumError: (seconds[0] + seconds[1] / 2 + seconds[2]) * 1e6)
+            maximumError: (seconds[0] + seconds[1] / 2 + seconds[2]) * 1e6)
     }
 }

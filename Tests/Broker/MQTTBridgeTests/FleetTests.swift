@@ -859,12 +859,12 @@ import Testing
 
     // MARK: The clock
 
-    private func clock(_ fleet: SimulatedFleet) -> NodeState.Clock? {
+    private func clock(_ fleet: SimulatedFleet) -> ClockQuality? {
         fleet.retained["gimbal/left/$state"].flatMap { NodeState($0) }?.clock
     }
 
     private func quality(_ isSynchronized: Bool, _ microseconds: Double) -> ClockQuality {
-        ClockQuality(isSynchronized: isSynchronized, estimatedError: 0, maximumError: microseconds)
+        ClockQuality(isSynchronized: isSynchronized, maximumError: microseconds)
     }
 
     @Test func aNodeTellsHowGoodItsClockIsEachTimeThatItTellsItsState() {
@@ -874,7 +874,7 @@ import Testing
         bridge.clockQuality = quality(true, 35)
         fleet.connect(bridge)
         fleet.pass(5000)
-        #expect(clock(fleet) == NodeState.Clock(isSynchronized: true, maximumError: 0.035))
+        #expect(clock(fleet) == quality(true, 35))
         let text = String(decoding: fleet.retained["gimbal/left/$state"] ?? [], as: UTF8.self)
         #expect(text.hasSuffix(#""intervalMs":30000,"clock":{"synchronized":true,"errorMs":0.035}}"#))
         // An error that changes is no reason to tell it at once.
@@ -885,16 +885,16 @@ import Testing
         fleet.pass(5000)
         #expect(texts(spy).isEmpty)
         fleet.pass(25_000)
-        #expect(clock(fleet) == NodeState.Clock(isSynchronized: true, maximumError: 0.07))
+        #expect(clock(fleet) == quality(true, 70))
     }
 
     @Test func aNodeTellsAtOnceThatItsClockIsSynchronizedNoMore() {
         let (fleet, source, _) = pair()
         #expect(clock(fleet) == nil)
         for (told, wanted) in [
-            (quality(true, 500), NodeState.Clock(isSynchronized: true, maximumError: 0.5)),
+            (quality(true, 500), quality(true, 500)),
             // What an error means there is not known.
-            (quality(false, 16_000_000), NodeState.Clock(isSynchronized: false, maximumError: nil)), (nil, nil),
+            (quality(false, 16_000_000), quality(false, .infinity)), (nil, nil),
         ] {
             source.clockQuality = told
             fleet.pass(1200)
@@ -940,12 +940,12 @@ import Testing
     }
 
     @Test func aClockThatMakesNoSenseIsNone() {
-        func clock(_ text: String) -> NodeState.Clock? {
+        func clock(_ text: String) -> ClockQuality? {
             NodeState(
                 Array(#"{"type":"node","state":"ready","instance":"x","generation":1,"clock":\#(text)}"#.utf8))?.clock
         }
-        #expect(clock(#"{"synchronized":true,"errorMs":0.035}"#)?.maximumError == 0.035)
-        #expect(clock(#"{"synchronized":true,"errorMs":-1}"#) == .init(isSynchronized: true, maximumError: nil))
+        #expect(clock(#"{"synchronized":true,"errorMs":0.035}"#)?.maximumError == 35)
+        #expect(clock(#"{"synchronized":true,"errorMs":-1}"#) == quality(true, .infinity))
         for text in ["7", "{}", "[]", "null", #"{"synchronized":1,"errorMs":1}"#] { #expect(clock(text) == nil) }
     }
 

@@ -12,13 +12,14 @@ import Testing
     /// A wall: a node, and mirrors of its camera that play out so many milliseconds behind it.
     private final class Wall {
         let fleet: SimulatedFleet
+        let source: SimulatedBridge
         let mirrors: [SimulatedBridge]
         private let askers: [HubPeer]
         private let watchers: [HubPeer]
         private static let start = 1_764_115_264_000.0
 
         /// - Parameter clocks: how far the wall clocks of the mirrors' machines are from the source's, in milliseconds.
-        init(_ clocks: [Double], playOut: Double, delay: Double, seed: UInt64) {
+        init(_ clocks: [Double], playOut: Double?, delay: Double, seed: UInt64, tellsMotions: Bool = false) {
             fleet = SimulatedFleet(seed: seed)
             fleet.weather.delay = delay
             fleet.hosts = (0...clocks.count).map { HubHost(epochSeed: UInt64($0) + 7) }
@@ -26,7 +27,9 @@ import Testing
                 // It drifts by as many parts of a million as it is off by milliseconds.
                 host.wallTime = { Self.start + $0 * (1 + error * 1e-6) + error }
             }
-            let source = SimulatedBridge(fleet, fleet.hosts[0], node: Node.Settings("left", instance: "a1"))
+            var node = Node.Settings("left", instance: "a1")
+            node.tellsMotions = tellsMotions
+            source = SimulatedBridge(fleet, fleet.hosts[0], node: node)
             mirrors = fleet.hosts.dropFirst().map { [fleet] host in
                 var settings = CameraMirror.Settings(node: "left", camera: "main", local: "copy")
                 settings.playOut = playOut
@@ -99,9 +102,10 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(1)...3) func mirrorsAnswerTheSameDigitsForOneTimeWhateverTheNetworkDoes(seed: UInt64) throws
-    {
-        let wall = Wall([0, 1, -1, 3, -3, 20, -20, 500], playOut: 120, delay: 15, seed: seed)
+    @Test(arguments: UInt64(1)...3, [false, true])
+    func mirrorsAnswerTheSameDigitsForOneTimeWhateverTheNetworkDoes(seed: UInt64, tellsMotions: Bool) throws {
+        let wall = Wall(
+            [0, 1, -1, 3, -3, 20, -20, 500], playOut: 120, delay: 15, seed: seed, tellsMotions: tellsMotions)
         var (asked, positions) = (0, Set<String>())
         try perform(wall, 20_000) {
             // What a screen shows now, soon and a moment ago.
@@ -140,7 +144,7 @@ import Testing
             settings.playOut = 100
             let mirror = SimulatedBridge(fleet, fleet.hosts[1], node: nil, mirror: settings)
             func quality(_ isRight: Bool) -> ClockQuality {
-                ClockQuality(isSynchronized: isRight, estimatedError: 0, maximumError: 0)
+                ClockQuality(isSynchronized: isRight, maximumError: 0)
             }
             (source.clockQuality, mirror.clockQuality) = (quality(other), quality(own))
             for process in [source, mirror] { fleet.connect(process) }
@@ -185,5 +189,96 @@ import Testing
         wall.fleet.pass(1000)
         #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
         #expect(wall.movements()[0].count == 3)
+    }
+
+    // MARK: Motions
+
+    private static let tour =
+        #"{"type":"tour","keyframes":[{"position":{"target":{"latitude":9,"longitude":7},"zoom":8},"durationMs":3000,"#
+        + #""waitMs":1000},{"position":{"target":{"latitude":-9,"longitude":70},"zoom":3},"durationMs":4000}]}"#
+
+    /// What the broker is told of the source's camera.
+    private func statuses(_ spy: SimulatedProcess) -> [CameraStatus] {
+        defer { spy.received = [] }
+        return spy.received.compactMap { CameraStatus.read($0.payload)?.status }
+    }
+
+    @Test func nothingIsSentWhileAMotionRuns() throws {
+        let wall = Wall([0, 0], playOut: 120, delay: 15, seed: 7, tellsMotions: true)
+        let spy = SimulatedProcess(wall.fleet)
+        wall.fleet.connect(spy)
+        wall.fleet.subscribe("gimbal/left/main/camera", spy)
+        wall.fleet.pass(500)
+        _ = statuses(spy)
+        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.pass(7000)
+        let told = statuses(spy).filter(\.isMoving)
+        #expect(told.count == 1 && told[0].motion != nil)
+        wall.fleet.pass(2000)
+        #expect(statuses(spy).map(\.isMoving) == [false])
+        for mirror in 1...2 { #expect(try wall.position(of: "copy", on: mirror) == wall.position(of: "main", on: 0)) }
+    }
+
+    @Test func whoComesInTheMiddleOfAMotionIsInStepAtOnce() throws {
+        let wall = Wall([0, 0], playOut: 120, delay: 15, seed: 8, tellsMotions: true)
+        wall.fleet.cut(wall.mirrors[1])
+        wall.fleet.pass(1000)
+        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.pass(2000)
+        wall.fleet.connect(wall.mirrors[1])
+        wall.fleet.pass(100)
+        var places: Set<String> = []
+        for step in 0..<350 {
+            // Neither broker nor node is needed any more.
+            if step == 50 { wall.fleet.stopBroker(forgets: true) }
+            wall.fleet.pass(20)
+            let told = try wall.positions(at: wall.wallTime)
+            #expect(told[0] == told[1], "in step \(step)")
+            places.insert(told[0])
+        }
+        #expect(places.count > 200)
+        #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+    }
+
+    @Test func mirrorWithoutPlayOutFollowsAMotionByItsTime() throws {
+        let wall = Wall([0, 0], playOut: nil, delay: 15, seed: 9, tellsMotions: true)
+        let feeder = wall.fleet.hosts[0].connect()
+        feeder.send(Self.tour)
+        wall.fleet.pass(100)
+        for _ in 0..<300 {
+            wall.fleet.pass(20)
+            let told = try wall.positions(at: wall.wallTime)
+            #expect(told[0] == told[1])
+        }
+        feeder.send(#"{"type":"pan","phase":"began"}"#)
+        feeder.send(#"{"type":"pan","phase":"changed","translation":{"x":50,"y":0}}"#)
+        wall.fleet.pass(1000)
+        #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+    }
+
+    @Test func fingerThatLandsStopsTheMirrorsWhereItStopsTheSource() throws {
+        let wall = Wall([0], playOut: 120, delay: 15, seed: 10, tellsMotions: true)
+        let feeder = wall.fleet.hosts[0].connect()
+        feeder.send(Self.tour)
+        wall.fleet.pass(2000)
+        feeder.send(#"{"type":"pan","phase":"began"}"#)
+        wall.fleet.pass(1000)
+        #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+        feeder.send(#"{"type":"pan","phase":"ended"}"#)
+        wall.fleet.pass(1000)
+        #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+    }
+
+    @Test func nodeThatLosesItsDaemonTellsNoMotion() throws {
+        let wall = Wall([0], playOut: 120, delay: 15, seed: 11, tellsMotions: true)
+        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.pass(500)
+        let topic = "gimbal/left/main/camera"
+        #expect(CameraStatus.read(wall.fleet.retained[topic] ?? [])?.status.motion != nil)
+        wall.source.hasDaemon = false
+        wall.source.loseDaemon()
+        wall.fleet.pass(500)
+        let status = CameraStatus.read(wall.fleet.retained[topic] ?? [])?.status
+        #expect(status?.motion == nil && status?.isMoving == false)
     }
 }

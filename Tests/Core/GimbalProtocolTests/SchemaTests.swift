@@ -180,7 +180,10 @@ private let wrong = JSON.array([.array([])])
             camera: "left", state: .paused, timeMs: 4.5, durationMs: 60, speed: 2, round: 1, trace: "a.b",
             markers: [ReplayMarker(timeMs: 1, label: "a")])
         let noon = WallTime(microseconds: 1_764_158_400_000_001)
+        let tour = MotionCause.request(.tour([TourKeyframe(position, durationMs: 5)]))
+        let glide = MotionCause.glide(Momentum(anchor: touch.position, zoom: 1))
         let move = CameraMove(camera: "left", seq: 3, timeMs: 4.5, reason: .animation, position: position)
+        func start(_ cause: MotionCause) -> MotionStart { MotionStart(at: noon, position, setup, cause) }
         let messages: [ServerMessage] = [
             .ok, .error(GimbalError(WireError(.busy, field: "camera", "wait"), line: 3)),
             .hello(DaemonHello(server: "gimbald")), .pong,
@@ -207,6 +210,8 @@ private let wrong = JSON.array([.array([])])
             .event(.leaseTaken(CameraLease(camera: "left", timeMs: 4.5, lease: 7, untilMs: 5004.5, label: "guide"))),
             .event(.leaseEnded(LeaseEnd(camera: "left", timeMs: 4.5, lease: 7, reason: .disconnected))),
             .event(.clock(CameraClock(camera: "left", timeMs: 4.5, wallTime: noon))),
+            .event(.motion(CameraMotion(camera: "left", timeMs: 4.5, motion: start(tour)))),
+            .event(.motion(CameraMotion(camera: "left", timeMs: 4.5, motion: start(glide)))),
         ]
         var line = LineWriter()
         for message in messages {
@@ -232,10 +237,11 @@ private let wrong = JSON.array([.array([])])
             types.insert(type)
             let normal = try ServerLine(line: json.text.utf8)
             members.visit(members.definition("serverLine"), json) { path, properties, object, with in
-                // What a camera is fed is a request.
-                guard !path.hasPrefix("/line") || type != "gesture" else { return }
+                // What a camera is fed is a request, and so is what moves it.
+                guard !(type + path).hasPrefix("gesture/line"), !path.hasPrefix("/motion/request") else { return }
                 let place = "\(type)\(path)"
-                #expect(Set(object.keys) == properties, "\(place): written and in the schema")
+                let other: Set = place == "motion/motion" ? ["request", "glide"] : []
+                #expect(Set(object.keys).union(other) == properties, "\(place): written and in the schema")
                 let read = names.filter { (try? ServerLine(line: with($0, wrong).text.utf8)) != normal }
                 // Any line may carry the id of a request.
                 let more = read.subtracting(properties).subtracting(path.isEmpty ? ["id"] : [])

@@ -17,11 +17,16 @@ package struct CameraStatus: Equatable, Sendable {
     package var reason: MoveReason?
     package var isMoving: Bool
     package var position: CameraPosition
+    /// What moves the camera by itself, where the node tells that.
+    package var motion: MotionStart?
     /// What the camera is to follow, and what that follows: empty where it follows none.
     package var follows: [FollowedCamera] = []
 }
 
 extension CameraStatus {
+    /// Whether the camera moves, or something begins to move it.
+    package var isOnItsWay: Bool { isMoving || motion != nil }
+
     /// The payload that tells it.
     package func payload(_ stamp: Stamp) -> [UInt8] {
         var line = LineWriter(capacity: 512)
@@ -37,16 +42,20 @@ extension CameraStatus {
         }
         if let wallTime {
             line.write(",\"wallTime\":")
-            line.write(FixedDecimal(Double(wallTime.microseconds) / 1000, places: 3))
+            line.write(wallTime)
         }
         line.write(",\"moving\":")
-        line.write(isMoving)
+        line.write(isOnItsWay)
         if let reason {
             line.write(",\"reason\":")
             line.write(string: reason.rawValue)
         }
         line.write(",\"position\":")
         line.write(PrintedPosition(position))
+        if let motion {
+            line.write(",\"motion\":")
+            line.write(motion)
+        }
         line.follows(follows)
         line.stamp(stamp)
         line.write("}")
@@ -62,11 +71,13 @@ extension CameraStatus {
             let seq = members["seq"]?.integer, let isMoving = members["moving"]?.bool,
             let position = members["position"].flatMap({ try? CameraPosition($0) }), position.isOfAMirror
         else { return nil }
+        let motion = members["motion"].flatMap { try? MotionStart($0) }
+        guard (motion == nil) == (members["motion"] == nil) else { return nil }
         let status = CameraStatus(
             camera: camera, epoch: epoch, seq: seq, timeMs: members["timeMs"]?.number,
-            wallTime: members["wallTime"]?.number.flatMap(WallTime.init(milliseconds:)),
+            wallTime: members["wallTime"].flatMap(WallTime.init),
             reason: (members["reason"]?.string).flatMap(MoveReason.init(rawValue:)), isMoving: isMoving,
-            position: position, follows: follows)
+            position: position, motion: motion, follows: follows)
         return (status, stamp)
     }
 }

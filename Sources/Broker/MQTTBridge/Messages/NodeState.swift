@@ -14,24 +14,6 @@ package struct NodeState: Equatable, Sendable {
         case lost
     }
 
-    /// How good the wall clock of the node's machine is.
-    package struct Clock: Equatable, Sendable {
-        /// Whether a better clock keeps it.
-        package var isSynchronized: Bool
-        /// How far it is off at the most, in milliseconds from 0 on; `nil` where it is not synchronized, and may be off by anything.
-        package var maximumError: Double?
-
-        package init(isSynchronized: Bool, maximumError: Double?) {
-            (self.isSynchronized, self.maximumError) = (isSynchronized, maximumError)
-        }
-
-        init(_ quality: ClockQuality) {
-            self.init(
-                isSynchronized: quality.isSynchronized,
-                maximumError: quality.isSynchronized ? quality.maximumError / 1000 : nil)
-        }
-    }
-
     package var word: Word
     package var node: String
     /// Which process it is.
@@ -43,7 +25,7 @@ package struct NodeState: Equatable, Sendable {
     /// How often the state is published again while the node is there, in milliseconds.
     package var interval: Double?
     /// The clock of its machine; `nil` where that is not known, or not told again.
-    package var clock: Clock?
+    package var clock: ClockQuality?
     package var reason: String?
 
     /// Whether its process is the node no more.
@@ -59,7 +41,7 @@ package struct NodeState: Equatable, Sendable {
 
     package init(
         _ word: Word, node: String, instance: String, generation: Int, version: String, cameras: [String] = [],
-        interval: Double? = nil, clock: Clock? = nil, reason: String? = nil
+        interval: Double? = nil, clock: ClockQuality? = nil, reason: String? = nil
     ) {
         (self.word, self.node, self.instance, self.generation) = (word, node, instance, generation)
         (self.version, self.cameras, self.interval) = (version, cameras, interval)
@@ -89,20 +71,20 @@ extension NodeState {
             word, node: members["node"]?.string ?? "", instance: instance, generation: generation,
             version: members["version"]?.string ?? "",
             cameras: (members["cameras"]?.array ?? []).compactMap(\.string), interval: members["intervalMs"]?.number,
-            clock: (members["clock"]?.object).flatMap(Clock.init), reason: members["reason"]?.string)
+            clock: (members["clock"]?.object).flatMap(ClockQuality.init), reason: members["reason"]?.string)
     }
 }
 
-extension NodeState.Clock {
+extension ClockQuality {
     fileprivate var json: JSONValue {
         var object: JSONObject = ["synchronized": .bool(isSynchronized)]
-        if let maximumError { object["errorMs"] = .number(maximumError) }
+        if isSynchronized { object["errorMs"] = .number(maximumError / 1000) }
         return .object(object)
     }
 
     fileprivate init?(_ members: JSONObject) {
         guard let isSynchronized = members["synchronized"]?.bool else { return nil }
-        self.init(
-            isSynchronized: isSynchronized, maximumError: (members["errorMs"]?.number).flatMap { $0 >= 0 ? $0 : nil })
+        let error = (members["errorMs"]?.number).flatMap { $0 >= 0 ? $0 * 1000 : nil }
+        self.init(isSynchronized: isSynchronized, maximumError: error ?? .infinity)
     }
 }

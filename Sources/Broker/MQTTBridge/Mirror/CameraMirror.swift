@@ -86,11 +86,8 @@ package final class CameraMirror: DaemonReader {
     /// Receives where the camera is, for outputs beside the daemon.
     private let show: ((CameraPosition, _ isMoving: Bool) -> Void)?
 
-    /// What the daemon was last told to show, and when.
-    private var presented: Presentation?
-    /// When to see whether the camera is where it was to rest.
-    private var nextCheck: Double?
-    private var lateness = Lateness()
+    /// Tells the daemon ahead of time where the camera is to be; `nil` where the camera follows as soon as can be.
+    private var presenter: Presenter?
     /// Whether the source's machine has told that its clock is not synchronized.
     private var hasWrongClock = false
 
@@ -102,7 +99,9 @@ package final class CameraMirror: DaemonReader {
     private var refusals: [String: Double] = [:]
     /// Milliseconds for which one reason is logged once.
     private static let refusalInterval = 600_000.0
-    /// What outputs beside the daemon received last.
+    /// What outputs beside the daemon are to receive when it is time.
+    private var upcoming = Upcoming()
+    /// What they received last.
     private var shown: (position: CameraPosition, isMoving: Bool)?
 
     /// - Parameters:
@@ -115,6 +114,7 @@ package final class CameraMirror: DaemonReader {
         (self.settings, self.outside, self.node, self.show) = (settings, outside, node, show)
         topics = NodeTopics(settings.node)
         movingRefresh = Backoff(first: 2000, longest: settings.refresh)
+        presenter = settings.playOut.map { Presenter(playOut: $0, bearingOffset: settings.bearingOffset) }
         if settings.local != nil { daemon = .away(nextAttempt: -.infinity) }
     }
 
@@ -129,7 +129,7 @@ package final class CameraMirror: DaemonReader {
     }
 
     /// Whether the camera is to be at its goal by now.
-    private var isShown: Bool { settings.playOut == nil || nextCheck == nil && presented?.isMoving == false }
+    private var isShown: Bool { presenter?.hasEnded ?? true }
 
     private var goalPosition: CameraPosition? {
         guard var position = source.status?.position else { return nil }
@@ -146,7 +146,7 @@ package final class CameraMirror: DaemonReader {
 
     package func connected(at now: Double) {
         source.connected(at: now)
-        if settings.playOut != nil, outside.clockQuality?.isSynchronized == false {
+        if presenter != nil, outside.clockQuality?.isSynchronized == false {
             outside.say(.warning, "this machine's clock is not synchronized, so it is not in step with others")
         }
         noteChain(at: now)
@@ -189,7 +189,7 @@ package final class CameraMirror: DaemonReader {
     private func note(_ state: NodeState, at now: Double) {
         source.saw(state, at: now)
         let isWrong = state.clock?.isSynchronized == false
-        if settings.playOut != nil, isWrong, !hasWrongClock {
+        if presenter != nil, isWrong, !hasWrongClock {
             outside.say(
                 .warning,
                 "the clock of node \"\(settings.node)\" is not synchronized: what it tells comes at the wrong time")
@@ -234,46 +234,17 @@ package final class CameraMirror: DaemonReader {
         switch source.saw(status, stamp, isRetained: delivery.isRetained, at: now) {
         case .news:
             session?.goalHasChanged()
-            // A node also tells again how a camera rests, and late where it has just become the node.
-            if let before, before.isMoving || status.isMoving, !delivery.isRetained, let time = presentationTime {
-                lateness.note(time, at: outside.wallTime, now)
+            // A node that tells motions is followed by their times, and be it without a delay.
+            if status.motion != nil, presenter == nil {
+                presenter = Presenter(playOut: 0, bearingOffset: settings.bearingOffset)
             }
+            // A node also tells again how a camera rests, and late where it has just become the node.
+            let isOnTheWay = !delivery.isRetained && before.map { $0.isMoving || status.isMoving } ?? false
+            presenter?.note(status, isOnTheWay: isOnTheWay, at: outside.wallTime, now)
         case .nothing: break
         case .doubt: askSoon(at: now)
         }
     }
-
-    // MARK: Ahead of time
-
-    /// When the source's position is to be shown; `nil` where that is as soon as can be: its clock is not known, or far ahead.
-    private var presentationTime: WallTime? {
-        guard let playOut = settings.playOut, let time = source.status?.wallTime,
-            time.milliseconds(since: outside.wallTime) < Self.farAhead
-        else { return nil }
-        return time.adding(milliseconds: playOut)
-    }
-
-    /// Nothing comes before it has happened: a source's clock that is ahead by more milliseconds is wrong.
-    private static let farAhead = 1000.0
-
-    /// Tells the daemon ahead of time where the camera is to be.
-    private func present(_ playOut: Double, at now: Double) throws {
-        guard let session else { return presented = nil }
-        let wall = outside.wallTime
-        var next = presented
-        if obstacle == nil, let position = goalPosition {
-            next = Presentation(position, at: presentationTime ?? wall, isMoving: source.isMoving)
-            if presentationTime == nil, let presented { next?.presentAt = presented.presentAt }
-        } else {
-            next?.isMoving = false
-        }
-        guard let next, next != presented, try session.present(next) else { return }
-        presented = next
-        nextCheck = next.isMoving ? nil : now + max(next.presentAt.milliseconds(since: wall), 0) + Self.checkDelay
-    }
-
-    /// As long after its time a camera that does not rest in its place is brought there, in milliseconds.
-    private static let checkDelay = 200.0
 
     // MARK: What follows what
 
@@ -325,7 +296,7 @@ package final class CameraMirror: DaemonReader {
             let session = try MirrorSession(connection, name, viewport: settings.tile?.viewport, at: now)
             try session.tell(chain)
             daemon = .here(session)
-            presented = nil
+            presenter?.restart()
         } catch {
             lost("\(error)", at: now)
         }
@@ -367,14 +338,29 @@ package final class CameraMirror: DaemonReader {
     private func bring(at now: Double) {
         noteChain(at: now)
         attempt {
-            if let playOut = settings.playOut { try present(playOut, at: now) }
+            try present(at: now)
             try session?.bring(to: goal, at: now)
         }
-        guard let show, let position = goalPosition else { return }
-        let isMoving = source.isMoving
-        guard shown?.position != position || shown?.isMoving != isMoving else { return }
-        shown = (position, isMoving)
-        show(position, isMoving)
+        showElsewhere(at: now)
+    }
+
+    private func present(at now: Double) throws {
+        guard session != nil || show != nil else { return presenter?.restart() ?? () }
+        let (wall, position) = (outside.wallTime, obstacle == nil ? goalPosition : nil)
+        try presenter?.present(position, isMoving: source.isMoving, at: wall, now) { presentation in
+            if show != nil { upcoming.insert(presentation) }
+            return try session?.present(presentation) ?? true
+        }
+    }
+
+    /// Shows outputs beside the daemon where the source is, or was by the play-out's time.
+    private func showElsewhere(at now: Double) {
+        guard let show else { return }
+        var next = goalPosition.map { (position: $0, isMoving: source.isMoving) }
+        if presenter != nil { next = upcoming.take(at: outside.wallTime, now).map { ($0.position, $0.isMoving) } }
+        guard let next, shown?.position != next.position || shown?.isMoving != next.isMoving else { return }
+        shown = next
+        show(next.position, next.isMoving)
     }
 
     /// Logs what cannot be written as a line, instead of sending it.
@@ -396,7 +382,7 @@ package final class CameraMirror: DaemonReader {
             case .here(let session): session.deadline(goal)
             }
         let line = obstacle == loggedObstacle ? nil : nextLine
-        return .earliest(nextQuestion, source.silenceDeadline, line, ofDaemon, nextCheck, lateness.deadline)
+        return .earliest(nextQuestion, source.silenceDeadline, line, ofDaemon, presenter?.deadline, upcoming.deadline)
     }
 
     /// When to ask the broker again.
@@ -409,11 +395,8 @@ package final class CameraMirror: DaemonReader {
             outside.say(.warning, "node \"\(settings.node)\" has said nothing for long: it is taken for lost")
             bring(at: now)
         }
-        if let check = nextCheck, check <= now {
-            nextCheck = nil
-            bring(at: now)
-        }
-        if let text = lateness.takeText(at: now) { outside.say(.warning, "\(settings.local ?? ""): \(text)") }
+        if let next = Double.earliest(presenter?.deadline, upcoming.deadline), next <= now { bring(at: now) }
+        if let text = presenter?.takeText(at: now) { outside.say(.warning, "\(settings.local ?? ""): \(text)") }
         attempt { try session?.advance(to: goal, at: now) }
         logObstacle(at: now)
     }

@@ -14,6 +14,8 @@ package final class Node {
         package var publishesEvents = false
         /// Whether lines are taken.
         package var acceptsLines = true
+        /// Whether a motion is told when it begins, in place of the positions on its way.
+        package var tellsMotions = false
         /// How often a second the state of a moving camera is published, at most.
         package var rate = 30.0
         /// When a publisher's gestures are cancelled that is quiet, in milliseconds.
@@ -63,7 +65,8 @@ package final class Node {
             outside, topics, outbox, cameras: settings.cameras, timeout: settings.feedTimeout, most: settings.mostFeeds)
         cameras = NodeCameras(
             outside, topics, outbox, StampSource(settings.name, claim), wanted: settings.cameras,
-            publishesEvents: settings.publishesEvents, interval: 1000 / settings.rate)
+            publishesEvents: settings.publishesEvents, tellsMotions: settings.tellsMotions,
+            interval: 1000 / settings.rate)
     }
 
     /// Whether this process is the node.
@@ -86,7 +89,7 @@ package final class Node {
         NodeState(
             word, node: settings.name, instance: settings.instance, generation: claim.generation,
             version: settings.version, cameras: cameras.names.filter(isWanted), interval: settings.interval,
-            clock: outside.clockQuality.map(NodeState.Clock.init), reason: reason)
+            clock: outside.clockQuality, reason: reason)
     }
 
     private func isWanted(_ name: String) -> Bool { settings.cameras.isEmpty || settings.cameras.contains(name) }

@@ -40,6 +40,7 @@ final class NodeCameras: DaemonReader {
     private let outbox: BrokerOutbox
     private let wanted: Set<String>
     private let publishesEvents: Bool
+    private let tellsMotions: Bool
     private let interval: Double
     private let stamps: StampSource
     private let settings: NodeSettings
@@ -65,10 +66,11 @@ final class NodeCameras: DaemonReader {
 
     init(
         _ outside: any Surroundings, _ topics: NodeTopics, _ outbox: BrokerOutbox, _ stamps: StampSource,
-        wanted: Set<String>, publishesEvents: Bool, interval: Double
+        wanted: Set<String>, publishesEvents: Bool, tellsMotions: Bool, interval: Double
     ) {
         (self.outside, self.topics, self.outbox, self.stamps) = (outside, topics, outbox, stamps)
         (self.wanted, self.publishesEvents, self.interval) = (wanted, publishesEvents, interval)
+        self.tellsMotions = tellsMotions
         settings = NodeSettings(topics, outbox, stamps)
         leases = NodeLeases(topics, outbox, stamps)
     }
@@ -91,8 +93,9 @@ final class NodeCameras: DaemonReader {
             let connection = try outside.connect(self)
             daemon = .connected(connection, absence: absence ?? "")
             points = ResumePoints(cameras.mapValues { ResumePoint(seq: $0.status.seq, epoch: $0.status.epoch) })
+            let kinds = EventKind.movements.union(tellsMotions ? [.lease, .clock, .motion] : [.lease, .clock])
             let request = ClientRequest.subscribeAll(
-                kinds: EventKind.movements.union([.lease, .clock]), delivery: publishesEvents ? .every : .latest,
+                kinds: kinds, delivery: publishesEvents ? .every : .latest,
                 since: publishesEvents ? points.forAllCameras() : [:])
             // The answer comes before any camera is told of.
             connection.send(try ClientRequest.clients().line() + request.line())
@@ -116,8 +119,9 @@ final class NodeCameras: DaemonReader {
     /// What moves is not known to move any more, and what is leased not to be so.
     func tellRest(at now: Double) {
         leases.end()
-        for name in names where cameras[name]?.status.isMoving == true {
+        for name in names where cameras[name]?.status.isOnItsWay == true {
             cameras[name]?.status.isMoving = false
+            cameras[name]?.status.motion = nil
             tell(name, at: now)
         }
     }
@@ -151,6 +155,10 @@ final class NodeCameras: DaemonReader {
         if leases.handle(event) { return readOn() }
         if case .clock(let clock) = event {
             cameras[event.camera]?.clock = clock
+            return readOn()
+        }
+        if case .motion(let motion) = event {
+            note(motion.motion, of: motion.camera, at: now)
             return readOn()
         }
         let gap = points.note(event)
@@ -207,9 +215,10 @@ final class NodeCameras: DaemonReader {
         (published.status.seq, published.status.position) = (seq, position)
         (published.status.timeMs, published.status.reason) = (event.timeMs, event.move?.reason)
         // Where the camera's clock is another from here on, the wall clock's time is told next.
-        if event.move == nil { published.clock = nil }
+        if event.move == nil { (published.clock, published.status.motion) = (nil, nil) }
         published.status.wallTime = event.timeMs.flatMap { published.clock?.wallTime(of: $0) }
         if let isMoving = event.isMoving { published.status.isMoving = isMoving }
+        if event.isMoving == false { published.status.motion = nil }
         switch event {
         case .subscribed(let present):
             (published.status.epoch, published.status.isMoving) = (present.epoch, false)
@@ -229,7 +238,16 @@ final class NodeCameras: DaemonReader {
         default: return
         }
         cameras[name] = published
+        // Who knows the motion knows where the camera is.
+        guard published.status.motion == nil else { return }
         if isDue(published, at: now) { tell(name, at: now) } else { late.insert(name) }
+    }
+
+    /// Something begins to move a camera by itself, or does so no more.
+    private func note(_ motion: MotionStart?, of name: String, at now: Double) {
+        guard cameras[name] != nil, cameras[name]?.status.motion != motion else { return }
+        cameras[name]?.status.motion = motion
+        tell(name, at: now)
     }
 
     /// Whether to publish now: a resting camera at once, a moving one at the given rate.
@@ -249,15 +267,16 @@ final class NodeCameras: DaemonReader {
     /// Publishes a camera's retained state; later, if there is no room.
     private func tell(_ name: String, at now: Double) {
         guard var status = cameras[name]?.status, outbox.isOpen else { return }
-        guard !status.isMoving || outbox.hasRoom else {
+        let mustArrive = !status.isMoving || status.motion != nil
+        guard mustArrive || outbox.hasRoom else {
             late.insert(name)
             return
         }
         status.follows = follows[name] ?? mirrored.known[name] ?? []
-        // A resting state must arrive; a moving one is soon replaced.
+        // A resting state must arrive, and a motion; a position on the way is soon replaced.
         let publication = Publication(
             topics.camera(name), status.payload(stamps.next()), isRetained: true,
-            qos: status.isMoving ? .atMostOnce : .atLeastOnce)
+            qos: mustArrive ? .atLeastOnce : .atMostOnce)
         if outbox.send(publication) {
             cameras[name]?.lastSent = now
             late.remove(name)

@@ -69,6 +69,8 @@ struct EventTable {
         case .clock(let told):
             let milliseconds = Double(told.wallTime.microseconds) / 1000
             return [aside(told.camera, at: told.timeMs, "wall clock \(fixed(milliseconds, 3)) ms")]
+        case .motion(let told):
+            return [aside(told.camera, at: told.timeMs, told.motion == nil ? "nothing moves it" : "motion")]
         case .lagged, .removed, .subscribedToAll: return []
         case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
         }

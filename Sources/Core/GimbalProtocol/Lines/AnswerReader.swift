@@ -1,23 +1,28 @@
 // Messages from the daemon in. Members that are not known are passed over, so that a newer daemon breaks no older client,
-// and numbers may be outside of the ranges that are asked of clients.
+// and numbers may be outside of the ranges that are asked of clients, but for those that a camera is to be fed.
 
 import JSONLines
 
 /// Reads the members of an object that a daemon has written.
 struct AnswerReader: MemberVisitor {
     private let json: JSONObject
+    /// Whether values must be such as a client may send.
+    private let isStrict: Bool
 
     /// - Throws: `DecodingError` for what is no object.
-    init(_ json: JSONValue) throws(DecodingError) {
+    init(_ json: JSONValue, isStrict: Bool = false) throws(DecodingError) {
         guard case .object(let object) = json else { throw .wrong("an object was expected") }
-        self.json = object
+        (self.json, self.isStrict) = (object, isStrict)
     }
 
     /// Reads a value from an object.
-    static func read<Value: Described>(_ json: JSONValue, _ blank: Value = .blank) throws(DecodingError) -> Value {
-        var (reader, value) = (try Self(json), blank)
+    static func read<Value: Described>(
+        _ json: JSONValue, _ blank: Value = .blank, isStrict: Bool = false
+    ) throws(DecodingError) -> Value {
+        var (reader, value) = (try Self(json, isStrict: isStrict || Value.isInput), blank)
         try value.describe(&reader)
-        guard value.isPossible else { throw .wrong("no camera can be so") }
+        // A request may have values that a camera takes otherwise: a bearing of 400°.
+        guard isStrict || value.isPossible else { throw .wrong("no camera can be so") }
         return value
     }
 
@@ -27,7 +32,7 @@ struct AnswerReader: MemberVisitor {
         value = nil
         guard let json = try member(field, presence) else { return }
         value = rule.read(JSONScalar(json))
-        if value == nil { throw .wrong("\(field.name) \(rule.wanted)") }
+        if value.map({ isStrict && !rule.allows($0) }) ?? true { throw .wrong("\(field.name) \(rule.wanted)") }
     }
 
     func object<Value: Described>(
@@ -35,7 +40,7 @@ struct AnswerReader: MemberVisitor {
     ) throws(DecodingError) {
         value = nil
         guard let json = try member(field, presence) else { return }
-        value = try within(field) { () throws(DecodingError) in try Self.read(json, blank) }
+        value = try within(field) { () throws(DecodingError) in try Self.read(json, blank, isStrict: isStrict) }
     }
 
     func list<Value: Described>(
@@ -43,10 +48,12 @@ struct AnswerReader: MemberVisitor {
     ) throws(DecodingError) {
         values = nil
         guard let json = try member(field, presence) else { return }
-        guard case .array(let elements) = json else { throw .wrong("\(field.name) \(rule.wanted)") }
+        guard case .array(let elements) = json, !isStrict || elements.count <= rule.limit?.most ?? .max else {
+            throw .wrong("\(field.name) \(rule.wanted)")
+        }
         values = try within(field) { () throws(DecodingError) in
             var read: [Value] = []
-            for element in elements { read.append(try Self.read(element)) }
+            for element in elements { read.append(try Self.read(element, isStrict: isStrict)) }
             return read
         }
     }

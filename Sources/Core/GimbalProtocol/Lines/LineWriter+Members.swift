@@ -47,7 +47,10 @@ extension LineWriter: MemberVisitor {
     }
 
     /// Writes a value as an object.
-    package mutating func write(_ value: some Described) {
+    package mutating func write<Value: Described>(_ value: Value) {
+        let wasRounded = isRounded
+        if Value.isInput { isRounded = false }
+        defer { isRounded = wasRounded }
         if isRounded, value.writeRounded(to: &self) { return }
         write("{")
         members(of: value)

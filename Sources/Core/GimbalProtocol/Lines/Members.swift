@@ -15,12 +15,16 @@ package protocol Described {
     /// Whether it can be so: what the daemon says is not taken for granted.
     var isPossible: Bool { get }
 
+    /// Whether it is what a camera is fed, told again: it is written with all its digits, and read as strictly as a request.
+    static var isInput: Bool { get }
+
     /// Writes it with the daemon's rounding; `false` if that is no other than its members'.
     func writeRounded(to line: inout LineWriter) -> Bool
 }
 
 extension Described {
     package var isPossible: Bool { true }
+    package static var isInput: Bool { false }
     package func writeRounded(to line: inout LineWriter) -> Bool { false }
 }
 
@@ -194,7 +198,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case behind, all, isSelf
     case uptimeMs, connections, connectionsTotal, replays, lines, errors, bytesIn, bytesOut
     case rejected, frames, cut, server, line, code, field, message, state, round, markers
-    case traces, wallTime
+    case traces, wallTime, motion, request, glide, anchor
 
     package var name: String { self == .isSelf ? "self" : "\(self)" }
 

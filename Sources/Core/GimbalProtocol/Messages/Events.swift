@@ -37,6 +37,8 @@ public enum CameraEvent: Equatable, Sendable {
     case leaseEnded(LeaseEnd)
     /// Which time of the wall clock a time of the camera's clock is; only for subscribers to ``EventKind/clock``.
     case clock(CameraClock)
+    /// Something moves the camera by itself from now on, or does no more. It has no ``seq``.
+    case motion(CameraMotion)
     /// Events were missed; the next ones follow from now.
     case lagged(Lagged)
     /// The camera of this name is no more, and the subscription is over.
@@ -112,6 +114,7 @@ extension CameraEvent {
         case .leaseTaken(let lease): lease.camera
         case .leaseEnded(let end): end.camera
         case .clock(let clock): clock.camera
+        case .motion(let motion): motion.camera
         case .lagged(let lagged): lagged.camera
         case .removed(let camera): camera
         }
@@ -124,7 +127,9 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .removed,
+            .subscribedToAll:
+            nil
         }
     }
 
@@ -135,7 +140,9 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .removed, .subscribedToAll: nil
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .removed,
+            .subscribedToAll:
+            nil
         }
     }
 
@@ -150,6 +157,7 @@ extension CameraEvent {
         case .leaseTaken(let lease): lease.timeMs
         case .leaseEnded(let end): end.timeMs
         case .clock(let clock): clock.timeMs
+        case .motion(let motion): motion.timeMs
         default: move?.timeMs
         }
     }
@@ -184,6 +192,7 @@ extension CameraEvent {
         case .touch: .touch
         case .leaseTaken, .leaseEnded: .lease
         case .clock: .clock
+        case .motion: .motion
         case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
         }
     }
@@ -331,6 +340,7 @@ extension CameraEvent {
         case .leaseTaken: .leaseTaken
         case .leaseEnded: .leaseEnded
         case .clock: .clock
+        case .motion: .motion
         case .lagged: .lagged
         case .removed: .removed
         }
@@ -351,6 +361,7 @@ extension CameraEvent {
         case .leaseTaken: self = .leaseTaken(.blank)
         case .leaseEnded: self = .leaseEnded(.blank)
         case .clock: self = .clock(.blank)
+        case .motion: self = .motion(.blank)
         case .lagged: self = .lagged(.blank)
         case .removed: self = .removed(camera: "")
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .traces,
@@ -382,6 +393,7 @@ extension CameraEvent {
         case .leaseTaken(let value): self = .leaseTaken(try described(value, by: &visitor))
         case .leaseEnded(let value): self = .leaseEnded(try described(value, by: &visitor))
         case .clock(let value): self = .clock(try described(value, by: &visitor))
+        case .motion(let value): self = .motion(try described(value, by: &visitor))
         case .lagged(let value): self = .lagged(try described(value, by: &visitor))
         case .removed(var camera):
             try visitor.member(.camera, &camera, .cameraName)

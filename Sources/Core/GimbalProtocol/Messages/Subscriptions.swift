@@ -26,6 +26,9 @@ public enum EventKind: String, CaseIterable, Sendable, ProtocolWord {
     case lease
     /// Which time of the wall clock a camera's time is: at the beginning, and whenever that has changed by 1 ms.
     case clock
+    /// Something begins to move a camera by itself, and all that its frames depend on, or nothing does so any more. What a replay
+    /// moves is not told.
+    case motion
 
     /// The kinds that tell what the camera does.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
@@ -50,6 +53,7 @@ extension EventKinds {
             case .touch: .touch
             case .lease: .lease
             case .clock: .clock
+            case .motion: .motion
             }
     }
 }
@@ -66,13 +70,14 @@ extension EventKinds {
     @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
     /// Goes to every subscriber, whatever it chose.
     @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
-    /// The state of a replay, markers, leases, and clocks: only for subscribers that name them. They have no `seq`.
+    /// The state of a replay, markers, leases, clocks, and motions: only for subscribers that name them. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
     @inlinable package static var lease: EventKinds { EventKinds(rawValue: 256) }
     @inlinable package static var clock: EventKinds { EventKinds(rawValue: 512) }
+    @inlinable package static var motion: EventKinds { EventKinds(rawValue: 1024) }
     /// The kinds that have no `seq`, and stand in a camera's history only while a subscriber has asked for them.
-    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease, .clock] }
+    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease, .clock, .motion] }
     /// The fingers that feed the camera: only for subscribers that name it.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
     /// Kinds only for subscribers that name them, in a log of their own.

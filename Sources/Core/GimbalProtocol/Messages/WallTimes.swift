@@ -13,11 +13,14 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
     /// A time of so many microseconds since 1970.
     public init(microseconds: Int) { self.microseconds = microseconds }
 
-    /// A time of so many milliseconds since 1970; `nil` for one that no message has.
-    package init?(milliseconds: Double) {
-        guard ClosedRange.ofTraces ~= milliseconds else { return nil }
+    /// A time of so many milliseconds since 1970; `nil` for one that no clock has.
+    fileprivate init?(milliseconds: Double) {
+        guard ClosedRange.times ~= milliseconds else { return nil }
         microseconds = Int((milliseconds * 1000).rounded())
     }
+
+    /// Milliseconds since 1970.
+    fileprivate var milliseconds: Double { Double(microseconds) / 1000 }
 
     /// The milliseconds from another time to this one.
     public func milliseconds(since other: WallTime) -> Double { Double(microseconds - other.microseconds) / 1000 }
@@ -70,15 +73,25 @@ struct WallTimeRule: MemberRule {
 
     static var asksForIntegers: Bool { false }
     func read(_ scalar: JSONScalar) -> WallTime? {
-        guard let number = milliseconds.read(scalar), ClosedRange.times ~= number else { return nil }
-        return WallTime(microseconds: Int((number * 1000).rounded()))
+        milliseconds.read(scalar).flatMap(WallTime.init(milliseconds:))
     }
-    func allows(_ value: WallTime) -> Bool { milliseconds.allows(Double(value.microseconds) / 1000) }
-    func write(_ value: WallTime, to line: inout LineWriter) {
-        line.write(FixedDecimal(Double(value.microseconds) / 1000, places: 3))
-    }
+    func allows(_ value: WallTime) -> Bool { milliseconds.allows(value.milliseconds) }
+    func write(_ value: WallTime, to line: inout LineWriter) { line.write(value) }
     var wanted: String { "\(milliseconds.wanted): milliseconds since 1970" }
     var hint: String { "it is in milliseconds since 1970" }
+}
+
+extension LineWriter {
+    /// Writes a time as messages have it.
+    package mutating func write(_ time: WallTime) { write(FixedDecimal(time.milliseconds, places: 3)) }
+}
+
+extension WallTime {
+    /// Reads a time as messages have it; `nil` if it is none.
+    package init?(_ json: JSONValue) {
+        guard let number = json.number else { return nil }
+        self.init(milliseconds: number)
+    }
 }
 
 extension MemberRule where Self == WallTimeRule {

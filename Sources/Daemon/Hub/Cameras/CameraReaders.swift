@@ -8,8 +8,8 @@ struct CameraReaders {
     private(set) var subscriptions: [Subscription] = []
     /// How many of them ask for what the camera is sent, and how many to see the fingers.
     private var (recorders, onlookers) = (0, 0)
-    /// How many ask for its clock.
-    private var clockReaders = 0
+    /// How many ask for its clock, and how many for what moves it by itself.
+    private var (clockReaders, motionReaders) = (0, 0)
     /// Recorders that wait for the camera to rest, so that the hub can tell them how their trace begins.
     private var waiting: [Subscription] = []
 
@@ -20,7 +20,8 @@ struct CameraReaders {
     var hasWaiting: Bool { !waiting.isEmpty }
     var readClock: Bool { clockReaders > 0 }
     var clockReaderIsAlone: Bool { clockReaders == 1 }
-    /// Whether there is one that waits for its rest or asks for its clock: what is to be done for them after each batch.
+    var readMotion: Bool { motionReaders > 0 }
+    /// Whether there is one that waits for its rest, or asks for its clock or its motions: what is to be done for them after each batch.
     private(set) var wantMore = false
 
     /// Those that record it and have been told how their trace begins.
@@ -38,10 +39,11 @@ struct CameraReaders {
         if subscription.showsTouches { onlookers += 1 }
         if subscription.isRecorder { recorders += 1 }
         if subscription.kinds.contains(.clock) { clockReaders += 1 }
+        if subscription.kinds.contains(.motion) { motionReaders += 1 }
         noteWants()
     }
 
-    private mutating func noteWants() { wantMore = hasWaiting || readClock }
+    private mutating func noteWants() { wantMore = hasWaiting || readClock || readMotion }
 
     /// Removes one; says whether it was there.
     mutating func detach(_ subscription: Subscription) -> Bool {
@@ -55,6 +57,7 @@ struct CameraReaders {
         if subscription.showsTouches { onlookers -= 1 }
         if subscription.isRecorder { recorders -= 1 }
         if subscription.kinds.contains(.clock) { clockReaders -= 1 }
+        if subscription.kinds.contains(.motion) { motionReaders -= 1 }
         if subscription.readsInputs { waiting.removeAll { $0 === subscription } }
         noteWants()
         return true

@@ -62,10 +62,10 @@ final class CameraRegistry {
     /// The names of cameras in the saved text. A camera that comes and goes between two saves leaves no trace.
     private var inText: Set<String> = []
 
-    init(limits: Limits, memory: (any HistoryMemory)?, epochSeed: UInt64) {
+    init(limits: Limits, memory: (any HistoryMemory)?, epochSeed: UInt64, _ clock: WallClock) {
         self.limits = limits
         self.epochSeed = epochSeed
-        environment = HostedCamera.Environment(limits: limits, memory: memory, encoder: LineEncoder())
+        environment = HostedCamera.Environment(limits: limits, memory: memory, encoder: LineEncoder(), clock: clock)
     }
 
     // MARK: Which there are
@@ -132,16 +132,20 @@ final class CameraRegistry {
 
     /// A new camera that no client ever sees, to answer questions about one that does not exist.
     func unregistered(_ name: String, at now: Double) -> HostedCamera {
-        let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
-        return HostedCamera(name: name, epoch: "", at: now, environment)
+        HostedCamera(name: name, epoch: "", at: now, privateEnvironment(limits))
+    }
+
+    /// What a camera needs whose history stays in this process.
+    private func privateEnvironment(_ limits: Limits) -> HostedCamera.Environment {
+        HostedCamera.Environment(
+            limits: limits, memory: nil, encoder: environment.encoder, clock: environment.clock)
     }
 
     /// A camera without subscribers, on which a replay seeks.
     func scratchCamera(for camera: HostedCamera, from moment: HostedCamera.Moment) -> HostedCamera {
         var limits = limits
         (limits.historyEvents, limits.historyBytes) = (0, 0)
-        let environment = HostedCamera.Environment(limits: limits, memory: nil, encoder: environment.encoder)
-        let scratch = HostedCamera(name: camera.name, epoch: "", at: 0, environment)
+        let scratch = HostedCamera(name: camera.name, epoch: "", at: 0, privateEnvironment(limits))
         scratch.restore(from: moment)
         return scratch
     }

@@ -11,7 +11,6 @@ final class CameraRunner {
     private let sender: Sender
     private let turns: Turns
     private let observer: ClientObserver
-    private let clock: WallClock
     /// Live cameras that move by themselves.
     private var animating = CameraList(.animating)
     /// Cameras that do something when nothing moves them.
@@ -26,10 +25,10 @@ final class CameraRunner {
 
     init(
         _ registry: CameraRegistry, _ subscriptions: Subscriptions, _ waits: RestWaits, _ sender: Sender,
-        _ turns: Turns, _ observer: ClientObserver, _ clock: WallClock
+        _ turns: Turns, _ observer: ClientObserver
     ) {
         (self.registry, self.subscriptions, self.waits) = (registry, subscriptions, waits)
-        (self.sender, self.turns, self.observer, self.clock) = (sender, turns, observer, clock)
+        (self.sender, self.turns, self.observer) = (sender, turns, observer)
     }
 
     // MARK: They come and go
@@ -132,8 +131,11 @@ final class CameraRunner {
     /// Does what readers want beside events.
     private func serveReaders(of camera: HostedCamera) {
         if camera.readers.hasWaiting { subscriptions.scheduleRecorders(of: camera) }
-        if camera.readers.readClock, let news = camera.clockNews(clock) {
+        if camera.readers.readClock, let news = camera.clockNews() {
             send(.clock, of: camera) { $0.answer(.event(.clock(news)), Span()) }
+        }
+        if camera.readers.readMotion, let news = camera.motionNews() {
+            send(.motion, of: camera) { $0.answer(.event(.motion(news)), Span()) }
         }
     }
 

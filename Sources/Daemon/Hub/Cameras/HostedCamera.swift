@@ -60,8 +60,13 @@ final class HostedCamera {
     var leases = CameraLeases()
     /// Where it is to be when, if a client has said so.
     var playOut: PlayOut?
+    private let clock: WallClock
     /// When its clock was 0 on the wall clock, as subscribers have been told.
-    private var toldClockStart: WallTime?
+    var toldClockStart: WallTime?
+    /// What moves it by itself; `nil` where that is a replay's, or an earlier version's.
+    private var motion: KnownMotion?
+    /// What subscribers have been told of that.
+    private var toldMotion: KnownMotion?
     /// Live: the hub's time at which the camera's clock was 0.
     var clockStart: Double
 
@@ -74,6 +79,7 @@ final class HostedCamera {
         let limits: Limits
         let memory: (any HistoryMemory)?
         let encoder: LineEncoder
+        let clock: WallClock
     }
 
     /// A camera at a moment; by default with a history that is empty up to its seq.
@@ -86,7 +92,7 @@ final class HostedCamera {
         self.epoch = epoch
         nameBytes = Array(name.utf8)
         self.moment = moment
-        encoder = environment.encoder
+        (encoder, clock) = (environment.encoder, environment.clock)
         self.log = log ?? EventLog(limits: environment.limits, from: moment.seq, memory: environment.memory)
         self.inputLog = inputLog
         self.firstSeq = firstSeq
@@ -178,7 +184,7 @@ final class HostedCamera {
     private static let foresight = 250.0
 
     /// Where it is at a time of the wall clock, as far as that is known, and the time at which it is there.
-    func position(at wanted: WallTime, _ clock: WallClock) -> (position: CameraPosition, time: WallTime) {
+    func position(at wanted: WallTime) -> (position: CameraPosition, time: WallTime) {
         if wanted >= clock.present.wall.adding(milliseconds: -PlayOut.kept),
             let position = playOut?.position(at: wanted, seq: seq)
         {
@@ -270,20 +276,9 @@ final class HostedCamera {
         case .move(let update):
             stop()
             move(.command) { $0.camera.apply(update) }
-        case .animate(let update, let duration, let easing):
+        case .animate, .fly, .tour:
             stop()
-            if duration > 0 {
-                animate(update, duration: duration, easing: easing.easing, at: time, .animation)
-            } else {
-                move(.animation) { $0.camera.apply(update) }
-            }
-        case .fly(let update, let flight, let duration, let easing):
-            stop()
-            fly(update, flight, duration, easing.easing, at: time, .animation)
-        case .tour(let keyframes):
-            stop()
-            let tour = Tour(keyframes.map(\.stop), of: camera)
-            moment.motion = tour.map { CausedMotion(Motion($0, at: time), by: .animation) }
+            begin(.request(command), by: .animation, at: time)
         case .stop:
             stop()
         case .set(let change):
@@ -298,23 +293,13 @@ final class HostedCamera {
         moment.motion = nil
     }
 
-    private func animate(
-        _ update: CameraUpdate, duration: Double, easing: Easing, at time: Double, _ reason: MoveReason
-    ) {
-        let animation = CameraAnimation(update, of: camera, duration: duration, easing: easing)
-        moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: reason) }
-    }
-
-    private func fly(
-        _ update: CameraUpdate, _ flight: Flight, _ duration: Double?, _ easing: Easing, at time: Double,
-        _ reason: MoveReason
-    ) {
-        let animation = CameraAnimation(update, of: camera, flight: flight, duration: duration, easing: easing)
-        if let animation, animation.duration == 0 {
-            move(reason) { $0.camera.apply(update) }
-        } else {
-            moment.motion = animation.map { CausedMotion(Motion($0, at: time), by: reason) }
-        }
+    /// Has something move it by itself from a time on, or at once where that takes no time.
+    private func begin(_ cause: MotionCause, by reason: MoveReason, at time: Double) {
+        let motion = cause.motion(of: camera, at: time)
+        if let update = cause.update, motion?.duration == 0 { return move(reason) { $0.camera.apply(update) } }
+        moment.motion = motion.map { CausedMotion($0, by: reason) }
+        let start = MotionStart(at: clock.wallTime(at: clockStart + time), camera.position, moment.setup, cause)
+        self.motion = motion == nil ? nil : KnownMotion(start, at: time)
     }
 
     private func move(_ reason: MoveReason, _ change: (inout Moment) -> Void) {
@@ -338,9 +323,10 @@ final class HostedCamera {
         batchReason = nil
         switch release {
         case .glide(let momentum):
-            moment.motion = Glide(momentum, of: camera).map { CausedMotion(Motion($0, at: time), by: .gesture) }
+            begin(.glide(momentum), by: .gesture, at: time)
         case .tap(let update):
-            animate(update, duration: GestureTracker.tapDuration, easing: .default, at: time, .gesture)
+            let tap = ClientRequest.animate(update, durationMs: GestureTracker.tapDuration, easing: .default)
+            begin(.request(tap), by: .gesture, at: time)
         case nil: break
         }
         rest(at: time)
@@ -406,9 +392,9 @@ final class HostedCamera {
     func beginIdleFlight(to position: CameraPosition, duration: Double?, _ reason: MoveReason, at time: Double)
         -> Effects
     {
-        let update = CameraUpdate.setCamera(position)
-        inputLog?.add(.fly(update, durationMs: duration))
-        fly(update, Flight(), duration, EasingName.default.easing, at: time, reason)
+        let flight = ClientRequest.fly(.setCamera(position), durationMs: duration)
+        inputLog?.add(flight)
+        begin(.request(flight), by: reason, at: time)
         moment.idling = reason == .attract ? .approachingTrace : nil
         return commitBatch(at: time)
     }
@@ -471,25 +457,38 @@ final class HostedCamera {
     // MARK: The wall clock
 
     /// What subscribers are to be told of its clock: `nil` if they know, to the millisecond.
-    func clockNews(_ clock: WallClock) -> CameraClock? {
-        let message = message(of: clock)
+    func clockNews() -> CameraClock? {
+        let message = clockMessage
         let start = message.wallTime(of: 0)
         if let told = toldClockStart, abs(start.milliseconds(since: told)) < 1 { return nil }
         toldClockStart = start
         return message
     }
 
-    func message(of clock: WallClock) -> CameraClock {
+    private var clockMessage: CameraClock {
         CameraClock(camera: name, timeMs: time(at: clock.present.hub), wallTime: clock.present.wall)
     }
 
-    /// Writes what its subscribers know of its clock, for one that has not been told.
-    func writeClock(to line: inout LineWriter) {
-        guard let toldClockStart else { return }
-        let time = moment.lastTime
-        let message = CameraClock(
-            camera: name, timeMs: time, wallTime: toldClockStart.adding(milliseconds: time))
-        line.answer(.event(.clock(message)), Span())
+    // MARK: What moves it
+
+    /// What subscribers are to be told of what moves it by itself; `nil` if they know.
+    func motionNews() -> CameraMotion? {
+        if nextTick == nil || replay != nil { motion = nil }
+        guard motion !== toldMotion else { return nil }
+        toldMotion = motion
+        return motionMessage
+    }
+
+    var motionRecord: KnownMotion.Record? { motion.map { KnownMotion.Record($0, isTold: $0 === toldMotion) } }
+
+    /// Goes on with what moves it in another process.
+    func resume(_ record: KnownMotion.Record?) throws(StateDecoder.Damage) {
+        motion = try record.map { record throws(StateDecoder.Damage) in try KnownMotion(record) }
+        toldMotion = record?.isTold == true ? motion : nil
+    }
+
+    private var motionMessage: CameraMotion {
+        CameraMotion(camera: name, timeMs: motion?.timeMs ?? moment.lastTime, motion: motion?.start)
     }
 
     // MARK: Moments
@@ -497,6 +496,7 @@ final class HostedCamera {
     /// Goes on from a moment.
     func restore(from moment: Moment) {
         self.moment = moment
+        motion = nil
         batchReason = nil
     }
 
@@ -556,6 +556,22 @@ final class HostedCamera {
             }
         }
         return left == 0 && entry >= log.first ? entry : nil
+    }
+
+    /// Writes what subscribers of some kinds are to know before the next event: the lease, the clock, what moves it by itself.
+    ///
+    /// - Parameter now: the hub's time; `nil` is that of the last event.
+    func writeState(of kinds: EventKinds, at now: Double?, to line: inout LineWriter) {
+        if kinds.contains(.lease) { writeLease(at: now, to: &line) }
+        if kinds.contains(.clock) {
+            // Others learn of a change with the next event.
+            if readers.clockReaderIsAlone { _ = clockNews() }
+            line.answer(.event(.clock(clockMessage)), Span())
+        }
+        if kinds.contains(.motion) {
+            if nextTick == nil || replay != nil { motion = nil }
+            line.answer(.event(.motion(motionMessage)), Span())
+        }
     }
 
     /// Writes how many lines a reader has missed, and where the camera stands now.

@@ -124,11 +124,14 @@ struct PlayOut {
 /// The cameras that are shown so.
 final class PlayOuts {
     private let runner: CameraRunner
+    private let turns: Turns
     private let clock: WallClock
     /// Cameras for which positions wait.
     private var playing = CameraList(.presenting)
 
-    init(_ runner: CameraRunner, _ clock: WallClock) { (self.runner, self.clock) = (runner, clock) }
+    init(_ runner: CameraRunner, _ turns: Turns, _ clock: WallClock) {
+        (self.runner, self.turns, self.clock) = (runner, turns, clock)
+    }
 
     /// Has a camera be at a position when it is time; at once if that is over.
     func add(_ presentation: Presentation, to camera: HostedCamera, by peer: Peer) {
@@ -162,10 +165,10 @@ final class PlayOuts {
         return earliest
     }
 
-    /// Moves what is due.
+    /// Moves what is due, as far as the turn has room for its events; the next turn moves the others.
     func advance(to now: Double) {
         guard !playing.isEmpty else { return }
-        for camera in playing.cameras { show(camera, at: now) }
+        for camera in playing.cameras where turns.hasRoomForEvents { show(camera, at: now) }
         playing.removeAll { $0.playOut?.due == nil }
     }
 

@@ -7,7 +7,7 @@ import GimbalProtocol
 extension Hub {
     /// Counts the layouts of what is handed over: raise it when a record, or what stands in one, gets another member or loses
     /// one. What an earlier version left is read by the names of its members: a new one must be optional, or have been there.
-    package static let handoverRevision = 4
+    package static let handoverRevision = 5
 
     /// Everything that the hub knows, once it is paused and its turn has ended.
     package struct Record: Codable {

@@ -19,12 +19,15 @@ extension HostedCamera {
         let moment: Moment
         /// What an earlier process hands over lacks it.
         let leases: Leases.Record?
+        let motion: KnownMotion.Record?
+        let toldClockStart: WallTime?
     }
 
     var record: Record {
         Record(
             name: name, epoch: epoch, isEphemeral: isEphemeral, clockStart: clockStart, firstSeq: firstSeq,
-            log: log.record, inputLog: inputLog?.record, moment: moment, leases: leases.record)
+            log: log.record, inputLog: inputLog?.record, moment: moment, leases: leases.record,
+            motion: motionRecord, toldClockStart: toldClockStart)
     }
 
     convenience init(_ record: Record, _ environment: Environment) throws(StateDecoder.Damage) {
@@ -43,6 +46,8 @@ extension HostedCamera {
         self.init(
             name: record.name, epoch: record.epoch, moment, clockStart: record.clockStart, log: log,
             inputLog: inputLog, firstSeq: record.firstSeq, environment)
+        try resume(record.motion)
+        toldClockStart = record.toldClockStart
         if record.isEphemeral { registration = CameraRegistry.Registration(.ephemeral) }
     }
 }

@@ -14,15 +14,13 @@ final class Queries {
     private let sender: Sender
     private let turns: Turns
     private let counters: Counters
-    private let clock: WallClock
     /// When the first process of this hub started.
     var started: Double
 
     init(_ hub: HubParts, started: Double) {
         (registry, clients, subscriptions, replays) = (hub.registry, hub.clients, hub.subscriptions, hub.replays)
         (errors, sender, turns, counters) = (hub.errors, hub.sender, hub.turns, hub.counters)
-        (traces, clock) = (hub.traces, hub.clock)
-        (server, self.started) = (hub.server, started)
+        (traces, server, self.started) = (hub.traces, hub.server, started)
     }
 
     /// Tells a client which server it is connected to.
@@ -58,7 +56,7 @@ final class Queries {
             // As much as the frames that it looks ahead.
             turns.add(work: 16)
             var state = camera.state
-            (state.position, state.wallTime) = camera.position(at: time, clock)
+            (state.position, state.wallTime) = camera.position(at: time)
             sender.reply(.camera(state), id, to: peer)
         case .stats:
             sender.putEventsFirst(for: peer)

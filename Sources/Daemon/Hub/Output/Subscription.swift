@@ -184,8 +184,7 @@ final class Subscription {
         case .every:
             if missedCount > 0 { camera.writeGap(of: missedCount, to: &line) }
             if showsTouches { camera.writeTouches(at: nil, to: &line) }
-            if kinds.contains(.lease) { camera.writeLease(at: nil, to: &line) }
-            if kinds.contains(.clock) { camera.writeClock(to: &line) }
+            camera.writeState(of: kinds, at: nil, to: &line)
             cursor = log.end
             unnumberedBefore = log.unnumbered
         case .latest:
@@ -197,6 +196,7 @@ final class Subscription {
                 if kinds.contains(.moveStarted) { line.write(text.span) }
                 lastSent = .moveStarted
             }
+            camera.writeState(of: kinds, at: nil, to: &line)
             cursor = log.first
         }
     }

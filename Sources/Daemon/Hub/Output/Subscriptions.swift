@@ -28,7 +28,6 @@ final class Subscriptions {
     private let registry: CameraRegistry
     private let sender: Sender
     private let turns: Turns
-    private let clock: WallClock
     private(set) var count = 0
     /// How many there have been.
     private var total = 0
@@ -39,9 +38,8 @@ final class Subscriptions {
 
     private static let workOfSubscription = 4
 
-    init(limits: Limits, _ registry: CameraRegistry, _ sender: Sender, _ turns: Turns, _ clock: WallClock) {
+    init(limits: Limits, _ registry: CameraRegistry, _ sender: Sender, _ turns: Turns) {
         (self.limits, self.registry, self.sender, self.turns) = (limits, registry, sender, turns)
-        self.clock = clock
     }
 
     // MARK: To one camera
@@ -63,8 +61,7 @@ final class Subscriptions {
                 resume(subscription, UInt64(since.seq), since.epoch.utf8Span.span, &reply)
             }
             if subscription.showsTouches { camera.writeTouches(at: camera.time(at: now), to: &reply) }
-            if subscription.kinds.contains(.lease) { camera.writeLease(at: now, to: &reply) }
-            writeClock(subscription, to: &reply)
+            camera.writeState(of: subscription.kinds, at: now, to: &reply)
         }
     }
 
@@ -213,16 +210,8 @@ final class Subscriptions {
         sender.append(to: peer) { reply in
             Self.write(subscription, Span(), to: &reply)
             began(subscription, &reply)
-            if subscription.kinds.contains(.lease) { camera.writeLease(at: nil, to: &reply) }
-            writeClock(subscription, to: &reply)
+            camera.writeState(of: subscription.kinds, at: nil, to: &reply)
         }
-    }
-
-    private func writeClock(_ subscription: Subscription, to line: inout LineWriter) {
-        guard subscription.kinds.contains(.clock) else { return }
-        // Others learn of a change with the next event.
-        if subscription.camera.readers.clockReaderIsAlone { _ = subscription.camera.clockNews(clock) }
-        line.answer(.event(.clock(subscription.camera.message(of: clock))), Span())
     }
 
     // MARK: Cameras come and go

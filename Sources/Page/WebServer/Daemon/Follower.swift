@@ -252,7 +252,7 @@ extension Follower.State {
         case .subscribed:
             // It first comes for all cameras, with movements, replays and markers; then subscribe to this one, with all kinds that a page shows.
             if !isAnswer {
-                ask(.subscribe(kinds: Set(EventKind.allCases).subtracting([.clock])), name)
+                ask(.subscribe(kinds: Set(EventKind.allCases).subtracting([.clock, .motion])), name)
                 ask(.getCamera(), name)
                 ask(.getReplay, name)
             }
@@ -288,7 +288,7 @@ extension Follower.State {
         case .replay(let status):
             line.subject = .replay(camera: name)
             cameras[name]?.replay = status.state == .ended ? nil : line
-        case .marker, .clock: break
+        case .marker, .clock, .motion: break
         case .leaseTaken(let lease):
             line.subject = .lease(camera: name)
             cameras[name]?.lease = (lease, .now)

@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct CameraTableTests {
     @Test func findsWhatADictionaryFindsWhileCamerasComeAndGo() {
-        let environment = HostedCamera.Environment(limits: Limits(), memory: nil, encoder: LineEncoder())
+        let environment = HostedCamera.Environment(
+            limits: Limits(), memory: nil, encoder: LineEncoder(), clock: WallClock())
         var random = Seeded(1)
         var table = CameraTable()
         var wanted: [String: HostedCamera] = [:]
@@ -32,7 +33,8 @@ import Testing
 
     @Test func aNameThatIsThereCannotEnterAgain() async {
         await #expect(processExitsWith: .failure) {
-            let environment = HostedCamera.Environment(limits: Limits(), memory: nil, encoder: LineEncoder())
+            let environment = HostedCamera.Environment(
+                limits: Limits(), memory: nil, encoder: LineEncoder(), clock: WallClock())
             var table = CameraTable()
             for _ in 0..<2 { table.insert(HostedCamera(name: "main", epoch: "e", at: 0, environment)) }
         }

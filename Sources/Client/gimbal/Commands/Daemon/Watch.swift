@@ -168,12 +168,11 @@ private final class WatchSession {
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case .reset: output.show(message)
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker, .leaseTaken, .leaseEnded,
-            .clock:
+            .clock, .motion:
             output.show(message)
             left -= 1
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .traces, .atRest,
-            .traceEnded,
-            .lease, .hello, .pong, .ok, nil:
+            .traceEnded, .lease, .hello, .pong, .ok, nil:
             break
         }
     }

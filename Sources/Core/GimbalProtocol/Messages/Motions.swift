@@ -1,0 +1,180 @@
+// `motion` (schema: server.motion): what moves a camera by itself, told when it begins, so that others reckon for themselves
+// where the camera is at any time.
+
+import JSONLines
+import MapCamera
+
+/// What moves a camera by itself from a time on, or that nothing does any more. (The message `motion`.)
+public struct CameraMotion: Equatable, Sendable {
+    /// The camera's name.
+    public package(set) var camera: String
+    /// Milliseconds of the camera's clock: when that began, or the last frame of what has ended.
+    public package(set) var timeMs: Double
+    /// How it began; `nil` if nothing moves the camera by itself.
+    public package(set) var motion: MotionStart?
+
+    package init(camera: String, timeMs: Double, motion: MotionStart?) {
+        (self.camera, self.timeMs, self.motion) = (camera, timeMs, motion)
+    }
+}
+
+/// How a motion begins: all that its frames depend on. (Of the message `motion`.)
+public struct MotionStart: Equatable, Sendable {
+    /// When it begins.
+    public package(set) var wallTime: WallTime
+    /// Where the camera is then.
+    public package(set) var position: CameraPosition
+    /// What the camera is set to: its viewport, zoom range and target bounds.
+    public package(set) var setup: CameraSetup
+    /// What moves it.
+    public package(set) var cause: MotionCause
+
+    package init(at wallTime: WallTime, _ position: CameraPosition, _ setup: CameraSetup, _ cause: MotionCause) {
+        (self.wallTime, self.position, self.cause) = (wallTime, position, cause)
+        self.setup = CameraSetup(
+            viewport: setup.viewport, zoomRange: setup.zoomRange, targetBounds: setup.targetBounds)
+    }
+
+    /// Where the camera is at the start and in each frame behind it.
+    public var frames: MotionFrames { MotionFrames(self) }
+}
+
+/// What moves a camera by itself.
+public enum MotionCause: Equatable, Sendable {
+    /// ``ClientRequest/animate(_:durationMs:easing:)``, ``ClientRequest/fly(_:_:durationMs:easing:)`` or
+    /// ``ClientRequest/tour(_:)``; no other request does.
+    case request(ClientRequest)
+    /// Fingers that have left the screen.
+    case glide(Momentum)
+
+    /// The motion of a camera from a time in milliseconds on; `nil` if the camera stays where it is.
+    package func motion(of camera: Camera, at time: Double) -> Motion? {
+        switch self {
+        case .request(.animate(let update, let duration, let easing)):
+            CameraAnimation(update, of: camera, duration: duration, easing: easing.easing)
+                .map { Motion($0, at: time) }
+        case .request(.fly(let update, let flight, let duration, let easing)):
+            CameraAnimation(update, of: camera, flight: flight, duration: duration, easing: easing.easing)
+                .map { Motion($0, at: time) }
+        case .request(.tour(let keyframes)): Tour(keyframes.map(\.stop), of: camera).map { Motion($0, at: time) }
+        case .request: nil
+        case .glide(let momentum): Glide(momentum, of: camera).map { Motion($0, at: time) }
+        }
+    }
+
+    /// What an animation or a flight changes the camera by.
+    package var update: CameraUpdate? {
+        switch self {
+        case .request(.animate(let update, _, _)), .request(.fly(let update, _, _, _)): update
+        default: nil
+        }
+    }
+}
+
+/// Where a camera is at the start of a motion and in its frames, 1000/60 ms apart; while a tour waits there are none.
+public struct MotionFrames: Sequence, IteratorProtocol {
+    /// Where the camera is at a time, and whether it stays there.
+    public typealias Element = Presentation
+
+    private let start: WallTime
+    private var isAtStart = true
+    private var camera: Camera
+    private var motion: Motion?
+
+    fileprivate init(_ start: MotionStart) {
+        self.start = start.wallTime
+        camera = Camera(position: start.position, start.setup)
+        motion = start.cause.motion(of: camera, at: 0)
+    }
+
+    /// When the next frame is; `nil` behind the last.
+    public var nextTime: WallTime? {
+        isAtStart ? start : motion.map { start.adding(milliseconds: $0.nextFrame) }
+    }
+
+    /// Passes over the frames before a time, but not the last of all.
+    public mutating func skip(to time: WallTime) {
+        let elapsed = time.milliseconds(since: start)
+        guard let first = motion?.nextFrame, first < elapsed else { return }
+        isAtStart = false
+        motion?.skip(to: elapsed, &camera)
+    }
+
+    /// The next frame; `nil` behind the last.
+    public mutating func next() -> Presentation? {
+        guard let time = nextTime else { return nil }
+        if isAtStart {
+            isAtStart = false
+        } else if motion?.step(&camera) != true {
+            motion = nil
+        }
+        return Presentation(camera.position, at: time, isMoving: motion != nil)
+    }
+}
+
+// MARK: Members
+
+extension CameraMotion: Described {
+    package static let blank = CameraMotion(camera: "", timeMs: 0, motion: nil)
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.member(.timeMs, &timeMs, .time)
+        try visitor.object(.motion, &motion)
+    }
+}
+
+extension MotionStart: Described {
+    package static let blank = MotionStart(
+        at: WallTime(microseconds: 0), .blank, .blank, .glide(.blank))
+
+    /// From rounded numbers would come other frames than the daemon's.
+    package static var isInput: Bool { true }
+    package var isPossible: Bool { position.isPossible && setup.viewport.isPossible }
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        var (request, glide): (MotionRequest?, Momentum?)
+        switch cause {
+        case .request(let known): request = MotionRequest(known)
+        case .glide(let known): glide = known
+        }
+        try visitor.member(.wallTime, &wallTime, .wallTime)
+        try setup.describeView(&visitor, &position)
+        try visitor.object(.request, &request)
+        try visitor.object(.glide, &glide)
+        let isOne = (request == nil) != (glide == nil)
+        try visitor.check(isOne) { path in .missing(path / .request, "it is what moves the camera, or glide is") }
+        cause = request.map { .request($0.request) } ?? .glide(glide ?? .blank)
+    }
+}
+
+/// A request that moves a camera over a time.
+private struct MotionRequest: Described {
+    private enum Kind: String, ProtocolWord { case animate, tour }
+
+    var request: ClientRequest
+
+    init(_ request: ClientRequest) { self.request = request }
+
+    static let blank = MotionRequest(.animate(.blank))
+
+    mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        var kind: Kind = if case .tour = request { .tour } else { .animate }
+        let known = kind
+        try visitor.member(.type, &kind, WordRule(list: .quoted))
+        if kind != known { request = .tour([]) }
+        try request.describe(&visitor)
+    }
+}
+
+extension Momentum: Described {
+    package static let blank = Momentum()
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.object(.focus, &focus)
+        try visitor.object(.velocity, &pan)
+        try visitor.object(.anchor, &anchor)
+        try visitor.member(.zoom, &zoom, .number())
+        try visitor.member(.bearing, &bearing, .number())
+    }
+}

@@ -1,0 +1,33 @@
+// What moves a camera by itself, as its subscribers are told; the camera has one while it moves so.
+
+import GimbalProtocol
+import JSONLines
+
+final class KnownMotion {
+    let start: MotionStart
+    /// When it began, on the camera's clock.
+    let timeMs: Double
+
+    init(_ start: MotionStart, at timeMs: Double) { (self.start, self.timeMs) = (start, timeMs) }
+
+    struct Record: Codable {
+        /// As it is told.
+        let start: String
+        let timeMs: Double
+        let isTold: Bool
+
+        init(_ motion: KnownMotion, isTold: Bool) {
+            var line = LineWriter()
+            line.write(motion.start)
+            (start, timeMs) = (String(decoding: line.bytes, as: UTF8.self), motion.timeMs)
+            self.isTold = isTold
+        }
+    }
+
+    convenience init(_ record: Record) throws(StateDecoder.Damage) {
+        guard let start = try? MotionStart(JSONValue(record.start.utf8)), record.timeMs.isFinite else {
+            throw StateDecoder.Damage()
+        }
+        self.init(start, at: record.timeMs)
+    }
+}
