@@ -7,9 +7,14 @@
 //     camera.addEventListener("change", () => console.log(camera.position, camera.viewport));
 //
 // The carrier of the lines subscribes: `{"type":"subscribe","camera":"*","delivery":"latest"}`, or one camera by its
-// name. What a line says that is older than what is known is passed over, on whichever way it came.
+// name. What a line says that is older than what is known is passed over, on whichever way it came. Where the events
+// `present` are among those subscribed to, a camera is in step with other screens: its position changes in each frame,
+// to what is to be seen then.
 
+import { Schedule, wallTimeOf } from "./present.js";
 import { isSame } from "./projection.js";
+
+const nextFrame = globalThis.requestAnimationFrame ?? ((draw) => setTimeout(() => draw(performance.now()), 1000 / 60));
 
 /** One camera: `position`, `viewport`, `seq` and `epoch` as last told, null before that; `change` when they change. */
 export class Camera extends EventTarget {
@@ -18,6 +23,9 @@ export class Camera extends EventTarget {
     seq = -1;
     epoch = null;
     #cameras;
+    #told = null;
+    #schedule = new Schedule();
+    #isDrawing = false;
 
     constructor(name, cameras) {
         super();
@@ -28,6 +36,30 @@ export class Camera extends EventTarget {
     /** Sends messages about this camera, several as one frame, and gives the answer to the last; an error is thrown. */
     send(...messages) {
         return this.#cameras.send(...messages.map((message) => ({ ...message, camera: this.name })));
+    }
+
+    /** Takes the position that the daemon tells of the present; null ends what it has told ahead, too. */
+    tell(position) {
+        this.#told = isSame(position, this.position) ? this.position : position;
+        if (!position) this.#schedule.clear();
+        if (this.#schedule.isEmpty) this.position = this.#told;
+    }
+
+    /** Takes a position that the daemon tells ahead; without one, nothing waits any more. */
+    present(presentation) {
+        if (presentation) this.#schedule.add(presentation); else this.#schedule.clear();
+        if (!this.#isDrawing) this.#draw(performance.now());
+    }
+
+    /** Brings it to where it is when the frame is seen that begins then. */
+    #draw(time) {
+        const shown = this.#schedule.at(wallTimeOf(time)), position = shown ?? this.#told;
+        if (position !== this.position) {
+            this.position = position;
+            this.dispatchEvent(new CustomEvent("change", { detail: { isForFrame: shown !== null } }));
+        }
+        this.#isDrawing = !this.#schedule.isEmpty;
+        if (this.#isDrawing) nextFrame((next) => this.#draw(next));
     }
 
     /** Asks where the camera is, and how large its viewport. */
@@ -113,18 +145,25 @@ export class Cameras extends EventTarget {
     #take(message, request) {
         const camera = this.camera(message.camera);
         const before = [camera.position, camera.viewport];
+        if (message.type === "present") {
+            camera.present(message.presentation);
+            return;
+        }
         if (BEGINNINGS.has(message.type)) {
-            Object.assign(camera, { position: message.position, seq: message.seq, epoch: message.epoch });
+            camera.tell(null);
+            camera.tell(message.position);
+            Object.assign(camera, { seq: message.seq, epoch: message.epoch });
             // The beginning of a replay sets the viewport, too, and no event tells of one.
             if (this.#refresh) camera.refresh().catch(() => {});
         } else if (message.type === "removed") {
-            Object.assign(camera, { position: null, viewport: null, seq: -1, epoch: null });
+            camera.tell(null);
+            Object.assign(camera, { viewport: null, seq: -1, epoch: null });
         } else if (message.position && "seq" in message) {
             // An answer of a time that is over, by another way than the events.
             const isOver = request && request.epoch !== camera.epoch;
             if (!isOver && message.seq >= camera.seq) {
                 camera.seq = message.seq;
-                if (!isSame(message.position, camera.position)) camera.position = message.position;
+                camera.tell(message.position);
             }
         }
         if (message.viewport) camera.viewport = message.viewport;

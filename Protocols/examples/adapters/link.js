@@ -15,7 +15,8 @@ import { isSame } from "./projection.js";
  *
  * `engine` has `show(camera)`; to be led by it, too, `read()`, the position that it shows, `surface`, the element
  * that fingers touch, and `listen({moved, rested, resized})`, which gives a function that ends it. `rested` says
- * whether no finger is on the surface.
+ * whether no finger is on the surface. An engine that would draw what it shows in the next frame has `draw()`, which
+ * draws it in this one: positions that are told ahead are for the frame that has begun.
  */
 export function link(engine, camera, { lead = false } = {}) {
     // Many maps may lead by one connection of the daemon's.
@@ -24,11 +25,12 @@ export function link(engine, camera, { lead = false } = {}) {
     let isShowing = false, isLeading = false, isMoving = false, isStopped = false;
     let known = null, unanswered = 0, waiting = [], isSending = false;
 
-    function show() {
+    function show(event) {
         if (isStopped || isLeading || unanswered || !camera.position) return;
         isShowing = true;
         try {
             engine.show(camera);
+            if (event?.detail?.isForFrame) engine.draw?.();
             // As the engine has it: it may know only whole pixels.
             known = engine.read?.() ?? null;
         } finally {
@@ -98,7 +100,7 @@ export function link(engine, camera, { lead = false } = {}) {
             if (!fingers.size) end("ended");
             return !fingers.size;
         },
-        resized: show,
+        resized: () => show(),
     };
 
     const pressed = ({ pointerId }) => {

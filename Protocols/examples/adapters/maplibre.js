@@ -48,6 +48,7 @@ export function follow(map, camera, { lead = false } = {}) {
                 viewingAngle: map.getPitch(),
             });
         },
+        draw() { map.redraw(); },
         surface: map.getCanvasContainer(),
         listen({ moved, rested, resized }) {
             const listeners = [["movestart", moved], ["move", moved], ["moveend", rested], ["resize", resized]];

@@ -11,7 +11,7 @@ package enum MessageType: String, CaseIterable, Sendable {
     case idle, gesture, touch, reset, replay, marker
     case leaseTaken = "lease-taken"
     case leaseEnded = "lease-ended"
-    case clock, motion
+    case clock, motion, present
     case subscribed, lagged, removed
     case camera
     case cameraForBounds = "camera-for-bounds"
@@ -206,7 +206,7 @@ extension ServerMessage {
         case .subscribed where json[Field.camera.name]?.string == Request.allCameras:
             self = .event(.subscribedToAll(cameras: 0))
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .reset, .replay, .marker, .leaseTaken, .leaseEnded,
-            .clock, .motion, .subscribed, .lagged, .removed:
+            .clock, .motion, .present, .subscribed, .lagged, .removed:
             self = CameraEvent(blank: type).map { .event($0) } ?? .unknown(type: type.rawValue)
         }
     }

@@ -31,6 +31,9 @@ static const unsigned char connection_js[] = {
 static const unsigned char projection_js[] = {
 #embed "../../../Protocols/examples/adapters/projection.js"
 };
+static const unsigned char present_js[] = {
+#embed "../../../Protocols/examples/adapters/present.js"
+};
 static const unsigned char link_js[] = {
 #embed "../../../Protocols/examples/adapters/link.js"
 };
@@ -109,6 +112,7 @@ static const struct web_file files[] = {
     {"/cameras.js", SCRIPT, cameras_js, sizeof cameras_js},
     {"/connection.js", SCRIPT, connection_js, sizeof connection_js},
     {"/projection.js", SCRIPT, projection_js, sizeof projection_js},
+    {"/present.js", SCRIPT, present_js, sizeof present_js},
     {"/link.js", SCRIPT, link_js, sizeof link_js},
     {"/maplibre.js", SCRIPT, maplibre_js, sizeof maplibre_js},
     {"/styled.js", SCRIPT, styled_js, sizeof styled_js},

@@ -276,7 +276,7 @@ private func isJSON(_ bytes: [UInt8]) -> Bool {
         ),
         (
             #"{"type":"subscribe","events":["x"]}"#,
-            #"events must be an array of "move-started", "camera-changed", "idle", "gesture", "touch", "replay", "marker", "lease", "clock" and "motion""#
+            #"events must be an array of "move-started", "camera-changed", "idle", "gesture", "touch", "replay", "marker", "lease", "clock", "motion" and "present""#
         ),
     ])
     func anErrorListsTheWordsThatWouldBeRight(_ line: String, _ message: String) {

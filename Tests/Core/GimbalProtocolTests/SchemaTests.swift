@@ -183,6 +183,7 @@ private let wrong = JSON.array([.array([])])
         let tour = MotionCause.request(.tour([TourKeyframe(position, durationMs: 5)]))
         let glide = MotionCause.glide(Momentum(anchor: touch.position, zoom: 1))
         let move = CameraMove(camera: "left", seq: 3, timeMs: 4.5, reason: .animation, position: position)
+        let presentation = Presentation(position, at: noon, isMoving: true)
         func start(_ cause: MotionCause) -> MotionStart { MotionStart(at: noon, position, setup, cause) }
         let messages: [ServerMessage] = [
             .ok, .error(GimbalError(WireError(.busy, field: "camera", "wait"), line: 3)),
@@ -212,6 +213,7 @@ private let wrong = JSON.array([.array([])])
             .event(.clock(CameraClock(camera: "left", timeMs: 4.5, wallTime: noon))),
             .event(.motion(CameraMotion(camera: "left", timeMs: 4.5, motion: start(tour)))),
             .event(.motion(CameraMotion(camera: "left", timeMs: 4.5, motion: start(glide)))),
+            .event(.present(CameraPresentation(camera: "left", presentation: presentation))),
         ]
         var line = LineWriter()
         for message in messages {

@@ -71,7 +71,7 @@ struct EventTable {
             return [aside(told.camera, at: told.timeMs, "wall clock \(fixed(milliseconds, 3)) ms")]
         case .motion(let told):
             return [aside(told.camera, at: told.timeMs, told.motion == nil ? "nothing moves it" : "motion")]
-        case .lagged, .removed, .subscribedToAll: return []
+        case .present, .lagged, .removed, .subscribedToAll: return []
         case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
         }
     }

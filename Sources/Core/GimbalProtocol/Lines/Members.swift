@@ -198,7 +198,7 @@ package enum Field: UInt8, CaseIterable, Sendable {
     case behind, all, isSelf
     case uptimeMs, connections, connectionsTotal, replays, lines, errors, bytesIn, bytesOut
     case rejected, frames, cut, server, line, code, field, message, state, round, markers
-    case traces, wallTime, motion, request, glide, anchor
+    case traces, wallTime, motion, request, glide, anchor, presentation
 
     package var name: String { self == .isSelf ? "self" : "\(self)" }
 

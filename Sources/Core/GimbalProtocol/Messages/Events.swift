@@ -39,6 +39,8 @@ public enum CameraEvent: Equatable, Sendable {
     case clock(CameraClock)
     /// Something moves the camera by itself from now on, or does no more. It has no ``seq``.
     case motion(CameraMotion)
+    /// A client has told where the camera is to be at a time of the wall clock. It has no ``seq``.
+    case present(CameraPresentation)
     /// Events were missed; the next ones follow from now.
     case lagged(Lagged)
     /// The camera of this name is no more, and the subscription is over.
@@ -115,6 +117,7 @@ extension CameraEvent {
         case .leaseEnded(let end): end.camera
         case .clock(let clock): clock.camera
         case .motion(let motion): motion.camera
+        case .present(let told): told.camera
         case .lagged(let lagged): lagged.camera
         case .removed(let camera): camera
         }
@@ -127,8 +130,8 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.position
         case .reset(let reset): reset.position
         case .lagged(let lagged): lagged.position
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .removed,
-            .subscribedToAll:
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .present,
+            .removed, .subscribedToAll:
             nil
         }
     }
@@ -140,8 +143,8 @@ extension CameraEvent {
         case .moveStarted(let move), .cameraChanged(let move), .idle(let move): move.seq
         case .reset(let reset): reset.seq
         case .lagged(let lagged): lagged.seq
-        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .removed,
-            .subscribedToAll:
+        case .input, .touch, .replay, .marker, .leaseTaken, .leaseEnded, .clock, .motion, .present,
+            .removed, .subscribedToAll:
             nil
         }
     }
@@ -193,6 +196,7 @@ extension CameraEvent {
         case .leaseTaken, .leaseEnded: .lease
         case .clock: .clock
         case .motion: .motion
+        case .present: .present
         case .subscribed, .subscribedToAll, .reset, .lagged, .removed: nil
         }
     }
@@ -341,6 +345,7 @@ extension CameraEvent {
         case .leaseEnded: .leaseEnded
         case .clock: .clock
         case .motion: .motion
+        case .present: .present
         case .lagged: .lagged
         case .removed: .removed
         }
@@ -362,6 +367,7 @@ extension CameraEvent {
         case .leaseEnded: self = .leaseEnded(.blank)
         case .clock: self = .clock(.blank)
         case .motion: self = .motion(.blank)
+        case .present: self = .present(.blank)
         case .lagged: self = .lagged(.blank)
         case .removed: self = .removed(camera: "")
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .cameras, .stats, .clients, .traces,
@@ -394,6 +400,7 @@ extension CameraEvent {
         case .leaseEnded(let value): self = .leaseEnded(try described(value, by: &visitor))
         case .clock(let value): self = .clock(try described(value, by: &visitor))
         case .motion(let value): self = .motion(try described(value, by: &visitor))
+        case .present(let value): self = .present(try described(value, by: &visitor))
         case .lagged(let value): self = .lagged(try described(value, by: &visitor))
         case .removed(var camera):
             try visitor.member(.camera, &camera, .cameraName)

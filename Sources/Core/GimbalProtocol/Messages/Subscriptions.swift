@@ -29,6 +29,8 @@ public enum EventKind: String, CaseIterable, Sendable, ProtocolWord {
     /// Something begins to move a camera by itself, and all that its frames depend on, or nothing does so any more. What a replay
     /// moves is not told.
     case motion
+    /// A client has told where a camera is to be at a time of the wall clock, or nothing of that waits any more.
+    case present
 
     /// The kinds that tell what the camera does.
     public static let movements: Set<EventKind> = [.moveStarted, .cameraChanged, .idle]
@@ -54,6 +56,7 @@ extension EventKinds {
             case .lease: .lease
             case .clock: .clock
             case .motion: .motion
+            case .present: .present
             }
     }
 }
@@ -70,14 +73,15 @@ extension EventKinds {
     @inlinable package static var gesture: EventKinds { EventKinds(rawValue: 8) }
     /// Goes to every subscriber, whatever it chose.
     @inlinable package static var reset: EventKinds { EventKinds(rawValue: 16) }
-    /// The state of a replay, markers, leases, clocks, and motions: only for subscribers that name them. They have no `seq`.
+    /// The state of a replay, markers, leases, clocks, motions and what is told ahead: only for subscribers that name them. They have no `seq`.
     @inlinable package static var replay: EventKinds { EventKinds(rawValue: 64) }
     @inlinable package static var marker: EventKinds { EventKinds(rawValue: 128) }
     @inlinable package static var lease: EventKinds { EventKinds(rawValue: 256) }
     @inlinable package static var clock: EventKinds { EventKinds(rawValue: 512) }
     @inlinable package static var motion: EventKinds { EventKinds(rawValue: 1024) }
+    @inlinable package static var present: EventKinds { EventKinds(rawValue: 2048) }
     /// The kinds that have no `seq`, and stand in a camera's history only while a subscriber has asked for them.
-    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease, .clock, .motion] }
+    @inlinable package static var unnumbered: EventKinds { [.replay, .marker, .lease, .clock, .motion, .present] }
     /// The fingers that feed the camera: only for subscribers that name it.
     @inlinable package static var touch: EventKinds { EventKinds(rawValue: 32) }
     /// Kinds only for subscribers that name them, in a log of their own.

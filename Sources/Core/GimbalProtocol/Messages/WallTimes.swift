@@ -1,5 +1,5 @@
 // Times of the wall clock, by which machines whose clocks agree show one picture at one time: `present`, where a camera is to be
-// at such a time, and `clock`, which such time a camera's own clock means (schema: client.present, server.clock).
+// at such a time, and `clock`, which such time a camera's own clock means (schema: client.present, server.present, server.clock).
 
 import JSONLines
 import MapCamera
@@ -46,6 +46,18 @@ public struct Presentation: Equatable, Sendable {
     /// A position at a time.
     public init(_ position: CameraPosition, at presentAt: WallTime, isMoving: Bool) {
         (self.position, self.presentAt, self.isMoving) = (position, presentAt, isMoving)
+    }
+}
+
+/// Where a camera is to be at a time, as its subscribers are told. (The message `present`.)
+public struct CameraPresentation: Equatable, Sendable {
+    /// The camera's name.
+    public package(set) var camera: String
+    /// Where it is to be, in place of all that was told for that time or later; `nil` if nothing that was told counts any more.
+    public package(set) var presentation: Presentation?
+
+    package init(camera: String, presentation: Presentation?) {
+        (self.camera, self.presentation) = (camera, presentation)
     }
 }
 
@@ -105,6 +117,15 @@ extension Presentation: Described {
         try visitor.member(.presentAt, &presentAt, .wallTime)
         try visitor.object(.position, &position)
         try visitor.member(.moving, &isMoving, .flag, unless: false)
+    }
+}
+
+extension CameraPresentation: Described {
+    package static let blank = CameraPresentation(camera: "", presentation: nil)
+
+    package mutating func describe<V: MemberVisitor & ~Copyable>(_ visitor: inout V) throws(V.Failure) {
+        try visitor.member(.camera, &camera, .cameraName)
+        try visitor.object(.presentation, &presentation)
     }
 }
 

@@ -176,11 +176,23 @@ final class CameraRunner {
     /// Cancels the gestures of a peer.
     func cancelGestures(of peer: Peer, at now: Double) {
         for camera in peer.fedCameras.cameras {
-            if camera.playOut?.peer === peer { camera.playOut = nil }
+            if camera.playOut?.peer === peer { endPlayOut(of: camera) }
             cancelGestures(on: camera, at: now) { $0 == peer.number }
         }
         peer.fedCameras.removeAll()
         peer.lastCamera = nil
+    }
+
+    /// Drops what was told ahead of a camera.
+    func endPlayOut(of camera: HostedCamera) {
+        camera.playOut = nil
+        tell(nil, of: camera)
+    }
+
+    /// Tells subscribers where a camera is to be at a time; `nil` if nothing that was told counts any more.
+    func tell(_ presentation: Presentation?, of camera: HostedCamera) {
+        let told = CameraPresentation(camera: camera.name, presentation: presentation)
+        send(.present, of: camera) { $0.answer(.event(.present(told)), Span()) }
     }
 
     /// Cancels the gestures on a camera of the peers of some numbers; a replay has its own.

@@ -180,6 +180,13 @@ final class HostedCamera {
         CameraState(camera: name, seq: Int(seq), position: camera.position, setup: moment.setup)
     }
 
+    /// A position as the camera takes it.
+    func constrained(_ position: CameraPosition) -> CameraPosition {
+        var camera = camera
+        camera.apply(.setCamera(position))
+        return camera.position
+    }
+
     /// How far ahead of the present it is known where it is, in milliseconds.
     private static let foresight = 250.0
 
@@ -188,9 +195,7 @@ final class HostedCamera {
         if wanted >= clock.present.wall.adding(milliseconds: -PlayOut.kept),
             let position = playOut?.position(at: wanted, seq: seq)
         {
-            var camera = camera
-            camera.apply(.setCamera(position))
-            return (camera.position, wanted)
+            return (constrained(position), wanted)
         }
         guard replay == nil, wanted > clock.present.wall, nextTick != nil else {
             return (camera.position, clock.present.wall)

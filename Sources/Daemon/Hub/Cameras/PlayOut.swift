@@ -138,6 +138,9 @@ final class PlayOuts {
         if let other = camera.playOut?.peer, other !== peer { end(other, on: camera) }
         if camera.playOut == nil { camera.playOut = PlayOut(of: peer, from: camera) }
         camera.playOut?.insert(presentation, at: clock.present.wall)
+        var told = presentation
+        told.position = camera.constrained(presentation.position)
+        runner.tell(told, of: camera)
         peer.fedCameras.insert(camera)
         playing.insert(camera)
     }
@@ -149,7 +152,7 @@ final class PlayOuts {
 
     /// The camera is shown by this peer no more.
     private func end(_ peer: Peer, on camera: HostedCamera) {
-        camera.playOut = nil
+        runner.endPlayOut(of: camera)
         runner.catchUp(camera, at: clock.present.hub)
         let time = camera.time(at: clock.present.hub)
         camera.apply(.init(GestureEvent(.position, .cancelled)), of: peer.number, at: time)
@@ -178,7 +181,7 @@ final class PlayOuts {
             return
         }
         // Where it is another's now, that is all.
-        guard camera.replay == nil, camera.leases.allow(peer) else { return camera.playOut = nil }
+        guard camera.replay == nil, camera.leases.allow(peer) else { return runner.endPlayOut(of: camera) }
         runner.catchUp(camera, at: now)
         let time = camera.time(at: now)
         camera.apply(step, of: peer.number, at: time)

@@ -252,12 +252,13 @@ final class Subscription {
         }
     }
 
-    /// The newest position, with the `move-started` before it and the `idle` behind it where the grammar asks for them.
+    /// The newest position, with the `move-started` before it and the `idle` behind it where the grammar asks for them, and
+    /// positions that are told ahead: none takes another's place.
     private func gatherLatest(_ add: (EventLog.Run) -> Void) {
         var reset: UInt64?
         var (started, changed, idle): (UInt64?, UInt64?, UInt64?)
         // Of what has no seq, by kind.
-        var others: [UInt16: UInt64] = [:]
+        var (others, ahead): ([UInt16: UInt64], [UInt64]) = ([:], [])
         for entry in cursor..<log.end {
             let kind = log.kind(of: entry)
             switch kind {
@@ -267,6 +268,7 @@ final class Subscription {
             case .moveStarted: (started, changed, idle) = (entry, nil, nil)
             case .cameraChanged: changed = entry
             case .idle: idle = entry
+            case .present: ahead.append(entry)
             case _ where !EventKinds.unnumbered.isDisjoint(with: kind): others[kind.rawValue] = entry
             default: break  // What the camera is fed: for readers of every line alone.
             }
@@ -278,14 +280,14 @@ final class Subscription {
             add(log.run(from: entry, to: entry + 1))
             isEmpty = false
         }
-        if others.isEmpty {
+        if others.isEmpty, ahead.isEmpty {
             // In this order they stand in the log; nothing is allocated.
             addIfAsked(reset)
             addIfAsked(started)
             addIfAsked(changed)
             addIfAsked(idle)
         } else {
-            let newest = [reset, started, changed, idle].compactMap { $0 } + others.values
+            let newest = [reset, started, changed, idle].compactMap { $0 } + others.values + ahead.suffix(PlayOut.most)
             for entry in newest.sorted() { addIfAsked(entry) }
         }
         if isEmpty { sent(upTo: log.end) }

@@ -1,6 +1,7 @@
 // What is known of each camera: the newest that the stream has told. Views ask here when they draw; no other file keeps a state
 // of a camera's. Invariant: a camera is there from its `subscribed` to its `removed`.
 
+import {Schedule} from "./present.js";
 import {Projection} from "./projection.js";
 
 // Colours tell cameras apart on the overview and in the tabs; the first is the page's own accent.
@@ -17,6 +18,9 @@ export class Camera {
         this.epoch = "";
         this.position = {target: {latitude: 0, longitude: 0}, zoom: 2, bearing: 0, viewingAngle: 0};
         this.viewport = {width: 390, height: 844, padding: {top: 0, left: 0, bottom: 0, right: 0}};
+        // What was told of the present, and where it is to be at times that are told ahead.
+        this.told = this.position;
+        this.schedule = new Schedule();
         this.settings = null;
         this.isMoving = false;
         this.reason = null;
@@ -40,8 +44,23 @@ export class Camera {
 
     get projection() { return new Projection(this.position, this.viewport); }
 
+    // Where it is to be at a time; without that, nothing is told ahead any more.
+    tellAhead(presentation) {
+        if (presentation) return this.schedule.add(presentation);
+        this.schedule.clear();
+        this.position = this.told;
+    }
+
+    // Brings it to where it is when a frame is seen; whether it is to move after that.
+    present(wallTime) {
+        if (this.schedule.isEmpty) return false;
+        this.position = this.schedule.at(wallTime) ?? this.told;
+        return !this.schedule.isEmpty;
+    }
+
     move(message) {
-        this.position = message.position;
+        this.told = message.position;
+        if (this.schedule.isEmpty) this.position = this.told;
         this.seq = message.seq;
         if (message.timeMs === undefined) return;
         this.timeMs = message.timeMs;
@@ -81,6 +100,7 @@ export class Camera {
     }
 
     begin(timeMs) {
+        this.schedule.clear();
         // What a replay has told of itself holds, wherever it goes.
         if (!this.replay) {
             this.samples = [];
@@ -201,6 +221,7 @@ export class Cameras {
             if (camera.epoch && camera.epoch !== message.epoch) camera.begin();
             camera.epoch = message.epoch;
             camera.last = null;
+            camera.schedule.clear();
             camera.move(message);
             camera.surfaces.clear();
             camera.lease = null;
@@ -238,6 +259,7 @@ export class Cameras {
             camera.lease = null;
             camera.last = null;
             camera.isMoving = false;
+            camera.schedule.clear();
             camera.epoch = message.epoch ?? camera.epoch;
             camera.move(message);
             return true;
@@ -253,6 +275,9 @@ export class Cameras {
                 // While it seeks it is what it was, and will be.
                 isPaused: message.state === "seeking" ? Boolean(camera.replay?.isPaused) : message.state !== "playing",
             };
+            return true;
+        case "present":
+            camera.tellAhead(message.presentation);
             return true;
         case "lease-taken":
             camera.lease = {...message, endsAt: now + message.untilMs - message.timeMs};

@@ -11,6 +11,7 @@ import {Lock} from "./lock.js";
 import {KINDS, Log} from "./log.js";
 import {Overview} from "./overview.js";
 import {Player} from "./player.js";
+import {wallTimeOf} from "./present.js";
 import {Projection} from "./projection.js";
 import {Surface} from "./surface.js";
 import {Theme} from "./theme.js";
@@ -79,12 +80,15 @@ function draw() {
     requestAnimationFrame(paint);
 }
 
-function paint() {
+function paint(frameTime) {
     isAsked = false;
     const now = performance.now();
     const shown = camera();
     let [goesOn, ghost] = [false, null];
-    for (const each of cameras.all) goesOn = each.fade(now) || goesOn;
+    for (const each of cameras.all) {
+        goesOn = each.present(wallTimeOf(frameTime)) || goesOn;
+        goesOn = each.fade(now) || goesOn;
+    }
     lock.show(shown, now, connection.mayFeed);
     if (surface.isOpen) {
         surface.paint(shown, now, lock.refusal(shown));
@@ -202,6 +206,7 @@ function handle(message, line) {
     if (message.type === "refused") toast(message.message);
     if (message.type === "error" && message.id === "recording") toast(message.message);
     if (message.type === "alive") return;
+    if (message.type === "present") return draw();
     log.add(message, line);
     draw();
 }

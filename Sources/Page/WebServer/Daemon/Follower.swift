@@ -288,7 +288,7 @@ extension Follower.State {
         case .replay(let status):
             line.subject = .replay(camera: name)
             cameras[name]?.replay = status.state == .ended ? nil : line
-        case .marker, .clock, .motion: break
+        case .marker, .clock, .motion, .present: break
         case .leaseTaken(let lease):
             line.subject = .lease(camera: name)
             cameras[name]?.lease = (lease, .now)

@@ -258,6 +258,37 @@ import Testing
                 == #"{"type":"clock","camera":"main","timeMs":300,"wallTime":1764115269300}"#)
     }
 
+    @Test(arguments: ["every", "latest"])
+    func subscriberIsToldPositionsAheadOfTheirTimeAndWhenTheyDoNotCountAnyMore(delivery: String) throws {
+        let (reader, other) = (host.connect(), host.connect())
+        other.send(#"{"type":"set-zoom-range","minZoom":2,"maxZoom":5}"#)
+        reader.send(#"{"type":"subscribe","events":["present"],"delivery":"\#(delivery)"}"#)
+        _ = reader.lines()
+        func told() throws -> [String] {
+            try reader.lines().map { line in
+                let told = try JSON(line)["presentation"]
+                guard let time = told?["presentAt"]?.number, let zoom = told?["position"]?["zoom"]?.number else {
+                    return line
+                }
+                return "\(time - Self.start) \(zoom) \(told?["moving"]?.bool ?? false)"
+            }
+        }
+        let nothing = #"{"type":"present","camera":"main"}"#
+        mirror.send(
+            "["
+                + [(4, true), (9, true), (3, false)].enumerated().map { index, told in
+                    #"{"type":"present","presentAt":\#(Self.start + 100 + Double(index) * 20),"moving":\#(told.1),"#
+                        + #""position":{"target":{"latitude":0,"longitude":0},"zoom":\#(told.0)}}"#
+                }.joined(separator: ",") + "]")
+        #expect(try told() == ["100.0 4.0 true", "120.0 5.0 true", "140.0 3.0 false"])
+        other.send(#"{"type":"take-lease","forMs":250}"#)
+        host.pass(300)
+        #expect(try told() == [nothing])
+        present(zoom: 4, at: 500)
+        mirror.close()
+        #expect(try told() == ["500.0 4.0 true", nothing])
+    }
+
     @Test func subscriberThatSkipsPositionsIsToldOfLeases() throws {
         let reader = host.connect()
         reader.send(#"{"type":"subscribe","events":["lease"],"delivery":"latest"}"#)

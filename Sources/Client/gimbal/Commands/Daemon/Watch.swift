@@ -168,7 +168,7 @@ private final class WatchSession {
             throw message.error.map(Failure.init) ?? Failure(.rejected, "the daemon refused")
         case .reset: output.show(message)
         case .moveStarted, .cameraChanged, .idle, .gesture, .touch, .replay, .marker, .leaseTaken, .leaseEnded,
-            .clock, .motion:
+            .clock, .motion, .present:
             output.show(message)
             left -= 1
         case .camera, .cameraForBounds, .point, .coordinate, .visibleRegion, .stats, .clients, .traces, .atRest,
