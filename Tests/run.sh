@@ -45,7 +45,7 @@ wait
 # Browsers and booted systemds have limits of their own for what takes long: of each kind one runs at a time, and the rest,
 # which computes, steps back for them. (It has the libraries documented as the tests were built.) A browser drops what it is
 # loading when the machine's network changes, as that of the fleet does: the two never run at one time.
-browsers=(page adapters)
+browsers=(page adapters playwright)
 machines=(systemd debian fleet)
 mapfile -t others < <(basename -s .sh Tests/System/*.sh |
     grep -vxF "$(printf '%s\n' packages "${browsers[@]}" "${machines[@]}")")

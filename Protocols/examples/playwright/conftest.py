@@ -1,0 +1,18 @@
+"""Debian's chromium instead of a browser of Playwright's, with a phone's screen."""
+
+import os
+
+import pytest
+
+pytest_plugins = ["pytest_gimbal"]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args):
+    # Chromium's sandbox does not start as root, as continuous integration often is.
+    return {**browser_type_launch_args, "executable_path": "/usr/bin/chromium", "chromium_sandbox": os.getuid() != 0}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args):
+    return {**browser_context_args, "viewport": {"width": 390, "height": 844}, "has_touch": True}

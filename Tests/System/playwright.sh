@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The plugin for pytest in Protocols/examples/playwright: fingers on Gimbal's own page and on one with Leaflet in Debian's
+# chromium, cameras against golden files, wrong ones too, and a daemon of a test's own. Playwright is installed from wheels of
+# the Python registry, into a temporary folder. It says what fails, and a last line.
+set -euo pipefail
+# shellcheck disable=SC2034 # The shared functions have it.
+name=playwright
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=support/container.sh
+source Tests/System/support/container.sh
+programs=$(realpath "${SCRATCH:-.build}")/debug
+export GIMBAL=$programs/gimbal GIMBALD=$programs/gimbald GIMBAL_WEB=$programs/gimbal-web PYTHONDONTWRITEBYTECODE=1
+
+# Debian's own Python has Debian's modules; another one may come before it on the PATH.
+python=python3
+[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
+
+for part in /usr/bin/chromium /usr/share/javascript/leaflet/leaflet.js; do
+    [ -e "$part" ] || { echo "playwright: skipped: fingers by Playwright: $part is missing" && exit; }
+done
+$python -c 'import pip' 2>/dev/null || { echo 'playwright: skipped: fingers by Playwright: there is no pip' && exit; }
+[ -x "$GIMBAL_WEB" ] || { echo 'playwright: FAILED: gimbal-web is not built for tests' && exit 1; }
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export PYTHONPATH=$folder/python
+if ! $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --retries 1 \
+    --timeout 15 --target "$PYTHONPATH" --requirement Tests/Page/Browser/playwright.txt >"$folder/log" 2>&1; then
+    if grep -q 'DO NOT MATCH THE HASHES' "$folder/log"; then
+        cat "$folder/log"
+        echo 'playwright: FAILED: a wheel is not one that playwright.txt names' && exit 1
+    fi
+    echo "playwright: skipped: fingers by Playwright: the Python registry gives no wheels: $(tail -n 1 "$folder/log")" && exit
+fi
+
+# Each test is a check; a failure shows what pytest says of all.
+status=0
+$python -m pytest -v -p no:cacheprovider --basetemp "$folder/tests" Protocols/examples/playwright >"$folder/log" 2>&1 || status=$?
+while read -r test result; do
+    check "$test" [ "$result" = PASSED ]
+done < <(sed -n 's/^[^ ]*::\([^ ]*\) \([A-Z]*\) .*/\1 \2/p' "$folder/log")
+check 'pytest has found tests, and all of them pass' [ $status = 0 ]
+[ $failed = 0 ] || cat "$folder/log"
+conclude
