@@ -87,7 +87,7 @@ let package = Package(
         .target(name: "UnixSocket", swiftSettings: strict),
 
         // What programs that run as services have in common: a log, a clock, and what the service manager passes.
-        .target(name: "Service", dependencies: ["GimbalProtocol", "UnixSocket", "CLinux"], swiftSettings: strict),
+        .target(name: "Service", dependencies: ["GimbalProtocol", "JSONLines", "UnixSocket", "CLinux"], swiftSettings: strict),
         .target(
             name: "ProgramOptions",
             dependencies: [
@@ -229,7 +229,7 @@ if Context.environment["GIMBAL_WEB"] != nil {
             name: "WebServer",
             dependencies: [
                 "GimbalClient", "GimbalProtocol", "Gestures", "JSONLines", "Touches", "TouchTraces", "Traces",
-                "UnixSocket", "WebFiles", "CQRencode",
+                "Service", "UnixSocket", "WebFiles", "CQRencode",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -73,6 +73,9 @@ static const unsigned char commands_js[] = {
 static const unsigned char lock_js[] = {
 #embed "page/lock.js"
 };
+static const unsigned char step_js[] = {
+#embed "page/step.js"
+};
 static const unsigned char player_js[] = {
 #embed "page/player.js"
 };
@@ -126,6 +129,7 @@ static const struct web_file files[] = {
     {"/hands.js", SCRIPT, hands_js, sizeof hands_js},
     {"/commands.js", SCRIPT, commands_js, sizeof commands_js},
     {"/lock.js", SCRIPT, lock_js, sizeof lock_js},
+    {"/step.js", SCRIPT, step_js, sizeof step_js},
     {"/player.js", SCRIPT, player_js, sizeof player_js},
     {"/surface.js", SCRIPT, surface_js, sizeof surface_js},
     {"/theme.js", SCRIPT, theme_js, sizeof theme_js},

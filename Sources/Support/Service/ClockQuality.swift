@@ -3,6 +3,7 @@
 
 import CLinux
 import GimbalProtocol
+import JSONLines
 import UnixSocket
 
 /// How far the machine's wall clock may be off.
@@ -26,6 +27,24 @@ package struct ClockQuality: Equatable, Sendable {
         if error < 1000 { return "\(Int(error.rounded(.up))) µs" }
         if error < 1_000_000 { return "\((error / 100).rounded(.up) / 10) ms" }
         return "\((error / 100_000).rounded(.up) / 10) s"
+    }
+}
+
+// MARK: Messages
+
+extension ClockQuality {
+    /// As messages have it: `errorMs` is in milliseconds.
+    package var json: JSONValue {
+        var object: JSONObject = ["synchronized": .bool(isSynchronized)]
+        if isSynchronized { object["errorMs"] = .number(maximumError / 1000) }
+        return .object(object)
+    }
+
+    /// Reads what messages have; `nil` if it is none.
+    package init?(_ members: JSONObject) {
+        guard let isSynchronized = members["synchronized"]?.bool else { return nil }
+        let error = (members["errorMs"]?.number).flatMap { $0 >= 0 ? $0 * 1000 : nil }
+        self.init(isSynchronized: isSynchronized, maximumError: error ?? .infinity)
     }
 }
 

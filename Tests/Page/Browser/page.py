@@ -1295,6 +1295,49 @@ def keyboard(page):
     page.devtools("Emulation.setFocusEmulationEnabled", enabled=False)
 
 
+def in_step(daemon, path, pages):
+    """Windows that are told positions ahead draw each frame for the time at which it is seen."""
+    mirror = Daemon(path)
+    daemon.ask(type="move", camera="wall", update={"kind": "zoom-to", "zoom": 3})
+    for page in pages:
+        eventually(lambda: page.camera("wall"), "a page has the mirror's camera")
+        # What is there behind all that is drawn in a frame is what that frame shows.
+        page.run("""
+            window.shown = [];
+            const look = (time) => {
+                const seen = Date.now() + (time - performance.now()) + 1000 / 60;
+                setTimeout(() => {
+                    const camera = gimbal.camera("wall");
+                    if (!camera) return;
+                    shown.push([seen, camera.position.target.longitude]);
+                    requestAnimationFrame(look);
+                });
+            };
+            requestAnimationFrame(look);""")
+    # Far ahead: a busy machine makes nothing late.
+    start, count, step = round(time.time() * 1000) + 3000, 100, 25
+    for i in range(count):
+        mirror.send(type="present", camera="wall", presentAt=start + i * step, moving=i < count - 1,
+                    position={"target": {"latitude": 10, "longitude": -100 + i}, "zoom": 3})
+    strip = eventually(lambda: pages[0].text("#step"), "a strip tells how well screens keep in step")
+    check(re.search("wallin step, [0-9]+ ms ahead", strip), f"which names the camera: {strip!r}")
+    end = start + count * step
+    for page in pages:
+        eventually(lambda: page.run("return shown.at(-1)[0]") > end and page.camera("wall")["position"]["target"]["longitude"] == count - 101,
+                   "a page comes to where the last position is")
+        shown = [(seen, longitude) for seen, longitude in page.run("return shown") if start <= seen <= end - step]
+        wrong = [(seen, longitude) for seen, longitude in shown if abs(-100 + (seen - start) / step - longitude) > 1 / step]
+        check(len(shown) > 20 and len(wrong) <= len(shown) // 50,
+              f"each frame is drawn for its time: {len(wrong)} of {len(shown)} are not: {wrong[:5]}")
+    late = round(time.time() * 1000) - 500
+    mirror.send(type="present", camera="wall", presentAt=late, position={"target": {"latitude": 10, "longitude": 5}, "zoom": 3})
+    eventually(lambda: "1 late, by up to" in pages[0].text("#step"), "what came late is told")
+    if PICTURES:
+        Path(f"{PICTURES}/step.png").write_bytes(pages[0].browser.get_screenshot_as_png())
+    eventually(lambda: all(page.camera("wall")["position"]["target"]["longitude"] == 5 for page in pages), "and shown at once")
+    daemon.ask(type="remove-camera", camera="wall")
+
+
 def latency(a, b):
     """Milliseconds from a touch on one page to another page's frame with it, over some touches."""
     b.run("""
@@ -1351,6 +1394,7 @@ def main():
         places(daemon, b)
         controls(daemon, a)
         times = latency(a, b)
+        in_step(daemon, path, pages)
         for page, name in [(a, "page A"), (b, "page B")]:
             page.check_is_clean(name)
         copied(daemon, a)

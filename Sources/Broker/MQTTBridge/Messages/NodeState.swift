@@ -74,17 +74,3 @@ extension NodeState {
             clock: (members["clock"]?.object).flatMap(ClockQuality.init), reason: members["reason"]?.string)
     }
 }
-
-extension ClockQuality {
-    fileprivate var json: JSONValue {
-        var object: JSONObject = ["synchronized": .bool(isSynchronized)]
-        if isSynchronized { object["errorMs"] = .number(maximumError / 1000) }
-        return .object(object)
-    }
-
-    fileprivate init?(_ members: JSONObject) {
-        guard let isSynchronized = members["synchronized"]?.bool else { return nil }
-        let error = (members["errorMs"]?.number).flatMap { $0 >= 0 ? $0 * 1000 : nil }
-        self.init(isSynchronized: isSynchronized, maximumError: error ?? .infinity)
-    }
-}

@@ -13,6 +13,7 @@ import {Overview} from "./overview.js";
 import {Player} from "./player.js";
 import {wallTimeOf} from "./present.js";
 import {Projection} from "./projection.js";
+import {Step} from "./step.js";
 import {Surface} from "./surface.js";
 import {Theme} from "./theme.js";
 import {Timeline} from "./timeline.js";
@@ -50,6 +51,7 @@ const view = new View($("#view"), ground, theme);
 const overview = new Overview($("#overview canvas"), ground, theme, choose);
 const timeline = new Timeline($("#timeline canvas"), theme, {seek: (timeMs) => player.seek(timeMs), changed: draw});
 const log = new Log($("#log"));
+const step = new Step($("#step"), theme);
 const player = new Player($("#player"), send, () => connection.mayFeed);
 const lock = new Lock($("#lock"), {
     ask: (request) => connection.ask(request), cameras, chosen: camera, label: () => surface.name.value.trim() || hands.surface,
@@ -84,7 +86,7 @@ function paint(frameTime) {
     isAsked = false;
     const now = performance.now();
     const shown = camera();
-    let [goesOn, ghost] = [false, null];
+    let [goesOn, ghost] = [step.paint(cameras.all, Date.now()), null];
     for (const each of cameras.all) {
         goesOn = each.present(wallTimeOf(frameTime)) || goesOn;
         goesOn = each.fade(now) || goesOn;
@@ -205,8 +207,11 @@ function handle(message, line) {
     if (message.type === "recording") return showReading(message);
     if (message.type === "refused") toast(message.message);
     if (message.type === "error" && message.id === "recording") toast(message.message);
-    if (message.type === "alive") return;
-    if (message.type === "present") return draw();
+    if (message.type === "alive") return step.setClock(message);
+    if (message.type === "present") {
+        if (message.presentation) step.add(message.camera, message.presentation, Date.now());
+        return draw();
+    }
     log.add(message, line);
     draw();
 }

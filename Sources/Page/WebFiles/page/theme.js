@@ -2,7 +2,7 @@
 
 const NAMES = [
     "beyond", "sea", "land", "coast", "border", "river", "grid", "label", "halo", "sky", "haze", "ink", "quiet", "finger", "finger-edge",
-    "zoom", "bearing", "angle", "pan", "pinch", "rotate", "tilt", "one-finger-zoom", "marker", "page", "panel", "line",
+    "zoom", "bearing", "angle", "pan", "pinch", "rotate", "tilt", "one-finger-zoom", "marker", "page", "panel", "line", "bad",
 ];
 
 export class Theme {

@@ -6,6 +6,7 @@ import GimbalClient
 import GimbalProtocol
 import JSONLines
 import NIOCore
+import Service
 import Synchronization
 import UnixSocket
 
@@ -136,7 +137,7 @@ final class Follower: Sendable {
     }
 
     /// Says to all pages that the server is there, so that a connection that has died unseen is noticed.
-    func sayAlive() { state.withLock { $0.tell(.alive) } }
+    func sayAlive() { state.withLock { $0.tell(.alive()) } }
 
     // MARK: The daemon
 
@@ -368,7 +369,14 @@ extension PageLine {
 
     init(_ object: JSONObject) { self.init(bytes: JSONValue.object(object).bytes + [0x0a]) }
 
-    static let alive = PageLine(["type": .string("alive")])
+    /// Tells what the machine's clock shows, and how good it is, where that may be asked.
+    fileprivate static func alive() -> PageLine {
+        var object: JSONObject = [
+            "type": .string("alive"), "wallTime": .number(Double(RealtimeClock.microseconds) / 1000),
+        ]
+        if let clock = try? ClockQuality.kernel() { object["clock"] = clock.json }
+        return PageLine(object)
+    }
 
     /// - Parameter absence: why there is no daemon; `nil` if there is one.
     static func daemon(absence: String?) -> PageLine {

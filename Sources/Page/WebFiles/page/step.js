@@ -1,0 +1,77 @@
+// How well the screens of a wall keep in step, live: for each camera that is told its positions ahead of their time, how far ahead
+// they come, and which came too late, so that its screen was behind the others by that; and how good the clocks are. Invariant:
+// what is over `SPAN` old is forgotten, and where nothing is told ahead, nothing is shown.
+
+const SPAN = 10_000;
+const MOST_ROWS = 8;
+// A clock that is further from the server's cannot tell when something is to be seen; in ms.
+const WRONG_CLOCK = 1000;
+
+const amount = (ms) => `${Math.abs(ms) < 10 ? Math.abs(ms).toFixed(1) : Math.round(Math.abs(ms))} ms`;
+
+export class Step {
+    constructor(root, theme) {
+        Object.assign(this, {root, theme});
+        [this.rows, this.note] = [root.querySelector("ul"), root.querySelector("p")];
+        // By the cameras' names: {at, lead}, when a position came and how long before its time; the oldest first.
+        this.told = new Map();
+        this.clock = null;
+        this.isOff = false;
+    }
+
+    // The server's clock, as its signs of life tell it.
+    setClock({wallTime, clock}) {
+        this.clock = clock ?? null;
+        this.isOff = wallTime !== undefined && Math.abs(Date.now() - wallTime) > WRONG_CLOCK;
+    }
+
+    // A position has come; the time is in ms since 1970, as `presentAt` is.
+    add(name, {presentAt}, wallTime) {
+        const leads = this.told.get(name) ?? [];
+        leads.push({at: wallTime, lead: presentAt - wallTime});
+        if (leads.length > 2048) leads.splice(0, 1024);
+        this.told.set(name, leads);
+    }
+
+    // Shows what was told in the last seconds; whether that is to be shown anew though nothing comes.
+    paint(cameras, wallTime) {
+        for (const [name, leads] of this.told) {
+            const kept = leads.findIndex(({at}) => at > wallTime - SPAN);
+            if (kept < 0) this.told.delete(name); else leads.splice(0, kept);
+        }
+        this.root.hidden = this.told.size === 0;
+        if (this.root.hidden) return false;
+        const names = cameras.map(({name}) => name).filter((name) => this.told.has(name)).slice(0, MOST_ROWS);
+        while (this.rows.children.length > names.length) this.rows.lastElementChild.remove();
+        while (this.rows.children.length < names.length) this.rows.append(row());
+        for (const [index, name] of names.entries()) this.show(this.rows.children[index], name, wallTime);
+        this.note.textContent = this.isOff ? "This screen's clock is wrong: it cannot be in step."
+            : this.clock?.synchronized === false ? "The server's clock is not synchronized."
+                : this.clock?.errorMs === undefined ? "" : `The server's clock is right to ${amount(this.clock.errorMs)}.`;
+        this.note.dataset.state = this.isOff || this.clock?.synchronized === false ? "bad" : "good";
+        return true;
+    }
+
+    show(part, name, wallTime) {
+        const [label, canvas, output] = part.children, leads = this.told.get(name);
+        const late = leads.filter(({lead}) => lead < 0), latest = Math.min(...leads.map(({lead}) => lead));
+        label.textContent = name;
+        output.textContent = late.length ? `${late.length} late, by up to ${amount(latest)}` : `in step, ${amount(latest)} ahead`;
+        output.dataset.state = late.length ? "bad" : "good";
+        const {width, height} = canvas, context = canvas.getContext("2d");
+        context.clearRect(0, 0, width, height);
+        const scale = (height - 2) / Math.max(...leads.map(({lead}) => Math.abs(lead)), 1);
+        for (const {at, lead} of leads) {
+            context.fillStyle = lead < 0 ? this.theme.bad : this.theme.ink;
+            const size = 1 + Math.abs(lead) * scale;
+            context.fillRect(width * (1 - (wallTime - at) / SPAN), height - size, 1, size);
+        }
+    }
+}
+
+function row() {
+    const [part, label, canvas, output] = ["li", "span", "canvas", "output"].map((name) => document.createElement(name));
+    [canvas.width, canvas.height] = [120, 14];
+    part.append(label, canvas, output);
+    return part;
+}
