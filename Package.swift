@@ -87,7 +87,9 @@ let package = Package(
         .target(name: "UnixSocket", swiftSettings: strict),
 
         // What programs that run as services have in common: a log, a clock, and what the service manager passes.
-        .target(name: "Service", dependencies: ["GimbalProtocol", "JSONLines", "UnixSocket", "CLinux"], swiftSettings: strict),
+        .target(
+            name: "Service", dependencies: ["GimbalProtocol", "JSONLines", "UnixSocket", "CLinux"],
+            swiftSettings: strict),
         .target(
             name: "ProgramOptions",
             dependencies: [
