@@ -1,5 +1,5 @@
 // Where a mirror's camera is to be when: a fixed time after the source was there. The daemon is told ahead of time; of a motion
-// that the source has told, the frames are reckoned here, and nobody sends them.
+// that the source has told, the frames are reckoned here, and no message has them.
 // Invariant: what is told depends on what the source has told and on the play-out alone, so all mirrors show the same digits.
 
 import GimbalProtocol
