@@ -27,7 +27,7 @@ while read -r part limit; do
     [ "$cost" -le "$limit" ] || failed=1
 done <<'LIMITS'
 hub 4050
-replay 5000
+replay 4950
 decoder 2100
 camera 450
 encoder 810

@@ -189,7 +189,9 @@ $("[data-surface=camera]").onchange = (event) => choose(event.target.value);
 let isMade = false;
 
 function handle(message, line) {
-    const change = cameras.update(message, performance.now());
+    // By a wrong clock nothing can be shown at its time.
+    const isForNow = message.type === "present" && step.isOff;
+    const change = cameras.update(isForNow ? {...message, presentation: undefined} : message, performance.now());
     if (message.type === "page") return showRole(message);
     if (message.type === "daemon") {
         isMade = false;
