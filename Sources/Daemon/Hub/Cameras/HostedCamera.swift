@@ -63,8 +63,8 @@ final class HostedCamera {
     private let clock: WallClock
     /// When its clock was 0 on the wall clock, as subscribers have been told.
     var toldClockStart: WallTime?
-    /// What moves it by itself; `nil` where that is a replay's, or an earlier version's.
-    private var motion: KnownMotion?
+    /// What began last to move it by itself; `nil` where that was a replay's, or an earlier version's.
+    private var lastMotion: KnownMotion?
     /// What subscribers have been told of that.
     private var toldMotion: KnownMotion?
     /// Live: the hub's time at which the camera's clock was 0.
@@ -303,8 +303,10 @@ final class HostedCamera {
         let motion = cause.motion(of: camera, at: time)
         if let update = cause.update, motion?.duration == 0 { return move(reason) { $0.camera.apply(update) } }
         moment.motion = motion.map { CausedMotion($0, by: reason) }
+        lastMotion = nil
+        guard motion != nil, replay == nil else { return }
         let start = MotionStart(at: clock.wallTime(at: clockStart + time), camera.position, moment.setup, cause)
-        self.motion = motion == nil ? nil : KnownMotion(start, at: time)
+        lastMotion = KnownMotion(start, at: time)
     }
 
     private func move(_ reason: MoveReason, _ change: (inout Moment) -> Void) {
@@ -476,9 +478,12 @@ final class HostedCamera {
 
     // MARK: What moves it
 
+    /// What moves it by itself, as far as that is told.
+    private var motion: KnownMotion? { nextTick != nil && replay == nil ? lastMotion : nil }
+
     /// What subscribers are to be told of what moves it by itself; `nil` if they know.
     func motionNews() -> CameraMotion? {
-        if nextTick == nil || replay != nil { motion = nil }
+        let motion = motion
         guard motion !== toldMotion else { return nil }
         toldMotion = motion
         return motionMessage
@@ -488,8 +493,8 @@ final class HostedCamera {
 
     /// Goes on with what moves it in another process.
     func resume(_ record: KnownMotion.Record?) throws(StateDecoder.Damage) {
-        motion = try record.map { record throws(StateDecoder.Damage) in try KnownMotion(record) }
-        toldMotion = record?.isTold == true ? motion : nil
+        lastMotion = try record.map { record throws(StateDecoder.Damage) in try KnownMotion(record) }
+        toldMotion = record?.isTold == true ? lastMotion : nil
     }
 
     private var motionMessage: CameraMotion {
@@ -501,7 +506,7 @@ final class HostedCamera {
     /// Goes on from a moment.
     func restore(from moment: Moment) {
         self.moment = moment
-        motion = nil
+        lastMotion = nil
         batchReason = nil
     }
 
@@ -573,10 +578,7 @@ final class HostedCamera {
             if readers.clockReaderIsAlone { _ = clockNews() }
             line.answer(.event(.clock(clockMessage)), Span())
         }
-        if kinds.contains(.motion) {
-            if nextTick == nil || replay != nil { motion = nil }
-            line.answer(.event(.motion(motionMessage)), Span())
-        }
+        if kinds.contains(.motion) { line.answer(.event(.motion(motionMessage)), Span()) }
     }
 
     /// Writes how many lines a reader has missed, and where the camera stands now.
