@@ -3,6 +3,7 @@
 //
 //     import { Schedule, wallTimeOf } from "./present.js";
 //     const schedule = new Schedule();
+//     const position = { target: { latitude: 48.86, longitude: 2.29 }, zoom: 14, bearing: 0, viewingAngle: 0 };
 //     schedule.add({ presentAt: 1764115264123.5, position, moving: true });    // `presentation` of the daemon's line
 //     requestAnimationFrame((time) => schedule.at(wallTimeOf(time)));          // a position; null: the camera's own counts
 
