@@ -34,10 +34,15 @@ run_scripts() {
 
 # The unit tests compute, those of the programs wait, and what the scripts try is built meanwhile. (The tests hold the lock of
 # the folder with the builds, and build nothing; the packages have folders of their own.)
-programs='DaemonTests\.|GimbalClientTests\.|WebServerTests\.'
+# The tests of gimbal-web have a process of their own: its server shares the threads that the others' waiting would hold.
+programs='DaemonTests\.|GimbalClientTests\.'
+server='WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
-{ run 'unit tests' "${units[@]}" --skip "$programs"; run_scripts packages; } &
-run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" &
+{ run 'unit tests' "${units[@]}" --skip "$programs|$server"; run_scripts packages; } &
+{
+    run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs"
+    run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"
+} &
 run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
     make --no-print-directory build kernels mqtt &
 wait
@@ -56,5 +61,5 @@ wait
 
 cat "$folder/results"
 sort "$folder/skipped" | sed 's/^/    /' | cat <(echo "skipped: $(wc -l <"$folder/skipped")") -
-expected=$((3 + $(ls Tests/System/*.sh | wc -l)))
+expected=$((4 + $(ls Tests/System/*.sh | wc -l)))
 [ "$(grep -vc ': FAILED (' "$folder/results")" = "$expected" ]

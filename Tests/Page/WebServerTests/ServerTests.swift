@@ -679,26 +679,6 @@ struct Running: Sendable {
         }
     }
 
-    @Test func fiveHundredPagesHearOfOneCameraAndConnectionsBeyondTheLimitAreEnded() async throws {
-        var limits = Limits()
-        limits.connections = 520
-        try await Running.with(limits) { server in
-            let pages = try (0..<500).map { _ in try server.open(server.tokens.watch).client }
-            let client = try SocketClient(server.socket)
-            try client.send(#"{"type":"move","update":{"kind":"zoom-to","zoom":9}}"#)
-            for page in pages { #expect(try page.object("camera-changed")["seq"] as? Int == 2) }
-            let others = try (0..<30).map { _ in try HTTPClient(server.port) }
-            // The oldest of those that have shown no token; the newest is served.
-            #expect(others.first?.isEnded() == true)
-            others.last?.request("GET", "/icon.svg")
-            #expect(try others.last?.answer().status == 200)
-            // The daemon's neighbours have nothing to do with any of it.
-            try client.send(#"{"type":"clients","id":1}"#)
-            let clients = try #require(try client.receive(until: "clients").last)
-            #expect(try JSON(clients)["clients"]?.array?.count == 2)
-        }
-    }
-
     @Test func aPageThatDoesNotReadIsToldWhatItMissedAndDelaysNobody() async throws {
         try await Running.with { server in
             let (stalled, _) = try server.open(server.tokens.watch, receiveBuffer: 4096)
