@@ -35,6 +35,7 @@ versions() { grep -oE "$2[0-9]+\.[0-9]+\.[0-9]+" "$1" | sed 's/.*[^0-9.]//' | so
 
 one_version() {
     [ "$(dpkg-parsechangelog --show-field Version)" = "$version" ] || echo debian/changelog
+    [ "$(versions packaging/gimbal.spec '^Version: +')" = "$version" ] || echo packaging/gimbal.spec
     [ "$(versions README.md 'from: "')" = "$version" ] || echo README.md
     [ "$(versions Protocols/README.md 'gimbald ')" = "$version" ] || echo Protocols/README.md
     [ "$(versions Protocols/mqtt.md 'gimbal-mqtt ')" = "$version" ] || echo Protocols/mqtt.md

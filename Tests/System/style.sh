@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 words='nobody|somebody|whoever|whom|whomever|anybody|everybody|in bad company|beyond all measure'
 hidden() { grep -rnwiIE "$words" --include='*.swift' --include='*.md' --include='*.js' "$@" || true; }
 
-found=$(hidden Sources Protocols README.md CONTRIBUTING.md SECURITY.md)
+found=$(hidden Sources Protocols packaging README.md CONTRIBUTING.md SECURITY.md)
 [ -z "$found" ] || { printf 'style: FAILED: these do not say who acts:\n%s\n' "$found" && exit 1; }
 sample=$(mktemp --suffix .swift)
 trap 'rm -f "$sample"' EXIT
