@@ -58,7 +58,8 @@ let package = Package(
             swiftSettings: strict),
 
         // What a camera did over time, and what was expected of it: comparisons, statements, reports.
-        .target(name: "CameraStreams", dependencies: ["GimbalProtocol", "MapCamera"], swiftSettings: strict),
+        .target(
+            name: "CameraStreams", dependencies: ["GimbalProtocol", "JSONLines", "MapCamera"], swiftSettings: strict),
 
         // A recorded touch's way to the gestures of a trace.
         .target(

@@ -29,7 +29,7 @@ let package = Package(
         source("Daemon", "Hub", ["GimbalProtocol", "Touches", "Gestures", "MapCamera", "CPrefetch"]),
         source("Laboratory", "TouchTraces", ["Touches", "Gestures", "MapCamera", "GimbalProtocol", "JSONLines"]),
         source("Core", "EarthViews", ["JSONLines", "MapCamera"]),
-        source("Laboratory", "CameraStreams", ["GimbalProtocol", "MapCamera"]),
+        source("Laboratory", "CameraStreams", ["GimbalProtocol", "JSONLines", "MapCamera"]),
         source("Laboratory", "Tours", ["CameraStreams", "EarthViews", "GimbalProtocol", "JSONLines", "MapCamera"]),
         source("Support", "UnixSocket"),
         .systemLibrary(name: "CLinux", path: "Sources/Support/CLinux"),

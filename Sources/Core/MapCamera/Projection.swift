@@ -135,23 +135,32 @@ public struct Projection: Sendable {
 
     /// The coordinate under a screen point, or `nil` if the point shows no ground. The longitude is wrapped.
     public func coordinate(for point: ScreenPoint) -> LatLng? {
+        guard let place = unwrappedCoordinate(for: point) else { return nil }
+        return LatLng(latitude: place.latitude, longitude: wrap180(place.longitude))
+    }
+
+    private func unwrappedCoordinate(for point: ScreenPoint) -> LatLng? {
         guard let ground = ground(under: point) else { return nil }
         let offset = plane(ground)
-        let place = MercatorPoint(x: target.x + offset.x, y: target.y + offset.y).coordinate
-        return LatLng(latitude: place.latitude, longitude: wrap180(place.longitude))
+        return MercatorPoint(x: target.x + offset.x, y: target.y + offset.y).coordinate
     }
 
     /// The four corners of what the viewport less its padding shows, or `nil` if a corner shows no ground.
     ///
     /// (Google: `GMSProjection.visibleRegion`: "If padding was set on GMSMapView, this region takes the padding into account".)
-    public var visibleRegion: VisibleRegion? {
+    public var visibleRegion: VisibleRegion? { region(coordinate(for:)) }
+
+    /// The same, with longitudes that count on from the target's beyond ±180°: no edge leads around the world.
+    package var unwrappedVisibleRegion: VisibleRegion? { region(unwrappedCoordinate(for:)) }
+
+    private func region(_ coordinate: (ScreenPoint) -> LatLng?) -> VisibleRegion? {
         let padding = viewport.padding
         let (left, right) = (padding.left, viewport.width - padding.right)
         let (top, bottom) = (padding.top, viewport.height - padding.bottom)
-        guard let nearLeft = coordinate(for: ScreenPoint(x: left, y: bottom)),
-            let nearRight = coordinate(for: ScreenPoint(x: right, y: bottom)),
-            let farLeft = coordinate(for: ScreenPoint(x: left, y: top)),
-            let farRight = coordinate(for: ScreenPoint(x: right, y: top))
+        guard let nearLeft = coordinate(ScreenPoint(x: left, y: bottom)),
+            let nearRight = coordinate(ScreenPoint(x: right, y: bottom)),
+            let farLeft = coordinate(ScreenPoint(x: left, y: top)),
+            let farRight = coordinate(ScreenPoint(x: right, y: top))
         else { return nil }
         return VisibleRegion(nearLeft: nearLeft, nearRight: nearRight, farLeft: farLeft, farRight: farRight)
     }

@@ -1,6 +1,6 @@
 // Where a subcommand writes what it makes: a file, or standard output. Invariants: a file that is there is replaced only
-// with --force, but for reports and pictures of a comparison, which are made anew each time and never take an input's place; a
-// file appears under its name when it is whole, or else, as a recording, is whole at every time; a terminal gets printable text.
+// with --force, but for reports, pictures of a comparison and MCAP files, which are made anew each time and never take an input's
+// place; a file appears under its name when it is whole, or else, as a recording, is whole at every time; a terminal gets printable text.
 
 import ArgumentParser
 import GimbalProtocol
@@ -81,16 +81,24 @@ final class OutputFile {
         }
     }
 
-    /// Writes a text into a file, in the place of what was there; `-` is standard output.
+    /// Opens a file in the place of what is there; `-` is standard output.
     ///
     /// - Parameter inputs: files that it must not be.
-    static func write(_ text: String, to name: String, besides inputs: [String]) throws {
-        if name != "-", let input = inputs.first(where: { isSame($0, name) }) {
+    /// - Throws: a `Failure` if it is one of them, or cannot be written.
+    convenience init(replacing name: String, besides inputs: [String]) throws {
+        if name != "-", let input = inputs.first(where: { Self.isSame($0, name) }) {
             throw Failure(.cannotCreate, "\(name) is \(input), which is read: name another file")
         }
         var options = OutputOptions()
         (options.output, options.force) = (name, true)
-        let file = try OutputFile(options)
+        try self.init(options)
+    }
+
+    /// Writes a text into a file, in the place of what was there; `-` is standard output.
+    ///
+    /// - Parameter inputs: files that it must not be.
+    static func write(_ text: String, to name: String, besides inputs: [String]) throws {
+        let file = try OutputFile(replacing: name, besides: inputs)
         try file.write(Array(text.utf8))
         try file.finish()
     }

@@ -28,19 +28,8 @@ final class RunSession {
     /// - Parameters:
     ///   - number: which trace of several in the file is played, from 1.
     ///   - playsAll: whether what follows the first trace is played, too.
+    ///   - isOnce: whether a trace whose header has it played several times is played once.
     ///   - showsProgress: whether a bar tells how far it is.
-    convenience init(
-        _ name: String, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
-        playsAll: Bool = false, showsProgress: Bool = true
-    ) throws {
-        try self.init(
-            try InputFile(name), options, number: number, camera: camera, playsAll: playsAll,
-            showsProgress: showsProgress)
-    }
-
-    /// Plays a file that is open already.
-    ///
-    /// - Parameter isOnce: whether a trace whose header has it played several times is played once.
     init(
         _ file: InputFile, _ options: RecordingOptions, number: Int? = nil, camera: CameraName? = nil,
         playsAll: Bool = false, isOnce: Bool = false, showsProgress: Bool = true
@@ -53,7 +42,7 @@ final class RunSession {
             return opening
         }
         self.playsAll = playsAll
-        run = try TraceRun(camera: opening.header.camera) { try $0.atHighestSpeed() }
+        run = try TraceRun(camera: opening.header.camera) { try $0.atHighestSpeed(isOnce: isOnce) }
         bar = ProgressBar(file.name, isWanted: showsProgress)
     }
 

@@ -1,6 +1,7 @@
 // `gimbal run`: traces through a camera of this process, no daemon needed.
 
 import ArgumentParser
+import CameraStreams
 import GimbalProtocol
 import Traces
 
@@ -15,9 +16,13 @@ struct Run: ParsableCommand {
             Errors name the line of the trace, and the status is 1 then. Each file has a camera of its own. It does not \
             pause, whatever a header says, and plays a trace once that would be played for ever.
 
+            With --mcap it also writes a file that Foxglove shows: the camera's target and visible region on a map, and its \
+            events. Each trace is then played once, one behind the other.
+
             Examples:
               gimbal run pan.ndjson >events.ndjson
               gimbal run --summary *.ndjson
+              gimbal run --summary --mcap pan.mcap pan.ndjson
               gimbal run pinch.evemu --from-target 48.8584,2.2945 | tail -n 1
               gimbal run - <pan.ndjson | jq -r 'select(.type == "idle") | .position.zoom'
             """
@@ -33,16 +38,26 @@ struct Run: ParsableCommand {
     @Flag(help: "Print how each trace went, and not the events.")
     var summary = false
 
+    @Option(
+        help: ArgumentHelp("Write an MCAP file, too, in the place of what is there.", valueName: "file"),
+        completion: .file(extensions: ["mcap"]))
+    var mcap: String?
+
     @Argument(help: "The traces or recordings; - is standard input.", completion: .file())
     var traces: [String]
 
+    func validate() throws {
+        if mcap == "-" { throw ValidationError("Standard output has the events: name a file with --mcap.") }
+    }
+
     func run() throws {
+        let recorder = try mcap.map { try MCAPFile($0, besides: traces) }
         let output = Output()
         var rejected = 0
         for trace in traces {
             let session = try RunSession(
-                trace, recording, number: selection.number, camera: camera, playsAll: true,
-                showsProgress: summary || !output.isTerminal)
+                try InputFile(trace), recording, number: selection.number, camera: camera, playsAll: true,
+                isOnce: mcap != nil, showsProgress: summary || !output.isTerminal)
             if !summary { output.showRows(of: [session.camera]) }
             try session.play { played in
                 for message in played.messages {
@@ -52,11 +67,40 @@ struct Run: ParsableCommand {
                     default: break
                     }
                 }
+                try recorder?.follow(played, in: session.run)
                 try output.flushIfLarge()
             }
             try output.flush()
             rejected += session.rejected
         }
+        try recorder?.finish()
         if rejected > 0 { throw ExitCode(.rejected) }
+    }
+}
+
+/// What traces do to cameras, on its way into an MCAP file.
+private final class MCAPFile {
+    private let file: OutputFile
+    private var recording = MCAPRecording()
+    private var decoder = RequestDecoder()
+
+    init(_ name: String, besides inputs: [String]) throws { file = try OutputFile(replacing: name, besides: inputs) }
+
+    func follow(_ played: TraceRun.Line, in run: TraceRun) throws {
+        let isRejected = played.messages.contains { $0.type == .error }
+        let requests = played.line.flatMap { isRejected ? nil : try? decoder.decode($0.text.span) } ?? []
+        try recording.follow(requests, played.messages) {
+            for message in try run.ask(.getCamera()) {
+                if case .camera(let state)? = message.content { return state.viewport }
+            }
+            return nil
+        }
+        try file.write(recording.take())
+    }
+
+    func finish() throws {
+        recording.finish()
+        try file.write(recording.take())
+        try file.finish()
     }
 }

@@ -1,0 +1,227 @@
+// MCAP (https://mcap.dev/spec), the container of recordings that Foxglove and others read: schemas, channels and messages
+// with their times, in chunks without compression, and behind them a summary to seek by. Invariant: the bytes follow from the
+// calls alone; ids count from 1 in the order of the calls, and no dictionary decides an order.
+
+/// Writes an MCAP file, piece by piece.
+package struct MCAPWriter {
+    private enum Opcode: UInt8 {
+        case header = 1, footer, schema, channel, message, chunk, messageIndex, chunkIndex
+        case statistics = 0x0b
+        case summaryOffset = 0x0e, dataEnd
+    }
+
+    /// A channel, and its messages.
+    private struct Channel {
+        let record: [UInt8]
+        var messages: UInt64 = 0
+        /// Time and place of each one in the chunk that is being filled.
+        var index: [UInt8] = []
+    }
+
+    private static let magic: [UInt8] = [0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a]
+    /// The message that makes a chunk as long as this, in bytes, is its last.
+    private static let chunkSize = 1 << 20
+
+    private var schemas: [[UInt8]] = []
+    private var channels: [Channel] = []
+    private var chunkIndexes: [[UInt8]] = []
+    /// The records of the chunk that is being filled, and the times of its messages.
+    private var chunk: [UInt8] = []
+    private var chunkTimes: ClosedRange<UInt64>?
+    private var times: ClosedRange<UInt64>?
+    /// What has been written and not been taken.
+    private var output: [UInt8] = []
+    /// Bytes that have been written, and the checksum of those of the section.
+    private var offset = 0
+    private var checksum = CRC32()
+
+    /// A file without messages.
+    ///
+    /// - Parameter library: what the file says that it was written by.
+    package init(library: String) {
+        write(Self.magic)
+        write(Self.record(.header, [.text(""), .text(library)]))
+    }
+
+    /// Adds a JSON Schema.
+    ///
+    /// - Returns: its id, for channels.
+    package mutating func addSchema(_ name: String, _ schema: [UInt8]) -> UInt16 {
+        let id = UInt16(schemas.count + 1)
+        schemas.append(Self.record(.schema, [.short(id), .text(name), .text("jsonschema"), .list(schema)]))
+        chunk += schemas[schemas.count - 1]
+        return id
+    }
+
+    /// Adds a channel of messages in JSON.
+    ///
+    /// - Returns: its id, for messages.
+    package mutating func addChannel(_ topic: String, schema: UInt16) -> UInt16 {
+        let id = UInt16(channels.count + 1)
+        let record = Self.record(.channel, [.short(id), .short(schema), .text(topic), .text("json"), .list([])])
+        channels.append(Channel(record: record))
+        chunk += record
+        return id
+    }
+
+    /// Adds a message.
+    ///
+    /// - Parameters:
+    ///   - channel: an id that ``addChannel(_:schema:)`` has returned.
+    ///   - timeNs: nanoseconds of the recording's clock; not before that of the message before.
+    package mutating func add(_ message: [UInt8], to channel: UInt16, at timeNs: UInt64) {
+        let index = Int(channel) - 1
+        channels[index].index += Self.bytes([.long(timeNs), .long(UInt64(chunk.count))])
+        channels[index].messages += 1
+        let sequence = UInt32(truncatingIfNeeded: channels[index].messages)
+        chunk += Self.record(
+            .message, [.short(channel), .word(sequence), .long(timeNs), .long(timeNs), .bytes(message)])
+        chunkTimes = (chunkTimes?.lowerBound ?? timeNs)...timeNs
+        times = (times?.lowerBound ?? timeNs)...timeNs
+        if chunk.count >= Self.chunkSize { endChunk() }
+    }
+
+    /// Ends the file. Nothing can be added after that.
+    package mutating func finish() {
+        endChunk()
+        write(Self.record(.dataEnd, [.word(checksum.value)]))
+        checksum = CRC32()
+        let start = offset
+        let groups: [(Opcode, [[UInt8]])] = [
+            (.schema, schemas), (.channel, channels.map(\.record)), (.statistics, [statistics]),
+            (.chunkIndex, chunkIndexes),
+        ]
+        var offsets: [UInt8] = []
+        for (opcode, records) in groups where !records.isEmpty {
+            let groupStart = offset
+            records.forEach { write($0) }
+            offsets += Self.record(
+                .summaryOffset,
+                [.byte(opcode.rawValue), .long(UInt64(groupStart)), .long(UInt64(offset - groupStart))])
+        }
+        let offsetsStart = offset
+        write(offsets)
+        // The last four bytes are the checksum of all that stands between them and the summary's beginning.
+        write(Self.record(.footer, [.long(UInt64(start)), .long(UInt64(offsetsStart)), .word(0)]).dropLast(4))
+        write(Self.bytes([.word(checksum.value)]))
+        write(Self.magic)
+    }
+
+    /// The bytes that have been written since the last call.
+    package mutating func take() -> [UInt8] {
+        defer { output = [] }
+        return output
+    }
+
+    // MARK: Parts
+
+    private mutating func endChunk() {
+        guard !chunk.isEmpty else { return }
+        let (start, size) = (offset, UInt64(chunk.count))
+        let (first, last) = (chunkTimes?.lowerBound ?? 0, chunkTimes?.upperBound ?? 0)
+        var sum = CRC32()
+        sum.add(chunk)
+        write(
+            Self.record(
+                .chunk,
+                [
+                    .long(first), .long(last), .long(size), .word(sum.value), .text(""), .long(size), .bytes(chunk),
+                ]))
+        let end = offset
+        var indexes: [UInt8] = []
+        for id in channels.indices where !channels[id].index.isEmpty {
+            indexes += Self.bytes([.short(UInt16(id + 1)), .long(UInt64(offset))])
+            write(Self.record(.messageIndex, [.short(UInt16(id + 1)), .list(channels[id].index)]))
+            channels[id].index = []
+        }
+        chunkIndexes.append(
+            Self.record(
+                .chunkIndex,
+                [
+                    .long(first), .long(last), .long(UInt64(start)), .long(UInt64(end - start)), .list(indexes),
+                    .long(UInt64(offset - end)), .text(""), .long(size), .long(size),
+                ]))
+        (chunk, chunkTimes) = ([], nil)
+    }
+
+    private var statistics: [UInt8] {
+        let counts = channels.enumerated().map { Self.bytes([.short(UInt16($0 + 1)), .long($1.messages)]) }
+        return Self.record(
+            .statistics,
+            [
+                .long(channels.reduce(0) { $0 + $1.messages }), .short(UInt16(schemas.count)),
+                .word(UInt32(channels.count)), .word(0), .word(0), .word(UInt32(chunkIndexes.count)),
+                .long(times?.lowerBound ?? 0), .long(times?.upperBound ?? 0), .list(Array(counts.joined())),
+            ])
+    }
+
+    private mutating func write(_ bytes: some Collection<UInt8>) {
+        checksum.add(bytes)
+        output += bytes
+        offset += bytes.count
+    }
+
+    // MARK: Bytes
+
+    /// A part of a record: numbers have their low byte first.
+    private enum Field {
+        case byte(UInt8)
+        case short(UInt16)
+        case word(UInt32)
+        case long(UInt64)
+        /// Behind its length in bytes.
+        case text(String)
+        /// Behind its length in bytes.
+        case list([UInt8])
+        case bytes([UInt8])
+    }
+
+    private static func record(_ opcode: Opcode, _ fields: [Field]) -> [UInt8] {
+        let content = bytes(fields)
+        return bytes([.byte(opcode.rawValue), .long(UInt64(content.count)), .bytes(content)])
+    }
+
+    private static func bytes(_ fields: [Field]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        func add(_ number: some FixedWidthInteger) {
+            for shift in stride(from: 0, to: number.bitWidth, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+            }
+        }
+        for field in fields {
+            switch field {
+            case .byte(let byte): bytes.append(byte)
+            case .short(let number): add(number)
+            case .word(let number): add(number)
+            case .long(let number): add(number)
+            case .text(let text):
+                add(UInt32(text.utf8.count))
+                bytes += text.utf8
+            case .list(let list):
+                add(UInt32(list.count))
+                bytes += list
+            case .bytes(let more): bytes += more
+            }
+        }
+        return bytes
+    }
+}
+
+/// The checksum of IEEE 802.3, which zlib has, too.
+struct CRC32 {
+    private var state: UInt32 = .max
+
+    /// Of the bytes that were added.
+    var value: UInt32 { ~state }
+
+    /// What a byte alone comes to.
+    private static let table: [UInt32] = (0..<256).map { (byte: UInt32) -> UInt32 in
+        var sum = byte
+        for _ in 0..<8 { sum = sum & 1 == 0 ? sum >> 1 : (sum >> 1) ^ 0xedb8_8320 }
+        return sum
+    }
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { state = Self.table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] ^ (state >> 8) }
+    }
+}
