@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What other tools read and write: MCAP files by the reader of their makers. It is a wheel of the Python registry, taken
-# into a temporary folder. It says what fails, and a last line.
+# What other tools read and write: MCAP files by the reader of their makers, and fingers by TUIO, as python-osc makes the
+# messages. Both are wheels of the Python registry, taken into a temporary folder. It says what fails, and a last line.
 set -euo pipefail
 # shellcheck disable=SC2034 # The shared functions have it.
 name=exchange
@@ -20,7 +20,12 @@ for module in jsonschema lz4 zstandard; do
 done
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+processes=()
+clean_up() {
+    for process in "${processes[@]}"; do kill "$process" && wait "$process" || true; done 2>/dev/null
+    rm -rf "$folder"
+}
+trap clean_up EXIT
 
 fetch() {
     local pip=$python
@@ -41,6 +46,9 @@ PYTHONPATH=$(printf '%s:' "$folder"/*.whl)
 export PYTHONPATH
 
 gimbal() { "$programs/gimbal" "$@"; }
+
+# MARK: MCAP
+
 traces=(Protocols/examples/traces/*.ndjson)
 write() { gimbal run --mcap "$folder/$1" "${@:2}" >"$folder/$1.ndjson"; }
 read_mcap() { $python $support/check-mcap.py "$folder/$1" "$folder/$1.ndjson"; }
@@ -56,5 +64,45 @@ sed '1s/"type":"trace"/"type":"trace","loop":3/' "${traces[0]}" >"$folder/loop.n
 check 'what is played several times is written' write loop.mcap "$folder/loop.ndjson"
 check 'it is played once' cmp "$folder/loop.mcap" "$folder/one.mcap"
 check 'a trace is not written over' [ "$(gimbal run --mcap "$folder/loop.ndjson" "$folder/loop.ndjson" 2>/dev/null || echo $?)" = 73 ]
+
+# MARK: TUIO
+
+# begin NAME PROGRAM…: what it writes is in the files of the name.
+begin() {
+    local file=$folder/$1
+    shift
+    "$@" >"$file" 2>"$file.errors" &
+    processes+=($!)
+}
+
+export GIMBAL_SOCKET=$folder/gimbal.sock
+begin daemon "$programs/gimbald" --socket "$GIMBAL_SOCKET"
+within 60 grep -qs ' is ready: ' "$folder/daemon.errors"
+gimbal move --camera table --zoom 3 >/dev/null
+gimbal viewport --camera table 800x600 >/dev/null
+begin watch "$programs/gimbal" watch --camera table --events touch,idle
+begin tuio "$programs/gimbal" replay --tuio 0 --camera table
+within 60 grep -qs 'TUIO is received at' "$folder/tuio.errors"
+port=$(sed -n 's/.*TUIO is received at 127.0.0.1:\([0-9]*\).*/\1/p' "$folder/tuio.errors")
+send() { $python $support/send-tuio.py "$port" "$@"; }
+
+# has_zoom NUMBER: whether the camera rests there, as nearly as fingers are told.
+has_zoom() { gimbal wait --camera table >/dev/null && gimbal get --camera table | jq -e "(.position.zoom - $1) | fabs < 0.001"; }
+touched() { jq -es "map(select(.type == \"touch\" and $1)) | length > 0" "$folder/watch"; }
+check 'fingers come by TUIO 1.1' send 1 first lift
+check 'they zoom by what they go apart, whatever is lost' within 20 has_zoom 5
+check 'the surface has the name of its source' touched '.surface == "first@127.0.0.1"'
+check 'positions are those of the viewport' touched 'any(.touches[]; (.x - 360 | fabs) < 0.001 and .y == 300)'
+check 'fingers come by TUIO 2.0, and garbage with them' send 2 second:0@wall garbage
+check 'they zoom as far' within 20 has_zoom 7
+check 'it is said who sends garbage' grep -q '^TUIO: 127.0.0.1:[0-9]* has sent ' "$folder/tuio.errors"
+check 'it is said once' [ "$(wc -l <"$folder/tuio.errors")" = 2 ]
+check 'a sender goes without lifting its fingers' send 1 third stay
+check 'they are cancelled' within 20 touched '.surface == "third@127.0.0.1" and .cancelled'
+check 'and the camera rests where they left it' within 20 has_zoom 9
+gimbal viewport --camera table 400x300 >/dev/null
+check 'fingers come after the viewport has changed' send 1 fourth lift
+check 'its new size counts' within 20 touched '.surface == "fourth@127.0.0.1" and any(.touches[]; (.x - 180 | fabs) < 0.001)'
+check 'a port that is taken is an error' [ "$(gimbal replay --tuio "$port" 2>/dev/null || echo $?)" = 69 ]
 
 conclude

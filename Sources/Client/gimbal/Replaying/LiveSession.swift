@@ -5,27 +5,41 @@ import GimbalClient
 import Glibc
 import TouchTraces
 
+/// Where the fingers of a live session come from.
+protocol LiveFingers: AnyObject {
+    /// What it is called where something is wrong.
+    var name: String { get }
+    /// What the daemon is sent before any finger.
+    var opening: [UInt8] { get throws }
+    /// Readable when there is more; `nil` while nothing can be taken.
+    var descriptor: CInt? { get }
+    /// Milliseconds until there are lines though nothing has come; `nil` is never.
+    var timeout: Int? { get }
+    /// Whether nothing will come any more.
+    var isAtEnd: Bool { get }
+    /// Lines for the daemon, of what has come.
+    func lines() throws -> [UInt8]
+    /// Takes what the daemon answers to its lines, be it an error.
+    func take(_ answer: ReceivedLine) throws
+    /// Says, at the end, what was wrong.
+    func conclude()
+}
+
 final class LiveSession {
-    private let source: TraceSource
+    private let fingers: any LiveFingers
     private let connection: DaemonConnection
     private let output: Output
     private let camera: CameraName
-    private let position: CameraPosition?
     private let follows: Bool
     private let takesLease: Bool
-    private var hasSurface = false
     private var isOver = false
     private var rejected = 0
 
     private static let endMark: RequestID = "gimbal-live-end"
 
-    init(_ name: String, _ options: Replay, _ output: Output) throws {
+    init(_ fingers: any LiveFingers, _ options: Replay, _ output: Output) throws {
+        self.fingers = fingers
         camera = options.camera ?? .main
-        var trace = try options.recording.traceOptions()
-        trace.isLive = true
-        trace.camera = camera == .main ? nil : camera.text
-        position = trace.position
-        source = try TraceSource(name, options.recording, trace)
         connection = try DaemonConnection(options.socket)
         self.output = output
         (follows, takesLease) = (options.follow, options.lease)
@@ -40,29 +54,22 @@ final class LiveSession {
             connection.queue(try ClientRequest.takeLease(lease).line(camera: camera.text))
         }
         if follows { connection.queue(try ClientRequest.subscribe().line(camera: camera.text)) }
+        connection.queue(try fingers.opening)
         while !isOver {
-            let descriptor = !source.isAtEnd && connection.wantsMore ? source.descriptor : nil
-            let turn = try connection.turn(source: descriptor, timeout: nil, handle)
+            let takes = !fingers.isAtEnd && connection.wantsMore
+            let turn = try connection.turn(
+                source: takes ? fingers.descriptor : nil, timeout: takes ? fingers.timeout : nil, handle)
             try output.flush()
             if turn.end != nil, !isOver { throw Failure.daemonWentAway }
-            if turn.isSourceReady { try feed() }
+            if turn.isSourceReady || takes && fingers.timeout == 0 { try feed() }
         }
-        source.reportDamage()
+        fingers.conclude()
         return rejected
     }
 
     private func feed() throws {
-        let lines = try source.read()
-        guard source.format != .trace else {
-            throw Failure(.usage, "\(source.name) is a trace: it is played, without --live")
-        }
-        if let surface = source.surface, !hasSurface {
-            hasSurface = true
-            connection.queue(try ClientRequest.set(.viewport(surface.viewport)).line(camera: camera.text))
-            if let position { connection.queue(try ClientRequest.move(.setCamera(position)).line(camera: camera.text)) }
-        }
-        connection.queue(lines)
-        if source.isAtEnd { connection.queue(try ClientRequest.ping.line(id: Self.endMark)) }
+        connection.queue(try fingers.lines())
+        if fingers.isAtEnd { connection.queue(try ClientRequest.ping.line(id: Self.endMark)) }
     }
 
     private func handle(_ line: ArraySlice<UInt8>) throws {
@@ -71,10 +78,60 @@ final class LiveSession {
         case .error:
             guard let error = message.error else { return }
             rejected += 1
-            say("\(source.name): \(error)")
+            say("\(fingers.name): \(error)")
+            try fingers.take(message)
         case .pong: isOver = isOver || message.id == Self.endMark
         case _ where follows && message.isOfStream: output.show(message)
-        default: break
+        default: try fingers.take(message)
         }
+    }
+}
+
+/// Fingers of a recording that is still going on.
+final class RecordedFingers: LiveFingers {
+    private let source: TraceSource
+    private let camera: CameraName
+    private let trace: TraceOptions
+    private var hasSurface = false
+
+    init(_ name: String, _ options: Replay) throws {
+        camera = options.camera ?? .main
+        var trace = try options.recording.traceOptions()
+        trace.isLive = true
+        trace.camera = camera == .main ? nil : camera.text
+        self.trace = trace
+        source = try TraceSource(name, options.recording, trace)
+    }
+
+    var name: String { source.name }
+    var opening: [UInt8] { [] }
+    var descriptor: CInt? { source.descriptor }
+    var timeout: Int? { nil }
+    var isAtEnd: Bool { source.isAtEnd }
+
+    func lines() throws -> [UInt8] {
+        var lines = try source.read()
+        guard source.format != .trace else {
+            throw Failure(.usage, "\(source.name) is a trace: it is played, without --live")
+        }
+        if let surface = source.surface, !hasSurface {
+            hasSurface = true
+            lines = try trace.lines(surface.viewport, camera: camera) + lines
+        }
+        return lines
+    }
+
+    func take(_ answer: ReceivedLine) {}
+
+    func conclude() { source.reportDamage() }
+}
+
+extension TraceOptions {
+    /// Lines that set a camera to a viewport, and to the position that the options say.
+    func lines(_ viewport: Viewport?, camera: CameraName) throws -> [UInt8] {
+        var requests: [ClientRequest] = []
+        if let viewport { requests.append(.set(.viewport(viewport))) }
+        if let position { requests.append(.move(.setCamera(position))) }
+        return try requests.flatMap { try $0.line(camera: camera.text) }
     }
 }

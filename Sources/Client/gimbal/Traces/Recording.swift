@@ -39,10 +39,17 @@ struct RecordingOptions: ParsableArguments {
     /// The first option that was given, by its name.
     var given: String? {
         let options = [
-            ("--device", device != nil), ("--device-number", deviceNumber != nil), ("--viewport", viewport != nil),
-            ("--rotate", rotate != nil),
-            ("--rate", rate != nil), ("--from-target", fromTarget != nil), ("--from-zoom", fromZoom != nil),
+            ("--viewport", viewport != nil), ("--from-target", fromTarget != nil), ("--from-zoom", fromZoom != nil),
             ("--from-bearing", fromBearing != nil), ("--from-viewing-angle", fromViewingAngle != nil),
+        ]
+        return givenOfDevice ?? options.first(where: \.1)?.0
+    }
+
+    /// The first option that was given and is about how the device records.
+    var givenOfDevice: String? {
+        let options = [
+            ("--device", device != nil), ("--device-number", deviceNumber != nil), ("--rotate", rotate != nil),
+            ("--rate", rate != nil),
         ]
         return options.first(where: \.1)?.0
     }

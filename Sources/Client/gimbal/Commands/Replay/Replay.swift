@@ -24,6 +24,9 @@ struct Replay: ParsableCommand {
             too, and nothing is kept back. So they do where --device names an input device and no trace is named, or where \
             the device itself is; you may need to be in the group "input".
 
+            With --tuio, fingers come from programs that send TUIO 1.1 or 2.0 to a UDP port, which is 3333 in most of them, each on a surface of its own. Only \
+            this machine may send, unless an address such as 0.0.0.0:3333 says that others may, too: any of them then moves the camera.
+
             It stops at a trace that cannot be played; ^C stops the replay, and the camera where it is. What --follow prints in a pipe is \
             the same byte for byte whenever a trace is played: the epoch of "reset", which differs, is left out.
 
@@ -37,6 +40,7 @@ struct Replay: ParsableCommand {
               gimbal replay --camera left big.ndjson.gz
               gimbal replay --device /dev/input/event5
               adb shell getevent -lt | gimbal replay --live --viewport 390x844 -
+              gimbal replay --tuio 3333 --camera table
             """
     )
 
@@ -60,6 +64,9 @@ struct Replay: ParsableCommand {
     @Flag(help: "Feed the camera with gestures as fingers make them, instead of replaying a trace.")
     var live = false
 
+    @Option("Feed the camera with fingers that are sent by TUIO to this port, or address and port.", "port")
+    var tuio: TUIOAddress?
+
     @Flag(help: "Keep others from moving the camera until it has ended, as \"gimbal lease\" does.")
     var lease = false
 
@@ -67,7 +74,12 @@ struct Replay: ParsableCommand {
     var traces: [String] = []
 
     func validate() throws {
-        if traces.isEmpty, recording.device == nil {
+        if tuio != nil {
+            if let option = recording.givenOfDevice {
+                throw ValidationError("\(option) is for recordings, not for TUIO.")
+            }
+            if !traces.isEmpty { throw ValidationError("Traces are not played with --tuio.") }
+        } else if traces.isEmpty, recording.device == nil {
             throw ValidationError("Name the traces to play, or a touchscreen with --device /dev/input/eventN.")
         }
         if live || traces.isEmpty, let option = givenForTraces {
@@ -83,10 +95,11 @@ struct Replay: ParsableCommand {
     func run() throws {
         let output = Output()
         var rejected = 0
+        if let tuio { rejected += try LiveSession(TUIOFingers(tuio, self), self, output).run() }
         // A device is its own description.
-        for trace in traces.isEmpty ? [recording.device ?? "-"] : traces {
+        for trace in traces.isEmpty ? [recording.device].compactMap(\.self) : traces {
             if live || traces.isEmpty || InputFile.isDevice(trace) {
-                rejected += try LiveSession(trace, self, output).run()
+                rejected += try LiveSession(RecordedFingers(trace, self), self, output).run()
             } else {
                 let session = try ReplaySession(trace, self, output)
                 rejected += try session.run()

@@ -1,0 +1,106 @@
+// Open Sound Control 1.0, as far as TUIO needs it: a datagram to messages. Invariant: what is not right is an error, and
+// nothing is read beyond the datagram.
+
+/// A message of Open Sound Control.
+struct OSCMessage: Equatable {
+    enum Argument: Equatable {
+        case integer(Int)
+        case number(Double)
+        case text(String)
+        /// Units of 2^-32 s since 1900; 1 is at once.
+        case time(UInt64)
+        /// What TUIO has no use for.
+        case other
+    }
+
+    let address: String
+    let arguments: [Argument]
+
+    /// The messages of a datagram, those of its bundles one after another.
+    ///
+    /// - Throws: ``TUIOError`` for what is no message and no bundle.
+    static func all(_ datagram: ArraySlice<UInt8>) throws(TUIOError) -> [OSCMessage] {
+        var messages: [OSCMessage] = []
+        var reader = OSCReader(rest: datagram)
+        try reader.read(&messages, depth: 0)
+        return messages
+    }
+}
+
+/// A datagram that is not right.
+package struct TUIOError: Error, Equatable {
+    /// What is wrong with it, as a part of a sentence.
+    package let message: String
+}
+
+private struct OSCReader {
+    var rest: ArraySlice<UInt8>
+
+    /// So deep bundles stand in one another at the most.
+    private static let deepest = 8
+
+    mutating func read(_ messages: inout [OSCMessage], depth: Int) throws(TUIOError) {
+        guard rest.first == UInt8(ascii: "#") else { return messages.append(try message()) }
+        guard try text() == "#bundle", depth < Self.deepest else { throw TUIOError(message: "no bundle of OSC") }
+        _ = try take(8)
+        while !rest.isEmpty {
+            let size = try integer(4)
+            guard size > 0, size % 4 == 0 else { throw TUIOError(message: "a bundle of OSC with a wrong length in it") }
+            var part = OSCReader(rest: try take(size))
+            try part.read(&messages, depth: depth + 1)
+        }
+    }
+
+    private mutating func message() throws(TUIOError) -> OSCMessage {
+        let address = try text()
+        guard address.hasPrefix("/") else { throw TUIOError(message: "no message of OSC") }
+        let tags = try text()
+        guard tags.hasPrefix(",") else { throw TUIOError(message: "a message of OSC without types") }
+        var arguments: [OSCMessage.Argument] = []
+        for tag in tags.utf8.dropFirst() { arguments.append(try argument(tag)) }
+        guard rest.isEmpty else { throw TUIOError(message: "a message of OSC with something behind its arguments") }
+        return OSCMessage(address: address, arguments: arguments)
+    }
+
+    private mutating func argument(_ tag: UInt8) throws(TUIOError) -> OSCMessage.Argument {
+        switch tag {
+        case UInt8(ascii: "i"): return .integer(try integer(4))
+        case UInt8(ascii: "h"): return .integer(try integer(8))
+        case UInt8(ascii: "f"): return .number(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try integer(4)))))
+        case UInt8(ascii: "d"): return .number(Double(bitPattern: UInt64(bitPattern: Int64(try integer(8)))))
+        case UInt8(ascii: "s"), UInt8(ascii: "S"): return .text(try text())
+        case UInt8(ascii: "t"): return .time(UInt64(bitPattern: Int64(try integer(8))))
+        case UInt8(ascii: "T"), UInt8(ascii: "F"), UInt8(ascii: "N"), UInt8(ascii: "I"): return .other
+        case UInt8(ascii: "["), UInt8(ascii: "]"): return .other
+        case UInt8(ascii: "b"):
+            let size = try integer(4)
+            guard size >= 0, size <= rest.count else { throw TUIOError(message: "a message of OSC that is cut") }
+            _ = try take((size + 3) / 4 * 4)
+            return .other
+        case UInt8(ascii: "c"), UInt8(ascii: "r"), UInt8(ascii: "m"):
+            _ = try take(4)
+            return .other
+        default: throw TUIOError(message: "a message of OSC with an unknown type")
+        }
+    }
+
+    /// Text up to its NUL, and the bytes that make its length a multiple of four.
+    private mutating func text() throws(TUIOError) -> String {
+        guard let end = rest.firstIndex(of: 0) else { throw TUIOError(message: "no text of OSC") }
+        let text = String(decoding: rest[..<end], as: UTF8.self)
+        _ = try take((end - rest.startIndex) / 4 * 4 + 4)
+        return text
+    }
+
+    /// A number with its sign, the high byte first.
+    private mutating func integer(_ size: Int) throws(TUIOError) -> Int {
+        let bits = try take(size).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return size == 4 ? Int(Int32(truncatingIfNeeded: bits)) : Int(truncatingIfNeeded: bits)
+    }
+
+    private mutating func take(_ count: Int) throws(TUIOError) -> ArraySlice<UInt8> {
+        guard count <= rest.count else { throw TUIOError(message: "a message of OSC that is cut") }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+}
