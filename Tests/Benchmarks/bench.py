@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 
+import history
 import readme
 import report
 from servers import CORE, OTHER_CORE, Load, Server, kinds, prepare_child
@@ -478,7 +479,7 @@ def parse():
     effort.add_argument("--quick", action="store_true", help="only see that it runs: the figures are worth little")
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--into", metavar="FOLDER", help="put the results there (default: below the build's folder)")
-    place.add_argument("--keep", action="store_true", help="put the results into the project, and its README")
+    place.add_argument("--keep", action="store_true", help="put the results into the project, its history of them and its README")
     arguments = parser.parse_args()
     for name in arguments.workloads:
         if name not in WORKLOADS:
@@ -499,6 +500,8 @@ def main():
         for name in arguments.workloads or WORKLOADS:
             print(f"{name} ...", flush=True)
             getattr(bench, name)()
+        if arguments.keep:
+            history.keep(machine, bench.rows, scratch, folder)
     print("", report.text(machine, bench.rows), sep="\n")
     report.write(into, machine, bench.rows)
     if arguments.keep:

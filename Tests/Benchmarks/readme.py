@@ -52,7 +52,8 @@ others spend that carry messages of the same size:
 ![Processor time for a delivery](Tests/Benchmarks/Results/results.svg)
 
 Measured on {machine["date"]} with {machine["cores"]} cores, {machine["processor"]}:
-[all figures, and what was run](Tests/Benchmarks/Results/results.md). `make bench` measures your machine.
+[all figures, and what was run](Tests/Benchmarks/Results/results.md), and \
+[how they became so](Tests/Benchmarks/Results/history.svg). `make bench` measures your machine.
 """
 
 

@@ -360,14 +360,14 @@ def panel(figures, way, left, low, high):
         dots = "".join(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3"/>' for px, py in points)
         parts.append(f'<g fill="{COLOURS[server]}" stroke="{COLOURS[server]}"><path d="M{path}" fill="none" '
                      f'stroke-width="2"/>{dots}</g>')
-        ends.append((points[-1][1], server, points[-1][0]))
+        ends.append((points[-1][1], server, points[-1][0], COLOURS[server]))
     return parts + labels(ends)
 
 
 def labels(ends):
     """Names at the lines' ends, pushed apart where they would lie on each other."""
     parts, lowest = [], -math.inf
-    for py, server, px in sorted(ends):
+    for py, name, px, colour in sorted(ends):
         lowest = max(py, lowest + 14)
-        parts.append(f'<text x="{px + 8:.1f}" y="{lowest + 4:.1f}" fill="{COLOURS[server]}">{server}</text>')
+        parts.append(f'<text x="{px + 8:.1f}" y="{lowest + 4:.1f}" fill="{colour}">{name}</text>')
     return parts
