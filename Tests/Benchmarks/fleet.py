@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "System" / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "Broker" / "Fleet"))
 
 from machines import (
     BIN, Daemon, Machine, Process, can_make_machines, clean_up, connected, nats_cluster, open_mosquitto, published, remove_machines,

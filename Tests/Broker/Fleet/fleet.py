@@ -22,7 +22,7 @@ from paho.mqtt.properties import Properties
 
 from machines import BIN, FOLDER, Daemon, Machine, Process, WallClock, can_make_machines, clean_up, free_port, mosquitto
 from machines import listens, nats_cluster, nats_server, open_mosquitto, run, wait_for
-from step import measure
+from step import measure, measure_motions
 
 PATIENCE = 30
 # What chronyc prints of a server in the same network, but for its reference and the leap status.
@@ -595,6 +595,15 @@ def try_step():
     print(f"step: {told}", file=sys.stderr)
 
 
+def try_motions():
+    """The same eight see tours as motions: a ninth comes in the middle of one, and the broker is killed in the middle of another."""
+    told = measure_motions("motions", 1000, 2)
+    check(told["there"] and told["asked"] > 100 and told["places"] > 100, f"mirrors follow tours that are told as motions: {told}")
+    check(len(told["joined"]) == 1, f"and one that comes in the middle of a tour is in step before its end: {told}")
+    check(told["same"] >= told["asked"] * 0.99, f"and all show the same digits for one time, without a broker too: {told}")
+    print(f"motions: {told}", file=sys.stderr)
+
+
 def try_status():
     """What `--status` says of the clock, with a chronyc that says what the test wants, and with none that answers."""
     folder = FOLDER / "chronyc"
@@ -617,7 +626,7 @@ def try_status():
 
 PARTS = {
     "mosquitto": try_mosquitto, "wall": try_wall, "clocks": try_clocks, "cluster": try_cluster, "circles": try_circles, "limits": try_limits,
-    "step": try_step}
+    "step": try_step, "motions": try_motions}
 
 
 def try_part(name):

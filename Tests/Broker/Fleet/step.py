@@ -1,5 +1,6 @@
-"""Measures how far screens are apart that show one camera with `--play-out`: `step.py FOLDER [MILLISECONDS…]`, two rows for each
-play-out. One machine has all of it, so the clocks are right; between each bridge and the broker stands a relay that holds every
+"""Measures how far screens are apart that show one camera with `--play-out`: `step.py FOLDER [MILLISECONDS…]`, three rows for each
+play-out: as it is, with connections that stand still, and motions with a broker that is killed and a screen that comes late. One
+machine has all of it, so the clocks are right; between each bridge and the broker stands a relay that holds every
 piece back for up to 30 ms, and in the second row a connection for 0.3 s now and then."""
 
 import contextlib
@@ -11,7 +12,7 @@ import sys
 import threading
 import time
 
-from machines import BIN, Daemon, Process, clean_up, open_mosquitto, wait_for
+from machines import BIN, Daemon, Process, clean_up, mosquitto, open_mosquitto, wait_for
 
 MIRRORS = 8
 
@@ -29,7 +30,11 @@ class SlowRelay:
     def accept(self):
         while True:
             near, _ = self.listener.accept()
-            far = socket.create_connection(("127.0.0.1", self.target))
+            try:
+                far = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                near.close()
+                continue
             for one in (near, far):
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for source, goal in ((near, far), (far, near)):
@@ -38,8 +43,10 @@ class SlowRelay:
     def carry(self, source, goal):
         with contextlib.suppress(OSError):
             self.pass_on(source, goal)
+        # The other direction's thread waits for one of them, and would keep it open.
         for one in (source, goal):
-            one.close()
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
     def pass_on(self, source, goal):
         waiting, due = [], 0.0
@@ -104,42 +111,116 @@ def feed(daemon, seconds):
     hand.close()
 
 
+class Wall:
+    """A broker, a node whose camera moves, and mirrors of it, each with its daemon and behind a relay of its own."""
+
+    def __init__(self, name, play_out, stall=0.0, *options):
+        self.name, self.play_out, self.stall = name, play_out, stall
+        self.broker, self.port = open_mosquitto(name)
+        self.source = Daemon(f"{name}-source")
+        self.processes = [self.source]
+        self.bridge("node", self.source, "--node", "hand", *options)
+        self.daemons, self.mirrors = [], []
+        for _ in range(MIRRORS):
+            self.add_mirror()
+        self.source.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.5}}')
+        self.is_there = wait_for(lambda: all('"zoom":7.5,' in daemon.position("copy") for daemon in self.daemons))
+        self.screens = [Screen(daemon) for daemon in self.daemons]
+
+    def bridge(self, name, daemon, *options):
+        relay = SlowRelay(self.port, len(self.processes), self.stall)
+        bridge = Process(
+            f"{self.name}-{name}", BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{relay.port}", "--socket", daemon.path, *options)
+        self.processes.insert(0, bridge)
+        return bridge
+
+    def add_mirror(self):
+        number = len(self.daemons)
+        daemon = Daemon(f"{self.name}-{number}")
+        self.daemons.append(daemon)
+        self.processes.append(daemon)
+        self.mirrors.append(
+            self.bridge(f"mirror-{number}", daemon, "--follow", "hand/main", "--as", "copy", "--play-out", f"{self.play_out}ms"))
+        return daemon
+
+    def positions(self, *others):
+        """What each screen shows now, or showed a moment ago."""
+        wall_time = round(time.time() * 1000 - random.uniform(0, 50), 3)
+        return {screen.position(wall_time) for screen in (*self.screens, *others)}
+
+    def rests(self):
+        return wait_for(lambda: self.source.rests("main") and len(
+            {one.position("copy") for one in self.daemons} | {self.source.position("main")}) == 1)
+
+    def end(self):
+        for process in (*self.processes, self.broker):
+            process.end()
+
+
 def measure(name, play_out, seconds, stall=0.3):
     """What screens show for one time, and when their daemons tell it."""
-    broker, port = open_mosquitto(name)
-    source = Daemon(f"{name}-source")
-    node = Process(f"{name}-node", BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{SlowRelay(port, 0, stall).port}", "--socket",
-                   source.path, "--node", "hand")
-    daemons = [Daemon(f"{name}-{number}") for number in range(MIRRORS)]
-    mirrors = [
-        Process(f"{name}-mirror-{number}", BIN / "gimbal-mqtt", "--broker", f"mqtt://127.0.0.1:{SlowRelay(port, number + 1, stall).port}",
-                "--socket", daemon.path, "--follow", "hand/main", "--as", "copy", "--play-out", f"{play_out}ms")
-        for number, daemon in enumerate(daemons)]
-    source.ask('{"type":"move","id":1,"update":{"kind":"zoom-to","zoom":7.5}}')
-    is_there = wait_for(lambda: all('"zoom":7.5,' in daemon.position("copy") for daemon in daemons))
-    screens = [Screen(daemon) for daemon in daemons]
-    hand = threading.Thread(target=feed, args=(source, seconds))
+    wall = Wall(name, play_out, stall)
+    hand = threading.Thread(target=feed, args=(wall.source, seconds))
     hand.start()
     asked = same = 0
     places = set()
     while hand.is_alive():
-        # What a screen shows now, or showed a moment ago.
-        wall_time = round(time.time() * 1000 - random.uniform(0, 50), 3)
-        told = {screen.position(wall_time) for screen in screens}
+        told = wall.positions()
         asked, same, places = asked + 1, same + (len(told) == 1), places | told
         time.sleep(0.01)
     hand.join()
-    rest = wait_for(lambda: source.rests("main") and len({one.position("copy") for one in daemons} | {source.position("main")}) == 1)
+    rest = wall.rests()
+    seen = [screen.seen for screen in wall.screens]
     skews = sorted(
-        max(times) - min(times)
-        for position in screens[0].seen if len(times := [one.seen[position] for one in screens if position in one.seen]) == MIRRORS)
-    late = sum("came late" in mirror.log.read_text() for mirror in mirrors)
-    for process in (*mirrors, node, broker, *daemons, source):
-        process.end()
+        max(times) - min(times) for position in seen[0] if len(times := [one[position] for one in seen if position in one]) == MIRRORS)
+    late = sum("came late" in mirror.log.read_text() for mirror in wall.mirrors)
+    wall.end()
     return {
-        "there": bool(is_there and rest), "asked": asked, "same": same, "places": len(places), "frames": len(skews),
+        "there": bool(wall.is_there and rest), "asked": asked, "same": same, "places": len(places), "frames": len(skews),
         "late": late, "p50": skews[len(skews) // 2] * 1000 if skews else None,
         "p999": skews[int(len(skews) * 0.999)] * 1000 if skews else None}
+
+
+def measure_motions(name, play_out, rounds):
+    """What screens show of tours that are told once. In the middle of the first one a screen comes that was not there; in the middle
+    of the next the broker is killed, and comes back empty; and so on. Tours take eight seconds."""
+    wall = Wall(name, play_out, 0.0, "--motions")
+    chance = random.Random(2)
+    asked = same = 0
+    places, joined = set(), []
+
+    def come():
+        """Another screen, which counts from its first right answer on."""
+        began, screen = time.monotonic(), Screen(wall.add_mirror())
+        while len(wall.positions(screen)) != 1:
+            time.sleep(0.01)
+        joined.append(time.monotonic() - began)
+        # It has shown nothing of the moment before.
+        time.sleep(0.06)
+        wall.screens.append(screen)
+
+    def restart():
+        wall.broker = mosquitto(f"{name}-again", f"listener {wall.port}", "allow_anonymous true", port=wall.port)
+
+    for number in range(rounds):
+        frames = [{
+            "position": {"target": {"latitude": chance.uniform(-60, 60), "longitude": chance.uniform(-180, 180)}, "zoom": 4 + step},
+            "durationMs": 2000, "path": "smooth"} for step in range(4)]
+        wall.source.ask(json.dumps({"type": "tour", "id": 1, "keyframes": frames}))
+        began = time.monotonic()
+        due = [(3, lambda: wall.broker.kill()), (4.5, restart)] if number % 2 else [(3, come)]
+        # All have heard of it after the play-out, and what the wires and the machine take.
+        time.sleep(1 + play_out / 1000)
+        while (elapsed := time.monotonic() - began) < 7.5:
+            told = wall.positions()
+            asked, same, places = asked + 1, same + (len(told) == 1), places | told
+            if due and elapsed > due[0][0]:
+                due.pop(0)[1]()
+            time.sleep(0.01)
+        if not wall.rests():
+            raise SystemExit(f"step: round {number} comes to no rest")
+    wall.end()
+    return {"there": bool(wall.is_there), "asked": asked, "same": same, "places": len(places), "joined": joined}
 
 
 if __name__ == "__main__":
@@ -148,5 +229,6 @@ if __name__ == "__main__":
             for stall in (0, 0.3):
                 told = measure(f"step{milliseconds}-{stall}", milliseconds, 60, stall)
                 print(f"play-out {milliseconds} ms, stalls of {stall} s:", told, flush=True)
+            print(f"play-out {milliseconds} ms, motions:", measure_motions(f"motions{milliseconds}", milliseconds, 8), flush=True)
     finally:
         clean_up(tells=False)
