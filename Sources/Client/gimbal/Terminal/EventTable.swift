@@ -67,11 +67,12 @@ struct EventTable {
         case .leaseEnded(let end):
             return [aside(end.camera, at: end.timeMs, "lease \(end.lease) ended: \(end.reason.rawValue)")]
         case .clock(let told):
-            let milliseconds = Double(told.wallTime.microseconds) / 1000
-            return [aside(told.camera, at: told.timeMs, "wall clock \(fixed(milliseconds, 3)) ms")]
+            return [aside(told.camera, at: told.timeMs, "wall clock \(text(told.wallTime))")]
         case .motion(let told):
             return [aside(told.camera, at: told.timeMs, told.motion == nil ? "nothing moves it" : "motion")]
-        case .present, .lagged, .removed, .subscribedToAll: return []
+        case .present(let told):
+            return [aside(told.camera, at: nil, told.presentation.map(text) ?? "nothing is told ahead")]
+        case .lagged, .removed, .subscribedToAll: return []
         case .subscribed, .reset, .moveStarted, .cameraChanged, .idle: return rows(event, message.type)
         }
     }
@@ -111,10 +112,22 @@ struct EventTable {
     }
 
     /// A row that has nothing in common with the columns but its time.
-    private mutating func aside(_ camera: String, at timeMs: Double, _ text: PrintableText) -> PrintableText {
+    private mutating func aside(_ camera: String, at timeMs: Double?, _ text: PrintableText) -> PrintableText {
         rowsLeft -= 1
         let camera: PrintableText = showsCamera ? "\(filled("\(camera)", 6)) " : ""
-        return dim("\(padded("\(clock(milliseconds: timeMs, 3))", columns[0].width)) \(camera)\(text)")
+        let time = timeMs.map { clock(milliseconds: $0, 3) } ?? ""
+        return dim("\(padded("\(time)", columns[0].width)) \(camera)\(text)")
+    }
+
+    private func text(_ time: WallTime) -> PrintableText { "\(fixed(Double(time.microseconds) / 1000, 3)) ms" }
+
+    /// Where a camera is to be.
+    private func text(_ presentation: Presentation) -> PrintableText {
+        let position = presentation.position
+        return """
+            at \(text(presentation.presentAt)): \(fixed(position.target.latitude, 6)), \(fixed(position.target.longitude, 6)), \
+            zoom \(fixed(position.zoom, 3))
+            """
     }
 
     /// What a camera is sent.
