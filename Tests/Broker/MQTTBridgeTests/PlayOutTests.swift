@@ -3,10 +3,11 @@
 import Foundation
 import GimbalProtocol
 import Hub
-import MQTTBridge
 import Service
 import TestSupport
 import Testing
+
+@testable import MQTTBridge
 
 @Suite struct PlayOutTests {
     /// A wall: a node, and mirrors of its camera that play out so many milliseconds behind it.
@@ -267,6 +268,28 @@ import Testing
         feeder.send(#"{"type":"pan","phase":"ended"}"#)
         wall.fleet.pass(1000)
         #expect(try wall.position(of: "copy", on: 1) == wall.position(of: "main", on: 0))
+    }
+
+    /// As after the broker was away: between the first frame and the others, a camera would be where it was a second ago.
+    @Test func motionThatIsToldAgainIsNotPresentedAgain() throws {
+        let wall = Wall([0], playOut: 120, delay: 15, seed: 12, tellsMotions: true)
+        wall.fleet.hosts[0].connect().send(Self.tour)
+        wall.fleet.pass(500)
+        let status = try #require(CameraStatus.read(wall.fleet.retained["gimbal/left/main/camera"] ?? [])?.status)
+        let began = try #require(status.motion?.wallTime)
+        var presenter = Presenter(playOut: 120, bearingOffset: 0)
+        var times: [WallTime] = []
+        for milliseconds in stride(from: 0.0, to: 3000, by: 100) {
+            let now = began.adding(milliseconds: milliseconds)
+            if milliseconds.truncatingRemainder(dividingBy: 500) == 0 {
+                presenter.note(status, isOnTheWay: true, at: now, milliseconds)
+            }
+            try presenter.present(status.position, isMoving: true, at: now, milliseconds) { frame in
+                times.append(frame.presentAt)
+                return true
+            }
+        }
+        #expect(times.count > 150 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
     }
 
     @Test func nodeThatLosesItsDaemonTellsNoMotion() throws {

@@ -15,13 +15,16 @@ import Testing
         let position = #"{"target":{"latitude":51.5,"longitude":-0.125},"zoom":12.25,"bearing":0,"viewingAngle":0}"#
         let presentation = #"{"presentAt":1795701739146.25,"position":\#(position)}"#
         let row = rows(#"{"type":"present","camera":"main","presentation":\#(presentation)}"#)
-        #expect(row.count == 1 && row[0].hasSuffix("at 1795701739146.250 ms: 51.500000, -0.125000, zoom 12.250"), "\(row)")
+        #expect(
+            row.count == 1 && row[0].hasSuffix("at 1795701739146.250 ms: 51.500000, -0.125000, zoom 12.250"), "\(row)")
         let end = rows(#"{"type":"present","camera":"main"}"#)
         #expect(end.count == 1 && end[0].hasSuffix("nothing is told ahead"), "\(end)")
     }
 
     @Test func aClockSaysWhichTimeOfTheWallClockACamerasTimeIs() {
         let row = rows(#"{"type":"clock","camera":"main","timeMs":1500,"wallTime":1795701739146}"#)
-        #expect(row.count == 1 && row[0].contains("0:01.500") && row[0].hasSuffix("wall clock 1795701739146.000 ms"), "\(row)")
+        #expect(
+            row.count == 1 && row[0].contains("0:01.500") && row[0].hasSuffix("wall clock 1795701739146.000 ms"),
+            "\(row)")
     }
 }

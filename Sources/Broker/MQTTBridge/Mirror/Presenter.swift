@@ -22,6 +22,8 @@ struct Presenter {
     /// When the source's newest position is to be shown; `nil` is as soon as can be, where its clock is not known or wrong.
     private var time: WallTime?
     private var motion: MotionStart?
+    /// As the source told it.
+    private var toldMotion: MotionStart?
     private var frames: MotionFrames?
     /// What was told last of the source's positions.
     private var told: Presentation?
@@ -44,6 +46,9 @@ struct Presenter {
     ///
     /// - Parameter isOnTheWay: whether it tells that while it is so: what is told late is logged.
     mutating func note(_ status: CameraStatus, isOnTheWay: Bool, at wall: WallTime, _ now: Double) {
+        // Told again, as after the broker was away: its frames are told as far as they are to be.
+        if let motion = status.motion, motion == toldMotion { return }
+        toldMotion = status.motion
         motion = status.motion
         let shown = (motion?.wallTime ?? status.wallTime).flatMap {
             $0.milliseconds(since: wall) < Self.farAhead ? $0.adding(milliseconds: playOut) : nil
