@@ -33,6 +33,7 @@ swift_sources = Package.swift Sources $(wildcard Tests)
 bin = $(DESTDIR)$(PREFIX)/bin
 units = $(DESTDIR)$(PREFIX)/lib/systemd
 sysusers = $(DESTDIR)$(PREFIX)/lib/sysusers.d
+catalog = $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 doc = $(DESTDIR)$(PREFIX)/share/doc/gimbal
 # Debian's zsh looks below /usr/share only where packages put theirs; everywhere else it looks where sites do.
 on_debian = $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version))
@@ -291,7 +292,7 @@ $(programs) $(share) &:
 	@$(MAKE) --no-print-directory build
 
 install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only what was never built
-	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(doc)'
+	install -d '$(bin)' '$(units)/system' '$(units)/user' '$(sysusers)' '$(catalog)' '$(doc)'
 	install -m 755 $(STRIP) $(programs) '$(bin)'
 	install -m 644 systemd/gimbald*.socket systemd/gimbald-watch-restart.service '$(units)/system'
 	install -m 644 systemd/user/gimbald.socket '$(units)/user'
@@ -301,6 +302,7 @@ install: $(programs) $(share) ## install below DESTDIR and PREFIX; builds only w
 	    chmod 644 '$(units)'/$$unit/gimbald.service; \
 	done
 	install -m 644 systemd/gimbal.sysusers '$(sysusers)/gimbal.conf'
+	install -m 644 systemd/gimbal.catalog '$(catalog)'
 	install -d '$(man)/man1' '$(man)/man8' '$(bash)' '$(zsh)' '$(fish)'
 	install -m 644 '$(share)'/man1/* '$(man)/man1'
 	install -m 644 '$(share)'/man8/* '$(man)/man8'
@@ -323,7 +325,7 @@ on_this_machine = @$(if $(DESTDIR),:,systemd/machine.sh $(1) '$(units)')
 
 uninstall: ## stop and disable the units, and remove what `install` installs
 	$(call on_this_machine,uninstalling)
-	rm -f '$(bin)/gimbald' '$(bin)/gimbal' '$(sysusers)/gimbal.conf'
+	rm -f '$(bin)/gimbald' '$(bin)/gimbal' '$(sysusers)/gimbal.conf' '$(catalog)/gimbal.catalog'
 	rm -f '$(units)/system/gimbald.service' '$(units)/system/gimbald.socket' '$(units)/system/gimbald-watch.socket'
 	rm -f '$(units)/system/gimbald-watch-restart.service'
 	rm -f '$(units)/user/gimbald.service' '$(units)/user/gimbald.socket'

@@ -164,7 +164,7 @@ let package = Package(
             sources: ["CameraTests.swift"]),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "GimbalProtocol", "TestSupport"]),
         .testTarget(name: "LibeventTests", dependencies: ["Libevent"]),
-        .testTarget(name: "ServiceTests", dependencies: ["Service", "CLinux"]),
+        .testTarget(name: "ServiceTests", dependencies: ["Service", "CLinux", "TestSupport", "UnixSocket"]),
         .testTarget(
             name: "MQTTBridgeTests", dependencies: ["EarthViews", "MQTTBridge", "Hub", "Service", "TestSupport"]),
         .testTarget(name: "HubTests", dependencies: ["Hub", "TestSupport"], exclude: ["Golden"]),

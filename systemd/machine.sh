@@ -45,6 +45,7 @@ settings() {
 
 installed() {
     ! is_running || { systemctl daemon-reload && for_each_user daemon-reload; }
+    journalctl --update-catalog 2>/dev/null || true
     if is_running && systemctl --quiet is-active gimbald.service; then
         echo 'gimbald runs: `systemctl restart gimbald` starts what is installed now, and drops no client'
     elif ! systemctl --quiet is-enabled gimbald.socket 2>/dev/null; then
@@ -69,6 +70,7 @@ uninstalling() {
 # forget: what systemd and the runtime folder still know.
 forget() {
     rm -rf /run/gimbal
+    journalctl --update-catalog 2>/dev/null || true
     is_running || return 0
     systemctl daemon-reload
     for unit in $services; do systemctl --quiet reset-failed "$unit" 2>/dev/null || true; done

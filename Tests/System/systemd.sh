@@ -46,6 +46,7 @@ service() {
     check 'it has no capabilities' process_has '^CapBnd:\t0+$'
     check 'it gains no privileges' process_has '^NoNewPrivs:\t1$'
     check 'its system calls are filtered' process_has '^Seccomp:\t2$'
+    check 'the journal finds the line that it is ready' entry ca709d7ad6814298815d7d05b7191c69 '"SYSLOG_IDENTIFIER":"gimbald"'
     check 'it has room for all its clients' awk '/^Max open files/ { exit $4 < 1088 }' "/proc/$(state MainPID)/limits"
 }
 
@@ -82,15 +83,28 @@ settings() {
     check 'nothing is wrong with the settings' gimbald --check-config
     check 'it reloads' reloads
     check 'the settings are in force' answers_to gimbal $socket "$zoom_in" '"denied".*--allow-group'
+    echo 'log-level = debug' >>/etc/gimbal/gimbald.conf
+    check 'it reloads again' reloads
+    check 'and refuses again' answers_to gimbal $socket "$zoom_in" '"denied"'
+    check 'the journal has the user of the refused line' within 5 \
+        entry e85d2738ef3f4a4cadb466a84b5271e3 "\"CLIENT_UID\":\"$(id -u nobody)\""
+    check 'and its catalog says what that is' bash -c "journalctl --update-catalog &&
+        journalctl --catalog MESSAGE_ID=e85d2738ef3f4a4cadb466a84b5271e3 | grep 'user $(id -u nobody), sent a line'"
+    check 'a camera is made' gimbal move --socket $socket --camera seen --zoom 4
+    check 'and found by its name' within 5 entry 6941d61fa16d433dbfc4bd7dde4c0f05 '"CAMERA":"seen"'
+    check 'it is removed' gimbal remove --socket $socket seen
     echo 'cameras = many' >>/etc/gimbal/gimbald.conf
     check 'wrong settings are found' bash -c '! gimbald --check-config'
     check 'a reload with them returns' systemctl reload gimbald.service
-    check 'the log says what is wrong' within 5 logs_error '/etc/gimbal/gimbald.conf:2: cameras "many" must be 1 to 65536$'
+    check 'the log says what is wrong' within 5 logs_error '/etc/gimbal/gimbald.conf:3: cameras "many" must be 1 to 65536$'
     check 'the daemon has the settings from before' answers_to gimbal $socket "$zoom_in" '"denied".*--allow-group'
     rm /etc/gimbal/gimbald.conf
     check 'it reloads without the file' reloads
     check 'the settings are gone' answers_to gimbal $socket "$zoom_in" '"ok"'
 }
+
+# entry MESSAGE-ID MEMBER: whether the journal has such an entry of the service, with such a member.
+entry() { journalctl --quiet --output json "MESSAGE_ID=$1" _SYSTEMD_UNIT=gimbald.service | tee /dev/stderr | grep -qF "$2"; }
 
 logs_error() {
     journalctl --quiet --priority err --output cat "_PID=$(state MainPID)" | tee /dev/stderr | grep -q "$1"

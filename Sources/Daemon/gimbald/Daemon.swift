@@ -91,7 +91,7 @@ final class Daemon {
         // Only who has the socket takes the state: another daemon's is none of its business.
         if inheritance.map(takeOver) == true { keeper?.resume() } else { try keeper?.restore(at: now()) }
         inheritance = nil
-        log(.info, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
+        log(.info, .ready, "version \(gimbalVersion) is ready: libevent \(EventLoop.version) with \(loop.method)")
         manager.notify("READY=1\nSTATUS=\(status)")
         try endTurn()
         while !isOver {
@@ -102,7 +102,7 @@ final class Daemon {
         for connection in clients.all { connection.close() }
         clients.releaseRetired()
         try keeper?.saveLast(extendTimeout: manager.extendTimeout)
-        log(.info, "ended")
+        log(.info, .ended, "ended")
     }
 
     /// Does what is due, sends, frees, and says how long the next turn may wait.
@@ -216,7 +216,7 @@ final class Daemon {
         else { return nil }
         // A refused client may come again at once, and for ever.
         if now() - saidRefused >= 60_000 {
-            log(.warning, "clients are refused: \(reason)")
+            log(.warning, .clientsRefused, "clients are refused: \(reason)", [.clientUser: "\(connection.user)"])
             saidRefused = now()
         }
         return reason

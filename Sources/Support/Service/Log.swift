@@ -1,4 +1,4 @@
-// Lines to standard error, with the journal's priorities where the journal reads them. What is logged is one line each: a
+// Lines to standard error, or entries of the journal where that reads standard error. What is logged is one line each: a
 // path, a file's content or what a client sent cannot pass for another one. Logging never blocks: a line that finds no
 // room is left out, and how many were is said when there is room again.
 
@@ -32,7 +32,9 @@ private let leftOut = Atomic<Int>(0)
 package struct Log: Sendable {
     private let name: String
     package let level: LogLevel
+    /// Whether lines begin with their priority.
     private let isJournal: Bool
+    private let journal = Journal()
 
     /// - Parameters:
     ///   - name: the program's; it stands before each line, unless the journal reads them, which knows it.
@@ -44,13 +46,36 @@ package struct Log: Sendable {
 
     package func callAsFunction(_ level: LogLevel, _ message: @autoclosure () -> PrintableText) {
         guard level <= self.level else { return }
+        log(level, nil, message(), [:])
+    }
+
+    /// - Parameters:
+    ///   - event: what it is about.
+    ///   - fields: what else the journal finds it by; an empty one is left out.
+    package func callAsFunction(
+        _ level: LogLevel, _ event: LogEvent, _ message: @autoclosure () -> PrintableText,
+        _ fields: KeyValuePairs<LogField, String> = [:]
+    ) {
+        guard level <= self.level else { return }
+        log(level, event, message(), fields)
+    }
+
+    private func log(
+        _ level: LogLevel, _ event: LogEvent?, _ message: PrintableText, _ fields: KeyValuePairs<LogField, String>
+    ) {
+        if let journal {
+            var entry = [("MESSAGE", "\(message)"), ("PRIORITY", "\(level.priority)"), ("SYSLOG_IDENTIFIER", name)]
+            if let event { entry.append(("MESSAGE_ID", event.rawValue)) }
+            entry += fields.filter { !$1.isEmpty }.map { ($0.rawValue, $1) }
+            if journal.send(entry) { return }
+        }
         guard Self.hasRoom else {
             leftOut.add(1, ordering: .relaxed)
             return
         }
         let missing = leftOut.exchange(0, ordering: .relaxed)
         if missing > 0 { write(.warning, "\(counted(missing, "line")) of this log left out: standard error was full") }
-        write(level, message())
+        write(level, message)
     }
 
     private func write(_ level: LogLevel, _ message: PrintableText) {

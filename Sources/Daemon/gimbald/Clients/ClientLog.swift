@@ -24,17 +24,25 @@ struct ClientLog {
     mutating func came(_ connection: Connection, of count: Int, at now: Double) {
         let socket = connection.socketKind == .watch ? " by the watch socket" : ""
         let user = userName(of: connection)
-        tell("\(Self.name(of: connection, user)) connected\(socket): \(count) now", at: now)
+        tell(
+            .clientCameOrWent, "\(Self.name(of: connection, user)) connected\(socket): \(count) now", of: connection,
+            at: now)
     }
 
     mutating func went(_ connection: Connection, of count: Int, at now: Double) {
         let user = userName(of: connection)
-        tell("\(Self.name(of: connection, user)) disconnected: \(count) now", at: now)
+        tell(
+            .clientCameOrWent, "\(Self.name(of: connection, user)) disconnected: \(count) now", of: connection, at: now)
     }
 
     mutating func takeNote(_ note: Hub.Note, of connection: Connection, at now: Double) {
         let user = userName(of: connection)
-        tell("\(Self.name(of: connection, user)) \(Self.text(of: note))", at: now)
+        let (event, camera): (LogEvent, String?) =
+            switch note {
+            case .refused(_, _, let camera): (.lineRefused, camera)
+            case .made(let camera), .removed(let camera): (.cameraMadeOrRemoved, camera)
+            }
+        tell(event, "\(Self.name(of: connection, user)) \(Self.text(of: note))", of: connection, camera, at: now)
     }
 
     private static func text(of note: Hub.Note) -> PrintableText {
@@ -76,10 +84,18 @@ struct ClientLog {
         return String(decoding: bytes[..<(count - 1)], as: UTF8.self)
     }
 
-    private mutating func tell(_ text: @autoclosure () -> PrintableText, at now: Double) {
+    private mutating func tell(
+        _ event: LogEvent, _ text: @autoclosure () -> PrintableText, of connection: Connection, _ camera: String? = nil,
+        at now: Double
+    ) {
         guard let left = limit.admit(at: now) else { return }
         if left > 0 { log(.debug, "\(counted(left, "line")) about clients left out") }
-        log(.debug, text())
+        log(
+            .debug, event, text(),
+            [
+                .client: "\(connection.descriptor)", .clientUser: "\(connection.user)",
+                .clientProcess: "\(connection.process)", .camera: camera ?? "",
+            ])
     }
 }
 

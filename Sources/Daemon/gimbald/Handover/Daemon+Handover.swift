@@ -22,11 +22,11 @@ extension Daemon {
         manager.notifyReloading(at: now())
         // The next process reads the settings anew: with wrong ones it would end, and every client with it.
         do throws(Options.UsageError) { _ = try Options(arguments: CommandLine.arguments.dropFirst()) } catch {
-            log(.error, "no restart in place: \(error.message)")
+            log(.error, .notRestarted, "no restart in place: \(error.message)")
             manager.notify("READY=1")
             return
         }
-        log(.info, "restarting in place")
+        log(.info, .restarting, "restarting in place")
         phase = .departing(.restart, by: now() + Self.graceMs)
     }
 
@@ -58,7 +58,7 @@ extension Daemon {
             }
             return true
         } catch {
-            log(.error, "nothing can be left to the next process: \(error)")
+            log(.error, .clientsLost, "nothing can be left to the next process: \(error)")
             if departure == .leaveToManager { return true }
         }
         manager.notify("READY=1")
@@ -98,7 +98,9 @@ extension Daemon {
         let lost =
             manager.store(handoverFile.map { [$0.descriptor] } ?? [], as: .state)
             + manager.store(descriptors, as: .client)
-        if lost > 0 { log(.error, "the service manager does not keep \(lost) of \(descriptors.count) connections") }
+        if lost > 0 {
+            log(.error, .clientsLost, "the service manager does not keep \(lost) of \(descriptors.count) connections")
+        }
         manager.waitForBarrier()
     }
 
@@ -130,7 +132,7 @@ extension Daemon {
                 connection.open(peer, client.input)
             }
         } catch {
-            log(.warning, "what the process before left cannot be taken: \(error)")
+            log(.warning, .clientsLost, "what the process before left cannot be taken: \(error)")
             for connection in connections.values { connection.release() }
             return false
         }

@@ -68,7 +68,8 @@ extension Options {
               "watch" is for clients that may only subscribe and ask.
           NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID  Where the service manager is told that the daemon is ready,
               reloading, alive or ending, and how often.
-          JOURNAL_STREAM  If it is set, log lines begin with their priority, as the journal reads it.
+          JOURNAL_STREAM  Where it is standard error, log lines are the journal's entries, with the fields
+              CAMERA, CLIENT, CLIENT_UID, CLIENT_PID and MESSAGE_ID; else they begin with their priority.
 
         Files:
           /run/gimbal/gimbal.sock  The socket of the system's daemon; gimbald.socket makes it.

@@ -114,7 +114,7 @@ import UnixSocket
 
     private func setAside(_ file: StateFile, _ reason: String) throws(SystemError) {
         let name = try file.setAside()
-        log(.warning, "the saved state cannot be taken and is now \(path)/\(name): \(reason)")
+        log(.warning, .stateSetAside, "the saved state cannot be taken and is now \(path)/\(name): \(reason)")
     }
 
     private func restore(_ saved: SavedState, _ file: StateFile, at now: Double) {
@@ -133,7 +133,9 @@ import UnixSocket
         let count = hub.restore(saved, keepsEpochs: keepsEpochs, at: now)
         let state =
             saved.isLast ? "as when the daemon ended" : "as last saved before the daemon died"
-        log(saved.isLast ? .info : .warning, "\(counted(count, "camera")) restored from \(path), \(state)")
+        log(
+            saved.isLast ? .info : .warning, .stateRestored,
+            "\(counted(count, "camera")) restored from \(path), \(state)")
         if count < saved.count {
             log(.warning, "\(counted(saved.count - count, "saved camera")) left out: beyond the limit")
         }
@@ -221,16 +223,16 @@ import UnixSocket
     }
 
     private func succeeded() {
-        if isFailing { log(.info, "the state is saved again") }
+        if isFailing { log(.info, .stateSavedAgain, "the state is saved again") }
         isFailing = false
     }
 
     private func failed(_ error: SystemError) {
         closeFile()  // The folder may be another by the next attempt.
         if isFailing {
-            log(.debug, "saving the state failed again: \(error)")
+            log(.debug, .stateNotSaved, "saving the state failed again: \(error)")
         } else {
-            log(.warning, "the state cannot be saved, and is tried again: \(error)")
+            log(.warning, .stateNotSaved, "the state cannot be saved, and is tried again: \(error)")
         }
         isFailing = true
     }

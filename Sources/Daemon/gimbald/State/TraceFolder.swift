@@ -21,7 +21,7 @@ enum TraceFolder {
         defer { _ = unsafe closedir(folder) }
         var (traces, size, steps) = ([StoredTrace](), 0, 0)
         for name in unsafe names(in: folder) {
-            func leaveOut(_ why: String) { log(.warning, "the trace \(name) is left out: \(why)") }
+            func leaveOut(_ why: String) { log(.warning, .traceLeftOut, "the trace \(name) is left out: \(why)") }
             guard StoredTrace.isName(name) else {
                 leaveOut("a name has 1 to 64 of A-Z a-z 0-9 . _ -")
                 continue
