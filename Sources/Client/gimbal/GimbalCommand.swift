@@ -41,7 +41,8 @@ struct GimbalCommand: ParsableCommand {
             CommandGroup(
                 name: "Trace",
                 subcommands: [
-                    Check.self, Inspect.self, Plot.self, Convert.self, Cut.self, Join.self, Edit.self,
+                    Check.self, Inspect.self, Plot.self, Convert.self, Perform.self, Cut.self, Join.self,
+                    Edit.self,
                 ]),
         ]
     )

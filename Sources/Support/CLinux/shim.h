@@ -12,12 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// As in fcntl.h, string.h, unistd.h and sys/pidfd.h.
+// As in fcntl.h, string.h, unistd.h, sys/mman.h and sys/pidfd.h.
 extern ssize_t tee(int from, int to, size_t count, unsigned int flags);
 #define SPLICE_F_NONBLOCK 2
 extern ssize_t splice(int from, off_t *fromOffset, int to, off_t *toOffset, size_t count, unsigned int flags);
 extern int pipe2(int ends[2], int flags);
 extern void *memmem(const void *bytes, size_t count, const void *word, size_t length);
+#define MFD_CLOEXEC 1U
+extern int memfd_create(const char *name, unsigned int flags);
 extern int pidfd_open(pid_t process, unsigned int flags);
 extern pid_t vfork(void);
 

@@ -128,7 +128,7 @@ struct HostileAnswers: Sendable, CustomTestStringConvertible {
         "check": [["FILE"], ["--json", "FILE"]], "inspect": [["FILE"], ["--json", "FILE"]],
         "plot": [["FILE", "-o", "FILE"], ["FILE", "-o", "OUT.svg"]],
         "convert": [["FILE"], ["FILE", "--to", "webdriver"]], "cut": [["FILE", "--until", "1s"]],
-        "join": [["FILE", "SAMPLE"]],
+        "join": [["FILE", "SAMPLE"]], "perform": [["FILE", "--adb", "FILE"], ["SAMPLE", "--adb", "FILE"]],
         "edit": [["FILE", "--speed", "2"]],
         "record": [["-o", "FILE", "--duration", "1ms"], ["-o", "FILE", "--duration", "1ms", "--append"]],
         "send": [["FILE"]], "tour": [["FILE"], ["FILE", "--trace"], ["SAMPLE", "--to", "kml", "-o", "FILE"]],

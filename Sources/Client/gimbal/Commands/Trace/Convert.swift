@@ -28,7 +28,6 @@ struct Convert: ParsableCommand {
               adb shell getevent -lt | gimbal convert - --viewport 390x844 >touches.ndjson
               gimbal convert drag.events --device screen.desc --rotate 90
               gimbal convert pan.ndjson --to webdriver -o actions.json --expected pan.golden.ndjson
-              gimbal convert pan.ndjson --to uinput-script | adb shell uinput -
               gimbal convert pinch.evemu --touches | gimbal replay -
             """
     )
@@ -77,12 +76,7 @@ struct Convert: ParsableCommand {
     /// Writes fingers in a tool's form, and their camera; neither where one of the files may not be written.
     private func export(_ format: ScriptFormat, into file: OutputFile) throws {
         let source = try InputFile(recording, endsBySignal: true)
-        let bytes = try source.readAll()
-        if TouchExport.isTrace(bytes), let option = options.given {
-            throw Failure(
-                .usage, "\(recording): \(option) is for recordings; what a trace begins with is in its header")
-        }
-        let export = try about(recording) { try TouchExport(bytes, options.traceOptions(of: source), to: format) }
+        let export = try TouchExport(recording, of: source, options, to: format)
         let golden = try expected.map { name in
             var options = OutputOptions()
             (options.output, options.force) = (name, destination.force)
@@ -93,6 +87,17 @@ struct Convert: ParsableCommand {
         try file.finish()
         try golden?.file.finish()
         for change in try export.changes() { say("\(recording): \(change)") }
+    }
+}
+
+extension TouchExport {
+    /// The fingers of a file, a recording's or a trace's.
+    init(_ name: String, of source: InputFile, _ options: RecordingOptions, to format: ScriptFormat) throws {
+        let bytes = try source.readAll()
+        if Self.isTrace(bytes), let option = options.given {
+            throw Failure(.usage, "\(name): \(option) is for recordings; what a trace begins with is in its header")
+        }
+        self = try about(name) { try TouchExport(bytes, options.traceOptions(of: source), to: format) }
     }
 }
 
