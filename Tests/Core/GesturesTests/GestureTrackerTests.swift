@@ -56,6 +56,44 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         #expect(restored.report(GestureEvent(kind, .changed, next), at: 3) == update)
     }
 
+    @Test func whatMayNotBeActiveIsNotWhenItIsDecoded() throws {
+        var hand = Hand()
+        hand.report(GestureEvent(.pan, .began))
+        hand.report(GestureEvent(.pan, .changed, .pan(point(1, 2))))
+        let text = String(decoding: try JSONEncoder().encode(hand.tracker), as: UTF8.self)
+        func isActive(_ old: String, _ new: String) throws -> Bool {
+            try #require(text.contains(old))
+            let changed = text.replacingOccurrences(of: old, with: new)
+            return try JSONDecoder().decode(GestureTracker.self, from: Data(changed.utf8)).isActive
+        }
+        #expect(try isActive(#""scroll":true"#, #""scroll":true"#))
+        #expect(try !isActive(#""scroll":true"#, #""scroll":false"#))
+        #expect(try !isActive(#""kind":{"pan":{}}"#, #""kind":{"tilt":{}}"#))
+        #expect(try !isActive(#""kind":{"pan":{}}"#, #""kind":{"doubleTap":{}}"#))
+    }
+
+    @Test func itsSizeGrowsWithGesturesAndTheirSamples() {
+        var hand = Hand()
+        #expect(hand.tracker.byteCount == 0)
+        hand.report(GestureEvent(.tilt, .began))
+        let one = hand.tracker.byteCount
+        hand.report(GestureEvent(.rotate, .began))
+        #expect(one > 0 && hand.tracker.byteCount == 2 * one)
+        hand.report(GestureEvent(.pan, .began))
+        #expect(hand.tracker.byteCount > 3 * one + SampleWindow.capacity * MemoryLayout<ScreenPoint>.size)
+    }
+
+    @Test func whatIsPrintedHasSixDecimalsAndAScaleNine() {
+        let (number, rounded) = (-1.234_567_891_23, -1.234_568)
+        #expect(point(number, 2 * number).rounded == point(rounded, -2.469_136))
+        #expect(GestureEvent.Value.pan(point(number, 0)).rounded == .pan(point(rounded, 0)))
+        #expect(GestureEvent.Value.rotate(number).rounded == .rotate(rounded))
+        #expect(GestureEvent.Value.tilt(number).rounded == .tilt(rounded))
+        #expect(GestureEvent.Value.oneFingerZoom(number).rounded == .oneFingerZoom(rounded))
+        #expect(GestureEvent.Value.pinch(-number).rounded == .pinch(1.234_567_891))
+        #expect(GestureEvent.Value.pinch(1e-12).rounded == .pinch(1e-9))
+    }
+
     @Test(arguments: GestureKind.allCases.filter { $0 != .pan && value($0, 1) != nil })
     func panWaitsWhileAnotherGestureZoomsOrRotates(_ kind: GestureKind) throws {
         var hand = Hand()
@@ -96,6 +134,7 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         var hand = Hand()
         hand.report(GestureEvent(.tilt, .began))
         #expect(hand.report(GestureEvent(.tilt, .changed, .tilt(-40))) == .tiltBy(20))
+        #expect(hand.report(GestureEvent(.tilt, .changed, .tilt(-60))) == .tiltBy(10))
         #expect(hand.report(GestureEvent(.tilt, .ended)) == nil)
     }
 
@@ -112,6 +151,8 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         hand.report(GestureEvent(.pan, .began), label: .number(1))
         hand.report(GestureEvent(.pan, .began), label: .text("1"))
         #expect(hand.tracker.keys(of: 1).count == 2)
+        #expect(hand.tracker.contains(GestureKey(feed: 1, kind: .pan, label: .number(1))))
+        #expect(!hand.tracker.contains(GestureKey(feed: 1, kind: .pan, label: .number(2))))
         hand.report(GestureEvent(.pan, .ended), label: .number(1))
         #expect(hand.tracker.keys(of: 1).contains(GestureKey(feed: 1, kind: .pan, label: .text("1"))))
         #expect(!hand.tracker.keys(of: 1).contains(GestureKey(feed: 1, kind: .pan, label: .number(1))))
@@ -330,15 +371,38 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
         }
     }
 
+    @Test func settingsOfTheSameFrameHoldForInertia() {
+        func left(_ change: (inout GestureSettings) -> Void) -> [Double?] {
+            var (hand, settings) = (Hand(), GestureSettings())
+            settings.inertia = true
+            hand.tracker.set(settings)
+            for kind in [GestureKind.pinch, .rotate] { hand.report(GestureEvent(kind, .began, time: 0)) }
+            for kind in [GestureKind.pinch, .rotate] {
+                hand.report(GestureEvent(kind, .ended, value(kind, 1), time: 100))
+            }
+            change(&settings)
+            hand.tracker.set(settings)
+            let momentum = hand.momentum()
+            return [momentum?.zoom, momentum?.bearing]
+        }
+        #expect(left { _ in } == [10, -150])
+        #expect(left { $0.zoom = false } == [0, -150])
+        #expect(left { $0.rotate = false } == [10, 0])
+        #expect(left { $0.inertia = false } == [0, 0])
+    }
+
     @Test func tapsFollowTheSwitches() {
         var hand = Hand()
         var settings = GestureSettings()
         settings.scroll = false
         hand.tracker.set(settings)
         hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20)))
+        hand.tracker.set(settings)
         #expect(hand.release() == .tap(.zoomBy(1, focus: nil)))
+        hand.report(GestureEvent(.doubleTap, .ended))
         settings.zoom = false
         hand.tracker.set(settings)
+        #expect(hand.release() == nil)
         hand.report(GestureEvent(.doubleTap, .ended, focus: point(10, 20)))
         #expect(hand.release() == nil)
         #expect(hand.report(GestureEvent(.oneFingerZoom, .changed, .oneFingerZoom(5))) == nil)
@@ -369,11 +433,14 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
 
     @Test func samplesOfOneTimeAreKeptOnceAndTheFirstCounts() {
         var window = SampleWindow()
-        window.append(point(0, 0), at: 0, arrival: 0)
+        for index in 0...1 { window.append(point(Double(index), 0), at: 0, arrival: 0) }
+        #expect(window.count == 1)
         for index in 1...2000 { window.append(point(Double(index), 0), at: 10, arrival: 0) }
         #expect(window.count == 2 && window.velocity(of: point(5, 0), at: 50, arrival: 0)?.x == 100)
         window.append(point(6, 0), at: 105, arrival: 0)
         #expect(window.count == 2 && window.velocity(of: point(96, 0), at: 105, arrival: 0)?.x == 1000)
+        window.append(point(7, 0), at: 500, arrival: 0)
+        #expect(window.count == 1)
     }
 
     @Test func aWindowSaysWhatAllSamplesOfItsTimeWouldSay() {
@@ -389,6 +456,20 @@ private func value(_ kind: GestureKind, _ step: Double) -> GestureEvent.Value? {
                 window.append(point(x, 0), at: time, arrival: 0)
                 all.append((time, x))
             }
+        }
+    }
+
+    @Test(arguments: [true, false]) func aWindowThatIsDecodedSaysTheSame(_ hasOwnTimes: Bool) throws {
+        var window = SampleWindow()
+        for time in [0.0, 40, 90] {
+            window.append(point(time, -2 * time), at: hasOwnTimes ? time : nil, arrival: time)
+        }
+        let decoded = try JSONDecoder().decode(SampleWindow.self, from: JSONEncoder().encode(window))
+        #expect(decoded.count == 3)
+        for time in [100.0, 120, 180] {
+            let velocity = window.velocity(of: point(0, 0), at: hasOwnTimes ? time : nil, arrival: time)
+            #expect(velocity != nil)
+            #expect(decoded.velocity(of: point(0, 0), at: hasOwnTimes ? time : nil, arrival: time) == velocity)
         }
     }
 
