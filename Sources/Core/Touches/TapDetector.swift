@@ -28,16 +28,14 @@ struct TapDetector: Codable, Sendable {
 
     init(_ thresholds: Thresholds) { self.thresholds = thresholds }
 
-    /// Whether any finger is down.
-    var isDown: Bool { session != nil }
     /// How many fingers have been down at one time since the first of them landed.
     var mostFingers: Int { session?.mostFingers ?? 0 }
     /// Where a finger tapped right before these landed.
     var firstTap: ScreenPoint? { session?.firstTap }
 
-    /// Whether what it has seen matters to fingers that land at a time.
+    /// Whether a tap before matters to fingers that land at a time.
     func remembers(at time: Double) -> Bool {
-        isDown || lastTap.map { time - $0.time <= thresholds.tapTime } ?? false
+        lastTap.map { time - $0.time <= thresholds.tapTime } ?? false
     }
 
     /// Fingers are down that were not, or fewer than before.

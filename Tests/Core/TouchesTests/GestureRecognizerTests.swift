@@ -550,6 +550,30 @@ private struct Surface {
         #expect(abs(momentum.pan.x - 900) < 1 && abs(momentum.pan.y + 450) < 1)
     }
 
+    @Test(arguments: [(9.99, false), (10, true)]) func aPanBeginsAtItsSlop(distance: Double, begins: Bool) {
+        var surface = Surface()
+        for x in [0, distance] { surface.put([(1, point(x, 0))]) }
+        #expect(surface.kinds(.began) == (begins ? [.pan] : []))
+    }
+
+    @Test func aPanGoesOnByTwoFingersButNotByTheLastAlone() {
+        var surface = Surface()
+        surface.drag((1...3).map { ($0, point(100 * Double($0), 200), point(100 * Double($0), 400)) })
+        surface.put([(1, point(100, 400)), (2, point(200, 400))])
+        #expect(surface.kinds(.began) == [.pan] && surface.kinds(.ended) == [])
+        surface.put([(1, point(100, 400))])
+        #expect(surface.kinds(.ended) == [.pan])
+    }
+
+    @Test func aTiltThatSpreadsAndBecomesAPinchMakesNoJump() {
+        var surface = Surface(viewingAngle: 20)
+        surface.drag([(1, point(400, 400), point(395, 600)), (2, point(600, 400), point(605, 600))])
+        surface.drag([(1, point(395, 600), point(345, 600)), (2, point(605, 600), point(655, 600))])
+        #expect(surface.kinds(.began).contains(.pinch))
+        let zooms = surface.positions.map(\.zoom)
+        #expect(zip(zooms, zooms.dropFirst()).allSatisfy { abs($0 - $1) < 0.06 })
+    }
+
     @Test func tapsAreNoPans() {
         var surface = Surface()
         surface.put([(1, point(300, 500))])
@@ -598,6 +622,21 @@ private struct Surface {
     }
 
     // MARK: Anything
+
+    @Test func itIsAsNewWhenTheFingersAndWhatTheyLeftAreGone() {
+        var surface = Surface()
+        #expect(surface.recognizer.isNew(at: 0))
+        surface.put([(1, point(500, 400))])
+        #expect(!surface.recognizer.isNew(at: 10_000))
+        surface.put([])
+        let (tapped, tapTime) = (surface.time, Thresholds().tapTime)
+        #expect(!surface.recognizer.isNew(at: tapped + tapTime) && surface.recognizer.isNew(at: tapped + tapTime + 1))
+        surface.wait(tapTime + 1)
+        surface.drag([(1, point(300, 400), point(700, 400))], frames: 10)
+        surface.put([])
+        #expect(surface.isMoving && !surface.recognizer.isNew(at: surface.time))
+        #expect(surface.recognizer.isNew(at: surface.time + 10_000))
+    }
 
     @Test func whateverFingersDoEveryGestureThatBeginsEnds() {
         var random = Seeded(77)
