@@ -84,6 +84,17 @@ extension Seeded {
         return frames
     }
 
+    @Test(arguments: [("start", -1.0), ("start", 5e10), ("arrival", 5e10), ("arrival", -1), ("end", 5e10), ("end", 1)])
+    func aTourWithATimeThatNoneHasIsNotDecoded(member: String, time: Double) throws {
+        let tour = try #require(Tour([Tour.Stop(Self.at(1, 2), .smooth(duration: 1000))], of: Self.camera))
+        let data = try JSONEncoder().encode(tour)
+        #expect(try JSONDecoder().decode(Tour.self, from: data).duration == 1000)
+        var legs = try #require(JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+        legs[0][member] = time
+        let changed = try JSONSerialization.data(withJSONObject: legs)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Tour.self, from: changed) }
+    }
+
     // MARK: Flights
 
     @Test func aFlightStaysWithinTheConstraintsAndEndsExactly() throws {
