@@ -50,7 +50,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help swift deps deps-deb deps-test build demo docs test kernels simulate sanitize fuzz soak bench install uninstall
-.PHONY: purge
+.PHONY: purge mutate
 .PHONY: pictures deb package release check-release lint format clean mqtt deps-mqtt install-mqtt web deps-web install-web
 
 help: ## show this
@@ -273,6 +273,14 @@ sanitize: swift deps-test ## run the unit tests under the address and the thread
 
 fuzz: swift deps-test ## fuzz what reads bytes, each fuzzer for FUZZ_SECONDS (60)
 	@Tests/Fuzz/run.sh
+
+# The targets that compute and have no others' states: their unit tests run in seconds.
+MUTATED ?= Gestures Touches MapCamera
+SEED ?= 1
+COUNT ?= 60
+
+mutate: swift ## break COUNT (60) places of each of MUTATED, at random from SEED (1), and count what its tests see
+	@SEED='$(SEED)' COUNT='$(COUNT)' Tests/Mutation/mutate.py '$(SCRATCH)/mutation' $(MUTATED)
 
 soak: deps-test build ## run a daemon with hostile clients for SOAK_SECONDS (120)
 	@Tests/Soak/soak.py '$(SCRATCH)/release/gimbald'
