@@ -50,7 +50,7 @@ quietly = @log=$$(mktemp); trap 'rm -f "$$log"' EXIT; $(1) >"$$log" 2>&1 || { ca
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help swift deps deps-deb deps-test build demo docs test kernels simulate sanitize fuzz soak bench install uninstall
-.PHONY: purge mutate
+.PHONY: purge coverage mutate
 .PHONY: pictures deb package release check-release lint format clean mqtt deps-mqtt install-mqtt web deps-web install-web
 
 help: ## show this
@@ -273,6 +273,9 @@ sanitize: swift deps-test ## run the unit tests under the address and the thread
 
 fuzz: swift deps-test ## fuzz what reads bytes, each fuzzer for FUZZ_SECONDS (60)
 	@Tests/Fuzz/run.sh
+
+coverage: swift deps-test ## count the lines that the unit tests reach, and list those that none does
+	@Tests/Coverage/coverage.py '$(SCRATCH)/coverage'
 
 # The targets that compute and have no others' states: their unit tests run in seconds.
 MUTATED ?= Gestures Touches MapCamera
