@@ -34,18 +34,17 @@ run_scripts() {
 
 # The unit tests compute, those of the programs wait, and what the scripts try is built meanwhile. (The tests hold the lock of
 # the folder with the builds, and build nothing; the packages have folders of their own.)
-# The tests of gimbal-web have a process of their own: its server shares the threads that the others' waiting would hold.
+# The tests of gimbal-web have a process of their own, for its server shares the threads that the others' waiting would hold;
+# and they come behind the build, which locks its records when a run begins.
 programs='DaemonTests\.|GimbalClientTests\.'
 server='WebServerTests\.'
 units=(Tests/run-units.sh --scratch-path "$SCRATCH" --ignore-lock)
 { run 'unit tests' "${units[@]}" --skip "$programs|$server"; run_scripts packages; } &
-{
-    run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs"
-    run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"
-} &
+run 'tests of programs' env NAME='tests of programs' "${units[@]}" --filter "$programs" &
 run 'release build' env GIMBAL_BENCH=1 GIMBAL_MQTT=1 SWIFT_FLAGS=--ignore-lock \
     make --no-print-directory build kernels mqtt &
 wait
+run 'tests of gimbal-web' env NAME='tests of gimbal-web' "${units[@]}" --filter "$server"
 
 # Browsers and booted systemds have limits of their own for what takes long: of each kind one runs at a time, and the rest,
 # which computes, steps back for them. (It has the libraries documented as the tests were built.) A browser drops what it is
