@@ -46,6 +46,7 @@ let package = Package(
         fuzzer("FuzzDevice", ["TouchTraces"]),
         fuzzer("FuzzTours", ["Tours", "GimbalProtocol"]),
         fuzzer("FuzzClient", ["GimbalClient"]),
+        fuzzer("FuzzTUIO", ["TouchTraces"]),
     ],
     swiftLanguageModes: [.v6]
 )

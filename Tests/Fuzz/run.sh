@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 scratch=${SCRATCH:-.build}/fuzz
 seconds=${FUZZ_SECONDS:-60}
-[ $# -gt 0 ] || set -- FuzzDecoder FuzzHub FuzzTraces FuzzDevice FuzzTours FuzzClient
+[ $# -gt 0 ] || set -- FuzzDecoder FuzzHub FuzzTraces FuzzDevice FuzzTours FuzzClient FuzzTUIO
 
 mkdir -p "$scratch/findings"
 log=$(mktemp)

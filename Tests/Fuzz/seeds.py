@@ -7,6 +7,7 @@ usage: seeds.py FOLDER
 
 import json
 import pathlib
+import struct
 import sys
 
 HERE = pathlib.Path(__file__).parent
@@ -57,6 +58,47 @@ def server_lines():
     return lines
 
 
+def osc(address, *arguments):
+    """A message of Open Sound Control."""
+
+    def padded(text):
+        return text.encode() + bytes(4 - len(text.encode()) % 4)
+
+    tags, data = ",", b""
+    for argument in arguments:
+        kind = {str: "s", int: "i", float: "f", bytes: "t"}[type(argument)]
+        tags += kind
+        data += {"s": padded, "t": bytes}.get(kind, lambda value: struct.pack(">" + kind, value))(argument)
+    return padded(address) + padded(tags) + data
+
+
+def datagrams(*frames):
+    """Frames, each a list of messages, as FuzzTUIO's datagrams, 54 ms apart."""
+    out = b""
+    for frame in frames:
+        bundle = b"#bundle\0" + bytes(7) + b"\1" + b"".join(struct.pack(">i", len(part)) + part for part in frame)
+        out += bytes([2, 2, len(bundle) // 4]) + bundle
+    return out
+
+
+def tuio():
+    """Two fingers that land and move, and one that lifts, in both versions."""
+    first, second = [], []
+    for number, ids in enumerate([(1,), (1, 2), (1, 2), (2,), ()], 1):
+        places = {finger: (finger / 4, number / 8) for finger in ids}
+        first.append(
+            [osc("/tuio/2Dcur", "source", "table"), osc("/tuio/2Dcur", "alive", *ids)]
+            + [osc("/tuio/2Dcur", "set", finger, x, y, 0.0, 0.0, 0.0) for finger, (x, y) in places.items()]
+            + [osc("/tuio/2Dcur", "fseq", number)]
+        )
+        second.append(
+            [osc("/tuio2/frm", number, struct.pack(">II", number, 0), 0, "table")]
+            + [osc("/tuio2/ptr", finger, 0, 0, x, y, 0.0) for finger, (x, y) in places.items()]
+            + [osc("/tuio2/alv", *ids)]
+        )
+    return {"1.1": datagrams(*first), "2.0": datagrams(*second)}
+
+
 def main(folder):
     cases = [
         (f"{file.stem}-{case['name']}", case)
@@ -73,6 +115,7 @@ def main(folder):
         "FuzzDevice": recordings,
         "FuzzTours": tours,
         "FuzzClient": {str(number): line for number, line in enumerate(server_lines())},
+        "FuzzTUIO": tuio(),
     }
     for fuzzer, files in seeds.items():
         place = folder / fuzzer

@@ -9,10 +9,10 @@ programs=$PWD/${SCRATCH:-.build}/release
 support=Tests/Page/Browser/adapters
 export PYTHONDONTWRITEBYTECODE=1
 
-# Debian's own Python has Debian's modules; another one may come before it on the PATH, and have pip.
-python=python3
-[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
-has() { "$1" -c "import $2" 2>/dev/null; }
+# shellcheck disable=SC2034 # The shared function has it.
+name=adapters
+# shellcheck source=support/wheels.sh
+source Tests/System/support/wheels.sh
 
 for part in /usr/bin/chromium /usr/bin/chromedriver /usr/share/javascript/leaflet/leaflet.js; do
     [ -e "$part" ] || { echo "adapters: skipped: maps in a browser: $part is missing" && exit; }
@@ -22,29 +22,15 @@ has $python mpmath || { echo 'adapters: skipped: maps in a browser: there is no 
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-fail() { printf 'adapters: FAILED: %s\n' "$*" && exit 1; }
-
-# fetch: the wheels, of one platform, since only what is for browsers is used.
-fetch() {
-    local pip=$python
-    has "$pip" pip || pip=python3
-    has "$pip" pip || { echo 'there is no pip' && return 1; }
-    "$pip" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
-        --python-version 3.11 --implementation cp --abi abi3 --abi none --platform manylinux2014_x86_64 --platform any \
-        --retries 1 --timeout 15 --dest "$folder" --requirement "$support/engines.txt" 2>&1
-}
 mkdir "$folder/engines"
-if fetch >"$folder/log"; then
+# Of one platform, since only what is for browsers is used.
+one=(--python-version 3.11 --implementation cp --abi abi3 --abi none --platform manylinux2014_x86_64 --platform any)
+if fetch_wheels "$support/engines.txt" 'MapLibre and deck.gl' "${one[@]}"; then
     unzip() { "$python" -m zipfile --extract "$1" "$folder/$2"; }
     unzip "$folder"/roadstyle-*.whl roadstyle
     unzip "$folder"/pydeck-*.whl pydeck
     cp "$folder"/roadstyle/roadstyle/vendor/maplibre-gl.* "$folder/engines"
     cp "$folder/pydeck/pydeck/nbextension/static/index.js" "$folder/engines/deck.js"
-elif grep -q 'DO NOT MATCH THE HASHES' "$folder/log"; then
-    cat "$folder/log"
-    fail 'a wheel is not the one that engines.txt names'
-else
-    echo "adapters: skipped: MapLibre and deck.gl: the Python registry gives no wheels: $(tail -n 1 "$folder/log")"
 fi
 
 web=()

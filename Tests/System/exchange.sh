@@ -11,37 +11,14 @@ programs=$(realpath "${SCRATCH:-.build}")/debug
 support=Tests/System/support
 export PYTHONDONTWRITEBYTECODE=1
 
-# Debian's own Python has Debian's modules; another one may come before it on the PATH, and have pip.
-python=python3
-[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
-has() { "$1" -c "import $2" 2>/dev/null; }
+# shellcheck source=support/wheels.sh
+source Tests/System/support/wheels.sh
 for module in jsonschema lz4 zstandard; do
     has $python $module || { echo "exchange: skipped: other tools' formats: there is no $module" && exit; }
 done
 
-folder=$(mktemp -d)
-processes=()
-clean_up() {
-    for process in "${processes[@]}"; do kill "$process" && wait "$process" || true; done 2>/dev/null
-    rm -rf "$folder"
-}
-trap clean_up EXIT
-
-fetch() {
-    local pip=$python
-    has "$pip" pip || pip=python3
-    has "$pip" pip || { echo 'there is no pip' && return 1; }
-    "$pip" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
-        --retries 1 --timeout 15 --dest "$folder" --requirement "$support/wheels.txt" 2>&1
-}
-if ! fetch >"$folder/log"; then
-    grep -q 'DO NOT MATCH THE HASHES' "$folder/log" || {
-        echo "exchange: skipped: other tools' formats: the Python registry gives no wheels: $(tail -n 1 "$folder/log")"
-        exit
-    }
-    cat "$folder/log"
-    echo 'exchange: FAILED: a wheel is not the one that wheels.txt names' && exit 1
-fi
+begin_folder
+fetch_wheels $support/wheels.txt "other tools' formats" || exit 0
 PYTHONPATH=$(printf '%s:' "$folder"/*.whl)
 export PYTHONPATH
 

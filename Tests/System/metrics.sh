@@ -14,13 +14,7 @@ for program in prometheus promtool jq; do
     command -v $program >/dev/null || { echo "metrics: skipped: there is no $program" && exit; }
 done
 
-folder=$(mktemp -d)
-processes=()
-clean_up() {
-    for process in "${processes[@]}"; do kill "$process" && wait "$process" || true; done 2>/dev/null
-    rm -rf "$folder"
-}
-trap clean_up EXIT
+begin_folder
 
 # begin NAME PROGRAM…: what it writes is in the file of the name.
 begin() {

@@ -29,6 +29,18 @@ within() {
     done
 }
 
+# begin_folder: makes $folder, which goes when the script ends, and with it the `processes` that it has begun.
+begin_folder() {
+    folder=$(mktemp -d)
+    processes=()
+    trap end_folder EXIT
+}
+
+end_folder() {
+    for process in "${processes[@]}"; do kill "$process" && wait "$process" || true; done 2>/dev/null
+    rm -rf "$folder"
+}
+
 # MARK: Outside
 
 # Why nothing can be booted here; empty if it can.

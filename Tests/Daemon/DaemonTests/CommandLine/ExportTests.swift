@@ -43,15 +43,13 @@ import Testing
         }
     }
 
-    /// A stand-in for adb, which keeps what it is told, and answers as a phone does that has or lacks `uinput`.
-    private func adb(state: Int = 0, uinput: Int = 0) throws -> String {
+    /// A stand-in for adb, which keeps what it is told, and ends as adb does where there is a phone with `uinput`, or not.
+    private func adb(status: Int = 0) throws -> String {
         let script = """
             #!/bin/sh
             echo "$*" >>\(path("words"))
-            case "$*" in
-            *get-state) cat >/dev/null; exit \(state);;
-            *) cat >\(path("bytes")); exit \(uinput);;
-            esac
+            cat >\(path("bytes"))
+            exit \(status)
             """
         try Data(script.utf8).write(to: URL(fileURLWithPath: path("adb")))
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path("adb"))
@@ -65,15 +63,12 @@ import Testing
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path("bytes")))
         #expect(try bytes.count > 1000 && bytes == Data(contentsOf: URL(fileURLWithPath: path("script"))))
         let words = try String(contentsOfFile: path("words"), encoding: .utf8)
-        #expect(words == "-s a b get-state\n-s a b shell uinput -\n")
+        #expect(words == "-s a b shell uinput -\n")
     }
 
     @Test func aPhoneThatCannotPerformIsSaidToBeSo() throws {
-        let none = try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(state: 1)])
-        #expect(none.status == 69 && none.errors.contains("reaches no phone that it may use"), "\(none.errors)")
-        #expect(!FileManager.default.fileExists(atPath: path("bytes")))
-        let lacking = try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(uinput: 127)])
-        #expect(lacking.status == 69 && lacking.errors.contains("uinput ended with status 127"), "\(lacking.errors)")
+        let lacking = try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(status: 127)])
+        #expect(lacking.status == 69 && lacking.errors.contains("adb ended with status 127"), "\(lacking.errors)")
         #expect(try gimbal(nil, ["perform", sample("tilt"), "--adb", path("none")]).status == 69)
         #expect(try gimbal(nil, ["perform", sample("tilt"), "--adb", adb(), "--viewport", "1x2"]).status == 64)
     }

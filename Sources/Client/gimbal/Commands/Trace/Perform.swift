@@ -38,24 +38,21 @@ struct Perform: ParsableCommand {
         let source = try InputFile(recording, endsBySignal: true)
         let export = try TouchExport(recording, of: source, options, to: .uinputScript)
         for change in try export.changes() { say("\(recording): \(change)") }
-        // adb says itself what is wrong: no phone, several, or one that has not allowed it.
-        guard try ask(program, ["get-state"], sending: []) == 0 else {
-            throw Failure(.unavailable, "adb reaches no phone that it may use, or several and no --serial")
-        }
-        let status = try ask(program, ["shell", "uinput", "-"], sending: export.bytes)
+        let input = try Self.file(of: export.bytes)
+        defer { _ = close(input) }
+        let arguments = (serial.map { ["-s", $0] } ?? []) + ["shell", "uinput", "-"]
+        // adb says itself what is wrong with a phone: that there is none, or several, or one that has not allowed it.
+        let status = try Program.status(of: Program.start(program, arguments, input: input, output: STDERR_FILENO))
         guard status == 0 else {
             throw Failure(
-                .unavailable, "the phone's uinput ended with status \(status): it is not there, or adb may not use it")
+                .unavailable, "adb ended with status \(status): the phone has no uinput, or adb may not use it")
         }
     }
 
-    /// Runs adb to its end; what it prints is this command's.
-    ///
-    /// - Returns: its status, which is that of a command on the phone.
-    private func ask(_ program: String, _ arguments: [String], sending bytes: [UInt8]) throws -> CInt {
+    /// Bytes as a program's standard input.
+    private static func file(of bytes: [UInt8]) throws -> CInt {
         let input = unsafe memfd_create("gimbal-fingers", MFD_CLOEXEC)
         guard input >= 0 else { throw Failure(.ioError, "\(SystemError("memfd_create"))") }
-        defer { _ = close(input) }
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe write(input, $0.baseAddress, $0.count) }
@@ -63,8 +60,6 @@ struct Perform: ParsableCommand {
             rest = rest.dropFirst(count)
         }
         _ = lseek(input, 0, SEEK_SET)
-        let selection = serial.map { ["-s", $0] } ?? []
-        let process = try Program.start(program, selection + arguments, input: input, output: STDERR_FILENO)
-        return try Program.status(of: process)
+        return input
     }
 }

@@ -1,0 +1,23 @@
+# shellcheck shell=bash
+# Wheels of the Python registry, locked by their hashes, for scripts that have a `name` and a `folder`.
+
+# Debian's own Python has Debian's modules; another one may come before it on the PATH, and have pip.
+python=python3
+[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
+has() { "$1" -c "import $2" 2>/dev/null; }
+
+# fetch_wheels FILE WHAT OPTION…: puts those that the file names into $folder. Where the registry gives none, it says that WHAT is
+# skipped, and fails; one that is another than the file says ends the script.
+fetch_wheels() {
+    local file=$1 what=$2 pip=$python
+    has "$pip" pip || pip=python3
+    has "$pip" pip || { echo "$name: skipped: $what: there is no pip" && return 1; }
+    "$pip" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: "${@:3}" \
+        --retries 1 --timeout 15 --dest "$folder" --requirement "$file" >"$folder/log" 2>&1 && return
+    if grep -q 'DO NOT MATCH THE HASHES' "$folder/log"; then
+        cat "$folder/log"
+        echo "$name: FAILED: a wheel is not the one that $(basename "$file") names" && exit 1
+    fi
+    echo "$name: skipped: $what: the Python registry gives no wheels: $(tail -n 1 "$folder/log")"
+    return 1
+}
